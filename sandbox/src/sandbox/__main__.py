@@ -1,0 +1,39 @@
+"""`python -m sandbox`: read the environment and serve."""
+
+import logging
+import os
+import sys
+
+import uvicorn
+
+from sandbox.app import create_app
+from sandbox.settings import SettingsError, read_settings
+
+# Connections that are still being answered (a fault that never answers, for one) are cut after this.
+STOP_SECONDS_MAX = 1
+
+
+def main() -> int:
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    try:
+        settings = read_settings(os.environ)
+    except SettingsError as problem:
+        sys.stderr.write(f"{problem}\n")
+        return 2
+    uvicorn.run(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        # The access log has method, path and status; never a body.
+        access_log=settings.access_log,
+        log_config=None,
+        timeout_graceful_shutdown=STOP_SECONDS_MAX,
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""The book: one SQLite file, one connection, and the append-only list of money movements."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sandbox.clock import now_text
+
+SCHEMA = (Path(__file__).parent / "schema.sql").read_text()
+
+# SQLite's largest integer; a number above it would be an overflow in the driver instead of a refusal.
+AMOUNT_MINOR_MAX = 2**63 - 1
+
+
+class InsufficientBalance(Exception):  # noqa: N818 - named by the condition, like every error of the project
+    """A movement would take more than the balance of its currency holds."""
+
+
+class Book:
+    """
+    Every read and write is a synchronous call on one connection, used by one event loop only. Between two awaits
+    nothing else runs, so a check and the write that relies on it cannot be separated by another request.
+    """
+
+    def __init__(self, path: Path | str, opening_balance_minor: int = 0) -> None:
+        self.connection = sqlite3.connect(path, isolation_level=None, cached_statements=256)
+        self.connection.row_factory = sqlite3.Row
+        self.connection.execute("PRAGMA journal_mode = WAL")
+        # A power cut may lose the last commits of the sandbox, never its consistency; a sync per payment would be slow.
+        self.connection.execute("PRAGMA synchronous = NORMAL")
+        self.connection.execute("PRAGMA foreign_keys = ON")
+        self.connection.executescript(SCHEMA)
+        if opening_balance_minor and self.one("SELECT 1 FROM movements LIMIT 1") is None:
+            with self.transaction():
+                self.post("opening", "opening", opening_balance_minor, "NGN")
+
+    def close(self) -> None:
+        self.connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit everything inside together, or nothing of it. No await may stand inside."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
+
+    def one(self, statement: str, *values: Any) -> sqlite3.Row | None:
+        row: sqlite3.Row | None = self.connection.execute(statement, values).fetchone()
+        return row
+
+    def all(self, statement: str, *values: Any) -> list[sqlite3.Row]:
+        return self.connection.execute(statement, values).fetchall()
+
+    def run(self, statement: str, *values: Any) -> int:
+        """Execute one writing statement; returns the id of the row it inserted."""
+        return self.connection.execute(statement, values).lastrowid or 0
+
+    def balance_minor(self, currency: str) -> int:
+        """What the gateway holds for the merchant in one currency, in minor units."""
+        row = self.one("SELECT balance_after FROM movements WHERE currency = ? ORDER BY id DESC LIMIT 1", currency)
+        return 0 if row is None else int(row["balance_after"])
+
+    def post(self, kind: str, reference: str, amount_minor: int, currency: str) -> None:
+        """Append a movement (positive: money in). Raises InsufficientBalance when the balance would go below zero."""
+        balance_after = self.balance_minor(currency) + amount_minor
+        if balance_after < 0:
+            raise InsufficientBalance(currency)
+        self.run(
+            "INSERT INTO movements (kind, reference, amount_minor, currency, balance_after, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            kind,
+            reference,
+            amount_minor,
+            currency,
+            balance_after,
+            now_text(),
+        )
+
+    def read_setting(self, name: str) -> str | None:
+        row = self.one("SELECT value FROM settings WHERE name = ?", name)
+        return None if row is None else str(row["value"])
+
+    def save_setting(self, name: str, value: str) -> None:
+        self.run(
+            "INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            name,
+            value,
+        )

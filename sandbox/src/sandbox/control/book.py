@@ -1,0 +1,75 @@
+"""Reading the book, and seeding accounts."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.book import Book
+from sandbox.gateway.banks import save_account
+from sandbox.gateway.fields import read_text
+from sandbox.gateway.paging import Conditions
+from sandbox.web import JsonResponse, RefusedError, read_json
+from sandbox.world import world_of
+
+# Movement kind to the name in the summary. What comes back from a transfer has a line of its own.
+LINES = {
+    "opening": "opening",
+    "charge": "charges",
+    "transfer": "transfers",
+    "transfer_failed": "transfers_failed",
+    "transfer_reversed": "transfers_reversed",
+    "refund": "refunds",
+}
+MOVEMENTS_MAX = 1000
+
+
+async def show_book(request: Request) -> Response:
+    """The balance and the totals of every kind of movement; the top level is NGN, `currencies` has each currency."""
+    book = world_of(request).book
+    currencies = sorted({"NGN", *(row["currency"] for row in book.all("SELECT DISTINCT currency FROM movements"))})
+    summaries = {currency: _summary(book, currency) for currency in currencies}
+    return JsonResponse({**summaries["NGN"], "currencies": summaries})
+
+
+def _summary(book: Book, currency: str) -> dict[str, Any]:
+    summary: dict[str, Any] = {"balance": book.balance_minor(currency)}
+    summary.update({line: {"count": 0, "amount_minor": 0} for line in LINES.values()})
+    rows = book.all(
+        "SELECT kind, count(*) AS count, sum(amount_minor) AS total FROM movements WHERE currency = ? GROUP BY kind",
+        currency,
+    )
+    for row in rows:
+        summary[LINES[row["kind"]]] = {"count": row["count"], "amount_minor": abs(row["total"])}
+    summary["movements"] = sum(row["count"] for row in rows)
+    return summary
+
+
+async def list_movements(request: Request) -> Response:
+    """Movements newest first; `reference`, `kind`, `currency`, `limit` (at most 1000), `before` (an id) narrow them."""
+    given = request.query_params
+    limit, before = given.get("limit", str(MOVEMENTS_MAX)), given.get("before", str(2**62))
+    if not limit.isdigit() or not 1 <= int(limit) <= MOVEMENTS_MAX or not before.isdigit() or len(before) > 19:
+        raise RefusedError(400, "limit must be from 1 to 1000 and before an id")
+    conditions: Conditions = [("id < ?", min(int(before), 2**62))]
+    conditions += [(f"{name} = ?", given[name]) for name in ("reference", "kind", "currency") if name in given]
+    where = " AND ".join(condition for condition, _ in conditions)
+    rows = world_of(request).book.all(
+        f"SELECT * FROM movements WHERE {where} ORDER BY id DESC LIMIT ?",  # noqa: S608
+        *(value for _, value in conditions),
+        int(limit),
+    )
+    return JsonResponse([dict(row) for row in rows])
+
+
+async def put_account(request: Request) -> Response:
+    """`{bank_code, account_number, account_name}`: from now on this account exists and belongs to this name."""
+    body = await read_json(request)
+    fields = [read_text(body, name) for name in ("bank_code", "account_number", "account_name")]
+    save_account(world_of(request).book, *fields)
+    return JsonResponse({"bank_code": fields[0], "account_number": fields[1], "account_name": fields[2]})
+
+
+async def list_accounts(request: Request) -> Response:
+    rows = world_of(request).book.all("SELECT * FROM accounts ORDER BY bank_code, account_number")
+    return JsonResponse([dict(row) for row in rows])

@@ -1,0 +1,46 @@
+"""Everything under /control."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+
+from sandbox.control.book import list_accounts, list_movements, put_account, show_book
+from sandbox.control.switches import (
+    act_on_refund,
+    act_on_transfer,
+    delete_faults,
+    put_faults,
+    put_settings,
+    show_faults,
+    show_settings,
+)
+from sandbox.control.webhooks import list_webhooks, resend_webhook, send_webhook
+from sandbox.web import JsonResponse
+
+
+async def health(_request: Request) -> Response:
+    return JsonResponse({"status": "ok"})
+
+
+ROUTES = [
+    Route("/health", health, methods=["GET"]),
+    Mount(
+        "/control",
+        routes=[
+            Route("/book", show_book, methods=["GET"]),
+            Route("/book/movements", list_movements, methods=["GET"]),
+            Route("/accounts", list_accounts, methods=["GET"]),
+            Route("/accounts", put_account, methods=["PUT"]),
+            Route("/faults", show_faults, methods=["GET"]),
+            Route("/faults", put_faults, methods=["PUT"]),
+            Route("/faults", delete_faults, methods=["DELETE"]),
+            Route("/settings", show_settings, methods=["GET"]),
+            Route("/settings", put_settings, methods=["PUT"]),
+            Route("/transfers/{reference}/{act}", act_on_transfer, methods=["POST"]),
+            Route("/refunds/{id:int}/{act}", act_on_refund, methods=["POST"]),
+            Route("/webhooks", list_webhooks, methods=["GET"]),
+            Route("/webhooks/send", send_webhook, methods=["POST"]),
+            Route("/webhooks/{id:int}/resend", resend_webhook, methods=["POST"]),
+        ],
+    ),
+]

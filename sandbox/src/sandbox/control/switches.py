@@ -1,0 +1,85 @@
+"""Turning the switches: faults, settings, and the moves of single transfers and refunds."""
+
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.faults import parse_rules
+from sandbox.gateway.fields import read_text
+from sandbox.gateway.refund_routes import refund_view
+from sandbox.gateway.refunds import find_refund, settle_refund
+from sandbox.gateway.transfer_routes import transfer_view
+from sandbox.gateway.transfers import FAILURE_DEFAULT, REVERSAL_DEFAULT, find_transfer, move_transfer
+from sandbox.switches import change_switches
+from sandbox.web import JsonResponse, RefusedError, read_body, read_json
+from sandbox.world import world_of
+
+
+async def show_faults(request: Request) -> Response:
+    return JsonResponse(world_of(request).faults.rules)
+
+
+async def put_faults(request: Request) -> Response:
+    """Replace the rules of the kinds named; `null` heals a kind."""
+    faults = world_of(request).faults
+    faults.replace(parse_rules(await read_json(request)))
+    return JsonResponse(faults.rules)
+
+
+async def delete_faults(request: Request) -> Response:
+    faults = world_of(request).faults
+    faults.reset()
+    return JsonResponse(faults.rules)
+
+
+async def show_settings(request: Request) -> Response:
+    return JsonResponse(world_of(request).switches)
+
+
+async def put_settings(request: Request) -> Response:
+    world = world_of(request)
+    world.switches = change_switches(world.book, world.switches, await read_json(request))
+    return JsonResponse(world.switches)
+
+
+# The act in the path, the state it leads to, and the bank's reason when none is given.
+TRANSFER_ACTS: dict[str, tuple[str, str | None]] = {
+    "succeed": ("success", None),
+    "fail": ("failed", FAILURE_DEFAULT),
+    "reverse": ("reversed", REVERSAL_DEFAULT),
+}
+
+
+async def act_on_transfer(request: Request) -> Response:
+    """`POST .../transfers/{reference}/{succeed|fail|reverse}`, optionally with `{reason}`."""
+    world = world_of(request)
+    act = TRANSFER_ACTS.get(request.path_params["act"])
+    transfer = find_transfer(world.book, "reference", request.path_params["reference"])
+    if act is None or transfer is None:
+        raise RefusedError(404, "No such transfer or act")
+    status, default_reason = act
+    reason = read_text(await _optional_json(request), "reason", default_reason or "") or None
+    return JsonResponse(transfer_view(move_transfer(world, transfer["id"], status, reason)))
+
+
+async def act_on_refund(request: Request) -> Response:
+    """`POST .../refunds/{id}/{process|fail}`, optionally with `{reason}`."""
+    world = world_of(request)
+    act = request.path_params["act"]
+    refund = find_refund(world.book, request.path_params["id"])
+    if act not in ("process", "fail") or refund is None:
+        raise RefusedError(404, "No such refund or act")
+    reason = read_text(await _optional_json(request), "reason", "Refund declined by the bank")
+    return JsonResponse(refund_view(settle_refund(world, refund["id"], reason if act == "fail" else None)))
+
+
+async def _optional_json(request: Request) -> dict[str, Any]:
+    body = await read_body(request)
+    if not body:
+        return {}
+    try:
+        return msgspec.json.decode(body, type=dict[str, Any])
+    except msgspec.DecodeError:
+        raise RefusedError(400, "Request body must be a JSON object") from None

@@ -1,0 +1,99 @@
+"""Looking at the outbox, sending again, and sending anything."""
+
+import time
+from sqlite3 import Row
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.faults import DUPLICATES_MAX
+from sandbox.outbox import enqueue
+from sandbox.web import JsonResponse, RefusedError, read_body
+from sandbox.world import world_of
+
+LISTED_DEFAULT = 100
+LISTED_MAX = 1000
+
+
+async def list_webhooks(request: Request) -> Response:
+    """Newest first, each with all its attempts; `reference`, `event`, `status` and `limit` narrow the list."""
+    given = request.query_params
+    book = world_of(request).book
+    limit = given.get("limit", str(LISTED_DEFAULT))
+    if not limit.isdigit() or not 1 <= int(limit) <= LISTED_MAX:
+        raise RefusedError(400, f"limit must be from 1 to {LISTED_MAX}")
+    named = [name for name in ("reference", "event", "status", "target") if name in given]
+    where = " AND ".join(f"{name} = ?" for name in named) or "1"
+    rows = book.all(
+        f"SELECT * FROM webhooks WHERE {where} ORDER BY id DESC LIMIT ?",  # noqa: S608
+        *(given[name] for name in named),
+        int(limit),
+    )
+    attempts: dict[int, list[Row]] = {}
+    if rows:
+        for attempt in book.all(
+            "SELECT * FROM webhook_attempts WHERE webhook_id BETWEEN ? AND ? ORDER BY id", rows[-1]["id"], rows[0]["id"]
+        ):
+            attempts.setdefault(attempt["webhook_id"], []).append(attempt)
+    return JsonResponse([_view(row, attempts.get(row["id"], [])) for row in rows])
+
+
+def _view(row: Row, attempts: list[Row]) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "target": row["target"],
+        "event": row["event"],
+        "reference": row["reference"],
+        "status": row["status"],
+        "created_at": row["created_at"],
+        "body": row["body"].decode(errors="replace"),
+        "attempts": [
+            {name: attempt[name] for name in ("attempted_at", "status_code", "failure", "duration_milliseconds")}
+            for attempt in attempts
+        ],
+    }
+
+
+async def send_webhook(request: Request) -> Response:
+    """
+    Sign and send the body of this request, byte for byte, `?copies=` times (1). `?target=messaging` sends it to the
+    messaging webhook instead. The event and reference are read from the body for the list only, when it is JSON.
+    """
+    world = world_of(request)
+    body = await read_body(request)
+    copies = request.query_params.get("copies", "1")
+    target = request.query_params.get("target", "gateway")
+    if not copies.isdigit() or not 1 <= int(copies) <= DUPLICATES_MAX or target not in ("gateway", "messaging"):
+        raise RefusedError(400, f"copies must be from 1 to {DUPLICATES_MAX} and target gateway or messaging")
+    event, reference = _describe(body)
+    with world.book.transaction():
+        identifiers = [enqueue(world.book, target, event, reference, body, time.time()) for _ in range(int(copies))]
+    world.courier.wake()
+    return JsonResponse({"ids": identifiers}, 202)
+
+
+def _describe(body: bytes) -> tuple[str, str]:
+    try:
+        parsed = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return "unreadable", ""
+    if not isinstance(parsed, dict):
+        return "unreadable", ""
+    details = parsed.get("data")
+    reference = details.get("reference", "") if isinstance(details, dict) else ""
+    return str(parsed.get("event", "")), str(reference)
+
+
+async def resend_webhook(request: Request) -> Response:
+    """Send one webhook again with all its tries, whatever became of it: late, lost or once more."""
+    world = world_of(request)
+    changed = world.book.connection.execute(
+        "UPDATE webhooks SET status = 'pending', attempts = 0, next_attempt_at = ? WHERE id = ?",
+        (time.time(), request.path_params["id"]),
+    )
+    if changed.rowcount == 0:
+        raise RefusedError(404, "No such webhook")
+    world.courier.wake()
+    return JsonResponse({"id": request.path_params["id"]}, 202)

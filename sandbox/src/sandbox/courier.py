@@ -1,0 +1,151 @@
+"""The background worker that signs and delivers webhooks from the outbox, and writes down every attempt."""
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import sqlite3
+import time
+from contextlib import suppress
+
+import aiohttp
+
+from sandbox.book import Book
+from sandbox.clock import now_text
+from sandbox.settings import Settings
+
+log = logging.getLogger("sandbox.courier")
+
+# Enough to keep a receiver busy that takes a few milliseconds per event, few enough not to be its load test.
+PARALLEL_DELIVERIES_MAX = 16
+
+# The real gateway retries for 72 hours; here 72 tries take about 35 minutes, so a developer sees the end of it.
+ATTEMPTS_MAX = 72
+RETRY_DELAYS_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
+
+# Ten times what the receiver promises (500 ms), with room for a debugger's machine.
+ANSWER_SECONDS_MAX = 10.0
+
+
+def retry_delay_seconds(attempts: int) -> float | None:
+    """How long to wait after so many failed attempts; None when there will be no other."""
+    if attempts >= ATTEMPTS_MAX:
+        return None
+    return RETRY_DELAYS_SECONDS[min(attempts, len(RETRY_DELAYS_SECONDS)) - 1]
+
+
+class Courier:
+    def __init__(self, book: Book, settings: Settings) -> None:
+        self._book = book
+        self._settings = settings
+        self._wake = asyncio.Event()
+        self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._session: aiohttp.ClientSession | None = None
+
+    def wake(self) -> None:
+        """Look into the outbox now; called after a commit that added rows."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS_MAX)
+        connector = aiohttp.TCPConnector(limit=PARALLEL_DELIVERIES_MAX)
+        async with aiohttp.ClientSession(timeout=timeout, connector=connector) as self._session:
+            try:
+                while True:
+                    self._wake.clear()
+                    seconds = self.run_once()
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self._wake.wait(), seconds)
+            finally:
+                # A delivery cut off here stays pending in the book and is sent again by the next start.
+                for task in self._under_way.values():
+                    task.cancel()
+                await asyncio.gather(*self._under_way.values(), return_exceptions=True)
+
+    def run_once(self) -> float | None:
+        """Start what is due, up to the limit; returns the seconds until more is due (None: nothing, or full)."""
+        rows = self._book.all(
+            "SELECT * FROM webhooks WHERE status = 'pending' ORDER BY next_attempt_at, id LIMIT ?",
+            PARALLEL_DELIVERIES_MAX + len(self._under_way) + 1,
+        )
+        for row in rows:
+            if row["id"] in self._under_way:
+                continue
+            seconds = float(row["next_attempt_at"]) - time.time()
+            if seconds > 0:
+                return seconds
+            if len(self._under_way) >= PARALLEL_DELIVERIES_MAX:
+                return None
+            task = asyncio.create_task(self._deliver(row))
+            self._under_way[row["id"]] = task
+        return None
+
+    async def _deliver(self, row: sqlite3.Row) -> None:
+        started = time.monotonic()
+        status_code: int | None = None
+        failure: str | None = None
+        try:
+            status_code = await self._post(row["target"], row["body"])
+        except (aiohttp.ClientError, TimeoutError, OSError) as problem:
+            failure = f"{type(problem).__name__}: {problem}"
+        finally:
+            del self._under_way[row["id"]]
+            self._wake.set()
+        self._record_attempt(row, status_code, failure, round((time.monotonic() - started) * 1000))
+
+    async def _post(self, target: str, body: bytes) -> int:
+        if self._session is None:
+            raise RuntimeError("the courier delivers only while it runs")
+        address, headers = self._envelope(target, body)
+        async with self._session.post(address, data=body, headers=headers, allow_redirects=False) as answer:
+            await answer.read()
+            return answer.status
+
+    def _envelope(self, target: str, body: bytes) -> tuple[str, dict[str, str]]:
+        headers = {"Content-Type": "application/json", "User-Agent": "sandbox-webhooks"}
+        if target == "gateway":
+            headers["x-gateway-signature"] = sign_gateway(self._settings.gateway_keys[0], body)
+            return self._settings.webhook_url, headers
+        headers["X-Hub-Signature-256"] = sign_messaging(self._settings.messaging_app_secret, body)
+        return self._settings.messaging_webhook_url, headers
+
+    def _record_attempt(
+        self, row: sqlite3.Row, status_code: int | None, failure: str | None, duration_milliseconds: int
+    ) -> None:
+        attempts = row["attempts"] + 1
+        delay_seconds = retry_delay_seconds(attempts)
+        if status_code == 200:
+            status = "delivered"
+        elif delay_seconds is None:
+            status = "dead"
+        else:
+            status = "pending"
+        if status != "delivered":
+            log.warning("webhook %d (%s): %s, attempt %d", row["id"], row["event"], status_code or failure, attempts)
+        with self._book.transaction():
+            self._book.run(
+                "UPDATE webhooks SET status = ?, attempts = ?, next_attempt_at = ? WHERE id = ?",
+                status,
+                attempts,
+                time.time() + (delay_seconds or 0),
+                row["id"],
+            )
+            self._book.run(
+                "INSERT INTO webhook_attempts (webhook_id, attempted_at, status_code, failure, duration_milliseconds)"
+                " VALUES (?, ?, ?, ?, ?)",
+                row["id"],
+                now_text(),
+                status_code,
+                failure,
+                duration_milliseconds,
+            )
+
+
+def sign_gateway(key: str, body: bytes) -> str:
+    """Lowercase hex HMAC SHA-512 of the raw body (specification, Authentication 6)."""
+    return hmac.new(key.encode(), body, hashlib.sha512).hexdigest()
+
+
+def sign_messaging(secret: str, body: bytes) -> str:
+    """`sha256=` and the hex HMAC SHA-256 of the raw body, as the messaging platform signs."""
+    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()

@@ -1,0 +1,159 @@
+"""The switches for faults: which call or webhook goes wrong, how, how often and for whom."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.book import Book
+from sandbox.web import RefusedError, hold, refused
+
+
+class Fault(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
+    """
+    One rule. Effects: `duplicate` extra copies, `delay` in seconds, `drop`, `fail` with a reason, `reverse` (true or a
+    reason), `timeout` (true: never answer; a number: answer after so many seconds; the work is done in both cases),
+    `error_before` and `error_after` (500 without or with effect). `times`: how often it still applies, without it for
+    ever. `match`: only for this reference, account number, amount, phone number or address.
+    """
+
+    duplicate: int = 0
+    delay: float = 0
+    drop: bool = False
+    fail: str | None = None
+    reverse: bool | str = False
+    timeout: bool | float = False
+    error_before: bool = False
+    error_after: bool = False
+    times: int | None = None
+    match: str | int | None = None
+
+
+CALL = frozenset({"delay", "timeout", "error_before", "error_after", "fail"})
+WEBHOOK = frozenset({"duplicate", "delay", "drop"})
+
+EFFECTS: dict[str, frozenset[str]] = {
+    "charge_webhook": WEBHOOK,
+    "transfer_webhook": WEBHOOK,
+    "refund_webhook": WEBHOOK,
+    "transfer_call": CALL | {"reverse"},
+    "initialize_call": CALL,
+    "verify_call": CALL,
+    "resolve_call": CALL,
+    "refund_call": CALL,
+    "balance_call": CALL,
+    "sms": CALL,
+    "messaging": CALL,
+    "push": CALL,
+    "on_call": CALL,
+    "smtp": CALL - {"error_before", "error_after"},
+}
+QUALIFIERS = frozenset({"times", "match"})
+
+# More copies of one webhook than any receiver must prove itself against.
+DUPLICATES_MAX = 100
+
+Rules = dict[str, list[Fault]]
+
+
+def parse_rules(body: dict[str, Any]) -> Rules:
+    """Check a set of rules: kind to one rule, a list of rules, or null. Raises RefusedError 400 with the reason."""
+    return {kind: _parse_kind(kind, given) for kind, given in body.items()}
+
+
+def _parse_kind(kind: str, given: Any) -> list[Fault]:
+    if kind not in EFFECTS:
+        raise RefusedError(400, f"Unknown kind of fault {kind!r}; known: {', '.join(sorted(EFFECTS))}")
+    listed = [] if given is None else given if isinstance(given, list) else [given]
+    try:
+        rules = msgspec.convert(listed, list[Fault])
+    except msgspec.ValidationError as problem:
+        raise RefusedError(400, f"Fault {kind}: {problem}") from None
+    for rule in rules:
+        _check_rule(kind, rule)
+    return rules
+
+
+def _check_rule(kind: str, rule: Fault) -> None:
+    effects = set(msgspec.to_builtins(rule)) - QUALIFIERS
+    if not effects:
+        raise RefusedError(400, f"Fault {kind} names no effect")
+    if foreign := effects - EFFECTS[kind]:
+        raise RefusedError(
+            400, f"Fault {kind} cannot {', '.join(sorted(foreign))}; it can {', '.join(sorted(EFFECTS[kind]))}"
+        )
+    if not 0 <= rule.duplicate <= DUPLICATES_MAX or rule.delay < 0 or rule.timeout < 0:
+        raise RefusedError(400, f"Fault {kind}: a number is out of range")
+    if rule.times is not None and rule.times < 1:
+        raise RefusedError(400, f"Fault {kind}: times must be at least 1")
+
+
+class Faults:
+    """The rules in force. They are kept in the book, so a restart does not heal the world."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+        stored = book.read_setting("faults")
+        self.rules: Rules = {} if stored is None else msgspec.json.decode(stored, type=Rules)
+
+    def replace(self, rules: Rules) -> None:
+        """Set the rules of the kinds named; the other kinds keep theirs."""
+        merged = {**self.rules, **rules}
+        self.rules = {kind: listed for kind, listed in merged.items() if listed}
+        self._save()
+
+    def reset(self) -> None:
+        self.rules = {}
+        self._save()
+
+    def take(self, kind: str, *keys: str) -> Fault | None:
+        """The first rule of this kind that fits one of the keys; a counted rule is used up by one."""
+        listed = self.rules.get(kind)
+        if not listed:
+            return None
+        for position, rule in enumerate(listed):
+            if rule.match is None or str(rule.match) in keys:
+                self._use_up(kind, position, rule)
+                return rule
+        return None
+
+    def _use_up(self, kind: str, position: int, rule: Fault) -> None:
+        if rule.times is None:
+            return
+        left = [msgspec.structs.replace(rule, times=rule.times - 1)] if rule.times > 1 else []
+        listed = self.rules[kind]
+        self.replace({kind: [*listed[:position], *left, *listed[position + 1 :]]})
+
+    def _save(self) -> None:
+        self._book.save_setting("faults", msgspec.json.encode(self.rules).decode())
+
+
+Work = Callable[[Fault | None], Response]
+Refuse = Callable[[int, str], Response]
+
+
+async def answer_with_faults(
+    request: Request, faults: Faults, kind: str, keys: tuple[str, ...], work: Work, refuse: Refuse | None = None
+) -> Response:
+    """
+    Do the work of one call and answer it, as badly as the rules in force demand.
+
+    `refuse` writes the provider's own error for `fail` and for the 500; without it, `fail` is left to the work (a
+    transfer is accepted and fails later) and the 500 has the gateway's envelope.
+    """
+    fault = faults.take(kind, *keys)
+    if fault is None:
+        return work(None)
+    error = refuse or refused
+    if fault.delay:
+        await hold(request, fault.delay)
+    if fault.error_before:
+        return error(500, "Internal server error")
+    if fault.fail is not None and refuse is not None:
+        return refuse(400, fault.fail)
+    answer = work(fault)
+    if fault.timeout:
+        await hold(request, None if fault.timeout is True else fault.timeout)
+    return error(500, "Internal server error") if fault.error_after else answer

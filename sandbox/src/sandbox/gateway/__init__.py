@@ -1,0 +1,1 @@
+"""The payment gateway: its protocol, its book, its webhooks."""

@@ -1,0 +1,123 @@
+"""Banks and the owners of their accounts."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.book import Book
+from sandbox.faults import answer_with_faults
+from sandbox.gateway.nuban import account_exists, is_account_number, name_of_stranger
+from sandbox.web import RefusedError, ok, refused
+from sandbox.world import world_of
+
+BANKS: list[dict[str, str]] = msgspec.json.decode(
+    (Path(__file__).parent.parent / "data" / "nigerian-banks.json").read_bytes(), type=list[dict[str, str]]
+)
+BANK_NAMES = {bank["code"]: bank["name"] for bank in BANKS}
+
+# The vendors of the demo data; the README shows the same table.
+DEMO_ACCOUNTS = (
+    ("058", "0123456785", "Ada Obi Ventures"),
+    ("044", "0690123456", "Bola Ade Stores"),
+)
+
+
+def bank_name(bank_code: str) -> str:
+    return BANK_NAMES.get(bank_code, "")
+
+
+def seed_demo_accounts(book: Book) -> None:
+    """Give the demo vendors their accounts; a name that was changed by hand stays."""
+    with book.transaction():
+        for bank_code, account_number, account_name in DEMO_ACCOUNTS:
+            book.run(
+                "INSERT INTO accounts (bank_code, account_number, account_name) VALUES (?, ?, ?)"
+                " ON CONFLICT DO NOTHING",
+                bank_code,
+                account_number,
+                account_name,
+            )
+
+
+def save_account(book: Book, bank_code: str, account_number: str, account_name: str) -> None:
+    """Name the owner of an account; raises RefusedError 400 for an unknown bank or a number that is not ten digits."""
+    if bank_code not in BANK_NAMES:
+        raise RefusedError(400, f"Unknown bank code: {bank_code}")
+    if not is_account_number(account_number):
+        raise RefusedError(400, "account_number must be ten digits")
+    book.run(
+        "INSERT INTO accounts (bank_code, account_number, account_name) VALUES (?, ?, ?)"
+        " ON CONFLICT (bank_code, account_number) DO UPDATE SET account_name = excluded.account_name",
+        bank_code,
+        account_number,
+        account_name,
+    )
+
+
+def resolve_name(book: Book, bank_code: str, account_number: str) -> str | None:
+    """The owner's name: a seeded account's own, a stranger's by rule, None when there is no such account."""
+    if bank_code not in BANK_NAMES or not is_account_number(account_number):
+        return None
+    row = book.one(
+        "SELECT account_name FROM accounts WHERE bank_code = ? AND account_number = ?", bank_code, account_number
+    )
+    if row is not None:
+        return str(row["account_name"])
+    return name_of_stranger(account_number) if account_exists(bank_code, account_number) else None
+
+
+async def list_banks(request: Request) -> Response:
+    return ok("Banks retrieved", [_bank_view(position, bank) for position, bank in enumerate(BANKS, start=1)])
+
+
+def _bank_view(position: int, bank: dict[str, str]) -> dict[str, Any]:
+    return {
+        "id": position,
+        "name": bank["name"],
+        "slug": bank["slug"],
+        "code": bank["code"],
+        "longcode": "",
+        "country": "Nigeria",
+        "currency": "NGN",
+        "type": "nuban",
+        "active": True,
+        "is_deleted": False,
+    }
+
+
+async def resolve_account(request: Request) -> Response:
+    world = world_of(request)
+    account_number = request.query_params.get("account_number", "")
+    bank_code = request.query_params.get("bank_code", "")
+
+    def work(_fault: object) -> Response:
+        name = resolve_name(world.book, bank_code, account_number)
+        if name is None:
+            return refused(422, "Could not resolve account name. Check parameters or try again.")
+        return ok(
+            "Account number resolved",
+            {"account_number": account_number, "account_name": name, "bank_id": _bank_id(bank_code)},
+        )
+
+    def refuse(status: int, message: str) -> Response:
+        return refused(422 if status == 400 else status, message)
+
+    return await answer_with_faults(request, world.faults, "resolve_call", (account_number,), work, refuse)
+
+
+async def show_balance(request: Request) -> Response:
+    world = world_of(request)
+
+    def work(_fault: object) -> Response:
+        currencies = [row["currency"] for row in world.book.all("SELECT DISTINCT currency FROM movements")]
+        listed = ["NGN", *sorted(set(currencies) - {"NGN"})]
+        return ok("Balances retrieved", [{"currency": c, "balance": world.book.balance_minor(c)} for c in listed])
+
+    return await answer_with_faults(request, world.faults, "balance_call", (), work, refused)
+
+
+def _bank_id(bank_code: str) -> int:
+    return 1 + [bank["code"] for bank in BANKS].index(bank_code)

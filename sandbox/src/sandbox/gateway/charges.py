@@ -1,0 +1,178 @@
+"""Money coming in: opening a transaction, paying it, declining it."""
+
+import re
+from dataclasses import dataclass
+from sqlite3 import IntegrityError, Row
+from typing import Any
+
+import msgspec
+
+from sandbox.book import AMOUNT_MINOR_MAX, Book
+from sandbox.clock import now_text
+from sandbox.gateway.codes import new_code
+from sandbox.gateway.events import charge_success
+from sandbox.gateway.fields import read_amount_minor, read_currency, read_reference, read_text
+from sandbox.outbox import enqueue_gateway_event
+from sandbox.web import RefusedError
+from sandbox.world import World
+
+CHANNELS = ("card", "bank_transfer", "ussd")
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+# Of the transactions with their customer, as every view of a charge needs them.
+CHARGES = (
+    "transactions AS listed"
+    " JOIN (SELECT id AS customer_key, email, customer_code FROM customers) ON customer_key = customer_id"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A checked request to initialize a transaction. `metadata` is JSON text, as it goes back out in the webhook."""
+
+    email: str
+    amount_minor: int
+    currency: str
+    reference: str
+    callback_url: str | None
+    channels: tuple[str, ...]
+    metadata: str
+
+
+def read_opening(body: dict[str, Any]) -> Opening:
+    """Check the body of POST /transaction/initialize; raises RefusedError 400."""
+    email = read_text(body, "email")
+    if not EMAIL.fullmatch(email):
+        raise RefusedError(400, "Invalid Email Address Passed")
+    callback_url = read_text(body, "callback_url", "") or None
+    if callback_url is not None and not callback_url.startswith(("http://", "https://")):
+        raise RefusedError(400, "callback_url must be an http or https address")
+    return Opening(
+        email=email,
+        amount_minor=read_amount_minor(body.get("amount")),
+        currency=read_currency(body),
+        reference=read_reference(body, new_code("T", 14)),
+        callback_url=callback_url,
+        channels=_read_channels(body.get("channels")),
+        metadata=_read_metadata(body.get("metadata")),
+    )
+
+
+def _read_channels(given: Any) -> tuple[str, ...]:
+    if given is None or given == []:
+        return CHANNELS
+    if not isinstance(given, list):
+        raise RefusedError(400, "channels must be an array")
+    # The gateway has more channels than the page offers; those it does not offer are left out.
+    allowed = tuple(
+        channel for channel in CHANNELS if channel in given or (channel == "bank_transfer" and "bank" in given)
+    )
+    if not allowed:
+        raise RefusedError(400, "No active channel")
+    return allowed
+
+
+def _read_metadata(given: Any) -> str:
+    """The gateway takes an object or its JSON text, and gives the object back."""
+    if isinstance(given, str):
+        try:
+            return msgspec.json.encode(msgspec.json.decode(given)).decode()
+        except msgspec.DecodeError:
+            return msgspec.json.encode(given).decode()
+    return msgspec.json.encode(given).decode()
+
+
+def open_transaction(book: Book, opening: Opening) -> str:
+    """Write the transaction down and return its access code; raises RefusedError 400 for a reference already used."""
+    access_code = new_code()
+    with book.transaction():
+        book.run(
+            "INSERT INTO customers (email, customer_code) VALUES (?, ?) ON CONFLICT (email) DO NOTHING",
+            opening.email,
+            new_code("CUS_"),
+        )
+        try:
+            book.run(
+                "INSERT INTO transactions (reference, access_code, customer_id, requested_minor, requested_currency,"
+                " amount_minor, currency, status, gateway_response, channel, channels, callback_url, metadata,"
+                " created_at)"
+                " SELECT ?, ?, id, ?, ?, ?, ?, 'abandoned', 'The transaction was not completed', ?, ?, ?, ?, ?"
+                " FROM customers WHERE email = ?",
+                opening.reference,
+                access_code,
+                opening.amount_minor,
+                opening.currency,
+                opening.amount_minor,
+                opening.currency,
+                opening.channels[0],
+                ",".join(opening.channels),
+                opening.callback_url,
+                opening.metadata,
+                now_text(),
+                opening.email,
+            )
+        except IntegrityError:
+            raise RefusedError(400, "Duplicate Transaction Reference") from None
+    return access_code
+
+
+def find_charge(book: Book, column: str, value: str | int) -> Row | None:
+    """One transaction with its customer, by `reference`, `access_code` or `id`."""
+    if column not in ("reference", "access_code", "id"):
+        raise ValueError(column)
+    return book.one(f"SELECT * FROM {CHARGES} WHERE listed.{column} = ?", value)  # noqa: S608
+
+
+def pay(world: World, access_code: str, amount_minor: int | None, currency: str | None, channel: str | None) -> Row:
+    """
+    The person pays. Amount and currency are those of the transaction unless the page is told otherwise (an underpaid or
+    foreign payment). Balance, transaction and webhook commit together. Raises RefusedError 404 and 400.
+    """
+    charge = _payable(world.book, access_code)
+    amount_minor = charge["requested_minor"] if amount_minor is None else amount_minor
+    currency = charge["requested_currency"] if currency is None else currency
+    channel = charge["channel"] if channel is None else channel
+    if channel not in charge["channels"].split(","):
+        raise RefusedError(400, "This channel is not offered for the transaction")
+    if world.book.balance_minor(currency) > AMOUNT_MINOR_MAX - amount_minor:
+        raise RefusedError(400, "Invalid Amount Sent")
+    with world.book.transaction():
+        world.book.run(
+            "UPDATE transactions SET status = 'success', amount_minor = ?, currency = ?, channel = ?, paid_at = ?,"
+            " gateway_response = ? WHERE id = ?",
+            amount_minor,
+            currency,
+            channel,
+            now_text(),
+            "Successful" if channel == "card" else "Approved",
+            charge["id"],
+        )
+        world.book.post("charge", charge["reference"], amount_minor, currency)
+        paid = _found(world.book, access_code)
+        enqueue_gateway_event(
+            world.book, world.faults, "charge_webhook", charge_success(paid), charge["reference"], str(amount_minor)
+        )
+    world.courier.wake()
+    return paid
+
+
+def decline(world: World, access_code: str) -> Row:
+    """The bank says no; the person may try again. No money moves and no webhook is sent."""
+    charge = _payable(world.book, access_code)
+    world.book.run(
+        "UPDATE transactions SET status = 'failed', gateway_response = 'Declined' WHERE id = ?", charge["id"]
+    )
+    return _found(world.book, access_code)
+
+
+def _payable(book: Book, access_code: str) -> Row:
+    charge = _found(book, access_code)
+    if charge["status"] == "success":
+        raise RefusedError(400, "This transaction has already been paid")
+    return charge
+
+
+def _found(book: Book, access_code: str) -> Row:
+    charge = find_charge(book, "access_code", access_code)
+    if charge is None:
+        raise RefusedError(404, "Transaction not found")
+    return charge

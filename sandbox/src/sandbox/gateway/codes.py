@@ -1,0 +1,14 @@
+"""The random codes that the gateway hands out."""
+
+import secrets
+import string
+
+ALPHABET = string.ascii_lowercase + string.digits
+
+# The merchant number in every answer; the real gateway has one per business.
+INTEGRATION = 100043
+
+
+def new_code(prefix: str = "", length: int = 15) -> str:
+    """A code such as `TRF_1ptvuv321ahaa7q`."""
+    return prefix + "".join(secrets.choice(ALPHABET) for _ in range(length))

@@ -1,0 +1,116 @@
+"""The bodies of the gateway's webhooks, written literally (specification, Resources)."""
+
+from sqlite3 import Row
+from typing import Any
+
+import msgspec
+
+from sandbox.gateway.banks import bank_name
+from sandbox.gateway.codes import INTEGRATION
+
+# What the gateway tells of the instrument, by channel; every value is a string, as in the specification.
+INSTRUMENTS = {
+    "card": {
+        "bin": "408408",
+        "last4": "4081",
+        "exp_month": "12",
+        "exp_year": "2030",
+        "card_type": "visa",
+        "bank": "TEST BANK",
+    },
+    "bank_transfer": {
+        "bin": "413XXX",
+        "last4": "X413",
+        "exp_month": "12",
+        "exp_year": "2030",
+        "card_type": "transfer",
+        "bank": "TEST BANK",
+    },
+    "ussd": {
+        "bin": "",
+        "last4": "",
+        "exp_month": "",
+        "exp_year": "",
+        "card_type": "offline",
+        "bank": "Guaranty Trust Bank",
+    },
+}
+
+
+def authorization_of(charge: Row) -> dict[str, str]:
+    return {
+        "authorization_code": f"AUTH_{charge['access_code'][:10]}",
+        **INSTRUMENTS[charge["channel"]],
+        "channel": charge["channel"],
+    }
+
+
+def charge_success(charge: Row) -> dict[str, Any]:
+    return {
+        "event": "charge.success",
+        "data": {
+            "id": charge["id"],
+            "domain": "test",
+            "status": "success",
+            "reference": charge["reference"],
+            "amount": charge["amount_minor"],
+            "gateway_response": charge["gateway_response"],
+            "paid_at": charge["paid_at"],
+            "created_at": charge["created_at"],
+            "channel": charge["channel"],
+            "currency": charge["currency"],
+            "authorization": authorization_of(charge),
+            "customer": {"id": charge["customer_id"], "email": charge["email"]},
+            "metadata": msgspec.json.decode(charge["metadata"]),
+        },
+    }
+
+
+def transfer_event(event: str, transfer: Row) -> dict[str, Any]:
+    """`transfer.success`, `transfer.failed` or `transfer.reversed`; the reason of the latter two is the bank's."""
+    return {
+        "event": event,
+        "data": {
+            "amount": transfer["amount_minor"],
+            "currency": transfer["currency"],
+            "domain": "test",
+            "id": transfer["id"],
+            "integration": INTEGRATION,
+            "reason": transfer["failure"] if event != "transfer.success" else transfer["reason"],
+            "reference": transfer["reference"],
+            "source": "balance",
+            "status": event.removeprefix("transfer."),
+            "transfer_code": transfer["transfer_code"],
+            "recipient": {
+                "recipient_code": transfer["recipient_code"],
+                "details": {
+                    "account_number": transfer["account_number"],
+                    "bank_code": transfer["bank_code"],
+                    "bank_name": bank_name(transfer["bank_code"]),
+                },
+            },
+        },
+    }
+
+
+def refund_event(refund: Row) -> dict[str, Any]:
+    """`refund.processed` or `refund.failed`, by the status of the refund."""
+    return {
+        "event": f"refund.{refund['status']}",
+        "data": {
+            "id": refund["id"],
+            "status": refund["status"],
+            "transaction_reference": refund["transaction_reference"],
+            "refund_reference": refund["refund_reference"],
+            "amount": refund["amount_minor"],
+            "currency": refund["currency"],
+            "processor": "sandbox",
+            "customer": {"id": refund["customer_id"], "email": refund["email"]},
+            "merchant_note": refund["merchant_note"],
+            "customer_note": refund["customer_note"],
+            "reason": refund["failure"],
+            "integration": INTEGRATION,
+            "domain": "test",
+            "created_at": refund["created_at"],
+        },
+    }

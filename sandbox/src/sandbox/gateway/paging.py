@@ -1,0 +1,63 @@
+"""Lists with `page`, `perPage`, `from` and `to`, and the gateway's `meta`."""
+
+from collections.abc import Callable
+from sqlite3 import Row
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.book import Book
+from sandbox.gateway.fields import read_moment
+from sandbox.web import RefusedError, ok
+
+PER_PAGE_DEFAULT = 50
+# The real gateway's own bound on a page.
+PER_PAGE_MAX = 1000
+PAGE_MAX = 1_000_000
+
+# (condition, value) pairs joined by AND; the conditions are written in this package, the values come from callers.
+Conditions = list[tuple[str, Any]]
+
+
+def answer_page(
+    request: Request, book: Book, message: str, source: str, conditions: Conditions, view: Callable[[Row], Any]
+) -> Response:
+    """Newest first. `source` is what stands after FROM, its main table is named `listed`."""
+    page = _number(request, "page", 1, PAGE_MAX)
+    per_page = _number(request, "perPage", PER_PAGE_DEFAULT, PER_PAGE_MAX)
+    conditions = [pair for pair in (*conditions, *_bounds(request)) if pair[1] is not None]
+    where = " AND ".join(condition for condition, _ in conditions) or "1"
+    values = [value for _, value in conditions]
+    counted = book.one(f"SELECT count(*) AS total FROM {source} WHERE {where}", *values)  # noqa: S608
+    total = counted["total"] if counted is not None else 0
+    rows = book.all(
+        f"SELECT * FROM {source} WHERE {where} ORDER BY listed.id DESC LIMIT ? OFFSET ?",  # noqa: S608
+        *values,
+        per_page,
+        (page - 1) * per_page,
+    )
+    meta = {
+        "total": total,
+        "skipped": (page - 1) * per_page,
+        "perPage": per_page,
+        "page": page,
+        "pageCount": -(-total // per_page),
+    }
+    return ok(message, [view(row) for row in rows], meta=meta)
+
+
+def _bounds(request: Request) -> Conditions:
+    return [
+        ("listed.created_at >= ?", read_moment(request.query_params.get("from"))),
+        ("listed.created_at <= ?", read_moment(request.query_params.get("to"))),
+    ]
+
+
+def _number(request: Request, name: str, default: int, high: int) -> int:
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or not 1 <= int(text) <= high:
+        raise RefusedError(400, f"{name} must be a number from 1 to {high}")
+    return int(text)

@@ -1,0 +1,71 @@
+"""Accounts that transfers go to."""
+
+from sqlite3 import Row
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.clock import now_text
+from sandbox.gateway.banks import BANK_NAMES, bank_name, resolve_name
+from sandbox.gateway.codes import INTEGRATION, new_code
+from sandbox.gateway.fields import read_currency, read_text
+from sandbox.gateway.nuban import is_account_number
+from sandbox.web import RefusedError, ok, read_json
+from sandbox.world import world_of
+
+
+async def create_recipient(request: Request) -> Response:
+    """The same account at the same bank is the same recipient, however often and under whatever name it is created."""
+    book = world_of(request).book
+    body = await read_json(request)
+    if read_text(body, "type") != "nuban":
+        raise RefusedError(400, "Only recipients of type nuban are supported")
+    name = read_text(body, "name")
+    account_number = read_text(body, "account_number")
+    bank_code = read_text(body, "bank_code")
+    currency = read_currency(body)
+    if bank_code not in BANK_NAMES:
+        raise RefusedError(400, "Bank is invalid")
+    if not is_account_number(account_number):
+        raise RefusedError(400, "Account number is invalid")
+    book.run(
+        "INSERT INTO recipients (recipient_code, name, account_number, bank_code, currency, created_at)"
+        " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (account_number, bank_code) DO NOTHING",
+        new_code("RCP_"),
+        name,
+        account_number,
+        bank_code,
+        currency,
+        now_text(),
+    )
+    recipient = book.one(
+        "SELECT * FROM recipients WHERE account_number = ? AND bank_code = ?", account_number, bank_code
+    )
+    if recipient is None:
+        raise LookupError(account_number)
+    owner = resolve_name(book, bank_code, account_number)
+    return ok("Transfer recipient created successfully", _view(recipient, owner), 201)
+
+
+def _view(recipient: Row, owner: str | None) -> dict[str, Any]:
+    return {
+        "active": True,
+        "createdAt": recipient["created_at"],
+        "updatedAt": recipient["created_at"],
+        "currency": recipient["currency"],
+        "domain": "test",
+        "id": recipient["id"],
+        "integration": INTEGRATION,
+        "name": recipient["name"],
+        "recipient_code": recipient["recipient_code"],
+        "type": "nuban",
+        "is_deleted": False,
+        "details": {
+            "authorization_code": None,
+            "account_number": recipient["account_number"],
+            "account_name": owner,
+            "bank_code": recipient["bank_code"],
+            "bank_name": bank_name(recipient["bank_code"]),
+        },
+    }

@@ -1,0 +1,111 @@
+"""Money going back to a payer."""
+
+import time
+from sqlite3 import Row
+
+from sandbox.book import Book, InsufficientBalance
+from sandbox.clock import now_text
+from sandbox.faults import Fault
+from sandbox.gateway.codes import new_code
+from sandbox.gateway.events import refund_event
+from sandbox.outbox import enqueue_gateway_event
+from sandbox.web import RefusedError
+from sandbox.world import World
+
+REFUNDS = (
+    "refunds AS listed JOIN (SELECT id AS transaction_key, reference AS transaction_reference, customer_id,"
+    " amount_minor AS paid_minor, channel FROM transactions) ON transaction_key = transaction_id"
+    " JOIN (SELECT id AS customer_key, email FROM customers) ON customer_key = customer_id"
+)
+
+SHORT_BALANCE = "Insufficient balance to process the refund"
+
+
+def find_refund(book: Book, refund_id: int) -> Row | None:
+    return book.one(f"SELECT * FROM {REFUNDS} WHERE listed.id = ?", refund_id)  # noqa: S608
+
+
+def refunded_minor(book: Book, transaction_id: int) -> int:
+    """What was refunded or is about to be; a failed refund gives its part free again."""
+    row = book.one(
+        "SELECT coalesce(sum(amount_minor), 0) AS total FROM refunds WHERE transaction_id = ? AND status <> 'failed'",
+        transaction_id,
+    )
+    return 0 if row is None else int(row["total"])
+
+
+def accept_refund(
+    world: World, charge: Row, amount_minor: int | None, merchant_note: str, customer_note: str, fault: Fault | None
+) -> Row:
+    """
+    Write down a refund, of everything that is left when no amount is given. The money leaves when it is processed.
+    Raises RefusedError 400 when nothing was paid or more is asked for than is left.
+    """
+    book = world.book
+    if charge["status"] != "success":
+        raise RefusedError(400, "Transaction has not been paid, so it cannot be refunded")
+    left_minor = charge["amount_minor"] - refunded_minor(book, charge["id"])
+    if left_minor == 0:
+        raise RefusedError(400, "Transaction has been fully reversed")
+    if amount_minor is not None and amount_minor > left_minor:
+        raise RefusedError(400, "Refund amount cannot be more than the amount left of the transaction")
+    automatic = world.switches.refund_settlement == "auto"
+    now = now_text()
+    refund_id = book.run(
+        "INSERT INTO refunds (refund_reference, transaction_id, amount_minor, currency, status, failure, merchant_note,"
+        " customer_note, next_move_at, created_at, updated_at) VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?)",
+        new_code("TRF_"),
+        charge["id"],
+        left_minor if amount_minor is None else amount_minor,
+        charge["currency"],
+        fault.fail if fault is not None else None,
+        merchant_note,
+        customer_note,
+        time.time() + world.switches.refund_delay_seconds if automatic else None,
+        now,
+        now,
+    )
+    return _found(book, refund_id)
+
+
+def settle_refund(world: World, refund_id: int, failure: str | None = None) -> Row:
+    """
+    Process a pending refund, or fail it: for the reason given, for the one planned by a fault rule, or because the
+    balance does not cover it. State, money and webhook commit together. Raises RefusedError 409 when it is not pending.
+    """
+    book = world.book
+    refund = _found(book, refund_id)
+    if refund["status"] != "pending":
+        raise RefusedError(409, f"A refund that is {refund['status']} cannot be settled again")
+    failure = failure or refund["failure"]
+    try:
+        settled = _write_settlement(world, refund, failure)
+    except InsufficientBalance:
+        settled = _write_settlement(world, refund, SHORT_BALANCE)
+    world.courier.wake()
+    return settled
+
+
+def _write_settlement(world: World, refund: Row, failure: str | None) -> Row:
+    book = world.book
+    with book.transaction():
+        book.run(
+            "UPDATE refunds SET status = ?, failure = ?, next_move_at = NULL, updated_at = ? WHERE id = ?",
+            "processed" if failure is None else "failed",
+            failure,
+            now_text(),
+            refund["id"],
+        )
+        if failure is None:
+            book.post("refund", refund["refund_reference"], -refund["amount_minor"], refund["currency"])
+        settled = _found(book, refund["id"])
+        keys = (settled["transaction_reference"], settled["refund_reference"], str(settled["amount_minor"]))
+        enqueue_gateway_event(book, world.faults, "refund_webhook", refund_event(settled), *keys)
+    return settled
+
+
+def _found(book: Book, refund_id: int) -> Row:
+    refund = find_refund(book, refund_id)
+    if refund is None:
+        raise LookupError(refund_id)
+    return refund

@@ -1,0 +1,59 @@
+"""Everything the payment gateway answers to."""
+
+import hmac
+from collections.abc import Awaitable, Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+
+from sandbox.gateway.banks import list_banks, resolve_account, show_balance
+from sandbox.gateway.charge_routes import initialize_transaction, list_transactions, verify_transaction
+from sandbox.gateway.checkout import show_checkout, submit_checkout
+from sandbox.gateway.recipients import create_recipient
+from sandbox.gateway.refund_routes import create_refund, list_refunds, show_refund
+from sandbox.gateway.transfer_routes import finalize_transfer, initiate_transfer, list_transfers, verify_transfer
+from sandbox.web import RefusedError
+from sandbox.world import world_of
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def keyed(endpoint: Endpoint) -> Endpoint:
+    """The endpoint behind the merchant's secret key: 401 without one of the accepted keys as Bearer."""
+
+    async def guarded(request: Request) -> Response:
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not given:
+            raise RefusedError(401, "No Authorization Header was found")
+        presented = given.strip().encode()
+        keys = world_of(request).settings.gateway_keys
+        if not any(hmac.compare_digest(presented, key.encode()) for key in keys):
+            raise RefusedError(401, "Invalid key")
+        return await endpoint(request)
+
+    return guarded
+
+
+CALLS: tuple[tuple[str, str, Endpoint], ...] = (
+    ("POST", "/transaction/initialize", initialize_transaction),
+    ("GET", "/transaction/verify/{reference}", verify_transaction),
+    ("GET", "/transaction", list_transactions),
+    ("POST", "/transferrecipient", create_recipient),
+    ("POST", "/transfer", initiate_transfer),
+    ("POST", "/transfer/finalize_transfer", finalize_transfer),
+    ("GET", "/transfer/verify/{reference}", verify_transfer),
+    ("GET", "/transfer", list_transfers),
+    ("POST", "/refund", create_refund),
+    ("GET", "/refund/{id}", show_refund),
+    ("GET", "/refund", list_refunds),
+    ("GET", "/bank", list_banks),
+    ("GET", "/bank/resolve", resolve_account),
+    ("GET", "/balance", show_balance),
+)
+
+ROUTES = [
+    Mount("/gateway", routes=[Route(path, keyed(endpoint), methods=[method]) for method, path, endpoint in CALLS]),
+    Route("/pay/{access_code}", show_checkout, methods=["GET"]),
+    Route("/pay/{access_code}", submit_checkout, methods=["POST"]),
+]

@@ -1,0 +1,133 @@
+"""The calls about money going out: transfer, finalize, verify, list."""
+
+from sqlite3 import Row
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.book import Book
+from sandbox.faults import Fault, answer_with_faults
+from sandbox.gateway.banks import bank_name
+from sandbox.gateway.codes import INTEGRATION, new_code
+from sandbox.gateway.fields import read_amount_minor, read_currency, read_reference, read_text
+from sandbox.gateway.paging import answer_page
+from sandbox.gateway.transfers import (
+    TRANSFERS,
+    TransferOrder,
+    accept_transfer,
+    find_transfer,
+    plan_of,
+    settle_next,
+)
+from sandbox.web import RefusedError, ok, read_json, refused
+from sandbox.world import world_of
+
+MESSAGES = {
+    "otp": "Transfer requires OTP to continue",
+    "pending": "Transfer has been queued",
+    "success": "Transfer has been queued",
+    "failed": "Transfer has been queued",
+}
+
+
+async def initiate_transfer(request: Request) -> Response:
+    world = world_of(request)
+    order = _read_order(world.book, await read_json(request))
+
+    def work(fault: Fault | None) -> Response:
+        transfer = accept_transfer(world, order, plan_of(fault))
+        world.clearing_wake.set()
+        return ok(MESSAGES[transfer["status"]], _accepted_view(transfer))
+
+    keys = (order.reference, order.recipient["account_number"], str(order.amount_minor))
+    return await answer_with_faults(request, world.faults, "transfer_call", keys, work)
+
+
+def _read_order(book: Book, body: dict[str, Any]) -> TransferOrder:
+    if read_text(body, "source") != "balance":
+        raise RefusedError(400, "Source must be balance")
+    amount_minor = read_amount_minor(body.get("amount"))
+    recipient = book.one("SELECT * FROM recipients WHERE recipient_code = ?", read_text(body, "recipient"))
+    if recipient is None:
+        raise RefusedError(404, "Recipient specified is invalid")
+    return TransferOrder(
+        amount_minor=amount_minor,
+        currency=read_currency(body),
+        recipient=recipient,
+        reference=read_reference(body, new_code()),
+        reason=read_text(body, "reason", ""),
+    )
+
+
+async def finalize_transfer(request: Request) -> Response:
+    """The second step of a transfer that asked for a one-time password; any password of six digits is right."""
+    world = world_of(request)
+    body = await read_json(request)
+    transfer = find_transfer(world.book, "transfer_code", read_text(body, "transfer_code"))
+    if transfer is None or transfer["status"] != "otp":
+        raise RefusedError(400, "Transfer is not currently awaiting OTP")
+    one_time_password = read_text(body, "otp")
+    if len(one_time_password) != 6 or not one_time_password.isdigit():
+        raise RefusedError(400, "OTP provided is invalid")
+    settle_next(world, transfer["id"])
+    settled = find_transfer(world.book, "id", transfer["id"])
+    if settled is None:
+        raise LookupError(transfer["id"])
+    world.clearing_wake.set()
+    return ok("Transfer has been queued", _accepted_view(settled))
+
+
+async def verify_transfer(request: Request) -> Response:
+    world = world_of(request)
+    reference = request.path_params["reference"]
+
+    def work(_fault: object) -> Response:
+        transfer = find_transfer(world.book, "reference", reference)
+        if transfer is None:
+            raise RefusedError(404, "Transfer not found")
+        return ok("Transfer retrieved", transfer_view(transfer))
+
+    return await answer_with_faults(request, world.faults, "verify_call", (reference,), work, refused)
+
+
+async def list_transfers(request: Request) -> Response:
+    conditions = [("listed.status = ?", request.query_params.get("status"))]
+    return answer_page(request, world_of(request).book, "Transfers retrieved", TRANSFERS, conditions, transfer_view)
+
+
+def _accepted_view(transfer: Row) -> dict[str, Any]:
+    """The answer of the call that moves money: `recipient` is a number here, an object everywhere else."""
+    return {**transfer_view(transfer), "recipient": transfer["recipient_id"]}
+
+
+def transfer_view(transfer: Row) -> dict[str, Any]:
+    """A transfer; once it has failed or was reversed, `reason` and `failures` hold what the bank said."""
+    went_wrong = transfer["status"] in ("failed", "reversed")
+    return {
+        "integration": INTEGRATION,
+        "domain": "test",
+        "id": transfer["id"],
+        "amount": transfer["amount_minor"],
+        "currency": transfer["currency"],
+        "source": "balance",
+        "reason": transfer["failure"] if went_wrong else transfer["reason"],
+        "failures": transfer["failure"] if went_wrong else None,
+        "status": transfer["status"],
+        "reference": transfer["reference"],
+        "transfer_code": transfer["transfer_code"],
+        "transferred_at": transfer["updated_at"] if transfer["status"] == "success" else None,
+        "createdAt": transfer["created_at"],
+        "updatedAt": transfer["updated_at"],
+        "recipient": {
+            "recipient_code": transfer["recipient_code"],
+            "name": transfer["recipient_name"],
+            "type": "nuban",
+            "currency": transfer["currency"],
+            "details": {
+                "account_number": transfer["account_number"],
+                "bank_code": transfer["bank_code"],
+                "bank_name": bank_name(transfer["bank_code"]),
+            },
+        },
+    }

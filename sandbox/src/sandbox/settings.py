@@ -1,0 +1,83 @@
+"""What the process is told by its environment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class SettingsError(Exception):
+    """The environment is not usable; the message names every problem at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Addresses, secrets and the opening float. `gateway_keys` are all accepted; the first one signs the webhooks."""
+
+    host: str
+    port: int
+    smtp_port: int
+    state_dir: Path
+    gateway_keys: tuple[str, ...]
+    webhook_url: str
+    messaging_webhook_url: str
+    messaging_app_secret: str
+    base_url: str
+    opening_balance_minor: int
+    access_log: bool
+
+
+REQUIRED = (
+    "PORT",
+    "SMTP_PORT",
+    "STATE_DIR",
+    "GATEWAY_SECRET_KEY",
+    "WEBHOOK_URL",
+    "MESSAGING_WEBHOOK_URL",
+    "MESSAGING_APP_SECRET",
+    "BASE_URL",
+)
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """Read the settings; raises SettingsError with all problems, so that one start shows the whole list."""
+    problems = [f"{name} is missing" for name in REQUIRED if not environment.get(name, "").strip()]
+    numbers = {
+        name: _whole_number(name, environment.get(name, default), low, high, problems)
+        for name, default, low, high in (
+            ("PORT", "", 1, 65535),
+            ("SMTP_PORT", "", 1, 65535),
+            ("OPENING_BALANCE_MINOR", "0", 0, 2**53),
+        )
+    }
+    for name in ("WEBHOOK_URL", "MESSAGING_WEBHOOK_URL", "BASE_URL"):
+        address = environment.get(name, "")
+        if address and not address.startswith(("http://", "https://")):
+            problems.append(f"{name} must be an http or https address, not {address!r}")
+    keys = tuple(key.strip() for key in environment.get("GATEWAY_SECRET_KEY", "").split(",") if key.strip())
+    if environment.get("GATEWAY_SECRET_KEY", "").strip() and not keys:
+        problems.append("GATEWAY_SECRET_KEY holds no key")
+    if problems:
+        raise SettingsError("The sandbox cannot start:\n" + "\n".join(f"  - {problem}" for problem in problems))
+    return Settings(
+        host=environment.get("HOST", "127.0.0.1"),
+        port=numbers["PORT"],
+        smtp_port=numbers["SMTP_PORT"],
+        state_dir=Path(environment["STATE_DIR"]),
+        gateway_keys=keys,
+        webhook_url=environment["WEBHOOK_URL"],
+        messaging_webhook_url=environment["MESSAGING_WEBHOOK_URL"],
+        messaging_app_secret=environment["MESSAGING_APP_SECRET"],
+        base_url=environment["BASE_URL"].rstrip("/"),
+        opening_balance_minor=numbers["OPENING_BALANCE_MINOR"],
+        access_log=environment.get("ACCESS_LOG", "0") == "1",
+    )
+
+
+def _whole_number(name: str, text: str, low: int, high: int, problems: list[str]) -> int:
+    if not text.strip():
+        # A required name that is absent is already on the list; an empty optional one means its default.
+        return 0
+    if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+        problems.append(f"{name} must be a whole number from {low} to {high}, not {text!r}")
+        return 0
+    return int(text)

@@ -1,0 +1,41 @@
+"""How the sandbox behaves when nothing is wrong: when transfers settle, whether message statuses are reported."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from sandbox.book import Book
+from sandbox.web import RefusedError
+
+Seconds = float
+
+
+class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """
+    `transfer_settlement`: `auto` settles after `transfer_delay_seconds`, `manual` waits for a control call, `immediate`
+    answers `success` at once, `otp` answers `otp` and waits for the code. `refund_settlement`: `auto` or `manual`.
+    """
+
+    transfer_settlement: Literal["auto", "manual", "immediate", "otp"] = "auto"
+    transfer_delay_seconds: Seconds = 0.2
+    refund_settlement: Literal["auto", "manual"] = "auto"
+    refund_delay_seconds: Seconds = 0.2
+    messaging_statuses: bool = False
+    messaging_status_delay_seconds: Seconds = 0.2
+
+
+def read_switches(book: Book) -> Switches:
+    stored = book.read_setting("switches")
+    return Switches() if stored is None else msgspec.json.decode(stored, type=Switches)
+
+
+def change_switches(book: Book, current: Switches, changes: dict[str, Any]) -> Switches:
+    """Change the named switches and keep them in the book; raises RefusedError 400 for an unknown name or value."""
+    try:
+        changed = msgspec.convert({**msgspec.to_builtins(current), **changes}, Switches)
+    except msgspec.ValidationError as problem:
+        raise RefusedError(400, str(problem)) from None
+    if min(changed.transfer_delay_seconds, changed.refund_delay_seconds, changed.messaging_status_delay_seconds) < 0:
+        raise RefusedError(400, "A delay cannot be negative")
+    book.save_setting("switches", msgspec.json.encode(changed).decode())
+    return changed

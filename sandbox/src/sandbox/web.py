@@ -1,0 +1,79 @@
+"""Reading requests and writing answers, the same way for every provider."""
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+# Above any request that the protocols define, below what would hurt a developer's machine.
+BODY_BYTES_MAX = 8 * 1024 * 1024
+
+# A call that is never answered is let go after this time, so that forgotten faults do not pile up connections.
+HOLD_SECONDS_MAX = 600.0
+
+
+class RefusedError(Exception):
+    """The caller is told no: `status` and `message` become the gateway's error envelope."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+class JsonResponse(Response):
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        return msgspec.json.encode(content)
+
+
+def ok(message: str, data: Any, status: int = 200, meta: Any = None) -> Response:
+    """The gateway's envelope of a success."""
+    body = {"status": True, "message": message, "data": data}
+    if meta is not None:
+        body["meta"] = meta
+    return JsonResponse(body, status)
+
+
+def refused(status: int, message: str) -> Response:
+    """The gateway's envelope of an error."""
+    return JsonResponse({"status": False, "message": message}, status)
+
+
+async def read_body(request: Request) -> bytes:
+    """The raw body; raises RefusedError 413 above BODY_BYTES_MAX."""
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size > BODY_BYTES_MAX:
+            raise RefusedError(413, "Request body too large")
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+async def read_json(request: Request) -> dict[str, Any]:
+    """The body as a JSON object; raises RefusedError 400 for anything else."""
+    body = await read_body(request)
+    try:
+        parsed = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise RefusedError(400, "Request body is no valid JSON") from None
+    if not isinstance(parsed, dict):
+        raise RefusedError(400, "Request body must be a JSON object")
+    return parsed
+
+
+async def hold(request: Request, seconds: float | None) -> None:
+    """Leave the caller without an answer for `seconds`, or (None) until it hangs up."""
+
+    async def caller_hangs_up() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    with suppress(TimeoutError):
+        await asyncio.wait_for(caller_hangs_up(), HOLD_SECONDS_MAX if seconds is None else seconds)

@@ -1,0 +1,32 @@
+"""The parts of the running sandbox, in one place that every request can reach."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from starlette.requests import Request
+
+from sandbox.book import Book
+from sandbox.courier import Courier
+from sandbox.faults import Faults
+from sandbox.settings import Settings
+from sandbox.switches import Switches, read_switches
+
+
+@dataclass(slots=True)
+class World:
+    settings: Settings
+    book: Book
+    faults: Faults
+    courier: Courier
+    switches: Switches
+    # Set when a transfer or refund was written that settles by itself.
+    clearing_wake: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+def build_world(settings: Settings, book: Book) -> World:
+    return World(settings, book, Faults(book), Courier(book, settings), read_switches(book))
+
+
+def world_of(request: Request) -> World:
+    world: World = request.app.state.world
+    return world
