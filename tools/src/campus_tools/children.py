@@ -1,0 +1,156 @@
+"""Child processes that never outlive the program that started them."""
+
+import contextlib
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+STOP_SECONDS_MAX = 5.0
+"""How long a child may take to stop by itself: an HTTP server drains within this, a broken one never would."""
+
+
+class _Spawner:
+    """Starts every child from one thread that lives as long as the program.
+
+    Linux sends the parent-death signal when the *thread* that forked ends, not the process: a child started from a
+    worker thread of an executor would be killed as soon as that executor is shut down.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[tuple[Callable[[], subprocess.Popen[bytes]], Future[subprocess.Popen[bytes]]]]
+        self._jobs = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def run(self, job: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="spawner", daemon=True)
+                self._thread.start()
+        answer: Future[subprocess.Popen[bytes]] = Future()
+        self._jobs.put((job, answer))
+        return answer.result()
+
+    def _serve(self) -> None:
+        while True:
+            job, answer = self._jobs.get()
+            try:
+                answer.set_result(job())
+            except BaseException as error:
+                answer.set_exception(error)
+
+
+_spawner = _Spawner()
+
+
+def spawn(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    output: IO[bytes],
+    death_signal: str = "KILL",
+    user: tuple[int, int] | None = None,
+    directory: Path | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start `command` in a session of its own; it gets `death_signal` when this program dies, however it dies.
+
+    `user` is a (user id, group id) to drop to. The process id stays that of the command: `setpriv` replaces itself.
+    """
+    options = ["--pdeathsig", death_signal]
+    if user is not None:
+        options += ["--reuid", str(user[0]), "--regid", str(user[1]), "--clear-groups"]
+    setpriv = shutil.which("setpriv")
+    if setpriv is None and user is not None:
+        raise FileNotFoundError("setpriv is needed to drop root's rights: install the package util-linux")
+    # Without setpriv (not Linux) the process records checked at the next start are the only net.
+    full_command = [*([setpriv, *options, "--"] if setpriv else []), *command]
+    return _spawner.run(
+        lambda: subprocess.Popen(
+            full_command,
+            env=dict(environment),
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    )
+
+
+def signal_group(process_id: int, number: signal.Signals) -> None:
+    """Signal a child and everything it started; a group that is gone is no error."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process_id, number)
+
+
+def stop_child(
+    child: subprocess.Popen[bytes], *, first: signal.Signals = signal.SIGTERM, within: float = STOP_SECONDS_MAX
+) -> None:
+    """Ask the child itself to stop, then kill what is left of its group."""
+    if child.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            child.send_signal(first)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(within)
+    signal_group(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def kill_child(child: subprocess.Popen[bytes]) -> None:
+    """`kill -9` the child and everything in its group, without a word of warning."""
+    signal_group(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def record_process(path: Path, process_id: int) -> None:
+    """Remember a process by its id and its start time, so that a reused id is never taken for it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    started = psutil.Process(process_id).create_time()
+    path.write_text(f"{process_id} {started:.2f}\n")
+
+
+def recorded_process(path: Path) -> psutil.Process | None:
+    """The process that `path` remembers, when it is still the same one and alive."""
+    try:
+        words = path.read_text().split()
+        process = psutil.Process(int(words[0]))
+        same = abs(process.create_time() - float(words[1])) < 1.0
+    except (FileNotFoundError, ValueError, IndexError, psutil.NoSuchProcess):
+        return None
+    return process if same and process.status() != psutil.STATUS_ZOMBIE else None
+
+
+def end_recorded_process(path: Path, *, first: signal.Signals = signal.SIGTERM) -> bool:
+    """End what an earlier, crashed run left behind. Answers whether there was something."""
+    process = recorded_process(path)
+    if process is not None:
+        signal_group(process.pid, first)
+        try:
+            process.wait(STOP_SECONDS_MAX)
+        except psutil.TimeoutExpired:
+            signal_group(process.pid, signal.SIGKILL)
+            process.wait(STOP_SECONDS_MAX)
+    path.unlink(missing_ok=True)
+    return process is not None
+
+
+def wait_until(
+    ready: Callable[[], bool], *, within: float, child: subprocess.Popen[bytes] | None = None, step: float = 0.05
+) -> bool:
+    """Poll `ready` until it holds; false when the time is over or the child has ended."""
+    deadline = time.monotonic() + within
+    while not ready():
+        if time.monotonic() > deadline or (child is not None and child.poll() is not None):
+            return False
+        time.sleep(step)
+    return True

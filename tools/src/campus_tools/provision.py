@@ -1,0 +1,175 @@
+"""Databases, roles and broker accounts of the six services; may run again and again.
+
+Behind `make run` it is called with the launcher's secrets; `python -m campus_tools.provision` does the same from the
+environment alone, as a one-shot container: `DATABASE_URL` and the passwords named in `ROLE_PASSWORDS` of
+`campus_tools.secrets`, with `BROKER_URL` and `BROKER_MANAGEMENT_URL` for the outside subscriber's account.
+Rights on tables are the business of each service's migrations.
+"""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Mapping
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+import asyncpg
+import httpx
+
+from campus_tools.secrets import password_variable
+from campus_tools.services import SERVICES, Service
+
+AUDIT_ROLE = "campus_audit"
+SUBSCRIBER = "subscriber_demo"
+SUBSCRIBER_RIGHTS = {
+    "configure": r"^sub\.demo\..*",
+    "write": r"^sub\.demo\..*",
+    "read": r"^(sub\.demo\..*|campus\.public)$",
+}
+"""A subscriber declares its own queues, binds them to the public exchange and reads them, nothing else."""
+
+
+class ProvisioningFailed(Exception):
+    """A server refused what is needed; the message says which right is missing."""
+
+
+def database_url(admin_url: str, *, role: str, password: str, database: str | None = None) -> str:
+    """The server of `admin_url` under another account, and another database when one is named."""
+    parts = urlsplit(admin_url)
+    host = parts.netloc.rpartition("@")[2]
+    path = f"/{quote(database)}" if database is not None else parts.path
+    return urlunsplit((parts.scheme, f"{quote(role)}:{quote(password)}@{host}", path, parts.query, ""))
+
+
+def service_database_urls(admin_url: str, service: Service, secrets: Mapping[str, str]) -> dict[str, str]:
+    """`OWNER_DATABASE_URL`, `API_DATABASE_URL` and `SERVICE_DATABASE_URL` of one service."""
+    names = ("OWNER_DATABASE_URL", "API_DATABASE_URL", "SERVICE_DATABASE_URL")
+    return {
+        name: database_url(admin_url, role=role, password=secrets[password_variable(role)], database=service.database)
+        for name, role in zip(names, service.roles, strict=True)
+    }
+
+
+def audit_database_url(admin_url: str, secrets: Mapping[str, str]) -> str:
+    """The read-only account over all service databases; its reader puts each database's name in."""
+    return database_url(admin_url, role=AUDIT_ROLE, password=secrets[password_variable(AUDIT_ROLE)])
+
+
+def subscriber_broker_url(broker_url: str, secrets: Mapping[str, str]) -> str:
+    """The outside subscriber of the team `demo`, on the same broker and virtual host."""
+    parts = urlsplit(broker_url)
+    host = parts.netloc.rpartition("@")[2]
+    account = f"{SUBSCRIBER}:{quote(secrets[password_variable(SUBSCRIBER)])}"
+    return urlunsplit((parts.scheme, f"{account}@{host}", parts.path, parts.query, ""))
+
+
+def virtual_host(broker_url: str) -> str:
+    """The virtual host an AMQP address names; `/` when it names none."""
+    return unquote(urlsplit(broker_url).path.removeprefix("/")) or "/"
+
+
+async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> None:
+    """Make every role and database that is missing, and set the passwords of those that exist.
+
+    Raises:
+        ProvisioningFailed: the account of `admin_url` may not create roles, row-security bypass or databases.
+    """
+    connection = await asyncpg.connect(admin_url)
+    try:
+        await provision_roles(connection, secrets)
+        for service in SERVICES:
+            await create_database(connection, service, service.database)
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise ProvisioningFailed(
+            f"The account of DATABASE_URL may not do what is needed ({error}). It needs CREATEDB, CREATEROLE and "
+            "BYPASSRLS, and before PostgreSQL 16 it must be a superuser."
+        ) from error
+    finally:
+        await connection.close()
+
+
+async def provision_roles(connection: asyncpg.Connection, secrets: Mapping[str, str]) -> None:
+    """The three roles of each service, and the audit's."""
+    for service in SERVICES:
+        await _set_role(connection, service.owner_role, "NOBYPASSRLS", secrets)
+        await _set_role(connection, service.api_role, "NOBYPASSRLS", secrets)
+        await _set_role(connection, service.service_role, "BYPASSRLS", secrets)
+    await _set_role(connection, AUDIT_ROLE, "BYPASSRLS", secrets)
+    await connection.execute(f"GRANT pg_read_all_data TO {AUDIT_ROLE}")
+    await connection.execute(f"ALTER ROLE {AUDIT_ROLE} SET default_transaction_read_only = on")
+
+
+async def create_database(connection: asyncpg.Connection, service: Service, name: str) -> None:
+    """An empty database of the service's owner, when it is missing; open to the service's roles and the audit only."""
+    superuser = await connection.fetchval("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
+    if not superuser:
+        # Only a member may give a database away.
+        await connection.execute(f"GRANT {service.owner_role} TO CURRENT_USER")
+    if not await connection.fetchval("SELECT true FROM pg_database WHERE datname = $1", name):
+        # Another start on the same server may be quicker.
+        with contextlib.suppress(asyncpg.DuplicateDatabaseError):
+            await connection.execute(f'CREATE DATABASE "{name}" OWNER {service.owner_role}')
+    await connection.execute(f'ALTER DATABASE "{name}" OWNER TO {service.owner_role}')
+    await connection.execute(f'REVOKE ALL ON DATABASE "{name}" FROM PUBLIC')
+    await connection.execute(
+        f'GRANT CONNECT ON DATABASE "{name}" TO {service.api_role}, {service.service_role}, {AUDIT_ROLE}'
+    )
+
+
+async def _set_role(connection: asyncpg.Connection, role: str, row_security: str, secrets: Mapping[str, str]) -> None:
+    rights = f"LOGIN NOCREATEDB NOCREATEROLE {row_security}"
+    if not await connection.fetchval("SELECT true FROM pg_roles WHERE rolname = $1", role):
+        # Another start on the same server may be quicker.
+        with contextlib.suppress(asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
+            await connection.execute(f"CREATE ROLE {role} {rights}")
+    # DDL takes no parameters; the server itself quotes the password.
+    password = secrets[password_variable(role)]
+    command = await connection.fetchval(f"SELECT format('ALTER ROLE {role} {rights} PASSWORD %L', $1::text)", password)
+    await connection.execute(command)
+
+
+async def provision_broker(management_url: str, broker_url: str, secrets: Mapping[str, str]) -> None:
+    """The outside subscriber's account, through the management API.
+
+    Raises:
+        ProvisioningFailed: the API does not answer or refuses the account.
+    """
+    host = quote(virtual_host(broker_url), safe="")
+    try:
+        async with httpx.AsyncClient(base_url=management_url, timeout=10, trust_env=False) as api:
+            for path, body in (
+                (f"/api/users/{SUBSCRIBER}", {"password": secrets[password_variable(SUBSCRIBER)], "tags": ""}),
+                (f"/api/permissions/{host}/{SUBSCRIBER}", SUBSCRIBER_RIGHTS),
+            ):
+                (await api.put(path, json=body)).raise_for_status()
+    except httpx.HTTPError as error:
+        address = management_url.rpartition("@")[2]
+        raise ProvisioningFailed(
+            f"The subscriber account could not be made through RabbitMQ's management API at {address} ({error}). "
+            "Set BROKER_MANAGEMENT_URL to http://user:password@host:port of an administrator."
+        ) from error
+
+
+async def _from_environment() -> None:
+    needed = ["DATABASE_URL", *(password_variable(role) for service in SERVICES for role in service.roles)]
+    needed.append(password_variable(AUDIT_ROLE))
+    management_url = os.environ.get("BROKER_MANAGEMENT_URL")
+    if management_url:
+        needed += ["BROKER_URL", password_variable(SUBSCRIBER)]
+    missing = [name for name in needed if not os.environ.get(name)]
+    if missing:
+        raise ProvisioningFailed(f"These environment variables are missing: {', '.join(missing)}.")
+    await provision_databases(os.environ["DATABASE_URL"], os.environ)
+    print(f"{len(SERVICES)} databases with their roles are ready.")
+    if management_url:
+        await provision_broker(management_url, os.environ["BROKER_URL"], os.environ)
+        print(f"The broker account {SUBSCRIBER} is ready.")
+    else:
+        print("BROKER_MANAGEMENT_URL is not set: no account for outside subscribers was made.")
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(_from_environment())
+    except ProvisioningFailed as failure:
+        sys.exit(str(failure))

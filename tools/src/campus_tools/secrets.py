@@ -1,0 +1,96 @@
+"""The secrets of one system: made at the first start, kept in `STATE_DIR/secrets.env` (architecture, section 6)."""
+
+import base64
+import os
+import secrets
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from campus_tools.services import SERVICES
+
+STAFF_NAMES = ("VENDOR", "VENDOR2", "HUB", "SUPPORT", "CAMPUS", "MAKER", "CHECKER", "OPS", "AUDITOR", "ADMIN")
+"""The demo accounts with TOTP enrolled: `DEMO_TOTP_<NAME>` (product contract, section 15.15)."""
+
+_KEYS = (
+    "GATEWAY_SECRET_KEY",
+    "SERVICE_ROLE_KEY",
+    "SEALING_KEY",
+    "PIN_KEY",
+    "CURSOR_KEY",
+    "MESSAGING_VERIFY_TOKEN",
+    "MESSAGING_APP_SECRET",
+)
+
+
+def password_variable(role: str) -> str:
+    """The name under which a database role's or broker user's password is kept."""
+    return f"{role.upper()}_PASSWORD"
+
+
+ROLE_PASSWORDS = (
+    *(password_variable(role) for service in SERVICES for role in service.roles),
+    password_variable("campus_audit"),
+    password_variable("subscriber_demo"),
+)
+
+
+def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The secrets of `state_dir`, made where they are missing; a variable of the same name in the environment wins.
+
+    What the environment gives is kept too: a key that sealed rows must still be there at the next start.
+    """
+    given = os.environ if environment is None else environment
+    path = state_dir / "secrets.env"
+    kept = read_secrets(path) if path.exists() else {}
+    values = {name: given.get(name) or kept.get(name) or made for name, made in _new_secrets().items()}
+    # What a later start adds for people (addresses) stays until it is written anew.
+    values = {**kept, **values}
+    if values != kept:
+        write_secrets(path, values)
+    return values
+
+
+def read_secrets(path: Path) -> dict[str, str]:
+    """Read `NAME=value` lines, as a shell would."""
+    values = {}
+    for line in path.read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            name, _, text = line.partition("=")
+            values[name] = "".join(shlex.split(text))
+    return values
+
+
+def write_secrets(path: Path, values: Mapping[str, str]) -> None:
+    """Replace the file at once; at no moment is it readable by others or half written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write("# Made at the first start and kept. Whoever can read this file can act as anybody.\n")
+        for name, text in values.items():
+            file.write(f"{name}={text if _is_plain(text) else shlex.quote(text)}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a shell reads the text as it stands; addresses then stay readable for simpler programs too."""
+    return all(character.isalnum() or character in "-_./:@=+,%" for character in text)
+
+
+def _new_secrets() -> dict[str, str]:
+    values = {name: _key() for name in _KEYS}
+    # The fixed ends satisfy every usual rule on passwords; the strength is in the middle.
+    values["DEMO_PASSWORD"] = f"Demo-{secrets.token_hex(8)}-7"
+    values |= {f"DEMO_TOTP_{name}": base64.b32encode(secrets.token_bytes(20)).decode() for name in STAFF_NAMES}
+    values["BOOTSTRAP_ADMIN_EMAIL"] = "platform-admin@campus.example"
+    values["BOOTSTRAP_ADMIN_PASSWORD"] = f"Admin-{secrets.token_hex(12)}-7"
+    values |= {name: secrets.token_hex(24) for name in ROLE_PASSWORDS}
+    return values
+
+
+def _key() -> str:
+    """32 random bytes in base64url."""
+    return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()

@@ -1,0 +1,5 @@
+"""What can go wrong while finding or starting a server."""
+
+
+class ServerUnavailable(Exception):
+    """A server could be neither found nor started; the message says what to do."""

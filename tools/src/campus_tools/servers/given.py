@@ -1,0 +1,45 @@
+"""A server whose address is given by the environment: we use it and never touch its process."""
+
+import time
+from urllib.parse import urlsplit
+
+from campus_tools.servers.errors import ServerUnavailable
+from campus_tools.servers.ports import is_listening
+
+ANSWER_SECONDS_MAX = 30.0
+"""A server started beside us (a compose file, a neighbour) may still be booting."""
+
+
+class GivenServer:
+    """The server behind `DATABASE_URL`, `BROKER_URL` or `RATE_LIMIT_STORE_URL`."""
+
+    def __init__(self, name: str, url: str, *, variable: str, default_port: int) -> None:
+        self.name = name
+        self.url = url
+        self.private = False
+        self._variable = variable
+        parts = urlsplit(url)
+        self._host, self._port = parts.hostname or "127.0.0.1", parts.port or default_port
+
+    @property
+    def places(self) -> list[tuple[str, int, int]]:
+        return []
+
+    def start(self) -> None:
+        deadline = time.monotonic() + ANSWER_SECONDS_MAX
+        while not is_listening(self._port, self._host):
+            if time.monotonic() > deadline:
+                raise ServerUnavailable(
+                    f"{self._variable} names {self._host}:{self._port}, but nothing answers there. Start that server, "
+                    f"or unset {self._variable} to let a private {self.name} be started."
+                )
+            time.sleep(0.2)
+
+    def kill(self) -> None:
+        raise ServerUnavailable(f"{self.name} was given by {self._variable}: it is not ours to kill")
+
+    def stop(self) -> None:
+        """Nothing of ours runs."""
+
+    def has_died(self) -> bool:
+        return False

@@ -1,0 +1,259 @@
+"""A private PostgreSQL: its own data directory, its own port, durable as in production."""
+
+import contextlib
+import os
+import pwd
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil
+
+from campus_tools.children import end_recorded_process, kill_child, record_process, spawn, stop_child, wait_until
+from campus_tools.servers.errors import ServerUnavailable
+from campus_tools.servers.install import install
+from campus_tools.servers.passwords import server_password
+
+MINIMUM_VERSION = 15
+START_SECONDS_MAX = 60.0
+"""Crash recovery of a busy database is the slow case; an ordinary start takes half a second."""
+
+_DATA_ROOT = Path("/var/tmp")
+_SETTINGS = """\
+# Written at each start. Durable as in production: the resilience tests cut the power.
+listen_addresses = '127.0.0.1'
+port = {port}
+unix_socket_directories = ''
+max_connections = 300
+shared_buffers = 128MB
+fsync = on
+synchronous_commit = on
+full_page_writes = on
+logging_collector = off
+log_destination = 'stderr'
+log_line_prefix = '%m [%p] %d '
+timezone = 'UTC'
+"""
+
+
+class PrivatePostgresql:
+    """PostgreSQL from local binaries, as an unprivileged user when we are root."""
+
+    name = "postgresql"
+    private = True
+
+    def __init__(self, state_dir: Path, port: int, *, say: Callable[[str], None]) -> None:
+        self._home = state_dir / "servers"
+        self._home.mkdir(parents=True, exist_ok=True)
+        self._port = port
+        self._say = say
+        self._password = server_password(state_dir, "postgresql")
+        self._child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://postgres:{quote(self._password)}@127.0.0.1:{self._port}/postgres"
+
+    @property
+    def places(self) -> list[tuple[str, int, int]]:
+        return [(self.name, self._child.pid, self._port)] if self._child is not None else []
+
+    def start(self) -> None:
+        if self._child is not None and self._child.poll() is None:
+            return
+        binaries = find_binaries(self._say)
+        account = _unprivileged_account()
+        directory = data_directory(self._home, account)
+        end_recorded_process(self._home / "postgresql.pid", first=signal.SIGINT)
+        if not (directory / "PG_VERSION").exists():
+            self._initialise(binaries, directory, account)
+        (directory / "postgresql.auto.conf").write_text(_SETTINGS.format(port=self._port))
+        _give_to(directory / "postgresql.auto.conf", account)
+        self._clear_unclean_end(directory)
+        log = self._home / "postgresql.log"
+        with log.open("ab") as output:
+            # SIGQUIT is the quickest end that PostgreSQL recovers from by itself.
+            self._child = spawn(
+                [str(binaries / "postgres"), "-D", str(directory)],
+                environment=_quiet_environment(directory),
+                output=output,
+                death_signal="QUIT",
+                user=account,
+                directory=directory,
+            )
+        record_process(self._home / "postgresql.pid", self._child.pid)
+        ready = [str(binaries / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self._port)]
+        if not wait_until(
+            lambda: subprocess.run(ready, check=False).returncode == 0, within=START_SECONDS_MAX, child=self._child
+        ):
+            self.stop()
+            raise ServerUnavailable(f"PostgreSQL did not start on port {self._port}:\n{_tail(log)}")
+
+    def kill(self) -> None:
+        if self._child is not None:
+            # Each backend is a session of its own, which a signal to the group does not reach.
+            backends = psutil.Process(self._child.pid).children(recursive=True) if self._child.poll() is None else []
+            kill_child(self._child)
+            for backend in backends:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    backend.kill()
+            psutil.wait_procs(backends, timeout=5)
+            self._child = None
+
+    def stop(self) -> None:
+        if self._child is not None:
+            # SIGINT is PostgreSQL's fast shutdown: connections are cut, everything committed is on disk.
+            stop_child(self._child, first=signal.SIGINT)
+            self._child = None
+        (self._home / "postgresql.pid").unlink(missing_ok=True)
+
+    def has_died(self) -> bool:
+        return self._child is not None and self._child.poll() is not None
+
+    def _initialise(self, binaries: Path, directory: Path, account: tuple[int, int] | None) -> None:
+        with tempfile.NamedTemporaryFile("w", dir=directory.parent, prefix="campus-password-") as password:
+            password.write(self._password)
+            password.flush()
+            _give_to(Path(password.name), account)
+            drop = (
+                ["setpriv", "--reuid", str(account[0]), "--regid", str(account[1]), "--clear-groups", "--"]
+                if account
+                else []
+            )
+            made = subprocess.run(
+                [
+                    *drop,
+                    str(binaries / "initdb"),
+                    "--no-locale",
+                    "--encoding=UTF8",
+                    "--username=postgres",
+                    "--auth=scram-sha-256",
+                    f"--pwfile={password.name}",
+                    f"--pgdata={directory}",
+                ],
+                env=_quiet_environment(directory),
+                cwd=directory,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        if made.returncode != 0:
+            raise ServerUnavailable(f"initdb failed in {directory}:\n{made.stdout}{made.stderr}")
+
+    def _clear_unclean_end(self, directory: Path) -> None:
+        """A postmaster killed with -9 leaves its pid file and, for moments, backends that hold the shared memory.
+
+        PostgreSQL refuses to start while they live. They are known by their working directory, which is ours alone.
+        """
+        pid_file = directory / "postmaster.pid"
+        if not pid_file.exists():
+            return
+        for process in psutil.process_iter(["name", "cwd"]):
+            if process.info["cwd"] == str(directory) and str(process.info["name"]).startswith("postgres"):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
+                    process.wait(5)
+        pid_file.unlink(missing_ok=True)
+
+
+def find_binaries(say: Callable[[str], None]) -> Path:
+    """The directory of the newest PostgreSQL of at least `MINIMUM_VERSION`, installed when missing."""
+    found = _newest_binaries()
+    if found is None:
+        install(["postgresql"], why=f"PostgreSQL {MINIMUM_VERSION} or newer is not installed", say=say)
+        found = _newest_binaries()
+    if found is None:
+        raise ServerUnavailable(
+            f"This system's package manager offers no PostgreSQL {MINIMUM_VERSION} or newer: set DATABASE_URL."
+        )
+    return found
+
+
+def _newest_binaries() -> Path | None:
+    candidates = list(Path("/usr/lib/postgresql").glob("*/bin"))
+    on_path = shutil.which("initdb")
+    if on_path is not None:
+        candidates.append(Path(on_path).resolve().parent)
+    versions = {path: _version(path / "postgres") for path in candidates}
+    fitting = [path for path, version in versions.items() if version >= MINIMUM_VERSION]
+    return max(fitting, key=versions.__getitem__, default=None)
+
+
+def _version(binary: Path) -> int:
+    if not binary.exists():
+        return 0
+    answer = subprocess.run([str(binary), "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"\) (\d+)", answer)
+    return int(found[1]) if found else 0
+
+
+def _unprivileged_account() -> tuple[int, int] | None:
+    """PostgreSQL refuses to run as root: the package's own account, or the system's nobody."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            entry = pwd.getpwnam(name)
+            return entry.pw_uid, entry.pw_gid
+    raise ServerUnavailable("Started as root, but there is neither a user postgres nor nobody to run PostgreSQL as.")
+
+
+def data_directory(home: Path, account: tuple[int, int] | None) -> Path:
+    """Where the data lies: below the state directory, or, as root, where the unprivileged user can go.
+
+    The place outside is remembered in `home/postgresql.directory`, and a note in it names its owner, so that what
+    belonged to a deleted state directory is found and removed.
+    """
+    if account is None:
+        inside = home / "postgresql"
+        inside.mkdir(mode=0o700, exist_ok=True)
+        return inside
+    remembered = home / "postgresql.directory"
+    sweep_orphaned_directories()
+    if remembered.exists():
+        place = Path(remembered.read_text().strip())
+    else:
+        place = _DATA_ROOT / f"campus-{secrets.token_hex(6)}"
+        remembered.write_text(f"{place}\n")
+    place.mkdir(mode=0o711, exist_ok=True)
+    (place / "belongs-to").write_text(f"{remembered.resolve()}\n")
+    inside = place / "postgresql"
+    inside.mkdir(mode=0o700, exist_ok=True)
+    _give_to(inside, account)
+    return inside
+
+
+def sweep_orphaned_directories() -> None:
+    """Remove data directories whose state directory no longer knows them and whose server is dead."""
+    for place in _DATA_ROOT.glob("campus-*"):
+        with contextlib.suppress(OSError):
+            note = place / "belongs-to"
+            if not note.exists() or place.stat().st_uid != os.geteuid():
+                continue
+            remembered = Path(note.read_text().strip())
+            if remembered.exists() and remembered.read_text().strip() == str(place):
+                continue
+            postmaster = place / "postgresql" / "postmaster.pid"
+            alive = postmaster.exists() and Path(f"/proc/{postmaster.read_text().split()[0]}").exists()
+            if not alive:
+                shutil.rmtree(place, ignore_errors=True)
+
+
+def _give_to(path: Path, account: tuple[int, int] | None) -> None:
+    if account is not None:
+        os.chown(path, *account)
+
+
+def _quiet_environment(directory: Path) -> dict[str, str]:
+    # PGPORT and its like of the caller must not steer the private server.
+    return {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(directory), "LC_ALL": "C", "TZ": "UTC"}
+
+
+def _tail(log: Path, lines: int = 15) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])

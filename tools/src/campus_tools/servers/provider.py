@@ -1,0 +1,223 @@
+"""Finds PostgreSQL and RabbitMQ (and Redis when asked): given by the environment, in Docker, or as local processes.
+
+The same provider serves `make run` and the tests (architecture, sections 6 and 8).
+"""
+
+import os
+import shutil
+import socket
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from campus_tools.servers import docker
+from campus_tools.servers.errors import ServerUnavailable
+from campus_tools.servers.given import GivenServer
+from campus_tools.servers.passwords import server_password
+from campus_tools.servers.ports import ServerPorts, is_listening
+from campus_tools.servers.postgresql import PrivatePostgresql
+from campus_tools.servers.rabbitmq import PrivateRabbitmq, speaks_amqp
+from campus_tools.servers.redis import PrivateRedis
+from campus_tools.servers.server import Server
+
+POSTGRESQL_IMAGE = "postgres:17"
+RABBITMQ_IMAGE = "rabbitmq:4.0-management"
+
+
+@dataclass(frozen=True)
+class Servers:
+    """The servers of one system. Addresses are known before anything runs; each can be started when first needed."""
+
+    postgresql: Server
+    rabbitmq: Server
+    redis: Server | None
+    management_url: str
+    """RabbitMQ's management API with the administrator's account, `http://user:password@host:port`."""
+    state_dir: Path
+    origin: str
+    """One sentence for people: where the servers come from."""
+
+    @property
+    def database_url(self) -> str:
+        return self.postgresql.url
+
+    @property
+    def broker_url(self) -> str:
+        return self.rabbitmq.url
+
+    @property
+    def rate_limit_store_url(self) -> str | None:
+        return self.redis.url if self.redis is not None else None
+
+    @property
+    def all(self) -> list[Server]:
+        """Every server there is, in the order of starting."""
+        return [server for server in (self.postgresql, self.rabbitmq, self.redis) if server is not None]
+
+    def start(self) -> None:
+        """Start all of them side by side; when one fails, the others are stopped again."""
+        try:
+            with ThreadPoolExecutor(len(self.all)) as pool:
+                list(pool.map(lambda server: server.start(), self.all))
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Stop all of them side by side; the data stays."""
+        with ThreadPoolExecutor(len(self.all)) as pool:
+            list(pool.map(lambda server: server.stop(), self.all))
+
+    def remove_data(self) -> None:
+        """Throw away the data of stopped private servers; for temporary ones."""
+        remembered = self.state_dir / "servers" / "postgresql.directory"
+        if remembered.exists():
+            shutil.rmtree(remembered.read_text().strip(), ignore_errors=True)
+        for server in self.all:
+            if isinstance(server, docker.ContainerServer):
+                server.remove_volume()
+        shutil.rmtree(self.state_dir / "servers", ignore_errors=True)
+
+
+def find_servers(
+    state_dir: Path,
+    ports: ServerPorts,
+    *,
+    environment: Mapping[str, str] | None = None,
+    redis: bool = False,
+    say: Callable[[str], None] = print,
+) -> Servers:
+    """Decide where each server comes from, without starting any.
+
+    A server whose address is in `environment` is used as it is; the others come from Docker when its engine answers,
+    else from local binaries. `redis` asks for a private Redis when no `RATE_LIMIT_STORE_URL` is given.
+    """
+    given = os.environ if environment is None else environment
+    state_dir = state_dir.resolve()
+    state_dir.mkdir(parents=True, exist_ok=True)
+    origins: list[str] = []
+    docker_works = False
+    if not (given.get("DATABASE_URL") and given.get("BROKER_URL")):
+        docker_works = _docker_offers_servers(given, say)
+
+    postgresql: Server
+    if database_url := given.get("DATABASE_URL"):
+        postgresql = GivenServer("postgresql", database_url, variable="DATABASE_URL", default_port=5432)
+        origins.append("PostgreSQL from DATABASE_URL")
+    elif docker_works:
+        postgresql = _postgresql_container(state_dir, ports)
+        origins.append(f"PostgreSQL in a container of {POSTGRESQL_IMAGE}")
+    else:
+        postgresql = PrivatePostgresql(state_dir, ports.postgresql, say=say)
+        origins.append("PostgreSQL as a private process")
+
+    rabbitmq: Server
+    if broker_url := given.get("BROKER_URL"):
+        rabbitmq = GivenServer("rabbitmq", broker_url, variable="BROKER_URL", default_port=5672)
+        management_url = given.get("BROKER_MANAGEMENT_URL") or _usual_management_url(broker_url)
+        origins.append("RabbitMQ from BROKER_URL")
+    elif docker_works:
+        rabbitmq, management_url = _rabbitmq_container(state_dir, ports)
+        origins.append(f"RabbitMQ in a container of {RABBITMQ_IMAGE}")
+    else:
+        rabbitmq = private = PrivateRabbitmq(state_dir, ports, say=say)
+        management_url = private.management_url
+        origins.append("RabbitMQ as a private process")
+
+    store: Server | None = None
+    if store_url := given.get("RATE_LIMIT_STORE_URL"):
+        store = GivenServer("redis", store_url, variable="RATE_LIMIT_STORE_URL", default_port=6379)
+    elif redis:
+        store = PrivateRedis(state_dir, ports.redis, say=say)
+    return Servers(postgresql, rabbitmq, store, management_url, state_dir, ", ".join(origins))
+
+
+def start_servers(
+    state_dir: Path,
+    port_base: int,
+    *,
+    environment: Mapping[str, str] | None = None,
+    redis: bool = False,
+    say: Callable[[str], None] = print,
+) -> Servers:
+    """Find the servers and start them, on the ports above `port_base` (+60 PostgreSQL, +61 AMQP, +62 management).
+
+    Raises:
+        ServerUnavailable: one could be neither found nor started; the message says what to do.
+    """
+    servers = find_servers(state_dir, ServerPorts.above(port_base), environment=environment, redis=redis, say=say)
+    servers.start()
+    return servers
+
+
+def _docker_offers_servers(given: Mapping[str, str], say: Callable[[str], None]) -> bool:
+    if not docker.engine_answers() or not docker.engine_is_local():
+        return False
+    try:
+        if not given.get("DATABASE_URL"):
+            docker.have_image(POSTGRESQL_IMAGE, say)
+        if not given.get("BROKER_URL"):
+            docker.have_image(RABBITMQ_IMAGE, say)
+    except ServerUnavailable as error:
+        say(f"A Docker engine answers, but {error}. Using local processes instead.")
+        return False
+    return True
+
+
+def _postgresql_container(state_dir: Path, ports: ServerPorts) -> docker.ContainerServer:
+    password = server_password(state_dir, "postgresql")
+    plan = docker.ContainerPlan(
+        name="postgresql",
+        image=POSTGRESQL_IMAGE,
+        url=f"postgresql://postgres:{quote(password)}@127.0.0.1:{ports.postgresql}/postgres",
+        ports=[(ports.postgresql, 5432)],
+        variables={"POSTGRES_PASSWORD": password, "POSTGRES_INITDB_ARGS": "--no-locale --encoding=UTF8"},
+        volume_path="/var/lib/postgresql/data",
+        arguments=["postgres", "-c", "max_connections=300"],
+        ready=lambda: _speaks_postgresql(ports.postgresql),
+    )
+    return docker.ContainerServer(plan, state_dir)
+
+
+def _rabbitmq_container(state_dir: Path, ports: ServerPorts) -> tuple[docker.ContainerServer, str]:
+    password = server_password(state_dir, "rabbitmq")
+    plan = docker.ContainerPlan(
+        name="rabbitmq",
+        image=RABBITMQ_IMAGE,
+        url=f"amqp://campus:{password}@127.0.0.1:{ports.amqp}/",
+        ports=[(ports.amqp, 5672), (ports.management, 15672), (ports.prometheus, 15692)],
+        variables={
+            "RABBITMQ_DEFAULT_USER": "campus",
+            "RABBITMQ_DEFAULT_PASS": password,
+            # The data directory carries the node's name: it must be the same in the next container.
+            "RABBITMQ_NODENAME": "campus@localhost",
+        },
+        volume_path="/var/lib/rabbitmq",
+        arguments=[],
+        ready=lambda: speaks_amqp(ports.amqp) and is_listening(ports.management),
+    )
+    return docker.ContainerServer(plan, state_dir), f"http://campus:{password}@127.0.0.1:{ports.management}"
+
+
+def _speaks_postgresql(port: int) -> bool:
+    """Whether PostgreSQL itself answers: Docker's proxy accepts connections before anybody listens inside.
+
+    An SSL request is answered by one letter, also while the server starts up; only the first start's temporary server,
+    which listens on no port, must not be taken for the real one.
+    """
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
+            connection.settimeout(2)
+            connection.sendall(b"\x00\x00\x00\x08\x04\xd2\x16\x2f")
+            return connection.recv(1) in (b"N", b"S")
+    except OSError:
+        return False
+
+
+def _usual_management_url(broker_url: str) -> str:
+    parts = urlsplit(broker_url)
+    account = parts.netloc.rpartition("@")[0] or "guest:guest"
+    scheme, port = ("https", 15671) if parts.scheme == "amqps" else ("http", 15672)
+    return f"{scheme}://{account}@{parts.hostname or '127.0.0.1'}:{port}"

@@ -1,0 +1,217 @@
+"""A private RabbitMQ: its own node, cookie, ports and data, with the management interface."""
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+
+from campus_tools.children import end_recorded_process, kill_child, record_process, spawn, stop_child, wait_until
+from campus_tools.servers.errors import ServerUnavailable
+from campus_tools.servers.install import install
+from campus_tools.servers.passwords import server_password
+from campus_tools.servers.ports import ServerPorts, is_listening
+
+MINIMUM_VERSION = (3, 10)
+START_SECONDS_MAX = 90.0
+"""Boot takes 4 to 10 s on a free machine, several times that on a busy one."""
+STOP_SECONDS_MAX = 4.0
+"""A broker writes everything confirmed at once: killing it later loses nothing."""
+
+_SETTINGS = """\
+listeners.tcp.default = 127.0.0.1:{ports.amqp}
+management.tcp.ip = 127.0.0.1
+management.tcp.port = {ports.management}
+prometheus.tcp.ip = 127.0.0.1
+prometheus.tcp.port = {ports.prometheus}
+default_user = campus
+default_pass = {password}
+disk_free_limit.absolute = 50MB
+log.console = true
+log.console.level = warning
+log.file = false
+"""
+
+
+class PrivateRabbitmq:
+    """RabbitMQ from local binaries."""
+
+    name = "rabbitmq"
+    private = True
+
+    def __init__(self, state_dir: Path, ports: ServerPorts, *, say: Callable[[str], None]) -> None:
+        self._records = state_dir / "servers"
+        self._home = self._records / "rabbitmq"
+        self._ports = ports
+        self._say = say
+        self._password = server_password(state_dir, "rabbitmq")
+        self._child: subprocess.Popen[bytes] | None = None
+        self._name_server: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"amqp://campus:{self._password}@127.0.0.1:{self._ports.amqp}/"
+
+    @property
+    def management_url(self) -> str:
+        return f"http://campus:{self._password}@127.0.0.1:{self._ports.management}"
+
+    @property
+    def places(self) -> list[tuple[str, int, int]]:
+        places = [(self.name, self._child.pid, self._ports.amqp)] if self._child is not None else []
+        if self._name_server is not None:
+            places.append(("epmd", self._name_server.pid, self._ports.epmd))
+        return places
+
+    def start(self) -> None:
+        if self._child is not None and self._child.poll() is None:
+            return
+        binary = find_binary(self._say)
+        for left_behind in ("rabbitmq.pid", "epmd.pid"):
+            end_recorded_process(self._records / left_behind)
+        self._write_home()
+        environment = self._environment()
+        with (self._records / "rabbitmq.log").open("ab") as output:
+            self._start_name_server(environment, output)
+            self._child = spawn(
+                [str(binary)], environment=environment, output=output, death_signal="TERM", directory=self._home
+            )
+        record_process(self._records / "rabbitmq.pid", self._child.pid)
+        if not wait_until(self._serves, within=START_SECONDS_MAX, child=self._child, step=0.1):
+            self.stop()
+            tail = "\n".join((self._records / "rabbitmq.log").read_text(errors="replace").splitlines()[-20:])
+            raise ServerUnavailable(f"RabbitMQ did not start on port {self._ports.amqp}:\n{tail}")
+
+    def kill(self) -> None:
+        if self._child is not None:
+            kill_child(self._child)
+            self._child = None
+
+    def stop(self) -> None:
+        if self._child is not None:
+            stop_child(self._child, first=signal.SIGTERM, within=STOP_SECONDS_MAX)
+            self._child = None
+        if self._name_server is not None:
+            kill_child(self._name_server)
+            self._name_server = None
+        for record in ("rabbitmq.pid", "epmd.pid"):
+            (self._records / record).unlink(missing_ok=True)
+
+    def has_died(self) -> bool:
+        return self._child is not None and self._child.poll() is not None
+
+    def _start_name_server(self, environment: dict[str, str], output: object) -> None:
+        """The Erlang name server would be started by the broker and outlive it: we start it as a child instead."""
+        if self._name_server is not None and self._name_server.poll() is None:
+            return
+        epmd = shutil.which("epmd") or next(
+            (str(path) for path in Path("/usr/lib/erlang").glob("erts-*/bin/epmd")), None
+        )
+        if epmd is None:
+            raise ServerUnavailable("RabbitMQ needs Erlang's epmd, which is not on PATH: install erlang-base.")
+        self._name_server = spawn(
+            [epmd, "-address", "127.0.0.1", "-port", str(self._ports.epmd)],
+            environment=environment,
+            output=output,  # type: ignore[arg-type] # an open binary file, handed through
+        )
+        record_process(self._records / "epmd.pid", self._name_server.pid)
+        if not wait_until(lambda: is_listening(self._ports.epmd), within=10, child=self._name_server):
+            raise ServerUnavailable(f"epmd, the name server of Erlang, did not start on port {self._ports.epmd}.")
+
+    def _write_home(self) -> None:
+        self._home.mkdir(parents=True, exist_ok=True)
+        cookie = self._home / ".erlang.cookie"
+        if not cookie.exists():
+            cookie.touch(mode=0o600)
+            cookie.write_text(secrets.token_hex(20).upper())
+            cookie.chmod(0o400)
+        settings = self._home / "rabbitmq.conf"
+        settings.touch(mode=0o600)
+        settings.write_text(_SETTINGS.format(ports=self._ports, password=self._password))
+        (self._home / "enabled_plugins").write_text("[rabbitmq_management,rabbitmq_prometheus].\n")
+
+    def _environment(self) -> dict[str, str]:
+        home = str(self._home)
+        return {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": home,
+            "LANG": "C.UTF-8",
+            "RABBITMQ_NODENAME": "campus@localhost",
+            "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+            "RABBITMQ_NODE_PORT": str(self._ports.amqp),
+            "RABBITMQ_DIST_PORT": str(self._ports.distribution),
+            "ERL_EPMD_PORT": str(self._ports.epmd),
+            "ERL_EPMD_ADDRESS": "127.0.0.1",
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1} -start_epmd false",
+            "RABBITMQ_MNESIA_BASE": f"{home}/mnesia",
+            "RABBITMQ_LOG_BASE": f"{home}/log",
+            "RABBITMQ_PID_FILE": f"{home}/rabbitmq.pid",
+            "RABBITMQ_CONFIG_FILE": f"{home}/rabbitmq.conf",
+            "RABBITMQ_ADVANCED_CONFIG_FILE": f"{home}/advanced.config",
+            "RABBITMQ_ENABLED_PLUGINS_FILE": f"{home}/enabled_plugins",
+            "RABBITMQ_CONF_ENV_FILE": "/dev/null",
+            # The start script then becomes the Erlang machine instead of waiting beside it: one process to signal.
+            "RUNNING_UNDER_SYSTEMD": "true",
+        }
+
+    def _serves(self) -> bool:
+        if not speaks_amqp(self._ports.amqp):
+            return False
+        with contextlib.suppress(httpx.HTTPError):
+            answer = httpx.get(f"{self.management_url}/api/overview", timeout=5, trust_env=False)
+            return answer.status_code == 200
+        return False
+
+
+def speaks_amqp(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether a broker answers the protocol header; an open port alone is not enough."""
+    try:
+        with socket.create_connection((host, port), timeout=2) as connection:
+            connection.sendall(b"AMQP\x00\x00\x09\x01")
+            return connection.recv(1) == b"\x01"
+    except OSError:
+        return False
+
+
+def find_binary(say: Callable[[str], None]) -> Path:
+    """The server's start script (not the wrapper that insists on the user rabbitmq), installed when missing."""
+    found = _binary()
+    if found is None:
+        install(["rabbitmq-server"], why="RabbitMQ is not installed", say=say)
+        found = _binary()
+    if found is None:
+        raise ServerUnavailable("RabbitMQ was installed, but rabbitmq-server was not found: set BROKER_URL.")
+    version = _version(found)
+    if version < MINIMUM_VERSION:
+        raise ServerUnavailable(f"RabbitMQ {version[0]}.{version[1]} is too old: 3.10 or newer is needed.")
+    return found
+
+
+def _binary() -> Path | None:
+    debian = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+    if debian.exists():
+        return debian
+    on_path = shutil.which("rabbitmq-server")
+    return Path(on_path).resolve() if on_path else None
+
+
+def _version(binary: Path) -> tuple[int, int]:
+    homes = [str(path) for path in (binary.parent.parent / "lib").glob("rabbitmq_server-*")] + [str(binary)]
+    for home in homes:
+        found = re.search(r"rabbitmq_server-(\d+)\.(\d+)", home)
+        if found:
+            return int(found[1]), int(found[2])
+    answer = subprocess.run(
+        [str(binary.with_name("rabbitmqctl")), "version"], capture_output=True, text=True, check=False
+    ).stdout
+    found = re.search(r"(\d+)\.(\d+)", answer)
+    if found is None:
+        raise ServerUnavailable(f"The version of RabbitMQ at {binary} could not be found out.")
+    return int(found[1]), int(found[2])

@@ -1,0 +1,87 @@
+"""A private Redis (or Valkey) for the quotas; only memory, nothing on disk."""
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from campus_tools.children import end_recorded_process, kill_child, record_process, spawn, stop_child, wait_until
+from campus_tools.servers.errors import ServerUnavailable
+from campus_tools.servers.install import install
+from campus_tools.servers.passwords import server_password
+
+
+class PrivateRedis:
+    """Redis or Valkey from local binaries."""
+
+    name = "redis"
+    private = True
+
+    def __init__(self, state_dir: Path, port: int, *, say: Callable[[str], None]) -> None:
+        self._home = state_dir / "servers"
+        self._port = port
+        self._say = say
+        self._password = server_password(state_dir, "redis")
+        self._child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://:{self._password}@127.0.0.1:{self._port}/0"
+
+    @property
+    def places(self) -> list[tuple[str, int, int]]:
+        return [(self.name, self._child.pid, self._port)] if self._child is not None else []
+
+    def start(self) -> None:
+        if self._child is not None and self._child.poll() is None:
+            return
+        binary = _find_binary(self._say)
+        end_recorded_process(self._home / "redis.pid")
+        settings = self._home / "redis.conf"
+        settings.touch(mode=0o600)
+        settings.write_text(
+            f'bind 127.0.0.1\nport {self._port}\nrequirepass {self._password}\nsave ""\n'
+            f"appendonly no\ndir {self._home}\n"
+        )
+        with (self._home / "redis.log").open("ab") as output:
+            self._child = spawn(
+                [binary, str(settings)], environment={"PATH": os.environ.get("PATH", os.defpath)}, output=output
+            )
+        record_process(self._home / "redis.pid", self._child.pid)
+        if not wait_until(self._serves, within=15, child=self._child):
+            self.stop()
+            raise ServerUnavailable(f"Redis did not start on port {self._port}: see {self._home / 'redis.log'}.")
+
+    def kill(self) -> None:
+        if self._child is not None:
+            kill_child(self._child)
+            self._child = None
+
+    def stop(self) -> None:
+        if self._child is not None:
+            stop_child(self._child, within=2)
+            self._child = None
+        (self._home / "redis.pid").unlink(missing_ok=True)
+
+    def has_died(self) -> bool:
+        return self._child is not None and self._child.poll() is not None
+
+    def _serves(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self._port), timeout=1) as connection:
+                connection.sendall(b"PING\r\n")
+                return bool(connection.recv(1))
+        except OSError:
+            return False
+
+
+def _find_binary(say: Callable[[str], None]) -> str:
+    for name in ("redis-server", "valkey-server"):
+        if found := shutil.which(name):
+            return found
+    install(["redis-server"], why="Redis is not installed", say=say)
+    if found := shutil.which("redis-server"):
+        return found
+    raise ServerUnavailable("Redis was installed, but redis-server is not on PATH: set RATE_LIMIT_STORE_URL.")
