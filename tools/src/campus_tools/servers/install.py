@@ -23,8 +23,8 @@ def install(packages: list[str], *, why: str, say: Callable[[str], None]) -> Non
     global _lists_are_fresh  # noqa: PLW0603 - the package lists are read once for the whole program
     if not can_install():
         raise ServerUnavailable(
-            f"{why}, and it cannot be installed from here. Install it "
-            f"(Debian: sudo apt-get install {' '.join(packages)}), start a Docker engine, or set DATABASE_URL and BROKER_URL."
+            f"{why}, and it cannot be installed from here. Install it (Debian: sudo apt-get install "
+            f"{' '.join(packages)}), start a Docker engine, or set DATABASE_URL and BROKER_URL."
         )
     say(f"{why}: installing {' '.join(packages)} with apt-get")
     if not _lists_are_fresh:
