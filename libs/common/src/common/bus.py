@@ -1,0 +1,196 @@
+"""RabbitMQ for a service: publish with confirms, consume with a retry ladder, hear broadcasts.
+
+A lost connection never stops the process: every loop here connects again and goes on where the broker stands.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import aio_pika
+from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractExchange, AbstractIncomingMessage, AbstractQueue
+from aio_pika.exceptions import CONNECTION_EXCEPTIONS, DeliveryError, PublishError
+
+from common.logging import get_logger
+from common.retry import jittered
+from common.topology import Topology, TopologyDrift, delay_queue_of
+
+log = get_logger(__name__)
+
+CONTENT_TYPE: Final = "application/cloudevents+json"
+# Enough to keep two cores busy while the oldest confirm is under way; more only lengthens what a crash repeats.
+PREFETCH: Final = 50
+CONFIRM_SECONDS_MAX: Final = 10.0
+RECONNECT_SECONDS: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
+HEARTBEAT_SECONDS: Final = 10
+
+_GONE = (*CONNECTION_EXCEPTIONS, asyncio.TimeoutError, asyncio.InvalidStateError)
+
+OnMessage = Callable[[AbstractIncomingMessage], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One message for the broker: to the exchange by its type, or to one queue."""
+
+    body: bytes
+    message_id: str
+    type: str
+    queue: str | None
+    headers: Mapping[str, Any]
+
+
+class Bus:
+    """One process's connection to the broker. Publishing and consuming have channels of their own."""
+
+    def __init__(self, url: str, topology: Topology, name: str) -> None:
+        self._url, self.topology, self._name = url, topology, name
+        self._connection: AbstractConnection | None = None
+        self._publishing: AbstractChannel | None = None
+        self._connecting = asyncio.Lock()
+        self._closing = False
+
+    @property
+    def is_connected(self) -> bool:
+        return self._connection is not None and not self._connection.is_closed
+
+    async def close(self) -> None:
+        """Closes the connection; what was not acknowledged goes back to its queue."""
+        self._closing = True
+        if self._connection is not None:
+            with suppress(*_GONE):
+                await self._connection.close()
+
+    async def publish(self, messages: Sequence[Outgoing]) -> list[bool]:
+        """Publishes persistent and mandatory with pipelined confirms; tells for each message whether the broker has it.
+
+        An event that nobody listens to by the topology counts as taken; one that is returned though a queue must
+        receive it does not. Never raises for a broker that is away: then nothing was taken.
+        """
+        try:
+            channel = await self._publishing_channel()
+            events = await channel.get_exchange(self.topology.events_exchange, ensure=False)
+        except _GONE as error:
+            log.warning("broker away", error=repr(error))
+            return [False] * len(messages)
+        taken = await asyncio.gather(*(self._publish_one(channel, events, message) for message in messages))
+        if not all(taken):
+            # After the leader of a quorum queue died, a channel may get nothing but nacks: take a fresh one.
+            await self._drop_publishing_channel()
+        return taken
+
+    async def _publish_one(self, channel: AbstractChannel, events: AbstractExchange, message: Outgoing) -> bool:
+        exchange = channel.default_exchange if message.queue else events
+        try:
+            await exchange.publish(
+                _persistent(message), message.queue or message.type, mandatory=True, timeout=CONFIRM_SECONDS_MAX
+            )
+        except PublishError:
+            heard_by_nobody = message.queue is None and not self.topology.listeners_of(message.type)
+            if not heard_by_nobody:
+                log.error("message returned as unroutable", type=message.type, queue=message.queue)
+            return heard_by_nobody
+        except (DeliveryError, *_GONE) as error:
+            log.warning("message not confirmed", type=message.type, error=repr(error))
+            return False
+        return True
+
+    async def delay(self, queue: str, body: bytes, message_id: str, headers: Mapping[str, Any], seconds: float) -> None:
+        """Brings a message back to `queue` after about `seconds`; raises when the broker did not confirm."""
+        channel = await self._publishing_channel()
+        exchange = await channel.get_exchange(delay_queue_of(seconds), ensure=False)
+        message = aio_pika.Message(
+            body,
+            message_id=message_id,
+            content_type=CONTENT_TYPE,
+            delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
+            headers=dict(headers),
+            expiration=jittered(seconds),
+        )
+        await exchange.publish(message, queue, mandatory=True, timeout=CONFIRM_SECONDS_MAX)
+
+    async def consume(self, queue: str, on_message: OnMessage) -> None:
+        """Consumes a work queue until cancelled, through every loss of the connection."""
+
+        async def open_queue(channel: AbstractChannel) -> AbstractQueue:
+            return await channel.get_queue(queue, ensure=False)
+
+        await self._consume_forever(queue, open_queue, on_message)
+
+    async def listen(
+        self, types: Sequence[str], on_message: OnMessage, on_open: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """Hears broadcasts on an exclusive queue of this process until cancelled.
+
+        What is said while the connection is away is not heard: `on_open` runs after each opening to catch up.
+        """
+
+        async def open_queue(channel: AbstractChannel) -> AbstractQueue:
+            own = await channel.declare_queue(exclusive=True, auto_delete=True)
+            for event_type in types:
+                await own.bind(self.topology.events_exchange, routing_key=event_type)
+            if on_open is not None:
+                await on_open()
+            return own
+
+        await self._consume_forever("broadcasts", open_queue, on_message)
+
+    async def _consume_forever(
+        self, name: str, open_queue: Callable[[AbstractChannel], Awaitable[AbstractQueue]], on_message: OnMessage
+    ) -> None:
+        failures = 0
+        while True:
+            try:
+                channel = await (await self._connected()).channel(publisher_confirms=False)
+                await channel.set_qos(prefetch_count=PREFETCH)
+                queue = await open_queue(channel)
+                await queue.consume(on_message)
+                failures = 0
+                await channel.closed()
+                if self._closing:
+                    return
+                log.warning("consumer lost its channel", queue=name)
+            except TopologyDrift:
+                raise
+            except _GONE as error:
+                log.warning("consumer waits for the broker", queue=name, error=repr(error))
+            await asyncio.sleep(jittered(RECONNECT_SECONDS[min(failures, len(RECONNECT_SECONDS) - 1)]))
+            failures += 1
+
+    async def _connected(self) -> AbstractConnection:
+        async with self._connecting:
+            if self._connection is None or self._connection.is_closed:
+                connection = await aio_pika.connect(
+                    self._url, timeout=5, heartbeat=HEARTBEAT_SECONDS, client_properties={"connection_name": self._name}
+                )
+                channel = await connection.channel(publisher_confirms=False)
+                await self.topology.declare(channel)
+                await channel.close()
+                self._connection = connection
+                self._publishing = None
+            return self._connection
+
+    async def _publishing_channel(self) -> AbstractChannel:
+        connection = await self._connected()
+        if self._publishing is None or self._publishing.is_closed:
+            self._publishing = await connection.channel(publisher_confirms=True, on_return_raises=True)
+        return self._publishing
+
+    async def _drop_publishing_channel(self) -> None:
+        channel, self._publishing = self._publishing, None
+        if channel is not None:
+            with suppress(*_GONE):
+                await channel.close()
+
+
+def _persistent(message: Outgoing) -> aio_pika.Message:
+    return aio_pika.Message(
+        message.body,
+        message_id=message.message_id,
+        type=message.type,
+        content_type=CONTENT_TYPE,
+        delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
+        headers=dict(message.headers),
+    )

@@ -1,0 +1,213 @@
+"""The service's own PostgreSQL, reached with two roles, and the unit of work: one request or message, one transaction.
+
+`api` stands under row policies; `service` bypasses them for functions, consumers and jobs (contract section 5).
+asyncpg runs the statements; see docs/decisions for why.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeVar
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from common import outbox
+from common.caller import Caller, ServiceItself
+from common.problems import Unavailable
+from common.retry import jittered
+from common.telemetry import trace_headers
+from contracts.event import Event
+
+Acting = Caller | ServiceItself
+Answer = TypeVar("Answer")
+
+# Ten of each role for each process: twelve processes stay below PostgreSQL's usual limits, and two cores are busy before that.
+POOL_CONNECTIONS_MAX = 10
+# A statement that takes longer has lost its way; the row locks that it holds stop others.
+STATEMENT_SECONDS_MAX = 15
+# A request that found no free connection for this long is one too many: it is told to come again.
+ACQUIRE_SECONDS_MAX = 5
+# A conflict that three fresh tries do not solve is a standing one, and the caller hears of it.
+CONFLICT_ATTEMPTS_MAX = 3
+
+
+class DatabaseAway(Unavailable):
+    """No connection to the database could be had. Nothing was begun."""
+
+    detail = "The database is not available for the moment. Try again."
+
+
+_AWAY = (
+    DatabaseAway,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.ReadOnlySQLTransactionError,
+)
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether the database, not the request or the message, is at fault: wait and try the same again."""
+    if isinstance(error, asyncpg.InterfaceError):
+        # asyncpg has one class for a closed connection and for a wrong call; only the words tell them apart.
+        return "closed" in str(error) or "closing" in str(error)
+    return isinstance(error, _AWAY)
+
+
+class UnitOfWork:
+    """One transaction of one caller. What it publishes leaves only if it commits."""
+
+    def __init__(self, connection: Any, acting_as: Acting) -> None:
+        self._connection = connection
+        self.acting_as = acting_as
+        self._leaving: list[outbox.Leaving] = []
+
+    async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
+        """All rows of a bounded statement."""
+        rows: list[asyncpg.Record] = await self._connection.fetch(statement, *values)
+        return rows
+
+    async def fetch_row(self, statement: str, *values: Any) -> asyncpg.Record | None:
+        """The first row, or None."""
+        row: asyncpg.Record | None = await self._connection.fetchrow(statement, *values)
+        return row
+
+    async def fetch_value(self, statement: str, *values: Any) -> Any:
+        """The first column of the first row, or None."""
+        return await self._connection.fetchval(statement, *values)
+
+    async def execute(self, statement: str, *values: Any) -> int:
+        """Runs a statement and tells how many rows it touched."""
+        status: str = await self._connection.execute(statement, *values)
+        last = status.rsplit(" ", 1)[-1]
+        return int(last) if last.isdigit() else 0
+
+    async def execute_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Runs a statement for each row, in one round trip."""
+        await self._connection.executemany(statement, rows)
+
+    def publish(self, event: Event, *, source: str | None = None) -> None:
+        """Says an event when, and only if, this transaction commits (docs/decisions: outbox)."""
+        self._leaving.append(outbox.event_leaving(event, trace_headers(), source))
+
+    def leave_work(self, queue: str, subject: UUID | str, payload: Mapping[str, Any]) -> None:
+        """Leaves a work item for the service's own worker when, and only if, this transaction commits."""
+        self._leaving.append(outbox.work_leaving(queue, str(subject), payload, trace_headers()))
+
+    async def _write_outbox(self) -> bool:
+        if self._leaving:
+            await self.execute_many(outbox.APPEND, [leaving.row for leaving in self._leaving])
+        return bool(self._leaving)
+
+
+@dataclass(slots=True)
+class Database:
+    """The two pools of a service, and the bell that wakes its relay."""
+
+    api: asyncpg.Pool
+    service: asyncpg.Pool
+    outbox_bell: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @classmethod
+    @asynccontextmanager
+    async def connect(cls, *, api_url: str, service_url: str, name: str) -> AsyncIterator[Self]:
+        """Opens both pools and closes them at the end. `name` is shown in pg_stat_activity."""
+        async with _pool(api_url, name) as api, _pool(service_url, name) as service:
+            yield cls(api=api, service=service)
+
+    @asynccontextmanager
+    async def unit_of_work(self, *, acting_as: Acting) -> AsyncIterator[UnitOfWork]:
+        """One transaction for a caller. It commits where the `async with` ends, before the answer goes out.
+
+        An exception rolls everything back. Serialization failures (40001) and deadlocks (40P01) are raised as
+        asyncpg's own errors: the HTTP layer answers 409, a consumer climbs its retry ladder; `transact` tries again.
+        """
+        pool = self.api if isinstance(acting_as, Caller) else self.service
+        begin = f"BEGIN; {acting_as.row_settings}" if isinstance(acting_as, Caller) else "BEGIN"
+        connection = await _acquire(pool)
+        try:
+            ended = False
+            try:
+                # BEGIN and the settings of the row policies travel together: one round trip.
+                await connection.execute(begin)
+                work = UnitOfWork(connection, acting_as)
+                yield work
+                speaks = await work._write_outbox()
+                await connection.execute("COMMIT")
+                ended = True
+            finally:
+                if not ended:
+                    await _roll_back(connection)
+        finally:
+            await pool.release(connection)
+        if speaks:
+            self.outbox_bell.set()
+
+    async def transact(self, *, acting_as: Acting, work: Callable[[UnitOfWork], Awaitable[Answer]]) -> Answer:
+        """Runs `work` in a unit of work, again on a serialization failure or deadlock, three times in all.
+
+        `work` must have no effect outside its transaction.
+        """
+        for attempt in range(1, CONFLICT_ATTEMPTS_MAX + 1):
+            try:
+                async with self.unit_of_work(acting_as=acting_as) as uow:
+                    return await work(uow)
+            except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError):
+                if attempt == CONFLICT_ATTEMPTS_MAX:
+                    raise
+                await asyncio.sleep(jittered(0.02 * attempt))
+        raise AssertionError("the loop above returns or raises")
+
+
+async def _acquire(pool: asyncpg.Pool) -> Any:
+    try:
+        return await pool.acquire(timeout=ACQUIRE_SECONDS_MAX)
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        raise DatabaseAway from error
+
+
+async def _roll_back(connection: Any) -> None:
+    """Ends a failed transaction; a connection that cannot even do that is thrown away by the pool."""
+    if connection.is_closed():
+        return
+    try:
+        await connection.execute("ROLLBACK")
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+        connection.terminate()
+    except asyncio.CancelledError:
+        connection.terminate()
+        raise
+
+
+def _pool(url: str, name: str) -> Any:
+    return asyncpg.create_pool(
+        url.replace("postgresql+asyncpg://", "postgresql://"),
+        min_size=1,
+        max_size=POOL_CONNECTIONS_MAX,
+        max_inactive_connection_lifetime=300,
+        command_timeout=STATEMENT_SECONDS_MAX,
+        statement_cache_size=512,
+        server_settings={"application_name": name, "jit": "off"},
+        init=_speak_json,
+        reset=_leave_as_it_is,
+    )
+
+
+async def _speak_json(connection: asyncpg.Connection) -> None:
+    await connection.set_type_codec(
+        "jsonb",
+        schema="pg_catalog",
+        format="binary",
+        encoder=lambda value: b"\x01" + msgspec.json.encode(value),
+        decoder=lambda raw: msgspec.json.decode(raw[1:]),
+    )
+
+
+async def _leave_as_it_is(connection: asyncpg.Connection) -> None:
+    """No reset at release: it would cost a round trip, and nothing here sets anything beyond its transaction.
+
+    A tidy test forbids session-level SET, LISTEN and advisory session locks.
+    """

@@ -1,0 +1,99 @@
+"""Stored dead letters: what failed for the last time is kept in the service's own database, said aloud, and replayable."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+from common.bus import Bus, Outgoing
+from common.database import UnitOfWork
+from common.ids import new_id, parse_uuid
+from common.problems import Conflict, NotFound, Unavailable
+from contracts.operations import AlertRaised
+
+_STORE: Final = """
+INSERT INTO dead_letters (id, queue, event_id, event_type, body, headers, error, attempts)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+"""
+_LOCK: Final = "SELECT id, queue, event_id, event_type, body, replayed_at FROM dead_letters WHERE id = $1 FOR UPDATE"
+_MARK_REPLAYED: Final = "UPDATE dead_letters SET replayed_at = now() WHERE id = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A message as it was when it was given up. `error` names the fault without the message's content."""
+
+    queue: str
+    event_type: str
+    message_id: str | None
+    body: bytes
+    headers: Mapping[str, Any]
+    error: str
+    attempts: int
+
+
+async def store_dead_letter(uow: UnitOfWork, service: str, letter: DeadLetter) -> UUID:
+    """Keeps the message and raises a SEV-2 alert, in one transaction (specification: Ingestion rule 6)."""
+    letter_id = new_id()
+    await uow.execute(
+        _STORE,
+        letter_id,
+        letter.queue,
+        parse_uuid(letter.message_id or ""),
+        letter.event_type,
+        letter.body,
+        dict(letter.headers),
+        letter.error,
+        letter.attempts,
+    )
+    uow.publish(
+        AlertRaised(
+            alert_id=new_id(),
+            severity="SEV-2",
+            title=f"Dead letter in {service}: {letter.event_type}",
+            detail=f"Given up after {letter.attempts} attempts: {letter.error}",
+            runbook="dead-letters",
+            dedup_key=f"dead-letter:{letter_id}",
+            about=str(letter_id),
+        ),
+        source=service,
+    )
+    return letter_id
+
+
+async def replay_dead_letter(uow: UnitOfWork, bus: Bus, letter_id: UUID) -> None:
+    """Puts the message back on its queue as a first attempt. The inbox makes a replay of an effected message harmless.
+
+    Raises NotFound, Conflict (already replayed) and Unavailable (the broker did not take it).
+    """
+    row = await uow.fetch_row(_LOCK, letter_id)
+    if row is None:
+        raise NotFound
+    if row["replayed_at"] is not None:
+        raise Conflict("This dead letter was already replayed.")
+    message = Outgoing(bytes(row["body"]), str(row["event_id"] or letter_id), row["event_type"], row["queue"], {})
+    if not all(await bus.publish([message])):
+        raise Unavailable
+    await uow.execute(_MARK_REPLAYED, letter_id)
+
+
+def attach_tables(metadata: sa.MetaData) -> None:
+    """The dead letters' table in a service's metadata, for `alembic check`."""
+    sa.Table(
+        "dead_letters",
+        metadata,
+        sa.Column("id", sa.Uuid, primary_key=True),
+        sa.Column("queue", sa.Text, nullable=False),
+        sa.Column("event_id", sa.Uuid),
+        sa.Column("event_type", sa.Text, nullable=False),
+        sa.Column("body", sa.LargeBinary, nullable=False),
+        sa.Column("headers", JSONB, nullable=False),
+        sa.Column("error", sa.Text, nullable=False),
+        sa.Column("attempts", sa.Integer, nullable=False),
+        sa.Column("failed_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
+        sa.Column("replayed_at", sa.TIMESTAMP(timezone=True)),
+        sa.Index("dead_letters_newest", sa.text("failed_at DESC"), sa.text("id DESC")),
+    )

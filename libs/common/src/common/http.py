@@ -1,0 +1,337 @@
+"""The HTTP face of a service: an application in which every error is a problem document and every endpoint says who may call it."""
+
+import hmac
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, TypeVar
+
+import asyncpg
+from fastapi import APIRouter, Depends, FastAPI, Query
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from opentelemetry.trace import SpanKind
+from pydantic import AfterValidator
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from common import envelope, problems, telemetry
+from common.caller import ANONYMOUS, Caller
+from common.clock import Clock
+from common.database import is_away
+from common.ids import is_request_id, new_request_id
+from common.logging import get_logger
+from common.problems import Forbidden, InvalidParam, NotFound, Problem, Unauthorized, Unavailable, ValidationFailed
+from common.tokens import TokenVerifier, bearer_token
+
+log = get_logger(__name__)
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+LIMIT_DEFAULT: Final = 20
+LIMIT_MAX: Final = 100
+# page x limit: beyond it an offset costs more than anybody gets from it (contract section 1).
+OFFSET_MAX: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Who may call an endpoint. Judged before the body is read: token, then permission, then step-up (contract section 5)."""
+
+    anonymous: bool = False
+    permission: str | None = None
+    step_up: bool = False
+    service_key: bool = False
+
+
+def public(endpoint: Endpoint) -> Endpoint:
+    """Anybody may call; a token that is sent must still be good."""
+    return _guarded(endpoint, Guard(anonymous=True))
+
+
+def signed_in(endpoint: Endpoint) -> Endpoint:
+    """Anybody with a good token; what they see is the row policies' business."""
+    return _guarded(endpoint, Guard())
+
+
+def requires(permission: str, *, step_up: bool = False) -> Callable[[Endpoint], Endpoint]:
+    """A good token with this permission, and with `step_up` an AAL2 sign-in not older than 15 minutes."""
+    return lambda endpoint: _guarded(endpoint, Guard(permission=permission, step_up=step_up))
+
+
+def service_key_only(endpoint: Endpoint) -> Endpoint:
+    """The functions: `Authorization: Bearer <SERVICE_ROLE_KEY>`, current or previous."""
+    return _guarded(endpoint, Guard(service_key=True))
+
+
+def _guarded(endpoint: Endpoint, guard: Guard) -> Endpoint:
+    endpoint.__guard__ = guard  # type: ignore[attr-defined]
+    return endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class HttpContext:
+    """What the HTTP layer of a service needs, kept in `app.state.http`."""
+
+    verifier: TokenVerifier
+    clock: Clock
+    base_url: str
+    service_keys: tuple[str, ...] = ()
+
+
+class GuardedRoute(APIRoute):
+    """A route that knows its guard; one without cannot be registered."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **arguments: Any) -> None:
+        if not isinstance(getattr(endpoint, "__guard__", None), Guard):
+            raise TypeError(
+                f"{endpoint.__name__} does not say who may call it: add @public, @signed_in or @requires(...) below the route"
+            )
+        super().__init__(path, endpoint, **arguments)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        answer = super().get_route_handler()
+        guard: Guard = self.endpoint.__guard__  # type: ignore[attr-defined]
+
+        async def checked(request: Request) -> Response:
+            request.state.caller = await admit(request, guard)
+            return await answer(request)
+
+        return checked
+
+
+def guarded_router(**arguments: Any) -> APIRouter:
+    """A router whose endpoints must say who may call them."""
+    return APIRouter(route_class=GuardedRoute, **arguments)
+
+
+async def admit(request: Request, guard: Guard) -> Caller:
+    """The caller, when the guard lets them in; raises the problem that the contract orders first."""
+    context: HttpContext = request.app.state.http
+    if guard.service_key:
+        return _admit_service(request, context)
+    token = bearer_token(request.headers.get("authorization"))
+    if token is None:
+        if guard.anonymous:
+            return ANONYMOUS
+        raise Unauthorized
+    caller = await context.verifier.caller_of(token)
+    if guard.permission is not None:
+        caller.must_be_allowed(guard.permission)
+    if guard.step_up:
+        caller.must_have_stepped_up(context.clock.now())
+    return caller
+
+
+def _admit_service(request: Request, context: HttpContext) -> Caller:
+    offered = (bearer_token(request.headers.get("authorization")) or "").encode()
+    # Every key is compared, so that the time tells nothing about which one matched.
+    if not any([hmac.compare_digest(offered, key.encode()) for key in context.service_keys]):  # noqa: C419
+        raise Unauthorized
+    return ANONYMOUS
+
+
+def caller_of(request: Request) -> Caller:
+    """The caller that the guard admitted."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+def dependencies_of(request: Request) -> Any:
+    """The service's frozen `Dependencies`, put there by its composition root."""
+    return request.app.state.dependencies
+
+
+CurrentCaller = Annotated[Caller, Depends(caller_of)]
+
+
+def _without_nul(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("must not hold the character U+0000")
+    return text
+
+
+# A text from the query string: PostgreSQL cannot hold U+0000.
+QueryText = Annotated[str, AfterValidator(_without_nul)]
+Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX)]
+Cursor = Annotated[QueryText | None, Query(max_length=512)]
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetPage:
+    """One page of an offset list: `page` from 1; `order_by` is a column of the list's allow-list."""
+
+    page: int
+    limit: int
+    sort: str
+    descending: bool
+
+    @property
+    def offset(self) -> int:
+        return (self.page - 1) * self.limit
+
+    def meta(self, total: int) -> dict[str, int]:
+        """The pagination fields of `meta` for a list of `total` items."""
+        return {"page": self.page, "limit": self.limit, "total": total, "total_pages": -(-total // self.limit)}
+
+
+def offset_page(*sorts: str) -> Callable[..., OffsetPage]:
+    """The dependency of an offset list that may be sorted by these fields; the first is the default, newest first."""
+
+    def page_of(
+        page: Annotated[int, Query(ge=1, le=OFFSET_MAX)] = 1,
+        limit: Limit = LIMIT_DEFAULT,
+        sort: Annotated[str, Query(max_length=40)] = sorts[0],
+        order: Annotated[str, Query(pattern="^(asc|desc)$")] = "desc",
+    ) -> OffsetPage:
+        if sort not in sorts:
+            raise ValidationFailed.of("sort", f"must be one of: {', '.join(sorts)}")
+        if page * limit > OFFSET_MAX:
+            raise ValidationFailed.of("page", f"page x limit must not exceed {OFFSET_MAX}; narrow the filters instead")
+        return OffsetPage(page, limit, sort, order == "desc")
+
+    return page_of
+
+
+def ok(
+    request: Request, payload: Any, *, status: int = 200, headers: dict[str, str] | None = None, **meta: Any
+) -> Response:
+    """The success envelope as a ready response; `meta` takes pagination fields."""
+    context: HttpContext = request.app.state.http
+    body = envelope.render(payload, request_id=request.state.request_id, now=context.clock.now(), **meta)
+    return Response(body, status_code=status, headers=headers, media_type="application/json")
+
+
+def create_app(*, title: str, routers: Sequence[APIRouter], context: HttpContext, dependencies: Any) -> FastAPI:
+    """The application of a service, to be served inside `RequestScope`."""
+    app = FastAPI(
+        title=title,
+        version=envelope.API_VERSION,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry={"tracing": False},
+        exception_handlers={
+            Problem: _answer_problem,
+            RequestValidationError: _answer_invalid,
+            HTTPException: _answer_http_exception,
+            asyncpg.PostgresError: _answer_database_error,
+            asyncpg.InterfaceError: _answer_database_error,
+            Exception: _answer_bug,
+        },
+    )
+    app.state.http = context
+    app.state.dependencies = dependencies
+    for router in routers:
+        app.include_router(router)
+    return app
+
+
+class RequestScope:
+    """Outermost layer: request id, span, metrics, and 500 as a problem document for whatever is a bug."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        carried = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"] if name in _CARRIED
+        }
+        offered = carried.get("x-request-id", "")
+        request_id = offered if is_request_id(offered) else new_request_id()
+        scope.setdefault("state", {})["request_id"] = request_id
+        began, status = time.perf_counter(), 500
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        with telemetry.span(f"{scope['method']} {scope['path']}", SpanKind.SERVER, carried):
+            try:
+                await self._app(scope, receive, send_with_id)
+            except Exception as error:
+                # Starlette has answered with `_answer_bug` and raises the same exception again for its server to log.
+                log.error("unhandled exception", path=scope["path"], request_id=request_id, exc_info=error)
+            finally:
+                route = getattr(scope.get("route"), "path", "unknown")
+                telemetry.REQUEST_SECONDS.labels(scope["method"], route, status).observe(time.perf_counter() - began)
+
+
+_CARRIED: Final = frozenset({b"traceparent", b"tracestate", b"x-request-id"})
+
+
+def problem_response(request: Request, problem: Problem) -> Response:
+    """A problem as a response of this service."""
+    context: HttpContext = request.app.state.http
+    body = problems.render(
+        problem, instance=request.url.path, request_id=request.state.request_id, base_url=context.base_url
+    )
+    return Response(body, problem.answer_status, headers=problem.headers, media_type="application/problem+json")
+
+
+async def _answer_problem(request: Request, error: Any) -> Response:
+    if error.answer_status >= 500:
+        log.error(
+            "request failed",
+            path=request.url.path,
+            request_id=request.state.request_id,
+            error=repr(error.__cause__ or error),
+        )
+    return problem_response(request, error)
+
+
+async def _answer_invalid(request: Request, error: Any) -> Response:
+    faults = error.errors()
+    if any(fault["loc"][0] == "path" for fault in faults):
+        return problem_response(request, NotFound())
+    params = [InvalidParam(_name_of(fault["loc"]), str(fault["msg"]).removeprefix("Value error, ")) for fault in faults]
+    named = ", ".join(sorted({param.name for param in params}))
+    return problem_response(request, ValidationFailed(f"Not valid: {named}.", invalid_params=params))
+
+
+def _name_of(location: Sequence[Any]) -> str:
+    """`amountMinor`, or `items.0.quantity`; the whole body is `body`."""
+    inner = [str(part) for part in location[1:]]
+    return (
+        ".".join(inner)
+        if inner and not (location[0] == "body" and inner[0].isdigit() and len(inner) == 1)
+        else str(location[0])
+    )
+
+
+async def _answer_http_exception(request: Request, error: Any) -> Response:
+    if error.status_code == 404:
+        return problem_response(request, NotFound())
+    if error.status_code == 403:
+        return problem_response(request, Forbidden())
+    details = {
+        405: "This path does not know this method.",
+        413: "The body is too large.",
+        415: "The media type is not accepted.",
+    }
+    detail = details.get(error.status_code, "The request is not valid.")
+    status = error.status_code if error.status_code in details else 422
+    return problem_response(request, ValidationFailed(detail, status=status, headers=dict(error.headers or {})))
+
+
+async def _answer_database_error(request: Request, error: Any) -> Response:
+    """40001 and 40P01 are the caller's race; an absent database is 503; anything else is a bug (500)."""
+    if isinstance(error, asyncpg.SerializationError | asyncpg.DeadlockDetectedError):
+        return problem_response(request, problems.Conflict("Somebody else changed this at the same moment. Try again."))
+    if is_away(error):
+        unavailable = Unavailable()
+        unavailable.__cause__ = error
+        return await _answer_problem(request, unavailable)
+    raise error
+
+
+async def _answer_bug(request: Request, error: Exception) -> Response:
+    """The last resort: the client learns the correlation id and nothing else."""
+    return problem_response(request, Problem())

@@ -1,0 +1,47 @@
+"""The only caller of randomness in the project: identifiers and secrets."""
+
+import os
+import re
+import secrets
+import time
+from uuid import UUID
+
+_REQUEST_ID = re.compile(r"req_[A-Za-z0-9]{16,64}", re.ASCII)
+_UUID_TEXT = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", re.ASCII)
+
+
+def new_id() -> UUID:
+    """A UUIDv7: sorts by its millisecond of birth, so that indexes grow at their end."""
+    milliseconds = time.time_ns() // 1_000_000
+    random = int.from_bytes(os.urandom(10), "big")
+    value = (milliseconds & ((1 << 48) - 1)) << 80
+    value |= 0x7 << 76
+    value |= (random >> 68 & 0xFFF) << 64
+    value |= 0b10 << 62
+    value |= random & ((1 << 62) - 1)
+    return UUID(int=value)
+
+
+def new_request_id() -> str:
+    """`req_` and 32 hex digits: the correlation id of one request (contract section 4)."""
+    return "req_" + secrets.token_hex(16)
+
+
+def is_request_id(text: str) -> bool:
+    """Whether a client's own value may be taken as the request id."""
+    return _REQUEST_ID.fullmatch(text) is not None
+
+
+def parse_uuid(text: str) -> UUID | None:
+    """The UUID that stands in the canonical form, in either case; None for anything else."""
+    return UUID(text) if _UUID_TEXT.fullmatch(text) else None
+
+
+def new_secret(bytes_count: int = 32) -> str:
+    """An unguessable URL-safe text."""
+    return secrets.token_urlsafe(bytes_count)
+
+
+def new_digits(length: int) -> str:
+    """`length` random decimal digits, each uniformly drawn."""
+    return "".join(str(secrets.randbelow(10)) for _ in range(length))

@@ -1,0 +1,40 @@
+"""Arithmetic on kobo. Integers only: a float never holds money (contract section 1)."""
+
+from collections.abc import Sequence
+
+BASIS_POINTS_PER_WHOLE = 10_000
+
+# A thousand billion naira: above any real price, and sums of many of it stay inside a signed 64-bit integer.
+AMOUNT_MINOR_MAX = 100_000_000_000_000
+
+
+def share_half_even(amount_minor: int, basis_points: int) -> int:
+    """The `basis_points` share of a non-negative amount in kobo, half to even (contract section 7)."""
+    whole, rest = divmod(amount_minor * basis_points, BASIS_POINTS_PER_WHOLE)
+    twice = rest * 2
+    if twice > BASIS_POINTS_PER_WHOLE or (twice == BASIS_POINTS_PER_WHOLE and whole % 2 == 1):
+        return whole + 1
+    return whole
+
+
+def apportion(amount_minor: int, parts_minor: Sequence[int]) -> list[int]:
+    """`amount_minor` in proportion to the parts, in kobo, each rounded down; the remainder falls on the last one.
+
+    The shares sum to the amount exactly, and none exceeds its part while the amount is within their sum.
+    """
+    whole = sum(parts_minor)
+    if not 0 <= amount_minor <= whole:
+        raise ValueError("an amount is apportioned within the sum of its parts")
+    shares = [amount_minor * part // whole if whole else 0 for part in parts_minor]
+    rest = amount_minor - sum(shares)
+    for index in range(len(shares) - 1, -1, -1):
+        taken = min(rest, parts_minor[index] - shares[index])
+        shares[index] += taken
+        rest -= taken
+    return shares
+
+
+def naira(amount_minor: int) -> float | int:
+    """The decimal naira number of the specification's `total`. For showing only: no sum is ever made of it."""
+    whole, kobo = divmod(amount_minor, 100)
+    return whole if kobo == 0 else amount_minor / 100

@@ -1,0 +1,153 @@
+"""Refusals in the shape of RFC 7807 (specification: Problem details; contract section 2).
+
+An expected refusal is raised as a `Problem`, or as a named subclass of it in a service's `domain/errors.py`.
+Anything else that is raised is a bug and becomes 500 INTERNAL_ERROR.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+import msgspec
+
+Code = Literal[
+    "AUTH_UNAUTHORIZED",
+    "AUTH_TOKEN_EXPIRED",
+    "AUTH_FORBIDDEN",
+    "AUTH_AAL2_REQUIRED",
+    "VALIDATION_FAILED",
+    "RESOURCE_NOT_FOUND",
+    "CONCURRENCY_CONFLICT",
+    "ESCROW_LOCKED",
+    "ESCROW_BALANCE_DEFICIT",
+    "DELIVERY_PIN_INVALID",
+    "RATE_LIMIT_EXCEEDED",
+    "INTERNAL_ERROR",
+]
+
+TITLES: Mapping[Code, str] = {
+    "AUTH_UNAUTHORIZED": "Authentication required",
+    "AUTH_TOKEN_EXPIRED": "Token expired",
+    "AUTH_FORBIDDEN": "Not permitted",
+    "AUTH_AAL2_REQUIRED": "Step-up authentication required",
+    "VALIDATION_FAILED": "Validation failed",
+    "RESOURCE_NOT_FOUND": "Not found",
+    "CONCURRENCY_CONFLICT": "Conflict with the present state",
+    "ESCROW_LOCKED": "Funds are locked in escrow",
+    "ESCROW_BALANCE_DEFICIT": "More than is held in escrow",
+    "DELIVERY_PIN_INVALID": "Wrong delivery PIN",
+    "RATE_LIMIT_EXCEEDED": "Too many requests",
+    "INTERNAL_ERROR": "Internal error",
+}
+
+
+class InvalidParam(msgspec.Struct, frozen=True):
+    """One offending parameter: its public name and what is wrong with it."""
+
+    name: str
+    reason: str
+
+
+class Problem(Exception):
+    """A refusal with a public status and code. Subclasses fix `status`, `code` and `detail` and are named by the condition."""
+
+    status: ClassVar[int] = 500
+    code: ClassVar[Code] = "INTERNAL_ERROR"
+    detail: ClassVar[str] = "The request could not be completed."
+
+    def __init__(
+        self,
+        detail: str | None = None,
+        *,
+        status: int | None = None,
+        invalid_params: Sequence[InvalidParam] = (),
+        headers: Mapping[str, str] | None = None,
+        extensions: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.explanation = detail or type(self).detail
+        self.answer_status = status or type(self).status
+        self.invalid_params = tuple(invalid_params)
+        self.headers = dict(headers or {})
+        self.extensions = dict(extensions or {})
+        super().__init__(self.explanation)
+
+
+class Unauthorized(Problem):
+    status, code, detail = 401, "AUTH_UNAUTHORIZED", "A valid Bearer token is required."
+
+    def __init__(self, detail: str | None = None) -> None:
+        super().__init__(detail, headers={"WWW-Authenticate": "Bearer"})
+
+
+class TokenExpired(Problem):
+    status, code, detail = 401, "AUTH_TOKEN_EXPIRED", "The token has expired. Refresh it and try again."
+
+    def __init__(self, detail: str | None = None) -> None:
+        super().__init__(detail, headers={"WWW-Authenticate": 'Bearer error="invalid_token"'})
+
+
+class Forbidden(Problem):
+    status, code, detail = 403, "AUTH_FORBIDDEN", "Your role does not permit this."
+
+
+class StepUpRequired(Problem):
+    status, code, detail = 403, "AUTH_AAL2_REQUIRED", "This needs a two-factor sign-in not older than 15 minutes."
+
+
+class ValidationFailed(Problem):
+    status, code, detail = 422, "VALIDATION_FAILED", "The request is not valid."
+
+    @classmethod
+    def of(cls, name: str, reason: str) -> "ValidationFailed":
+        """The refusal of one parameter."""
+        return cls(f"{name}: {reason}", invalid_params=[InvalidParam(name, reason)])
+
+
+class NotFound(Problem):
+    """Absent, or invisible to the caller: the two look the same (contract section 14, trap 13)."""
+
+    status, code, detail = 404, "RESOURCE_NOT_FOUND", "There is no such resource."
+
+
+class Conflict(Problem):
+    status, code, detail = 409, "CONCURRENCY_CONFLICT", "The present state does not allow this."
+
+
+class StaleRevision(Conflict):
+    detail = "The resource has changed since you read it. Read it again."
+
+
+class RateLimited(Problem):
+    status, code, detail = 429, "RATE_LIMIT_EXCEEDED", "Too many requests. Wait and try again."
+
+
+class Unavailable(Problem):
+    """A part that this answer needs is away for the moment."""
+
+    status, code, detail = 503, "INTERNAL_ERROR", "The service is not available for the moment. Try again."
+
+    def __init__(self, detail: str | None = None, *, retry_after_seconds: int = 1) -> None:
+        super().__init__(detail, headers={"Retry-After": str(retry_after_seconds)})
+
+
+def slug_of(code: Code) -> str:
+    """The kebab-case slug of a code, as it stands in `type`."""
+    return code.lower().replace("_", "-")
+
+
+def render(problem: Problem, *, instance: str, request_id: str, base_url: str) -> bytes:
+    """The problem document, ready to send as `application/problem+json`."""
+    code = type(problem).code
+    document: dict[str, Any] = {
+        "type": f"{base_url}/errors/{slug_of(code)}",
+        "title": TITLES[code],
+        "status": problem.answer_status,
+        "detail": problem.explanation,
+        "instance": instance,
+        "code": code,
+        "invalid_params": problem.invalid_params,
+        "requestId": request_id,
+        **problem.extensions,
+    }
+    if problem.answer_status >= 500:
+        document["correlationId"] = request_id
+    return msgspec.json.encode(document)

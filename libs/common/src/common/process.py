@@ -1,0 +1,313 @@
+"""The processes of a service: `api` (with a relay), `worker` (consumers, relay, timers), `all`, `migrate`, and its own commands.
+
+A background loop that fails takes its process down, and whoever started the process starts it again: there is no half-dead state.
+"""
+
+import asyncio
+import gc
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import uvicorn
+import uvloop
+from aio_pika.abc import AbstractIncomingMessage
+from fastapi import APIRouter
+from starlette.types import ASGIApp
+
+from common import logging, telemetry
+from common.bus import Bus
+from common.caller import THE_SERVICE
+from common.clock import Clock, SystemClock
+from common.consuming import Consumers
+from common.database import Database, UnitOfWork
+from common.health import health_router
+from common.http import HttpContext, RequestScope, create_app
+from common.messages import PermanentFault, Received, Subscription, WorkItem, read_envelope, read_payload
+from common.relay import PRUNE_EVERY_SECONDS, measure_and_prune_once, run_relay
+from common.retry import RetryLadder, jittered
+from common.settings import ServiceSettings
+from common.tokens import KeySet, Revocations, TokenVerifier
+from common.topology import Topology
+from contracts import topology as broker_map
+from contracts.event import Event
+from contracts.identity import SessionRevoked
+
+log = logging.get_logger(__name__)
+
+# Requests that run get this long to end after the signal; Kubernetes kills after thirty.
+DRAIN_SECONDS: Final = 8
+EXIT_UNKNOWN_COMMAND: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A background loop: `run_once` at least every so many seconds, until the process ends."""
+
+    name: str
+    run_once: Callable[[], Awaitable[Any]]
+    every_seconds: float
+
+
+@dataclass(slots=True)
+class Runtime:
+    """What every process of a service has open."""
+
+    service: str
+    clock: Clock
+    database: Database
+    bus: Bus
+    verifier: TokenVerifier
+    on_broadcast: dict[type[Event], Callable[[Any], None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service as a value: its composition root and its tables of routes, subscriptions, work and loops."""
+
+    name: str
+    settings: type[ServiceSettings]
+    compose: Callable[[Any, Runtime], AbstractAsyncContextManager[Any]]
+    routers: Sequence[APIRouter]
+    subscriptions: Sequence[Subscription[Any]] = ()
+    work_items: Sequence[WorkItem[Any]] = ()
+    loops: Callable[[Any], Sequence[Loop]] = lambda _: ()
+    commands: Mapping[str, Callable[[Any], Awaitable[None]]] = field(default_factory=dict)
+
+    @property
+    def package(self) -> str:
+        return self.name.replace("-", "_")
+
+
+def main(service: Service) -> None:
+    """The command line of a service: `python -m <service> api | worker | all | migrate | <its own commands>`."""
+    command = sys.argv[1] if len(sys.argv) == 2 else ""
+    if command == "migrate":
+        migrate(service.package)
+    elif command in ("api", "worker", "all") or command in service.commands:
+        uvloop.run(_run(service, command))
+    else:
+        known = ", ".join(["api", "worker", "all", "migrate", *service.commands])
+        sys.stderr.write(f"python -m {service.package}: expected one of {known}\n")
+        raise SystemExit(EXIT_UNKNOWN_COMMAND)
+
+
+async def _run(service: Service, command: str) -> None:
+    settings = service.settings.from_environment()
+    process = service.name if command == "all" else f"{service.name}-{command}"
+    logging.start(process, settings.log_level)
+    telemetry.start(process)
+    try:
+        async with running(service, settings, process) as (runtime, dependencies):
+            if command in service.commands:
+                await service.commands[command](dependencies)
+                return
+            await _serve(service, settings, runtime, dependencies, command)
+    finally:
+        telemetry.stop()
+
+
+@asynccontextmanager
+async def running(
+    service: Service, settings: ServiceSettings, process: str, clock: Clock | None = None
+) -> AsyncIterator[tuple[Runtime, Any]]:
+    """Opens what a process needs and composes the service's dependencies; tests open a service the same way."""
+    async with (
+        open_runtime(service.name, settings, process, clock) as runtime,
+        service.compose(settings, runtime) as dependencies,
+    ):
+        yield runtime, dependencies
+
+
+@asynccontextmanager
+async def open_runtime(
+    service: str, settings: ServiceSettings, process: str, clock: Clock | None = None
+) -> AsyncIterator[Runtime]:
+    """Database pools, broker connection and token verifier of one process."""
+    clock = clock or SystemClock()
+    verifier = TokenVerifier(
+        KeySet(settings.jwks_url, clock), issuer=settings.base_url, clock=clock, revocations=Revocations()
+    )
+    bus = Bus(settings.broker_url, declared_topology(settings.ladder), process)
+    async with Database.connect(
+        api_url=settings.api_database_url, service_url=settings.service_database_url, name=process
+    ) as database:
+        try:
+            yield Runtime(service, clock, database, bus, verifier)
+        finally:
+            await bus.close()
+
+
+def declared_topology(ladder: RetryLadder) -> Topology:
+    """The broker's map from the contracts: queues `<service>.<publisher>`, and the work queues."""
+    bindings: dict[str, list[str]] = {name: [] for name in broker_map.WORK_QUEUES}
+    for service, events in broker_map.SUBSCRIPTIONS.items():
+        for event in events:
+            bindings.setdefault(f"{service}.{event.publisher()}", []).append(event.TYPE)
+    return Topology(
+        broker_map.EVENTS_EXCHANGE,
+        broker_map.PUBLIC_EXCHANGE,
+        bindings,
+        [event.TYPE for event in broker_map.PUBLIC],
+        ladder,
+    )
+
+
+def http_app(
+    service: Service, settings: ServiceSettings, runtime: Runtime, dependencies: Any, *, with_routes: bool = True
+) -> ASGIApp:
+    """The ASGI application of a process; a worker has health and metrics only."""
+
+    async def database_answers() -> bool:
+        async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            return bool(await uow.fetch_value("SELECT true"))
+
+    async def broker_answers() -> bool:
+        return runtime.bus.is_connected
+
+    checks = {"database": database_answers} if with_routes else {"database": database_answers, "broker": broker_answers}
+    context = HttpContext(runtime.verifier, runtime.clock, settings.base_url, settings.service_keys)
+    routers = [health_router(lambda _: checks), *(service.routers if with_routes else ())]
+    return RequestScope(create_app(title=service.name, routers=routers, context=context, dependencies=dependencies))
+
+
+def background(service: Service, runtime: Runtime, dependencies: Any, command: str) -> list[Awaitable[None]]:
+    """Everything that a process does beside answering requests, as coroutines to run until cancelled."""
+    tasks: list[Awaitable[None]] = [run_relay(runtime.database, runtime.bus), hear_broadcasts(runtime)]
+    if command in ("worker", "all"):
+        subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
+        consumers = Consumers(
+            service.name, runtime.database, runtime.bus, dependencies, subscriptions, service.work_items
+        )
+        tasks.append(consumers.run())
+        housekeeping = Loop("housekeeping", lambda: measure_and_prune_once(runtime.database), PRUNE_EVERY_SECONDS / 6)
+        tasks.extend(run_loop(loop) for loop in (housekeeping, *service.loops(dependencies)))
+    return tasks
+
+
+async def _serve(
+    service: Service, settings: ServiceSettings, runtime: Runtime, dependencies: Any, command: str
+) -> None:
+    app = http_app(service, settings, runtime, dependencies, with_routes=command != "worker")
+    await serve(app, settings.host, settings.port, background(service, runtime, dependencies, command))
+
+
+class Server(uvicorn.Server):
+    """uvicorn, with the signals in our hand: it would end the process before what is below the server is closed."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop)
+        yield
+
+    def _stop(self) -> None:
+        self.should_exit = True
+
+
+async def serve(app: ASGIApp, host: str, port: int, beside: Sequence[Awaitable[None]]) -> None:
+    """Serves until SIGTERM or SIGINT: no new requests, the running ones end, then the loops beside are cancelled."""
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http="httptools",
+        loop="none",
+        lifespan="off",
+        access_log=False,
+        server_header=False,
+        log_config=None,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_keep_alive=75,
+    )
+    server = Server(config)
+    gc.freeze()
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_as_coroutine(loop)) for loop in beside]
+        await server.serve()
+        for task in tasks:
+            task.cancel()
+
+
+async def _as_coroutine(awaitable: Awaitable[None]) -> None:
+    await awaitable
+
+
+async def run_loop(loop: Loop) -> None:
+    """`run_once` for ever; a failure is logged and the next round comes a little later."""
+    while True:
+        try:
+            await loop.run_once()
+        except Exception as error:
+            log.warning("loop failed", loop=loop.name, error=repr(error), exc_info=error)
+        await asyncio.sleep(jittered(loop.every_seconds))
+
+
+_STORE_REVOCATION: Final = "INSERT INTO session_revocations (user_id, session_id, not_before) VALUES ($1, $2, $3)"
+_RECENT_REVOCATIONS: Final = """
+SELECT user_id, session_id, not_before FROM session_revocations
+WHERE heard_at > now() - interval '2 hours' LIMIT 100000
+"""
+
+
+async def on_session_revoked(event: SessionRevoked, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    """Keeps the revocation for the processes that start after it was said. Tokens live shorter than what is loaded."""
+    await uow.execute(_STORE_REVOCATION, event.user_id, event.session_id, datetime.fromisoformat(event.not_before))
+
+
+async def hear_broadcasts(runtime: Runtime) -> None:
+    """Hears revocations, and what the service itself wants to hear, on a queue of this process; catches up from the stored ones."""
+
+    async def load_stored() -> None:
+        async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            for row in await uow.fetch(_RECENT_REVOCATIONS):
+                runtime.verifier.revocations.add(row["user_id"], row["session_id"], row["not_before"])
+
+    async def on_message(message: AbstractIncomingMessage) -> None:
+        try:
+            received, payload = read_envelope(message.body, 1, is_last_attempt=True)
+            if received.type == SessionRevoked.TYPE:
+                revoked: SessionRevoked = read_payload(payload, SessionRevoked)
+                runtime.verifier.revocations.add(
+                    revoked.user_id, revoked.session_id, datetime.fromisoformat(revoked.not_before)
+                )
+            for event, hear in runtime.on_broadcast.items():
+                if received.type == event.TYPE:
+                    hear(read_payload(payload, event))
+        except PermanentFault as fault:
+            log.error("broadcast not understood", error=str(fault))
+        await message.ack()
+
+    types = {SessionRevoked.TYPE, *(event.TYPE for event in runtime.on_broadcast)}
+    await runtime.bus.listen(sorted(types), on_message, on_open=load_stored)
+
+
+def migrate(package: str) -> None:
+    """Brings the service's database to the newest revision of its history. Needs OWNER_DATABASE_URL."""
+    from alembic import command
+    from alembic.config import Config
+
+    if not os.environ.get("OWNER_DATABASE_URL"):
+        sys.stderr.write("migrate needs OWNER_DATABASE_URL: the database of this service, as its owner\n")
+        raise SystemExit(78)
+    config = Config()
+    config.set_main_option("script_location", str(migrations_folder(package)))
+    command.upgrade(config, "head")
+
+
+def migrations_folder(package: str) -> Path:
+    """`migrations/` beside the installed package, or in the service's folder of a checkout."""
+    import importlib.util
+
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise SystemExit(f"{package} is not installed here")
+    inside = Path(spec.origin).parent / "migrations"
+    return inside if inside.is_dir() else Path(spec.origin).parents[2] / "migrations"

@@ -1,0 +1,50 @@
+"""What request bodies have in common (contract section 1): camelCase names, no unknown field, no text that a database cannot hold."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from common.money import AMOUNT_MINOR_MAX
+
+# Money in a request: an integer in kobo, never a text, a float or a boolean.
+Kobo = Annotated[int, Field(strict=True, ge=0, le=AMOUNT_MINOR_MAX)]
+PositiveKobo = Annotated[int, Field(strict=True, ge=1, le=AMOUNT_MINOR_MAX)]
+# Deep enough for every body of ours; a deeper one is an attack on the parser.
+_DEPTH_MAX = 32
+
+
+class RequestBody(BaseModel):
+    """A request body. Unknown fields are refused with 422, so that mass assignment never reaches a table."""
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, validate_by_name=False, validate_by_alias=True, frozen=True
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def refuse_unstorable_text(cls, body: Any) -> Any:
+        """U+0000 and lone surrogates are valid JSON that PostgreSQL cannot hold."""
+        _check_text(body, 0)
+        return body
+
+
+class ResponseShape(BaseModel):
+    """A documented response shape. Answers are encoded from rows; this is what OpenAPI shows of them."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
+
+
+def _check_text(value: Any, depth: int) -> None:
+    if depth > _DEPTH_MAX:
+        raise ValueError("is nested too deeply")
+    if isinstance(value, str):
+        if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+            raise ValueError("must not hold the character U+0000 or a lone surrogate")
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            _check_text(name, depth + 1)
+            _check_text(inner, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            _check_text(inner, depth + 1)

@@ -1,0 +1,63 @@
+"""Configuration by environment variables: one frozen model for each service, all problems named at once (architecture 6)."""
+
+import sys
+from typing import Annotated, Self, TypeVar
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from common.retry import DELAYS_SECONDS, RetryLadder
+
+
+class ServiceSettings(BaseSettings):
+    """What every service is told. A service's own `Settings` adds its own variables."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
+
+    host: str = "127.0.0.1"
+    port: int = Field(ge=1, le=65535)
+    log_level: str = "INFO"
+    base_url: str = "http://localhost:8080"
+    jwks_url: str
+    api_database_url: str
+    service_database_url: str
+    broker_url: str
+    cursor_key: str = Field(min_length=16)
+    service_role_key: str = ""
+    service_role_key_previous: str = ""
+    retry_delays_seconds: Annotated[tuple[float, ...], NoDecode] = DELAYS_SECONDS
+
+    @field_validator("retry_delays_seconds", mode="before")
+    @classmethod
+    def split_delays(cls, value: object) -> object:
+        return tuple(float(part) for part in value.split(",")) if isinstance(value, str) else value
+
+    @property
+    def ladder(self) -> RetryLadder:
+        return RetryLadder(self.retry_delays_seconds)
+
+    @property
+    def service_keys(self) -> tuple[str, ...]:
+        return tuple(key for key in (self.service_role_key, self.service_role_key_previous) if key)
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """The settings, or an end of the process that names every missing and every bad variable."""
+        return read_settings(cls)
+
+
+SettingsT = TypeVar("SettingsT", bound=BaseSettings)
+
+
+def read_settings(model: type[SettingsT]) -> SettingsT:
+    """Reads `model` from the environment; ends the process with status 78 and all problems at once when it cannot."""
+    try:
+        return model()
+    except ValidationError as error:
+        lines = [
+            f"  {'.'.join(str(part) for part in fault['loc']).upper()}: {fault['msg']}" for fault in error.errors()
+        ]
+        sys.stderr.write(
+            "The configuration is not complete:\n" + "\n".join(lines) + "\nSee docs/reference/configuration.md.\n"
+        )
+        raise SystemExit(78) from None

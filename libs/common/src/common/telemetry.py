@@ -1,0 +1,75 @@
+"""Traces from the gateway through HTTP and broker to the last consumer, and metrics. OpenTelemetry, switched on by
+`OTEL_EXPORTER_OTLP_ENDPOINT`; without it no span is recorded and a trace costs next to nothing."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from opentelemetry import propagate, trace
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import SpanKind
+from prometheus_client import Counter, Gauge, Histogram
+
+REQUEST_SECONDS = Histogram(
+    "http_request_seconds",
+    "Time from the first byte of a request to the last of its answer.",
+    ["method", "route", "status"],
+    buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
+)
+MESSAGES_HANDLED = Counter(
+    "messages_handled_total", "Messages from the broker, by what became of them.", ["queue", "type", "outcome"]
+)
+MESSAGE_SECONDS = Histogram("message_handling_seconds", "Time to handle one message.", ["queue", "type"])
+OUTBOX_PUBLISHED = Counter("outbox_published_total", "Events and work items handed to the broker and confirmed.")
+OUTBOX_REFUSED = Counter("outbox_refused_total", "Messages that the broker did not take; they are tried again.")
+OUTBOX_WAITING = Gauge("outbox_waiting", "Messages that wait in the outbox.")
+OUTBOX_AGE_SECONDS = Gauge("outbox_age_seconds", "Age of the oldest message that waits in the outbox.")
+DEAD_LETTERS = Counter("dead_letters_total", "Messages given up after the last retry.", ["queue"])
+STALE_NEWS = Counter(
+    "stale_news_total", "Events that arrived late, for a state already passed, and were ignored.", ["type"]
+)
+
+_tracer = trace.get_tracer("common")
+
+
+def start(service: str) -> None:
+    """Begins to export spans when an OTLP endpoint is set in the environment."""
+    if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
+        return
+    provider = TracerProvider(resource=Resource.create({"service.name": service}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(), schedule_delay_millis=500))
+    trace.set_tracer_provider(provider)
+
+
+def stop() -> None:
+    """Hands over the spans that still wait."""
+    provider = trace.get_tracer_provider()
+    if isinstance(provider, TracerProvider):
+        provider.shutdown()
+
+
+def trace_headers() -> dict[str, str]:
+    """The W3C trace context of the running span, to be carried by a message or an HTTP call; empty without one."""
+    headers: dict[str, str] = {}
+    if trace.get_current_span().get_span_context().is_valid:
+        propagate.inject(headers)
+    return headers
+
+
+@contextmanager
+def span(
+    name: str, kind: SpanKind = SpanKind.INTERNAL, carried: Mapping[str, str] | None = None
+) -> Iterator[trace.Span]:
+    """A span that continues the carried trace context, or else the running one."""
+    context = propagate.extract(carried) if carried else None
+    with _tracer.start_as_current_span(name, context=context, kind=kind) as running:
+        yield running
+
+
+def trace_id() -> str | None:
+    """The id of the running trace, 32 hex digits, for the log."""
+    context = trace.get_current_span().get_span_context()
+    return format(context.trace_id, "032x") if context.is_valid else None

@@ -1,0 +1,21 @@
+"""What an event is: an immutable fact with a literal type; its first field is the aggregate it speaks of."""
+
+from typing import ClassVar
+
+import msgspec
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A fact that a service publishes. Times are ISO 8601 UTC texts with milliseconds; money is kobo."""
+
+    TYPE: ClassVar[str]
+
+    @classmethod
+    def publisher(cls) -> str:
+        """The service that says it: the first word of the type."""
+        return cls.TYPE.split(".", 1)[0]
+
+    @property
+    def subject(self) -> str:
+        """The id of the aggregate: the first field of the contract's `data` column."""
+        return str(getattr(self, self.__struct_fields__[0]))

@@ -1,0 +1,99 @@
+"""Events of the identity service."""
+
+from typing import ClassVar, Literal
+from uuid import UUID
+
+import msgspec
+
+from contracts.event import Event
+
+
+class ReferralOutcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    applied: bool
+    reward_minor: int
+    referrer_id: UUID | None = None
+
+
+class UserProvisioned(Event, frozen=True, kw_only=True):
+    """A profile was created."""
+
+    TYPE: ClassVar[str] = "identity.user_provisioned.v1"
+    user_id: UUID
+    email: str
+    role: str
+    referral: ReferralOutcome
+    phone: str | None = None
+    full_name: str | None = None
+    campus_id: UUID | None = None
+
+
+class ProfileChanged(Event, frozen=True, kw_only=True):
+    """Contact, campus or name changed."""
+
+    TYPE: ClassVar[str] = "identity.profile_changed.v1"
+    user_id: UUID
+    email: str
+    phone: str | None = None
+    full_name: str | None = None
+    campus_id: UUID | None = None
+
+
+class VendorApproved(Event, frozen=True, kw_only=True):
+    """An application was approved: the vendor exists."""
+
+    TYPE: ClassVar[str] = "identity.vendor_approved.v1"
+    vendor_id: UUID
+    owner_user_id: UUID
+    business_name: str
+    legal_name: str
+    campus_id: UUID
+    commission_basis_points: int | None = None
+
+
+class VendorChanged(Event, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "identity.vendor_changed.v1"
+    vendor_id: UUID
+    owner_user_id: UUID
+    business_name: str
+    legal_name: str
+    campus_id: UUID
+    commission_basis_points: int | None = None
+
+
+class CampusChanged(Event, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "identity.campus_changed.v1"
+    campus_id: UUID
+    name: str
+    active: bool
+
+
+class HubChanged(Event, frozen=True, kw_only=True):
+    """A pick-up point; the delivery fee is in kobo."""
+
+    TYPE: ClassVar[str] = "identity.hub_changed.v1"
+    hub_id: UUID
+    campus_id: UUID
+    name: str
+    delivery_fee_minor: int
+    active: bool
+
+
+class SessionRevoked(Event, frozen=True, kw_only=True):
+    """Log-out, suspension or a changed role. Without a session: all sessions begun before `not_before`."""
+
+    TYPE: ClassVar[str] = "identity.session_revoked.v1"
+    user_id: UUID
+    not_before: str
+    session_id: UUID | None = None
+
+
+class OneTimeCodeIssued(Event, frozen=True, kw_only=True):
+    """A code was made for somebody; address and code are sealed for the notifications service."""
+
+    TYPE: ClassVar[str] = "identity.one_time_code_issued.v1"
+    code_id: UUID
+    purpose: Literal["sign_in", "password_reset"]
+    channel: Literal["sms", "email"]
+    address_sealed: str
+    code_sealed: str
+    user_id: UUID | None = None

@@ -1,0 +1,16 @@
+"""Events of the notifications service."""
+
+from typing import ClassVar, Literal
+from uuid import UUID
+
+from contracts.event import Event
+
+
+class DeliverySettled(Event, frozen=True, kw_only=True):
+    """A notification reached its final state on a channel."""
+
+    TYPE: ClassVar[str] = "notifications.delivery_settled.v1"
+    notification_id: UUID
+    user_id: UUID
+    channel: Literal["push", "messaging", "sms", "email"]
+    status: str

@@ -1,0 +1,21 @@
+"""What any service may say to the people on call."""
+
+from typing import ClassVar, Literal
+from uuid import UUID
+
+import msgspec
+
+from contracts.event import Event
+
+
+class AlertRaised(Event, frozen=True, kw_only=True):
+    """Somebody must look. `runbook` names the page in docs/runbooks; `dedup_key` joins repetitions into one alert."""
+
+    TYPE: ClassVar[str] = "operations.alert_raised.v1"
+    alert_id: UUID
+    severity: Literal["SEV-1", "SEV-2", "SEV-3"]
+    title: str
+    detail: str
+    runbook: str
+    dedup_key: str
+    about: str | None = msgspec.field(default=None, name="subject")

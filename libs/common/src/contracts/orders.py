@@ -1,0 +1,135 @@
+"""Events of the orders service."""
+
+from typing import ClassVar, Literal
+from uuid import UUID
+
+import msgspec
+
+from contracts.event import Event
+
+
+class PlacedItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    product_id: UUID
+    name: str
+    quantity: int
+    line_total_minor: int
+
+
+class OrderPlaced(Event, frozen=True, kw_only=True):
+    """Checkout: prices and commission are frozen. Amounts in kobo."""
+
+    TYPE: ClassVar[str] = "orders.order_placed.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    total_minor: int
+    commission_minor: int
+    delivery_fee_minor: int
+    currency: str
+    payment_due_at: str
+    items: tuple[PlacedItem, ...]
+    campus_id: UUID | None = None
+
+
+class OrderCancelled(Event, frozen=True, kw_only=True):
+    """Stopped before payment."""
+
+    TYPE: ClassVar[str] = "orders.order_cancelled.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    reason: str
+
+
+class OrderExpired(Event, frozen=True, kw_only=True):
+    """The payment window ended."""
+
+    TYPE: ClassVar[str] = "orders.order_expired.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    reason: str
+
+
+class RefundRequested(Event, frozen=True, kw_only=True):
+    """The only event that refunds. `refund_id` becomes the posting key in the ledger."""
+
+    TYPE: ClassVar[str] = "orders.refund_requested.v1"
+    order_id: UUID
+    refund_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    amount_minor: int
+    reason: str
+
+
+class DeliveryPinIssued(Event, frozen=True, kw_only=True):
+    """Escrow is held, or the buyer asked again (`issue` counts from 1).
+
+    The PIN is sealed for the notifications service only; the order's id is the sealing context.
+    """
+
+    TYPE: ClassVar[str] = "orders.delivery_pin_issued.v1"
+    order_id: UUID
+    buyer_id: UUID
+    pin_sealed: str
+    issue: int
+
+
+class OrderDispatched(Event, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "orders.order_dispatched.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+
+
+class OrderDelivered(Event, frozen=True, kw_only=True):
+    """The PIN was accepted."""
+
+    TYPE: ClassVar[str] = "orders.order_delivered.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    delivered_at: str
+    verified_by: UUID
+
+
+class OrderDisputed(Event, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "orders.order_disputed.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    reason: str
+
+
+class DisputeResolved(Event, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "orders.dispute_resolved.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    outcome: Literal["buyer", "vendor", "split"]
+    refund_minor: int
+    release_minor: int
+    refund_id: UUID | None = None
+
+
+class OrderCompleted(Event, frozen=True, kw_only=True):
+    """The order reached `paid`."""
+
+    TYPE: ClassVar[str] = "orders.order_completed.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+
+
+class ProductChanged(Event, frozen=True, kw_only=True):
+    """Created, changed, removed, stock out or back."""
+
+    TYPE: ClassVar[str] = "orders.product_changed.v1"
+    product_id: UUID
+    vendor_id: UUID
+    name: str
+    price_minor: int
+    in_stock: bool
+    removed: bool
+    campus_id: UUID | None = None

@@ -1,0 +1,126 @@
+"""Events of the payments service. Amounts in kobo."""
+
+from typing import ClassVar, Literal
+from uuid import UUID
+
+from contracts.event import Event
+
+
+class EscrowHeld(Event, frozen=True, kw_only=True):
+    """A charge covers the order."""
+
+    TYPE: ClassVar[str] = "payments.escrow_held.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    amount_minor: int
+    commission_minor: int
+    delivery_fee_minor: int
+    reference: str
+    held_at: str
+
+
+class EscrowReleased(Event, frozen=True, kw_only=True):
+    """Gross left escrow: net to the vendor, commission and delivery fee to the platform.
+
+    `remaining_minor` is what is still held of the order; `remaining_vendor_minor` the vendor's net share of that.
+    """
+
+    TYPE: ClassVar[str] = "payments.escrow_released.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    release_id: UUID
+    gross_minor: int
+    commission_minor: int
+    delivery_fee_minor: int
+    net_minor: int
+    remaining_minor: int
+    remaining_vendor_minor: int
+
+
+class EscrowRefunded(Event, frozen=True, kw_only=True):
+    """A refund was posted; `from_vendor_minor` left the vendor's earnings (0 while all was in escrow)."""
+
+    TYPE: ClassVar[str] = "payments.escrow_refunded.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    refund_id: UUID
+    amount_minor: int
+    from_vendor_minor: int
+    remaining_minor: int
+    remaining_vendor_minor: int
+
+
+class RefundSettled(Event, frozen=True, kw_only=True):
+    """The gateway paid the refund out."""
+
+    TYPE: ClassVar[str] = "payments.refund_settled.v1"
+    refund_id: UUID
+    kind: Literal["order", "overpayment", "quarantine"]
+    amount_minor: int
+    order_id: UUID | None = None
+    buyer_id: UUID | None = None
+
+    @property
+    def subject(self) -> str:
+        return str(self.order_id or self.refund_id)
+
+
+class RefundFailed(Event, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "payments.refund_failed.v1"
+    refund_id: UUID
+    kind: Literal["order", "overpayment", "quarantine"]
+    amount_minor: int
+    order_id: UUID | None = None
+    buyer_id: UUID | None = None
+
+    @property
+    def subject(self) -> str:
+        return str(self.order_id or self.refund_id)
+
+
+class ChargeQuarantined(Event, frozen=True, kw_only=True):
+    """Money came that pays nothing as it stands: too little, another currency, no such order."""
+
+    TYPE: ClassVar[str] = "payments.charge_quarantined.v1"
+    reference: str
+    amount_minor: int
+    currency: str
+    reason: str
+    order_id: UUID | None = None
+
+
+class TransferNews(Event, frozen=True, kw_only=True):
+    """What a signed transfer webhook said; payouts judges it."""
+
+    reference: str
+    transfer_code: str
+    amount_minor: int
+    currency: str
+    status: str
+    gateway_event_id: str
+    occurred_at: str
+    reason: str | None = None
+    account_last4: str | None = None
+    bank_code: str | None = None
+
+
+class TransferSucceeded(TransferNews, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "payments.transfer_succeeded.v1"
+
+
+class TransferFailed(TransferNews, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "payments.transfer_failed.v1"
+
+
+class TransferReversed(TransferNews, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "payments.transfer_reversed.v1"
+
+
+class RewardCredited(Event, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "payments.reward_credited.v1"
+    user_id: UUID
+    amount_minor: int
+    reason: str

@@ -1,0 +1,70 @@
+"""Events of the payouts service. Amounts in kobo."""
+
+from typing import ClassVar, Literal
+from uuid import UUID
+
+from contracts.event import Event
+
+Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
+
+
+class PayoutNews(Event, frozen=True, kw_only=True):
+    payout_id: UUID
+    vendor_id: UUID
+    amount_minor: int
+    reference: str | None = None
+
+
+class PayoutRequested(PayoutNews, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "payouts.payout_requested.v1"
+
+
+class PayoutSubmitted(PayoutNews, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "payouts.payout_submitted.v1"
+
+
+class PayoutProcessed(PayoutNews, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "payouts.payout_processed.v1"
+
+
+class PayoutFailed(PayoutNews, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "payouts.payout_failed.v1"
+
+
+class PayoutDelayed(Event, frozen=True, kw_only=True):
+    """An exception holds the payout."""
+
+    TYPE: ClassVar[str] = "payouts.payout_delayed.v1"
+    payout_id: UUID
+    vendor_id: UUID
+    amount_minor: int
+    cause: str
+
+
+class ExceptionNews(Event, frozen=True, kw_only=True):
+    exception_id: UUID
+    cause: str
+    severity: Severity
+    respond_by: str
+    payout_id: UUID | None = None
+    batch_id: UUID | None = None
+    vendor_id: UUID | None = None
+
+
+class ExceptionOpened(ExceptionNews, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "payouts.exception_opened.v1"
+
+
+class ExceptionChanged(ExceptionNews, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "payouts.exception_changed.v1"
+
+
+class ExceptionClosed(ExceptionNews, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "payouts.exception_closed.v1"
+
+
+class BankDetailsChanged(Event, frozen=True, kw_only=True):
+    TYPE: ClassVar[str] = "payouts.bank_details_changed.v1"
+    vendor_id: UUID
+    last4: str
+    bank_code: str

@@ -1,0 +1,104 @@
+"""Who may do what: the one table of roles and permissions (contract section 5). The code reads it and the docs print it."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
+    "buyer": frozenset({"orders:place"}),
+    "merchant": frozenset({"catalog:own", "orders:fulfil", "wallet:own", "bank_details:own"}),
+    "hub_agent": frozenset({"orders:verify"}),
+    "support_agent": frozenset(
+        {
+            "orders:read",
+            "orders:cancel",
+            "returns:decide",
+            "reviews:moderate",
+            "tickets:manage",
+            "disputes:prepare",
+            "notifications:resend",
+        }
+    ),
+    "campus_admin": frozenset(
+        {"campuses:manage", "vendor_applications:decide", "vendors:suspend", "campus_orders:read"}
+    ),
+    "finance_maker": frozenset(
+        {
+            "payouts:read",
+            "payouts:dispatch",
+            "exceptions:read",
+            "exceptions:classify",
+            "reconciliations:prepare",
+            "bank_details:quarantine",
+            "refunds:prepare",
+            "quarantine:prepare",
+            "ledger:read",
+        }
+    ),
+    "finance_checker": frozenset(
+        {
+            "payouts:read",
+            "exceptions:read",
+            "reconciliations:approve",
+            "refunds:approve",
+            "quarantine:approve",
+            "disputes:approve",
+            "escrow:release",
+            "ledger:read",
+        }
+    ),
+    "ops_oncall": frozenset(
+        {
+            "dead_letters:read",
+            "webhooks:replay",
+            "payouts:reset",
+            "exceptions:read",
+            "exceptions:classify",
+            "alerts:read",
+        }
+    ),
+    "auditor": frozenset(
+        {
+            "orders:read",
+            "payouts:read",
+            "exceptions:read",
+            "ledger:read",
+            "ledger:export",
+            "alerts:read",
+            "dead_letters:read",
+            "campus_orders:read",
+            "staff:read",
+            "delivery_logs:read",
+            "bank_details:read",
+        }
+    ),
+    "platform_admin": frozenset(
+        {"staff:manage", "staff:read", "settings:manage", "vendors:commission", "campuses:manage_all"}
+    ),
+}
+
+# The first role of this order that a person holds is the `role` claim of the token.
+ROLES_BY_RANK: Final[tuple[str, ...]] = (
+    "platform_admin",
+    "auditor",
+    "finance_checker",
+    "finance_maker",
+    "ops_oncall",
+    "campus_admin",
+    "support_agent",
+    "hub_agent",
+    "merchant",
+    "buyer",
+)
+
+STAFF_ROLES: Final[frozenset[str]] = frozenset(ROLES_BY_RANK) - {"buyer", "merchant"}
+
+
+def permissions_of(roles: Iterable[str]) -> frozenset[str]:
+    """The union over the roles; an unknown role gives nothing."""
+    return frozenset().union(*(PERMISSIONS_BY_ROLE.get(role, frozenset()) for role in roles))
+
+
+def leading_role(roles: Iterable[str]) -> str:
+    """The highest role of a person, for the `role` claim."""
+    held = set(roles)
+    return next((role for role in ROLES_BY_RANK if role in held), "buyer")

@@ -1,0 +1,114 @@
+"""Who hears whom: the one map of the broker. A queue `<service>.<publisher>` exists for each line of it.
+
+Every process declares the whole map when it connects, so that no event can be published before the queues of
+all its listeners exist. `SUBSCRIPTIONS[service]` lists the event types in the order in which the story tells them.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from contracts import identity, notifications, operations, orders, payments, payouts
+from contracts.event import Event
+
+EVENTS_EXCHANGE: Final = "campus.events"
+PUBLIC_EXCHANGE: Final = "campus.public"
+
+# Work that a service leaves for its own worker, through its outbox: not an event, and heard by nobody else.
+WORK_QUEUES: Final[tuple[str, ...]] = (
+    "payments.webhooks",
+    "payments.refunds",
+    "notifications.deliveries",
+    "payouts.transfers",
+)
+
+SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
+    "api-gateway": (identity.SessionRevoked,),
+    "identity": (identity.SessionRevoked,),
+    "orders": (
+        identity.SessionRevoked,
+        identity.VendorApproved,
+        identity.VendorChanged,
+        identity.CampusChanged,
+        identity.HubChanged,
+        payments.EscrowHeld,
+        payments.EscrowReleased,
+        payments.EscrowRefunded,
+        payments.RefundSettled,
+        payments.RefundFailed,
+    ),
+    "payments": (
+        identity.SessionRevoked,
+        identity.UserProvisioned,
+        orders.OrderPlaced,
+        orders.OrderCancelled,
+        orders.OrderExpired,
+        orders.OrderDelivered,
+        orders.OrderDisputed,
+        orders.DisputeResolved,
+        orders.RefundRequested,
+    ),
+    "payouts": (
+        identity.SessionRevoked,
+        identity.VendorApproved,
+        identity.VendorChanged,
+        payments.EscrowHeld,
+        payments.EscrowReleased,
+        payments.EscrowRefunded,
+        payments.TransferSucceeded,
+        payments.TransferFailed,
+        payments.TransferReversed,
+    ),
+    "notifications": (
+        identity.SessionRevoked,
+        identity.UserProvisioned,
+        identity.ProfileChanged,
+        identity.VendorApproved,
+        identity.VendorChanged,
+        identity.OneTimeCodeIssued,
+        orders.OrderPlaced,
+        orders.DeliveryPinIssued,
+        orders.OrderDispatched,
+        orders.OrderDelivered,
+        payments.EscrowHeld,
+        payouts.PayoutProcessed,
+        payouts.PayoutDelayed,
+        payouts.BankDetailsChanged,
+        operations.AlertRaised,
+    ),
+}
+
+# Heard by every process on an exclusive queue of its own.
+BROADCASTS: Final[tuple[type[Event], ...]] = (identity.SessionRevoked, orders.ProductChanged)
+
+# What outside subscribers may hear. Identity, PIN, one-time-code, bank-detail and alert types are not among it (events.md).
+PUBLIC: Final[tuple[type[Event], ...]] = (
+    orders.OrderPlaced,
+    orders.OrderCancelled,
+    orders.OrderExpired,
+    orders.RefundRequested,
+    orders.OrderDispatched,
+    orders.OrderDelivered,
+    orders.OrderDisputed,
+    orders.DisputeResolved,
+    orders.OrderCompleted,
+    orders.ProductChanged,
+    payments.EscrowHeld,
+    payments.EscrowReleased,
+    payments.EscrowRefunded,
+    payments.RefundSettled,
+    payments.RefundFailed,
+    payments.ChargeQuarantined,
+    payments.TransferSucceeded,
+    payments.TransferFailed,
+    payments.TransferReversed,
+    payments.RewardCredited,
+    payouts.PayoutRequested,
+    payouts.PayoutSubmitted,
+    payouts.PayoutProcessed,
+    payouts.PayoutFailed,
+    payouts.PayoutDelayed,
+    payouts.ExceptionOpened,
+    payouts.ExceptionChanged,
+    payouts.ExceptionClosed,
+    notifications.DeliverySettled,
+)
