@@ -1,7 +1,8 @@
 """The application: routes, the rendering of refusals, and the background workers of one running sandbox."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
 from starlette.applications import Starlette
@@ -15,8 +16,15 @@ from sandbox.gateway import clearing
 from sandbox.gateway.banks import seed_demo_accounts
 from sandbox.gateway.routes import ROUTES as GATEWAY_ROUTES
 from sandbox.settings import Settings
+from sandbox.sinks.mail import serve_mail
+from sandbox.sinks.routes import ROUTES as SINK_ROUTES
 from sandbox.web import RefusedError, refused
 from sandbox.world import build_world
+
+log = logging.getLogger("sandbox")
+
+# A worker that fell over is started again after this; at once would fill the log when the cause stays.
+RESTART_SECONDS = 1.0
 
 
 def create_app(settings: Settings) -> Starlette:
@@ -28,10 +36,15 @@ def create_app(settings: Settings) -> Starlette:
         book = Book(settings.state_dir / "sandbox.db", settings.opening_balance_minor)
         seed_demo_accounts(book)
         world = app.state.world = build_world(settings, book)
-        workers = [asyncio.create_task(world.courier.run()), asyncio.create_task(clearing.run(world))]
+        mail_server = await serve_mail(world)
+        workers = [
+            asyncio.create_task(keep_running("courier", world.courier.run)),
+            asyncio.create_task(keep_running("clearing", lambda: clearing.run(world))),
+        ]
         try:
             yield
         finally:
+            mail_server.close()
             for worker in workers:
                 worker.cancel()
             for worker in workers:
@@ -40,10 +53,20 @@ def create_app(settings: Settings) -> Starlette:
             book.close()
 
     return Starlette(
-        routes=[*GATEWAY_ROUTES, *CONTROL_ROUTES],
+        routes=[*GATEWAY_ROUTES, *SINK_ROUTES, *CONTROL_ROUTES],
         lifespan=lifespan,
         exception_handlers={RefusedError: answer_refusal, HTTPException: answer_http_error},
     )
+
+
+async def keep_running(name: str, run: Callable[[], Awaitable[None]]) -> None:
+    """Run a background worker until it is cancelled; an unexpected error is logged and the worker starts again."""
+    while True:
+        try:
+            await run()
+        except Exception:
+            log.exception("the %s fell over and starts again", name)
+        await asyncio.sleep(RESTART_SECONDS)
 
 
 async def answer_refusal(_request: Request, problem: Exception) -> Response:

@@ -14,7 +14,7 @@ SCHEMA = (Path(__file__).parent / "schema.sql").read_text()
 AMOUNT_MINOR_MAX = 2**63 - 1
 
 
-class InsufficientBalance(Exception):  # noqa: N818 - named by the condition, like every error of the project
+class InsufficientBalance(Exception):
     """A movement would take more than the balance of its currency holds."""
 
 

@@ -55,7 +55,7 @@ async def list_movements(request: Request) -> Response:
     conditions += [(f"{name} = ?", given[name]) for name in ("reference", "kind", "currency") if name in given]
     where = " AND ".join(condition for condition, _ in conditions)
     rows = world_of(request).book.all(
-        f"SELECT * FROM movements WHERE {where} ORDER BY id DESC LIMIT ?",  # noqa: S608
+        f"SELECT * FROM movements WHERE {where} ORDER BY id DESC LIMIT ?",
         *(value for _, value in conditions),
         int(limit),
     )

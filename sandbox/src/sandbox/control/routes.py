@@ -1,4 +1,4 @@
-"""Everything under /control."""
+"""Everything under /control, and the pages for developers."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +14,16 @@ from sandbox.control.switches import (
     show_faults,
     show_settings,
 )
+from sandbox.control.views import (
+    clear_messages,
+    show_inbox,
+    show_messages,
+    show_trace,
+    show_trace_list_page,
+    show_trace_page,
+)
 from sandbox.control.webhooks import list_webhooks, resend_webhook, send_webhook
+from sandbox.sinks.messaging import receive_incoming
 from sandbox.web import JsonResponse
 
 
@@ -24,6 +33,9 @@ async def health(_request: Request) -> Response:
 
 ROUTES = [
     Route("/health", health, methods=["GET"]),
+    Route("/", show_inbox, methods=["GET"]),
+    Route("/traces", show_trace_list_page, methods=["GET"]),
+    Route("/traces/{trace_id}", show_trace_page, methods=["GET"]),
     Mount(
         "/control",
         routes=[
@@ -38,6 +50,10 @@ ROUTES = [
             Route("/settings", put_settings, methods=["PUT"]),
             Route("/transfers/{reference}/{act}", act_on_transfer, methods=["POST"]),
             Route("/refunds/{id:int}/{act}", act_on_refund, methods=["POST"]),
+            Route("/messages", show_messages, methods=["GET"]),
+            Route("/messages", clear_messages, methods=["DELETE"]),
+            Route("/messaging/incoming", receive_incoming, methods=["POST"]),
+            Route("/traces/{trace_id}", show_trace, methods=["GET"]),
             Route("/webhooks", list_webhooks, methods=["GET"]),
             Route("/webhooks/send", send_webhook, methods=["POST"]),
             Route("/webhooks/{id:int}/resend", resend_webhook, methods=["POST"]),

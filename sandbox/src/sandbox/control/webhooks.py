@@ -27,7 +27,7 @@ async def list_webhooks(request: Request) -> Response:
     named = [name for name in ("reference", "event", "status", "target") if name in given]
     where = " AND ".join(f"{name} = ?" for name in named) or "1"
     rows = book.all(
-        f"SELECT * FROM webhooks WHERE {where} ORDER BY id DESC LIMIT ?",  # noqa: S608
+        f"SELECT * FROM webhooks WHERE {where} ORDER BY id DESC LIMIT ?",
         *(given[name] for name in named),
         int(limit),
     )

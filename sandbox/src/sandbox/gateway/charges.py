@@ -119,7 +119,7 @@ def find_charge(book: Book, column: str, value: str | int) -> Row | None:
     """One transaction with its customer, by `reference`, `access_code` or `id`."""
     if column not in ("reference", "access_code", "id"):
         raise ValueError(column)
-    return book.one(f"SELECT * FROM {CHARGES} WHERE listed.{column} = ?", value)  # noqa: S608
+    return book.one(f"SELECT * FROM {CHARGES} WHERE listed.{column} = ?", value)
 
 
 def pay(world: World, access_code: str, amount_minor: int | None, currency: str | None, channel: str | None) -> Row:

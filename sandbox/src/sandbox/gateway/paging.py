@@ -29,10 +29,10 @@ def answer_page(
     conditions = [pair for pair in (*conditions, *_bounds(request)) if pair[1] is not None]
     where = " AND ".join(condition for condition, _ in conditions) or "1"
     values = [value for _, value in conditions]
-    counted = book.one(f"SELECT count(*) AS total FROM {source} WHERE {where}", *values)  # noqa: S608
+    counted = book.one(f"SELECT count(*) AS total FROM {source} WHERE {where}", *values)
     total = counted["total"] if counted is not None else 0
     rows = book.all(
-        f"SELECT * FROM {source} WHERE {where} ORDER BY listed.id DESC LIMIT ? OFFSET ?",  # noqa: S608
+        f"SELECT * FROM {source} WHERE {where} ORDER BY listed.id DESC LIMIT ? OFFSET ?",
         *values,
         per_page,
         (page - 1) * per_page,

@@ -22,7 +22,7 @@ SHORT_BALANCE = "Insufficient balance to process the refund"
 
 
 def find_refund(book: Book, refund_id: int) -> Row | None:
-    return book.one(f"SELECT * FROM {REFUNDS} WHERE listed.id = ?", refund_id)  # noqa: S608
+    return book.one(f"SELECT * FROM {REFUNDS} WHERE listed.id = ?", refund_id)
 
 
 def refunded_minor(book: Book, transaction_id: int) -> int:

@@ -62,7 +62,7 @@ def find_transfer(book: Book, column: str, value: str | int) -> Row | None:
     """One transfer with its recipient, by `reference`, `transfer_code` or `id`."""
     if column not in ("reference", "transfer_code", "id"):
         raise ValueError(column)
-    return book.one(f"SELECT * FROM {TRANSFERS} WHERE listed.{column} = ?", value)  # noqa: S608
+    return book.one(f"SELECT * FROM {TRANSFERS} WHERE listed.{column} = ?", value)
 
 
 def accept_transfer(world: World, order: TransferOrder, plan: Plan) -> Row:

@@ -1,0 +1,103 @@
+"""The pages and lists a developer looks at: who received what, and what a request did."""
+
+from datetime import UTC, datetime
+from sqlite3 import Row
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.pages import render
+from sandbox.sinks.inbox import delete_messages, list_messages
+from sandbox.sinks.traces import find_spans, list_traces, span_tree
+from sandbox.web import JsonResponse, RefusedError
+from sandbox.world import world_of
+
+MESSAGES_DEFAULT = 200
+MESSAGES_MAX = 1000
+
+
+async def show_inbox(request: Request) -> Response:
+    """What each person received: groups in the order of their newest message."""
+    book = world_of(request).book
+    words = request.query_params.get("q", "")
+    groups: dict[str, list[Row]] = {}
+    for message in list_messages(book, words=words):
+        groups.setdefault(message["recipient"], []).append(message)
+    return render("inbox.html", groups=groups, words=words, balance_minor=book.balance_minor("NGN"))
+
+
+async def show_messages(request: Request) -> Response:
+    """`GET /control/messages?to=&channel=&q=&limit=`: newest first."""
+    given = request.query_params
+    limit = given.get("limit", str(MESSAGES_DEFAULT))
+    if not limit.isdigit() or not 1 <= int(limit) <= MESSAGES_MAX:
+        raise RefusedError(400, f"limit must be from 1 to {MESSAGES_MAX}")
+    rows = list_messages(world_of(request).book, given.get("to"), given.get("channel"), given.get("q"), int(limit))
+    return JsonResponse([_message_view(row) for row in rows])
+
+
+def _message_view(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "channel": row["channel"],
+        "to": row["recipient"],
+        "from": row["sender"],
+        "subject": row["subject"],
+        "text": row["text"],
+        "html": row["html"],
+        "provider_id": row["provider_id"],
+        "payload": msgspec.json.decode(row["payload"]),
+        "created_at": row["created_at"],
+    }
+
+
+async def clear_messages(request: Request) -> Response:
+    delete_messages(world_of(request).book)
+    return Response(status_code=204)
+
+
+async def show_trace(request: Request) -> Response:
+    """`GET /control/traces/{trace_id}`: the spans as trees; 404 when none of them has arrived."""
+    rows = find_spans(world_of(request).book, request.path_params["trace_id"])
+    if not rows:
+        raise RefusedError(404, "No span of this trace has arrived")
+    services = sorted({row["service"] for row in rows})
+    return JsonResponse(
+        {"trace_id": rows[0]["trace_id"], "span_count": len(rows), "services": services, "spans": span_tree(rows)}
+    )
+
+
+async def show_trace_list_page(request: Request) -> Response:
+    traces = [
+        {**dict(row), "started": _clock_time(row["started_nanoseconds"])} for row in list_traces(world_of(request).book)
+    ]
+    return render("traces.html", traces=traces)
+
+
+async def show_trace_page(request: Request) -> Response:
+    trace_id = request.path_params["trace_id"]
+    rows = find_spans(world_of(request).book, trace_id)
+    return render("trace.html", 200 if rows else 404, trace_id=trace_id, bars=waterfall(rows))
+
+
+def waterfall(rows: list[Row]) -> list[dict[str, Any]]:
+    """The spans in the order of their tree, each with its depth and its place on the line of time in percent."""
+    if not rows:
+        return []
+    begin = min(row["started_nanoseconds"] for row in rows)
+    length = max(1, max(row["ended_nanoseconds"] for row in rows) - begin)
+    bars = []
+    waiting = [(0, node) for node in reversed(span_tree(rows))]
+    while waiting:
+        depth, node = waiting.pop()
+        left = 100 * (node["started_nanoseconds"] - begin) / length
+        width = 100 * node["duration_milliseconds"] * 1e6 / length
+        bars.append({**node, "depth": depth, "left": round(left, 3), "width": round(max(width, 0.2), 3)})
+        waiting += [(depth + 1, child) for child in reversed(node["children"])]
+    return bars
+
+
+def _clock_time(nanoseconds: int) -> str:
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%H:%M:%S.%f")[:-3]

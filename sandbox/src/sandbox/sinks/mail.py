@@ -1,0 +1,89 @@
+"""Mail over SMTP."""
+
+import asyncio
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from typing import Any
+
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
+
+from sandbox.gateway.codes import new_code
+from sandbox.sinks.inbox import Message, normal_recipient, record_message
+from sandbox.web import HOLD_SECONDS_MAX
+from sandbox.world import World
+
+ACCEPTED = "250 Message accepted for delivery"
+
+
+class MailHandler:
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802 - aiosmtpd's name
+        recipients = [normal_recipient(address) for address in envelope.rcpt_tos]
+        fault = self._world.faults.take("smtp", *recipients)
+        if fault is not None and fault.delay:
+            await asyncio.sleep(fault.delay)
+        if fault is not None and fault.fail is not None:
+            return "550 " + fault.fail.replace("\r", " ").replace("\n", " ")
+        self._record(envelope)
+        if fault is not None and fault.timeout:
+            await asyncio.sleep(HOLD_SECONDS_MAX if fault.timeout is True else fault.timeout)
+        return ACCEPTED
+
+    def _record(self, envelope: Envelope) -> None:
+        content = envelope.content or b""
+        mail = message_from_bytes(content.encode() if isinstance(content, str) else content, policy=policy.default)
+        payload: dict[str, Any] = {
+            "headers": [[name, str(value)] for name, value in mail.items()],
+            "attachments": [part.get_filename() or part.get_content_type() for part in mail.iter_attachments()],
+        }
+        with self._world.book.transaction():
+            for recipient in envelope.rcpt_tos:
+                record_message(
+                    self._world.book,
+                    Message(
+                        "email",
+                        recipient,
+                        str(mail.get("Message-ID") or new_code()),
+                        text=_part(mail, "plain"),
+                        sender=envelope.mail_from or "",
+                        subject=str(mail.get("Subject", "")),
+                        html=_part(mail, "html"),
+                        payload=payload,
+                    ),
+                )
+
+
+def _part(mail: EmailMessage, kind: str) -> str:
+    """The text or html part; a part in an unknown charset is shown with replacement characters instead of lost."""
+    part = mail.get_body(preferencelist=(kind,))
+    if part is None:
+        return ""
+    try:
+        return str(part.get_content())
+    except LookupError:
+        raw = part.get_payload(decode=True)
+        return raw.decode(errors="replace") if isinstance(raw, bytes) else str(raw)
+
+
+def _accept_any(*_credentials: object) -> AuthResult:
+    return AuthResult(success=True)
+
+
+async def serve_mail(world: World) -> asyncio.Server:
+    """Listen on SMTP_PORT in this event loop: no encryption, any login accepted, none required."""
+    handler = MailHandler(world)
+    loop = asyncio.get_running_loop()
+
+    def connection() -> asyncio.BaseProtocol:
+        return SMTP(
+            handler,
+            hostname="sandbox",
+            enable_SMTPUTF8=True,
+            auth_require_tls=False,
+            authenticator=_accept_any,
+            loop=loop,
+        )
+
+    return await loop.create_server(connection, world.settings.host, world.settings.smtp_port)

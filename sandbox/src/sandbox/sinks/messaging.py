@@ -1,0 +1,135 @@
+"""The messaging app's cloud API: template and text messages out, statuses and customers' messages in."""
+
+import re
+import time
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.book import Book
+from sandbox.faults import answer_with_faults
+from sandbox.gateway.codes import new_code
+from sandbox.outbox import enqueue
+from sandbox.sinks.inbox import Message, normal_recipient, record_message
+from sandbox.web import JsonResponse, RefusedError, read_json
+from sandbox.world import world_of
+
+STATUSES = ("sent", "delivered", "read")
+BUSINESS_ACCOUNT = "102290129340398"
+DISPLAY_NUMBER = "2348000000000"
+PHONE_NUMBER_ID = "106540352242922"
+
+
+def _refuse(status: int, message: str) -> Response:
+    code = {400: 131026, 401: 190}.get(status, 131000)
+    error = {"message": message, "type": "OAuthException", "code": code, "fbtrace_id": new_code(length=11)}
+    return JsonResponse({"error": error}, status)
+
+
+async def send_message(request: Request) -> Response:
+    """POST /messaging/{version}/{phone_number_id}/messages, with any Bearer token."""
+    world = world_of(request)
+    if not request.headers.get("authorization", "").startswith("Bearer "):
+        return _refuse(401, "Invalid OAuth access token")
+    try:
+        body = await read_json(request)
+        text = rendered(body)
+    except RefusedError as refusal:
+        return _refuse(400, refusal.message)
+    given = body.get("to")
+    number = re.sub(r"[^0-9]", "", given) if isinstance(given, str) else ""
+    if body.get("messaging_product") != "whatsapp" or not number:
+        return _refuse(400, "(#100) Invalid parameter: messaging_product and to are required")
+    phone_number_id = request.path_params["phone_number_id"]
+
+    def work(_fault: object) -> Response:
+        message_id = "wamid." + new_code(length=32)
+        record_message(world.book, Message("messaging", number, message_id, text, sender=phone_number_id, payload=body))
+        if world.switches.messaging_statuses:
+            _enqueue_statuses(
+                world.book, phone_number_id, number, message_id, world.switches.messaging_status_delay_seconds
+            )
+            world.courier.wake()
+        return JsonResponse(
+            {
+                "messaging_product": "whatsapp",
+                "contacts": [{"input": given, "wa_id": number}],
+                "messages": [{"id": message_id, "message_status": "accepted"}],
+            }
+        )
+
+    return await answer_with_faults(request, world.faults, "messaging", (normal_recipient(number),), work, _refuse)
+
+
+def rendered(body: dict[str, Any]) -> str:
+    """What the person reads: the text, or the template's name with its parameters. Raises RefusedError 400."""
+    kind = body.get("type", "text")
+    try:
+        if kind == "text":
+            return str(body["text"]["body"])
+        if kind == "template":
+            template = body["template"]
+            parameters = [
+                str(parameter.get("text", ""))
+                for component in template.get("components", [])
+                for parameter in component.get("parameters", [])
+            ]
+            return f"[{template['name']}, {template['language']['code']}] " + " | ".join(parameters)
+    except (KeyError, TypeError, AttributeError):
+        raise RefusedError(400, f"(#100) Invalid parameter: {kind}") from None
+    raise RefusedError(400, "(#131009) Parameter value is not valid: type must be text or template")
+
+
+def _enqueue_statuses(book: Book, phone_number_id: str, number: str, message_id: str, delay_seconds: float) -> None:
+    now = time.time()
+    with book.transaction():
+        for position, status in enumerate(STATUSES, start=1):
+            due = now + position * delay_seconds
+            change = {
+                "statuses": [{"id": message_id, "status": status, "timestamp": str(int(due)), "recipient_id": number}]
+            }
+            body = msgspec.json.encode(notification(phone_number_id, change))
+            enqueue(book, "messaging", f"status.{status}", message_id, body, due)
+
+
+def notification(phone_number_id: str, change: dict[str, Any]) -> dict[str, Any]:
+    """The frame of every webhook of the platform (specification, Messaging-app inbound message body)."""
+    value = {
+        "messaging_product": "whatsapp",
+        "metadata": {"display_phone_number": DISPLAY_NUMBER, "phone_number_id": phone_number_id},
+        **change,
+    }
+    return {
+        "object": "whatsapp_business_account",
+        "entry": [{"id": BUSINESS_ACCOUNT, "changes": [{"field": "messages", "value": value}]}],
+    }
+
+
+async def receive_incoming(request: Request) -> Response:
+    """`POST /control/messaging/incoming` `{from, name, text, id?}`: a customer writes to the business."""
+    world = world_of(request)
+    body = await read_json(request)
+    given = [body.get(name) for name in ("from", "name", "text")]
+    if not all(isinstance(value, str) and value for value in given):
+        raise RefusedError(400, "from, name and text are required")
+    number = re.sub(r"[^0-9]", "", str(body["from"]))
+    message_id = str(body.get("id") or "wamid." + new_code(length=32))
+    now = time.time()
+    change = {
+        "contacts": [{"profile": {"name": body["name"]}, "wa_id": number}],
+        "messages": [
+            {
+                "from": number,
+                "id": message_id,
+                "timestamp": str(int(now)),
+                "type": "text",
+                "text": {"body": body["text"]},
+            }
+        ],
+    }
+    encoded = msgspec.json.encode(notification(PHONE_NUMBER_ID, change))
+    webhook_id = enqueue(world.book, "messaging", "messages", message_id, encoded, now)
+    world.courier.wake()
+    return JsonResponse({"id": message_id, "webhook_id": webhook_id}, 202)

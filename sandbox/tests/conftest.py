@@ -1,0 +1,229 @@
+"""A real sandbox on real sockets, and a real receiver of its webhooks that checks every signature."""
+
+import asyncio
+import contextlib
+import hashlib
+import hmac
+import json
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+import pytest
+import uvicorn
+from aiohttp import web
+
+# pytest names this file after its folders, `sandbox.tests.conftest`, and puts an empty package `sandbox` where the
+# installed one belongs. Without its entry the next import finds the installed one again.
+if getattr(sys.modules.get("sandbox"), "__file__", None) is None:
+    sys.modules.pop("sandbox", None)
+
+from sandbox.app import create_app
+from sandbox.settings import Settings, read_settings
+
+KEY = "sk_test_current"
+OLD_KEY = "sk_test_previous"
+APP_SECRET = "messaging-app-secret"
+
+Found = TypeVar("Found")
+
+
+async def eventually(probe: Callable[[], Found | Awaitable[Found]], seconds: float = 5.0) -> Found:
+    """Ask until the probe answers something true; fails with what it saw last."""
+    deadline = time.monotonic() + seconds
+    while True:
+        seen = probe()
+        if asyncio.iscoroutine(seen):
+            seen = await seen
+        if seen:
+            return seen  # type: ignore[return-value]
+        if time.monotonic() > deadline:
+            raise AssertionError(f"still {seen!r} after {seconds} s")
+        await asyncio.sleep(0.01)
+
+
+@dataclass
+class Receiver:
+    """Keeps every webhook whose signature is right; `answers` are the statuses for the next ones (then 200)."""
+
+    address: str = ""
+    received: list[tuple[str, bytes]] = field(default_factory=list)
+    rejected: list[bytes] = field(default_factory=list)
+    answers: list[int] = field(default_factory=list)
+
+    async def accept(self, request: web.Request) -> web.Response:
+        raw = await request.read()
+        if not self._signed(request, raw):
+            self.rejected.append(raw)
+            return web.Response(status=401)
+        self.received.append((request.path, raw))
+        return web.Response(status=self.answers.pop(0) if self.answers else 200)
+
+    def _signed(self, request: web.Request, raw: bytes) -> bool:
+        if request.path == "/gateway-webhook":
+            expected, given = hmac.new(KEY.encode(), raw, hashlib.sha512).hexdigest(), "x-gateway-signature"
+        else:
+            digest = hmac.new(APP_SECRET.encode(), raw, hashlib.sha256).hexdigest()
+            expected, given = f"sha256={digest}", "X-Hub-Signature-256"
+        return request.headers.get(given) == expected
+
+    def events(self, name: str | None = None) -> list[dict[str, Any]]:
+        bodies = [json.loads(raw) for path, raw in self.received if path == "/gateway-webhook"]
+        return [body for body in bodies if name is None or body["event"] == name]
+
+    def messaging(self) -> list[dict[str, Any]]:
+        return [json.loads(raw) for path, raw in self.received if path == "/messaging"]
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    kept = Receiver()
+    app = web.Application()
+    app.router.add_post("/{anything}", kept.accept)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    port = free_port()
+    await web.TCPSite(runner, "127.0.0.1", port).start()
+    kept.address = f"http://127.0.0.1:{port}"
+    yield kept
+    await runner.cleanup()
+    assert kept.rejected == [], "a webhook arrived with a wrong signature"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def environment_for(state_dir: Path, receiver_address: str, **changes: str) -> dict[str, str]:
+    port = free_port()
+    return {
+        "PORT": str(port),
+        "SMTP_PORT": str(free_port()),
+        "STATE_DIR": str(state_dir),
+        "GATEWAY_SECRET_KEY": f"{KEY},{OLD_KEY}",
+        "WEBHOOK_URL": f"{receiver_address}/gateway-webhook",
+        "MESSAGING_WEBHOOK_URL": f"{receiver_address}/messaging",
+        "MESSAGING_APP_SECRET": APP_SECRET,
+        "BASE_URL": f"http://127.0.0.1:{port}",
+        **changes,
+    }
+
+
+class QuietServer(uvicorn.Server):
+    """A server inside the test process leaves the signals of that process alone."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@dataclass
+class Sandbox:
+    """A running sandbox and the few calls that nearly every test makes."""
+
+    settings: Settings
+    client: httpx.AsyncClient
+
+    async def initialize(self, reference: str, amount: int | str = 500_000, **more: Any) -> httpx.Response:
+        body = {"email": "buyer@unilag.edu.ng", "amount": amount, "reference": reference, **more}
+        return await self.client.post("/gateway/transaction/initialize", json=body)
+
+    async def pay(self, access_code: str, **fields: Any) -> httpx.Response:
+        form = {"action": "pay", **fields}
+        return await self.client.post(f"/pay/{access_code}", data=form, headers={"Accept": "application/json"})
+
+    async def charge(self, reference: str, asked: int = 500_000, **fields: Any) -> None:
+        opened = await self.initialize(reference, asked)
+        paid = await self.pay(opened.json()["data"]["access_code"], **fields)
+        assert paid.status_code == 200, paid.text
+
+    async def recipient(self, account_number: str = "0123456785", bank_code: str = "058") -> str:
+        body = {"type": "nuban", "name": "Ada Obi Ventures", "account_number": account_number, "bank_code": bank_code}
+        created = await self.client.post("/gateway/transferrecipient", json={**body, "currency": "NGN"})
+        assert created.status_code == 201, created.text
+        return str(created.json()["data"]["recipient_code"])
+
+    async def transfer(self, reference: str, amount: int = 100_000, **more: Any) -> httpx.Response:
+        body = {"source": "balance", "amount": amount, "recipient": await self.recipient(), "reference": reference}
+        return await self.client.post("/gateway/transfer", json={**body, "reason": "Payout", **more})
+
+    async def transfer_status(self, reference: str) -> str:
+        found = await self.client.get(f"/gateway/transfer/verify/{reference}")
+        return str(found.json()["data"]["status"])
+
+    async def balance(self, currency: str = "NGN") -> int:
+        listed = (await self.client.get("/gateway/balance")).json()["data"]
+        return int({line["currency"]: line["balance"] for line in listed}[currency])
+
+    async def book(self) -> dict[str, Any]:
+        return dict((await self.client.get("/control/book")).json())
+
+    async def fault(self, **rules: Any) -> None:
+        answer = await self.client.put("/control/faults", json=rules)
+        assert answer.status_code == 200, answer.text
+
+    async def settings_are(self, **changes: Any) -> None:
+        answer = await self.client.put("/control/settings", json=changes)
+        assert answer.status_code == 200, answer.text
+
+    async def webhooks(self, **narrow: str) -> list[dict[str, Any]]:
+        return list((await self.client.get("/control/webhooks", params=narrow)).json())
+
+    async def messages(self, **narrow: str) -> list[dict[str, Any]]:
+        return list((await self.client.get("/control/messages", params=narrow)).json())
+
+
+@asynccontextmanager
+async def running_sandbox(environment: dict[str, str]) -> AsyncIterator[Sandbox]:
+    settings = read_settings(environment)
+    server = QuietServer(
+        uvicorn.Config(
+            create_app(settings),
+            host=settings.host,
+            port=settings.port,
+            log_config=None,
+            access_log=False,
+            ws="none",
+            timeout_graceful_shutdown=1,
+        )
+    )
+    serving = asyncio.create_task(server.serve())
+    try:
+        await eventually(lambda: server.started or serving.done())
+        async with httpx.AsyncClient(
+            base_url=settings.base_url, headers={"Authorization": f"Bearer {KEY}"}, timeout=10
+        ) as client:
+            yield Sandbox(settings, client)
+    finally:
+        server.should_exit = True
+        await serving
+
+
+@pytest.fixture
+def environment(tmp_path: Path, receiver: Receiver) -> dict[str, str]:
+    return environment_for(tmp_path / "state", receiver.address)
+
+
+@pytest.fixture
+async def sandbox(environment: dict[str, str]) -> AsyncIterator[Sandbox]:
+    async with running_sandbox(environment) as running:
+        await running.settings_are(transfer_delay_seconds=0.02, refund_delay_seconds=0.02)
+        yield running
+
+
+@pytest.fixture(name="eventually")
+def eventually_fixture() -> Callable[..., Any]:
+    return eventually
+
+
+@pytest.fixture(name="running_sandbox")
+def running_sandbox_fixture() -> Callable[..., Any]:
+    return running_sandbox

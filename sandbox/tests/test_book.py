@@ -1,0 +1,149 @@
+import sqlite3
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandbox.book import Book, InsufficientBalance
+from sandbox.faults import Fault, Faults
+from sandbox.gateway.charges import find_charge, open_transaction, pay, read_opening
+from sandbox.gateway.clearing import run_once
+from sandbox.gateway.refunds import accept_refund
+from sandbox.gateway.transfers import TransferOrder, accept_transfer, find_transfer, move_transfer, plan_of
+from sandbox.settings import read_settings
+from sandbox.web import RefusedError
+from sandbox.world import build_world
+
+
+def test_movements_can_neither_be_changed_nor_deleted():
+    book = Book(":memory:", opening_balance_minor=5)
+    for statement in ("UPDATE movements SET amount_minor = 6", "DELETE FROM movements"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            book.run(statement)
+    book.close()
+
+
+def test_no_balance_goes_below_zero_and_currencies_do_not_mix():
+    book = Book(":memory:", opening_balance_minor=5)
+    book.post("charge", "a", 100, "GHS")
+    with pytest.raises(InsufficientBalance):
+        book.post("transfer", "b", -6, "NGN")
+    assert (book.balance_minor("NGN"), book.balance_minor("GHS")) == (5, 100)
+    book.close()
+
+
+def test_the_opening_float_is_booked_once_however_often_the_book_is_opened(tmp_path):
+    for _ in range(3):
+        book = Book(tmp_path / "sandbox.db", opening_balance_minor=70)
+        assert book.balance_minor("NGN") == 70
+        book.close()
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("charge"), st.integers(1, 900), st.sampled_from(["NGN", "GHS"])),
+        st.tuples(
+            st.just("transfer"), st.integers(1, 900), st.sampled_from(["well", "fail", "reverse"]), st.integers(0, 5)
+        ),
+        st.tuples(st.just("refund"), st.integers(0, 9), st.integers(1, 900)),
+        st.tuples(st.just("act"), st.integers(0, 5), st.sampled_from(["success", "failed", "reversed"])),
+        st.tuples(st.just("settle")),
+    ),
+    max_size=40,
+)
+FAULTS = {"well": None, "fail": Fault(fail="Account number is invalid"), "reverse": Fault(reverse=True)}
+
+
+class Story:
+    """Plays steps against a real book, and remembers what each of them should have done to the balance."""
+
+    def __init__(self, state_dir: Path) -> None:
+        address = "http://127.0.0.1:1"
+        environment = {
+            "PORT": "1", "SMTP_PORT": "1", "STATE_DIR": str(state_dir), "GATEWAY_SECRET_KEY": "k", "WEBHOOK_URL": address,
+            "MESSAGING_WEBHOOK_URL": address, "MESSAGING_APP_SECRET": "s", "BASE_URL": address,
+        }  # fmt: skip
+        self.book = Book(state_dir / "sandbox.db")
+        self.world = build_world(read_settings(environment), self.book)
+        self.book.run("INSERT INTO recipients VALUES (1, 'RCP_1', 'Ada', '0123456785', '058', 'NGN', '2026-01-01')")
+        self.charges = 0
+
+    def play(self, step):
+        try:
+            getattr(self, step[0])(*step[1:])
+        except RefusedError:
+            # A refusal is an answer; the invariants below say that it changed nothing.
+            assert not self.book.connection.in_transaction
+
+    def charge(self, amount_minor, currency):
+        body = {"email": "a@b.ng", "amount": amount_minor, "reference": f"c-{self.charges}"}
+        self.charges += 1
+        pay(self.world, open_transaction(self.book, read_opening(body)), None, currency, None)
+
+    def transfer(self, amount_minor, fault, number):
+        recipient = self.book.one("SELECT * FROM recipients")
+        order = TransferOrder(amount_minor, "NGN", recipient, f"po-{number}", "")
+        accept_transfer(self.world, order, plan_of(FAULTS[fault]))
+
+    def refund(self, number, amount_minor):
+        charge = find_charge(self.book, "reference", f"c-{number}")
+        if charge is not None:
+            accept_refund(self.world, charge, amount_minor, "", "", None)
+
+    def act(self, number, status):
+        transfer = find_transfer(self.book, "reference", f"po-{number}")
+        if transfer is not None:
+            move_transfer(self.world, transfer["id"], status, "by hand")
+
+    def settle(self):
+        self.book.run("UPDATE transfers SET next_move_at = ? WHERE next_move_at IS NOT NULL", time.time() - 1)
+        self.book.run("UPDATE refunds SET next_move_at = ? WHERE next_move_at IS NOT NULL", time.time() - 1)
+        run_once(self.world)
+
+
+def total(book, statement, *values):
+    return book.one(statement, *values)[0] or 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(STEPS)
+def test_whatever_happens_the_movements_add_up_to_the_balance_and_to_the_records(steps):
+    with tempfile.TemporaryDirectory() as folder:
+        story = Story(Path(folder))
+        book = story.book
+        for step in steps:
+            story.play(step)
+            for currency in ("NGN", "GHS"):
+                moved = total(book, "SELECT sum(amount_minor) FROM movements WHERE currency = ?", currency)
+                assert moved == book.balance_minor(currency) >= 0
+                came = total(
+                    book,
+                    "SELECT sum(amount_minor) FROM transactions WHERE status = 'success' AND currency = ?",
+                    currency,
+                )
+                back = total(
+                    book, "SELECT sum(amount_minor) FROM refunds WHERE status = 'processed' AND currency = ?", currency
+                )
+                away = total(
+                    book,
+                    "SELECT sum(amount_minor) FROM transfers WHERE status IN ('otp', 'pending', 'success') AND currency = ?",
+                    currency,
+                )
+                assert moved == came - back - away
+        told = total(book, "SELECT count(*) FROM webhooks WHERE event = 'charge.success'")
+        assert told == total(book, "SELECT count(*) FROM transactions WHERE status = 'success'")
+        book.close()
+
+
+def test_a_counted_rule_survives_a_restart_with_what_is_left_of_it(tmp_path):
+    book = Book(tmp_path / "sandbox.db")
+    faults = Faults(book)
+    faults.replace({"sms": [Fault(fail="x", times=2)]})
+    assert faults.take("sms") is not None
+    again = Faults(book)
+    assert again.take("sms") is not None
+    assert again.take("sms") is None
+    book.close()

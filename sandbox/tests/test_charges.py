@@ -1,0 +1,139 @@
+import pytest
+
+METADATA = {"userId": "1f0c3c56-4a3d-4c49-9f0d-0d7f1f1f0001", "orderId": "1f0c3c56-4a3d-4c49-9f0d-0d7f1f1f0002"}
+
+
+async def test_a_paid_transaction_is_told_by_a_signed_webhook_in_the_specified_shape(sandbox, receiver, eventually):
+    opened = await sandbox.initialize("order-1", "500000", metadata={**METADATA, "settlement": "500000"})
+    assert opened.status_code == 200
+    answer = opened.json()
+    assert answer["status"] is True
+    assert answer["data"]["authorization_url"].endswith("/pay/" + answer["data"]["access_code"])
+
+    await sandbox.pay(answer["data"]["access_code"])
+
+    await eventually(lambda: receiver.events("charge.success"))
+    charge = receiver.events("charge.success")[0]["data"]
+    assert set(charge) == {
+        "id", "domain", "status", "reference", "amount", "gateway_response", "paid_at", "created_at", "channel",
+        "currency", "authorization", "customer", "metadata",
+    }  # fmt: skip
+    assert charge["amount"] == 500_000
+    assert isinstance(charge["id"], int)
+    assert charge["metadata"] == {**METADATA, "settlement": "500000"}
+    assert charge["customer"] == {"id": 1, "email": "buyer@unilag.edu.ng"}
+    assert set(charge["authorization"]) == {
+        "authorization_code", "bin", "last4", "exp_month", "exp_year", "channel", "card_type", "bank",
+    }  # fmt: skip
+    assert all(isinstance(value, str) for value in charge["authorization"].values())
+    verified = (await sandbox.client.get("/gateway/transaction/verify/order-1")).json()["data"]
+    assert (verified["status"], verified["amount"], verified["id"]) == ("success", 500_000, charge["id"])
+    assert await sandbox.balance() == 500_000
+
+
+async def test_metadata_sent_as_text_comes_back_as_the_object_it_was(sandbox, receiver, eventually):
+    opened = await sandbox.initialize("order-text", metadata='{"orderId": "x"}')
+    await sandbox.pay(opened.json()["data"]["access_code"])
+    await eventually(lambda: receiver.events("charge.success"))
+    assert receiver.events()[0]["data"]["metadata"] == {"orderId": "x"}
+
+
+async def test_a_reference_is_accepted_once(sandbox):
+    assert (await sandbox.initialize("order-1")).status_code == 200
+    again = await sandbox.initialize("order-1", 100)
+    assert again.status_code == 400
+    assert again.json() == {"status": False, "message": "Duplicate Transaction Reference"}
+
+
+async def test_a_transaction_is_paid_once(sandbox, receiver, eventually):
+    access_code = (await sandbox.initialize("order-1")).json()["data"]["access_code"]
+    assert (await sandbox.pay(access_code)).status_code == 200
+    assert (await sandbox.pay(access_code)).status_code == 400
+    await eventually(lambda: receiver.events("charge.success"))
+    assert await sandbox.balance() == 500_000
+    assert len(await sandbox.webhooks()) == 1
+
+
+async def test_a_declined_payment_moves_nothing_and_can_be_tried_again(sandbox):
+    access_code = (await sandbox.initialize("order-1")).json()["data"]["access_code"]
+    declined = await sandbox.pay(access_code, action="decline")
+    assert declined.json()["data"]["status"] == "failed"
+    assert await sandbox.balance() == 0
+    assert await sandbox.webhooks() == []
+    assert (await sandbox.pay(access_code)).json()["data"]["status"] == "success"
+
+
+async def test_an_underpaid_or_foreign_payment_arrives_as_what_was_really_paid(sandbox, receiver, eventually):
+    await sandbox.charge("short", 500_000, amount="5000")
+    await sandbox.charge("foreign", 500_000, currency="GHS")
+    await eventually(lambda: len(receiver.events("charge.success")) == 2)
+    told = {event["data"]["reference"]: event["data"] for event in receiver.events()}
+    assert (told["short"]["amount"], told["short"]["currency"]) == (5_000, "NGN")
+    assert (told["foreign"]["amount"], told["foreign"]["currency"]) == (500_000, "GHS")
+    assert await sandbox.balance("NGN") == 5_000
+    assert await sandbox.balance("GHS") == 500_000
+
+
+@pytest.mark.parametrize("amount", [0, -1, "12.50", "1e3", True, None, 2**63, "٣"])
+async def test_an_amount_that_is_no_positive_number_of_kobo_is_refused(sandbox, amount):
+    answer = await sandbox.initialize("order-1", amount)
+    assert answer.status_code == 400
+    assert answer.json()["message"] == "Invalid Amount Sent"
+
+
+async def test_the_page_shows_the_amount_and_leads_back_to_the_shop(sandbox):
+    opened = await sandbox.initialize(
+        "order-1", callback_url="http://shop.example/return?cart=7", channels=["card", "ussd"]
+    )
+    address = opened.json()["data"]["authorization_url"]
+    page = await sandbox.client.get(address)
+    assert "₦5,000.00" in page.text
+    assert 'value="bank_transfer"' not in page.text
+    assert "http://shop" not in page.text
+    left = await sandbox.client.post(address, data={"action": "pay", "channel": "ussd"})
+    assert left.status_code == 303
+    assert left.headers["location"] == "http://shop.example/return?cart=7&trxref=order-1&reference=order-1"
+    assert "Payment successful" in (await sandbox.client.get(address)).text
+
+
+async def test_an_address_of_a_customer_cannot_inject_markup_into_the_page(sandbox):
+    body = {"email": '"<script>"@x.ng', "amount": 100, "reference": "order-1"}
+    opened = await sandbox.client.post("/gateway/transaction/initialize", json=body)
+    page = await sandbox.client.get(opened.json()["data"]["authorization_url"])
+    assert "&lt;script&gt;" in page.text
+    assert '"<script>"' not in page.text
+
+
+async def test_only_an_accepted_key_opens_the_gateway(sandbox):
+    for headers in (
+        {"Authorization": ""},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": "Basic sk_test_current"},
+    ):
+        answer = await sandbox.client.get("/gateway/balance", headers=headers)
+        assert answer.status_code == 401
+        assert answer.json()["status"] is False
+    previous = await sandbox.client.get("/gateway/balance", headers={"Authorization": "Bearer sk_test_previous"})
+    assert previous.status_code == 200
+
+
+async def test_transactions_are_listed_newest_first_within_the_asked_time(sandbox):
+    for number in range(3):
+        await sandbox.initialize(f"order-{number}")
+    answer = (await sandbox.client.get("/gateway/transaction", params={"perPage": 2, "page": 1})).json()
+    assert [line["reference"] for line in answer["data"]] == ["order-2", "order-1"]
+    assert answer["meta"] == {"total": 3, "skipped": 0, "perPage": 2, "page": 1, "pageCount": 2}
+    last = answer["data"][0]["created_at"]
+    later = (await sandbox.client.get("/gateway/transaction", params={"from": "2100-01-01"})).json()
+    assert later["data"] == []
+    until = (await sandbox.client.get("/gateway/transaction", params={"to": last, "status": "abandoned"})).json()
+    assert until["meta"]["total"] == 3
+    assert (await sandbox.client.get("/gateway/transaction", params={"from": "yesterday"})).status_code == 400
+
+
+async def test_what_is_unknown_is_404_and_what_is_unreadable_is_400(sandbox):
+    assert (await sandbox.client.get("/gateway/transaction/verify/none")).status_code == 404
+    assert (await sandbox.client.get("/gateway/nothing")).json() == {"status": False, "message": "Not Found"}
+    broken = await sandbox.client.post("/gateway/transaction/initialize", content=b"{")
+    assert broken.status_code == 400
+    assert (await sandbox.client.get("/pay/unknown")).status_code == 404

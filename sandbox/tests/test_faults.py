@@ -1,0 +1,143 @@
+import httpx
+import pytest
+
+
+async def hangs_up(sandbox, method, path, **body):
+    """A caller that gives up after a moment."""
+    with pytest.raises(httpx.ReadTimeout):
+        await sandbox.client.request(method, path, timeout=0.3, **body)
+
+
+async def test_a_webhook_can_arrive_several_times_with_the_same_bytes(sandbox, receiver, eventually):
+    await sandbox.fault(charge_webhook={"duplicate": 2, "times": 1})
+    await sandbox.charge("order-1")
+    await sandbox.charge("order-2")
+    await eventually(lambda: len(receiver.events()) == 4)
+    bodies = [raw for _, raw in receiver.received if b'"order-1"' in raw]
+    assert len(bodies) == 3
+    assert len(set(bodies)) == 1
+
+
+async def test_a_dropped_webhook_is_kept_but_never_sent_until_asked_for(sandbox, receiver, eventually):
+    await sandbox.fault(charge_webhook={"drop": True, "match": "order-1"})
+    await sandbox.charge("order-1")
+    await sandbox.charge("order-2")
+    await eventually(lambda: len(receiver.events()) == 1)
+    assert receiver.events()[0]["data"]["reference"] == "order-2"
+    dropped = await sandbox.webhooks(status="dropped")
+    assert [webhook["reference"] for webhook in dropped] == ["order-1"]
+    assert dropped[0]["attempts"] == []
+    await sandbox.client.post(f"/control/webhooks/{dropped[0]['id']}/resend")
+    await eventually(lambda: len(receiver.events()) == 2)
+
+
+async def test_a_delayed_webhook_arrives_after_a_later_one(sandbox, receiver, eventually):
+    await sandbox.fault(charge_webhook={"delay": 0.4, "match": 500_000})
+    await sandbox.charge("late", 500_000)
+    await sandbox.charge("early", 400_000)
+    await eventually(lambda: len(receiver.events()) == 2)
+    assert [event["data"]["reference"] for event in receiver.events()] == ["early", "late"]
+
+
+@pytest.mark.parametrize("kind", ["transfer_webhook", "refund_webhook"])
+async def test_transfer_and_refund_webhooks_have_their_own_switches(sandbox, receiver, eventually, kind):
+    await sandbox.fault(**{kind: {"duplicate": 1}})
+    await sandbox.charge("order-1")
+    await sandbox.transfer("po-1", 1_000)
+    await sandbox.client.post("/gateway/refund", json={"transaction": "order-1", "amount": 1_000})
+    await eventually(lambda: len(receiver.events()) == 4)
+    doubled = kind.removesuffix("_webhook")
+    assert len([event for event in receiver.events() if event["event"].startswith(doubled)]) == 2
+
+
+async def test_a_transfer_call_that_times_out_has_moved_the_money(sandbox, receiver, eventually):
+    await sandbox.charge("funds", 500_000)
+    recipient = await sandbox.recipient()
+    await sandbox.fault(transfer_call={"timeout": True, "times": 1})
+    body = {"source": "balance", "amount": 100_000, "recipient": recipient, "reference": "po-1"}
+    await hangs_up(sandbox, "POST", "/gateway/transfer", json=body)
+    await eventually(lambda: receiver.events("transfer.success"))
+    assert await sandbox.balance() == 400_000
+    again = await sandbox.client.post("/gateway/transfer", json=body)
+    assert again.status_code == 400
+    assert await sandbox.balance() == 400_000
+
+
+async def test_an_answer_can_come_after_the_webhook(sandbox, receiver):
+    await sandbox.charge("funds", 500_000)
+    await sandbox.fault(transfer_call={"timeout": 1.0, "times": 1})
+    answer = await sandbox.transfer("po-1")
+    assert answer.json()["data"]["status"] == "pending"
+    assert receiver.events("transfer.success")
+
+
+async def test_an_error_before_has_no_effect_and_an_error_after_has_it(sandbox):
+    await sandbox.charge("funds", 500_000)
+    await sandbox.fault(transfer_call=[{"error_before": True, "times": 1}, {"error_after": True, "times": 1}])
+    assert (await sandbox.transfer("po-1", 100_000)).status_code == 500
+    assert await sandbox.balance() == 500_000
+    assert (await sandbox.transfer("po-1", 100_000)).status_code == 500
+    assert await sandbox.balance() == 400_000
+    assert (await sandbox.transfer("po-1", 100_000)).status_code == 400
+
+
+CALLS = {
+    "initialize_call": (
+        "POST",
+        "/gateway/transaction/initialize",
+        {"email": "a@b.ng", "amount": 100, "reference": "x-1"},
+    ),
+    "verify_call": ("GET", "/gateway/transaction/verify/funds", None),
+    "resolve_call": ("GET", "/gateway/bank/resolve?account_number=0123456785&bank_code=058", None),
+    "balance_call": ("GET", "/gateway/balance", None),
+    "refund_call": ("POST", "/gateway/refund", {"transaction": "funds", "amount": 100}),
+}
+
+
+@pytest.mark.parametrize("kind", CALLS)
+async def test_every_call_can_fail_break_hang_and_heal(sandbox, kind):
+    method, path, body = CALLS[kind]
+    await sandbox.charge("funds", 500_000)
+
+    async def call():
+        return await sandbox.client.request(method, path, json=body)
+
+    await sandbox.fault(**{kind: {"error_before": True, "times": 2}})
+    assert [(await call()).status_code for _ in range(2)] == [500, 500]
+    await sandbox.fault(**{kind: {"timeout": True}})
+    await hangs_up(sandbox, method, path, json=None if body is None else {**body, "reference": "x-2"})
+    assert (await sandbox.client.delete("/control/faults")).json() == {}
+    assert (await call()).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"), [("initialize_call", 400), ("verify_call", 400), ("resolve_call", 422), ("balance_call", 400)]
+)
+async def test_a_failing_call_says_the_reason_it_was_given(sandbox, kind, status):
+    method, path, body = CALLS[kind]
+    await sandbox.fault(**{kind: {"fail": "Bank switch is down"}})
+    answer = await sandbox.client.request(method, path, json=body)
+    assert (answer.status_code, answer.json()) == (status, {"status": False, "message": "Bank switch is down"})
+
+
+async def test_rules_of_other_kinds_stay_and_null_heals_one_kind(sandbox):
+    await sandbox.fault(verify_call={"error_before": True}, balance_call={"error_before": True})
+    await sandbox.fault(sms={"fail": "no"}, verify_call=None)
+    shown = (await sandbox.client.get("/control/faults")).json()
+    assert shown == {"balance_call": [{"error_before": True}], "sms": [{"fail": "no"}]}
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"nothing": {"drop": True}},
+        {"charge_webhook": {"fail": "x"}},
+        {"transfer_call": {"times": 1}},
+        {"transfer_call": {"fail": "x", "typo": 1}},
+        {"transfer_call": {"fail": "x", "times": 0}},
+        {"charge_webhook": {"duplicate": 10_000}},
+    ],
+)
+async def test_a_rule_that_could_never_work_is_refused(sandbox, rules):
+    assert (await sandbox.client.put("/control/faults", json=rules)).status_code == 400
+    assert (await sandbox.client.get("/control/faults")).json() == {}

@@ -1,0 +1,89 @@
+import asyncio
+import os
+import signal
+import sys
+
+import httpx
+import pytest
+
+from sandbox.settings import SettingsError, read_settings
+
+REQUIRED = {
+    "PORT", "SMTP_PORT", "STATE_DIR", "GATEWAY_SECRET_KEY", "WEBHOOK_URL", "MESSAGING_WEBHOOK_URL",
+    "MESSAGING_APP_SECRET", "BASE_URL",
+}  # fmt: skip
+
+
+async def test_the_start_names_every_missing_variable_at_once():
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "sandbox", env={"PATH": os.environ["PATH"]}, stderr=asyncio.subprocess.PIPE
+    )
+    _, said = await process.communicate()
+    assert process.returncode == 2
+    assert {name for name in REQUIRED if f"{name} is missing" in said.decode()} == REQUIRED
+
+
+def test_bad_values_are_named_together():
+    environment = dict.fromkeys(REQUIRED, "x") | {"OPENING_BALANCE_MINOR": "-5"}
+    with pytest.raises(SettingsError) as refusal:
+        read_settings(environment)
+    for name in ("PORT", "SMTP_PORT", "WEBHOOK_URL", "MESSAGING_WEBHOOK_URL", "BASE_URL", "OPENING_BALANCE_MINOR"):
+        assert f"- {name} must" in str(refusal.value)
+
+
+async def test_the_process_serves_and_stops_on_sigterm_even_with_a_call_hanging(environment, eventually):
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "sandbox",
+        env={**os.environ, **environment, "ACCESS_LOG": "1"},
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with httpx.AsyncClient(
+        base_url=environment["BASE_URL"], headers={"Authorization": "Bearer sk_test_current"}, timeout=10
+    ) as client:
+
+        async def ready():
+            try:
+                return (await client.get("/health")).status_code == 200
+            except httpx.TransportError:
+                return False
+
+        await eventually(ready, seconds=15)
+        await client.put("/control/faults", json={"verify_call": {"timeout": True}})
+        hanging = asyncio.create_task(client.get("/gateway/transaction/verify/none"))
+        body = {"to": "2348012345678", "from": "Campus", "sms": "PIN 482913", "api_key": "k-secret"}
+        assert (await client.post("/sms/api/sms/send", json=body)).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        # The hanging call alone would last ten minutes.
+        _, said = await asyncio.wait_for(process.communicate(), 15)
+        await asyncio.gather(hanging, return_exceptions=True)
+    log = said.decode()
+    assert "/sms/api/sms/send" in log
+    assert "482913" not in log
+    assert "k-secret" not in log
+
+
+async def test_a_restart_keeps_the_book_and_delivers_what_was_still_owed(
+    environment, receiver, running_sandbox, eventually
+):
+    reachable = dict(environment)
+    dead_end = {**environment, "WEBHOOK_URL": "http://127.0.0.1:9/gateway-webhook"}
+    async with running_sandbox(dead_end) as first:
+        await first.charge("order-1", 500_000)
+        await first.settings_are(transfer_settlement="auto", transfer_delay_seconds=0.5)
+        await first.transfer("po-1", 100_000)
+        await first.fault(sms={"fail": "down"})
+
+        async def tried():
+            return [webhook for webhook in await first.webhooks() if webhook["attempts"]]
+
+        await eventually(tried)
+    async with running_sandbox(reachable) as second:
+        assert await second.balance() == 400_000
+        assert (await second.initialize("order-1")).status_code == 400
+        assert (await second.transfer("po-1", 100_000)).status_code == 400
+        await eventually(lambda: receiver.events("charge.success") and receiver.events("transfer.success"))
+        assert await second.transfer_status("po-1") == "success"
+        assert (await second.client.get("/control/faults")).json() == {"sms": [{"fail": "down"}]}
+        assert (await second.book())["movements"] == 2

@@ -1,0 +1,240 @@
+import asyncio
+import gzip
+import smtplib
+from email.message import EmailMessage
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+TERMII = {
+    "to": "2348012345678",
+    "from": "Campus",
+    "sms": "Your PIN is 482913",
+    "type": "plain",
+    "channel": "dnd",
+    "api_key": "k-secret",
+}
+
+
+async def test_a_text_message_in_either_shape_reaches_the_same_phone(sandbox):
+    first = await sandbox.client.post("/sms/api/sms/send", json=TERMII)
+    assert first.json()["message_id"]
+    form = {"username": "campus", "to": "+2348012345678,+2348099999999", "message": "Your code is 1234"}
+    second = await sandbox.client.post("/sms/version1/messaging", data=form, headers={"apiKey": "k-secret"})
+    assert second.status_code == 201
+    answers = second.json()["SMSMessageData"]["Recipients"]
+    assert [(one["statusCode"], one["number"], one["status"]) for one in answers] == [
+        (101, "+2348012345678", "Success"), (101, "+2348099999999", "Success"),
+    ]  # fmt: skip
+    received = await sandbox.messages(to="+2348012345678")
+    assert [message["text"] for message in received] == ["Your code is 1234", "Your PIN is 482913"]
+    assert "k-secret" not in str(received)
+    assert [message["text"] for message in await sandbox.messages(q="482913", channel="sms")] == ["Your PIN is 482913"]
+
+
+async def test_text_messages_fail_in_each_company_s_own_way(sandbox):
+    await sandbox.fault(sms={"fail": "RejectedByGateway", "match": "+2348012345678"})
+    assert (await sandbox.client.post("/sms/api/sms/send", json=TERMII)).status_code == 400
+    form = {"username": "campus", "to": "+2348012345678", "message": "x"}
+    answer = await sandbox.client.post("/sms/version1/messaging", data=form, headers={"apiKey": "k"})
+    assert answer.status_code == 201
+    assert answer.json()["SMSMessageData"]["Recipients"][0]["status"] == "RejectedByGateway"
+    assert await sandbox.messages() == []
+    assert (await sandbox.client.post("/sms/api/sms/send", json={**TERMII, "api_key": ""})).status_code == 401
+
+
+def mail_to(*recipients):
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = "no-reply@campus.example", ", ".join(recipients), "Ọrẹ, your order"
+    mail.set_content("Plain words")
+    mail.add_alternative("<p>Rich <b>words</b></p>", subtype="html")
+    return mail
+
+
+async def test_a_mail_is_kept_with_both_its_parts_for_each_recipient(sandbox):
+    def send():
+        with smtplib.SMTP("127.0.0.1", sandbox.settings.smtp_port, timeout=5) as server:
+            server.login("any", "thing")
+            server.send_message(mail_to("Buyer@unilag.edu.ng", "vendor@unilag.edu.ng"))
+
+    await asyncio.to_thread(send)
+    [mail] = await sandbox.messages(to="buyer@unilag.edu.ng", channel="email")
+    assert (mail["from"], mail["subject"]) == ("no-reply@campus.example", "Ọrẹ, your order")
+    assert mail["text"].strip() == "Plain words"
+    assert "<b>words</b>" in mail["html"]
+    assert len(await sandbox.messages(channel="email")) == 2
+    page = (await sandbox.client.get("/")).text
+    assert "buyer@unilag.edu.ng" in page
+    assert "<b>words</b>" not in page
+
+
+async def test_a_mail_can_be_refused(sandbox):
+    await sandbox.fault(smtp={"fail": "Mailbox full", "times": 1})
+
+    def send():
+        with smtplib.SMTP("127.0.0.1", sandbox.settings.smtp_port, timeout=5) as server:
+            server.send_message(mail_to("buyer@unilag.edu.ng"))
+
+    with pytest.raises(smtplib.SMTPDataError, match="Mailbox full"):
+        await asyncio.to_thread(send)
+    await asyncio.to_thread(send)
+    assert len(await sandbox.messages()) == 1
+
+
+TEMPLATE = {
+    "messaging_product": "whatsapp",
+    "to": "2348012345678",
+    "type": "template",
+    "template": {
+        "name": "order_confirmation",
+        "language": {"code": "en"},
+        "components": [
+            {"type": "body", "parameters": [{"type": "text", "text": "Ada"}, {"type": "text", "text": "₦5,000"}]}
+        ],
+    },
+}
+
+
+async def test_a_template_message_is_delivered_and_its_statuses_are_told_only_when_switched_on(
+    sandbox, receiver, eventually
+):
+    async def send():
+        answer = await sandbox.client.post("/messaging/v21.0/1065/messages", json=TEMPLATE)
+        return answer.json()["messages"][0]["id"]
+
+    await send()
+    assert await sandbox.webhooks() == []
+    await sandbox.settings_are(messaging_statuses=True, messaging_status_delay_seconds=0.02)
+    message_id = await send()
+    await eventually(lambda: len(receiver.messaging()) == 3)
+    statuses = [body["entry"][0]["changes"][0]["value"]["statuses"][0] for body in receiver.messaging()]
+    assert {status["status"] for status in statuses} == {"sent", "delivered", "read"}
+    assert {status["id"] for status in statuses} == {message_id}
+    assert (await sandbox.messages(to="+2348012345678"))[0]["text"] == "[order_confirmation, en] Ada | ₦5,000"
+
+
+async def test_a_messaging_call_without_token_or_with_a_fault_is_an_error_in_the_platform_s_shape(sandbox):
+    path = "/messaging/v21.0/1065/messages"
+    refused = await sandbox.client.post(path, json=TEMPLATE, headers={"Authorization": ""})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (401, 190)
+    await sandbox.fault(messaging={"fail": "Message undeliverable", "times": 1})
+    failed = await sandbox.client.post(path, json=TEMPLATE)
+    assert (failed.status_code, failed.json()["error"]["message"]) == (400, "Message undeliverable")
+    assert (await sandbox.client.post(path, json={**TEMPLATE, "type": "video"})).status_code == 400
+    text = {"messaging_product": "whatsapp", "to": "+2348012345678", "type": "text", "text": {"body": "Hello"}}
+    assert (await sandbox.client.post(path, json=text)).json()["contacts"] == [
+        {"input": "+2348012345678", "wa_id": "2348012345678"}
+    ]
+    assert len(await sandbox.messages()) == 1
+
+
+async def test_a_customer_s_message_arrives_signed_in_the_specified_shape(sandbox, receiver, eventually):
+    body = {"from": "+2348012345678", "name": "Tolu", "text": "Where is my order?"}
+    assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
+    await eventually(receiver.messaging)
+    [change] = receiver.messaging()[0]["entry"][0]["changes"]
+    assert change["field"] == "messages"
+    value = change["value"]
+    assert value["contacts"] == [{"profile": {"name": "Tolu"}, "wa_id": "2348012345678"}]
+    assert value["messages"][0]["text"] == {"body": "Where is my order?"}
+    assert value["messages"][0]["timestamp"].isdigit()
+    assert set(value["metadata"]) == {"display_phone_number", "phone_number_id"}
+
+
+async def test_push_messages_are_kept_native_and_web(sandbox):
+    form = {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": "signed"}
+    token = (await sandbox.client.post("/push/oauth/token", data=form)).json()
+    assert token["token_type"] == "Bearer"
+    message = {"message": {"token": "device-1", "notification": {"title": "Paid", "body": "Order 7"}}}
+    native = "/push/v1/projects/campus/messages:send"
+    sent = await sandbox.client.post(native, json=message, headers={"Authorization": f"Bearer {token['access_token']}"})
+    assert sent.json()["name"].startswith("projects/campus/messages/")
+    headers = {"TTL": "60", "Content-Encoding": "aes128gcm", "Authorization": "vapid t=secret-token, k=x"}
+    web = await sandbox.client.post("/push/web/browser-1", content=b"x" * 120, headers=headers)
+    assert web.status_code == 201
+    assert web.headers["location"]
+    assert [(one["channel"], one["to"]) for one in await sandbox.messages()] == [
+        ("web_push", "browser-1"),
+        ("push", "device-1"),
+    ]
+    kept = (await sandbox.messages(to="browser-1"))[0]["payload"]
+    assert (kept["length"], kept["headers"]["authorization"]) == (120, "vapid")
+
+    await sandbox.fault(push={"fail": "UNREGISTERED"})
+    gone = await sandbox.client.post(native, json=message)
+    assert (gone.status_code, gone.json()["error"]["details"][0]["errorCode"]) == (404, "UNREGISTERED")
+    assert (await sandbox.client.post("/push/web/browser-1", content=b"x", headers=headers)).status_code == 410
+
+
+async def test_alerts_arrive_in_three_dialects(sandbox):
+    alerts = [
+        {"labels": {"alertname": "PayoutFailed", "severity": "critical"}, "annotations": {"summary": "Payout failed"}}
+    ]
+    assert (await sandbox.client.post("/on-call/api/v2/alerts", json=alerts)).status_code == 200
+    event = {
+        "routing_key": "r-secret",
+        "event_action": "trigger",
+        "dedup_key": "payout-1",
+        "payload": {"summary": "Balance empty", "source": "payouts", "severity": "critical"},
+    }
+    queued = await sandbox.client.post("/on-call/v2/enqueue", json=event)
+    assert (queued.status_code, queued.json()["dedup_key"]) == (202, "payout-1")
+    assert (
+        await sandbox.client.post("/on-call/webhook", json={"summary": "Dead letter", "severity": "SEV-2"})
+    ).status_code == 200
+    received = await sandbox.messages(to="on-call")
+    assert [message["text"] for message in received] == ["Dead letter", "Balance empty", "Payout failed"]
+    assert "r-secret" not in str(received)
+    assert (await sandbox.client.post("/on-call/v2/enqueue", json={**event, "routing_key": ""})).status_code == 400
+    assert (await sandbox.client.post("/on-call/api/v2/alerts", json=[{}])).status_code == 400
+
+
+async def test_messages_can_be_searched_on_the_page_and_deleted(sandbox):
+    await sandbox.client.post("/sms/api/sms/send", json=TERMII)
+    await sandbox.client.post("/sms/api/sms/send", json={**TERMII, "to": "2348055555555", "sms": "<b>100%</b>"})
+    page = (await sandbox.client.get("/", params={"q": "100%"})).text
+    assert "+2348055555555" in page
+    assert "+2348012345678" not in page
+    assert "&lt;b&gt;100%" in page
+    assert (await sandbox.client.delete("/control/messages")).status_code == 204
+    assert await sandbox.messages() == []
+
+
+def export(trace_id: bytes) -> ExportTraceServiceRequest:
+    request = ExportTraceServiceRequest()
+    resource = request.resource_spans.add()
+    service = resource.resource.attributes.add()
+    service.key, service.value.string_value = "service.name", "orders"
+    spans = resource.scope_spans.add().spans
+    for span_id, parent, name in (
+        (b"\1" * 8, b"", "POST /api/orders/checkout"),
+        (b"\2" * 8, b"\1" * 8, "INSERT <orders>"),
+    ):
+        span = spans.add(trace_id=trace_id, span_id=span_id, parent_span_id=parent, name=name)
+        span.start_time_unix_nano, span.end_time_unix_nano = 1_790_000_000_000_000_000, 1_790_000_000_004_000_000
+        attribute = span.attributes.add()
+        attribute.key, attribute.value.int_value = "http.status", 201
+    return request
+
+
+async def test_spans_become_a_tree_and_a_waterfall(sandbox):
+    raw = export(b"\7" * 16).SerializeToString()
+    headers = {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"}
+    assert (
+        await sandbox.client.post("/otlp/v1/traces", content=gzip.compress(raw), headers=headers)
+    ).status_code == 200
+    assert (await sandbox.client.post("/otlp/v1/traces", content=raw)).status_code == 200
+    trace = (await sandbox.client.get("/control/traces/" + "07" * 16)).json()
+    assert (trace["span_count"], trace["services"]) == (2, ["orders"])
+    [root] = trace["spans"]
+    assert (root["name"], root["duration_milliseconds"], root["attributes"]) == (
+        "POST /api/orders/checkout",
+        4.0,
+        {"http.status": 201},
+    )
+    assert [child["name"] for child in root["children"]] == ["INSERT <orders>"]
+    assert "POST /api/orders/checkout" in (await sandbox.client.get("/traces")).text
+    assert "INSERT &lt;orders&gt;" in (await sandbox.client.get("/traces/" + "07" * 16)).text
+    assert (await sandbox.client.get("/control/traces/" + "08" * 16)).status_code == 404
+    assert (await sandbox.client.post("/otlp/v1/traces", content=b"\xff\xff")).status_code == 400
+    assert (await sandbox.client.post("/otlp/v1/traces", content=b"x", headers=headers)).status_code == 400

@@ -1,0 +1,141 @@
+import asyncio
+
+import pytest
+
+
+@pytest.fixture
+async def funded(sandbox):
+    await sandbox.charge("funds", 500_000)
+    return sandbox
+
+
+async def test_a_transfer_is_accepted_settles_and_is_told_by_webhook(funded, receiver, eventually):
+    answer = await funded.transfer("po-1", 100_000)
+    data = answer.json()["data"]
+    assert (data["status"], data["reference"], data["amount"]) == ("pending", "po-1", 100_000)
+    assert data["transfer_code"].startswith("TRF_")
+    await eventually(lambda: receiver.events("transfer.success"))
+    told = receiver.events("transfer.success")[0]["data"]
+    assert set(told) == {
+        "amount", "currency", "domain", "reason", "reference", "source", "status", "transfer_code", "id",
+        "integration", "recipient",
+    }  # fmt: skip
+    assert told["recipient"]["details"] == {
+        "account_number": "0123456785", "bank_code": "058", "bank_name": "Guaranty Trust Bank",
+    }  # fmt: skip
+    assert (told["status"], told["reason"]) == ("success", "Payout")
+    assert await funded.transfer_status("po-1") == "success"
+    assert await funded.balance() == 400_000
+
+
+async def test_a_repeated_reference_moves_money_once_even_when_sent_at_the_same_time(funded):
+    answers = await asyncio.gather(*(funded.transfer("po-1", 100_000) for _ in range(8)))
+    assert sorted(answer.status_code for answer in answers) == [200] + [400] * 7
+    refused = next(answer for answer in answers if answer.status_code == 400)
+    assert refused.json()["message"].startswith("Please provide a unique reference")
+    assert await funded.balance() == 400_000
+    assert (await funded.book())["transfers"] == {"count": 1, "amount_minor": 100_000}
+
+
+async def test_a_transfer_above_the_balance_is_refused_and_leaves_no_trace(funded):
+    answer = await funded.transfer("po-1", 500_001)
+    assert answer.status_code == 400
+    assert answer.json()["message"] == "Your balance is not enough to fulfil this request"
+    assert await funded.balance() == 500_000
+    assert (await funded.client.get("/gateway/transfer/verify/po-1")).status_code == 404
+    assert (await funded.transfer("po-1", 500_000)).status_code == 200
+
+
+async def test_the_same_account_is_the_same_recipient(sandbox):
+    assert await sandbox.recipient() == await sandbox.recipient()
+    assert await sandbox.recipient() != await sandbox.recipient("0690123456", "044")
+
+
+async def test_a_failed_transfer_gives_the_money_back_and_says_why(funded, receiver, eventually):
+    await funded.fault(transfer_call={"fail": "Account number is invalid", "match": "0123456785"})
+    assert (await funded.transfer("po-1")).json()["data"]["status"] == "pending"
+    await eventually(lambda: receiver.events("transfer.failed"))
+    assert receiver.events("transfer.failed")[0]["data"]["reason"] == "Account number is invalid"
+    assert await funded.balance() == 500_000
+    shown = (await funded.client.get("/gateway/transfer/verify/po-1")).json()["data"]
+    assert (shown["status"], shown["failures"]) == ("failed", "Account number is invalid")
+
+
+async def test_a_planned_reversal_is_a_success_first(funded, receiver, eventually):
+    await funded.fault(transfer_call={"reverse": "Beneficiary bank unavailable"})
+    await funded.transfer("po-1")
+    await eventually(lambda: receiver.events("transfer.reversed"))
+    assert [event["event"] for event in receiver.events() if "transfer" in event["event"]] == [
+        "transfer.success", "transfer.reversed",
+    ]  # fmt: skip
+    assert receiver.events("transfer.reversed")[0]["data"]["reason"] == "Beneficiary bank unavailable"
+    assert await funded.balance() == 500_000
+
+
+async def test_in_manual_mode_a_transfer_waits_for_the_act_and_forbidden_moves_are_refused(funded):
+    await funded.settings_are(transfer_settlement="manual")
+    await funded.transfer("po-1")
+
+    async def act(name, **body):
+        return await funded.client.post(f"/control/transfers/po-1/{name}", json=body)
+
+    assert await funded.transfer_status("po-1") == "pending"
+    assert (await act("succeed")).json()["status"] == "success"
+    assert (await act("succeed")).status_code == 409
+    assert (await act("fail")).status_code == 409
+    assert (await act("reverse", reason="Returned by bank")).json()["reason"] == "Returned by bank"
+    assert (await act("reverse")).status_code == 409
+    assert await funded.balance() == 500_000
+    # The bank contradicts itself: the money leaves a second time.
+    assert (await act("succeed")).json()["status"] == "success"
+    assert await funded.balance() == 400_000
+    assert (await act("explode")).status_code == 404
+
+
+async def test_immediate_and_one_time_password_modes_answer_in_their_own_words(funded):
+    await funded.settings_are(transfer_settlement="immediate")
+    assert (await funded.transfer("po-1")).json()["data"]["status"] == "success"
+    await funded.settings_are(transfer_settlement="otp")
+    waiting = (await funded.transfer("po-2")).json()
+    assert waiting["message"] == "Transfer requires OTP to continue"
+    assert waiting["data"]["status"] == "otp"
+    body = {"transfer_code": waiting["data"]["transfer_code"], "otp": "928783"}
+    assert (await funded.client.post("/gateway/transfer/finalize_transfer", json=body)).json()["data"][
+        "status"
+    ] == "success"
+    assert (await funded.client.post("/gateway/transfer/finalize_transfer", json=body)).status_code == 400
+
+
+async def test_banks_names_and_unknown_accounts_resolve_as_documented(sandbox):
+    async def resolve(account_number, bank_code):
+        params = {"account_number": account_number, "bank_code": bank_code}
+        return await sandbox.client.get("/gateway/bank/resolve", params=params)
+
+    assert (await resolve("0123456785", "058")).json()["data"]["account_name"] == "Ada Obi Ventures"
+    assert (await resolve("0690123456", "044")).json()["data"]["account_name"] == "Bola Ade Stores"
+    assert (await resolve("0000014579", "011")).status_code == 200
+    assert (await resolve("0000014579", "011")).json() == (await resolve("0000014579", "011")).json()
+    unknown = await resolve("0000014578", "011")
+    assert unknown.status_code == 422
+    assert unknown.json()["message"].startswith("Could not resolve account name")
+    assert (await resolve("0000014579", "000")).status_code == 422
+    account = {"bank_code": "011", "account_number": "0000014578", "account_name": "Chidi Foods"}
+    assert (await sandbox.client.put("/control/accounts", json=account)).status_code == 200
+    assert (await resolve("0000014578", "011")).json()["data"]["account_name"] == "Chidi Foods"
+    banks = (await sandbox.client.get("/gateway/bank")).json()["data"]
+    assert len(banks) == 44
+    assert {"058", "044"} <= {bank["code"] for bank in banks}
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"recipient": "RCP_none"}, 404),
+        ({"source": "card"}, 400),
+        ({"amount": "1.5"}, 400),
+        ({"currency": "naira"}, 400),
+    ],
+)
+async def test_a_malformed_transfer_is_refused(funded, change, status):
+    assert (await funded.transfer("po-1", **change)).status_code == status
+    assert await funded.balance() == 500_000

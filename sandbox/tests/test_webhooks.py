@@ -1,0 +1,42 @@
+import pytest
+
+from sandbox.courier import ATTEMPTS_MAX, retry_delay_seconds
+
+
+async def test_a_webhook_that_is_not_answered_200_is_sent_again_and_each_try_is_written_down(
+    sandbox, receiver, eventually
+):
+    receiver.answers = [500]
+    await sandbox.charge("order-1")
+    await eventually(lambda: len(receiver.events()) == 2)
+
+    async def delivered():
+        return await sandbox.webhooks(reference="order-1", status="delivered")
+
+    [webhook] = await eventually(delivered)
+    assert [attempt["status_code"] for attempt in webhook["attempts"]] == [500, 200]
+
+
+@pytest.mark.parametrize(
+    ("attempts", "seconds"), [(1, 1.0), (2, 2.0), (3, 5.0), (4, 10.0), (5, 30.0), (71, 30.0), (ATTEMPTS_MAX, None)]
+)
+def test_the_waits_between_tries_grow_and_end(attempts, seconds):
+    assert retry_delay_seconds(attempts) == seconds
+
+
+async def test_any_body_can_be_signed_and_sent_in_copies(sandbox, receiver, eventually):
+    raw = b'{"event":"charge.success", "data":{"reference":"forged", "amount": 1}}'
+    sent = await sandbox.client.post("/control/webhooks/send", params={"copies": 3}, content=raw)
+    assert (sent.status_code, len(sent.json()["ids"])) == (202, 3)
+    await eventually(lambda: len(receiver.received) == 3)
+    assert {body for _, body in receiver.received} == {raw}
+    await sandbox.client.post("/control/webhooks/send", content=b"\xff no json")
+    await eventually(lambda: len(receiver.received) == 4)
+    assert (await sandbox.client.post("/control/webhooks/send", params={"copies": 0}, content=raw)).status_code == 400
+
+
+async def test_a_hundred_webhooks_all_arrive(sandbox, receiver, eventually):
+    for number in range(100):
+        await sandbox.charge(f"order-{number}", 1_000 + number)
+    await eventually(lambda: len(receiver.events()) == 100, seconds=15)
+    assert {event["data"]["reference"] for event in receiver.events()} == {f"order-{number}" for number in range(100)}
