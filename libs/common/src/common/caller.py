@@ -57,10 +57,6 @@ class ServiceItself:
     reason: str = "the service's own work"
 
 
-ANONYMOUS: Final = Caller()
-THE_SERVICE: Final = ServiceItself()
-
-
 def _row_settings(caller: Caller) -> str:
     """The statement that tells the row policies who is asking. Every value is a UUID or a word of our own table."""
     values = {
@@ -72,3 +68,7 @@ def _row_settings(caller: Caller) -> str:
     if any("'" in value or "\\" in value for value in values.values()):
         raise ValueError("a row setting holds ids and permission words only")
     return "SELECT " + ", ".join(f"set_config('app.{name}', '{value}', true)" for name, value in values.items())
+
+
+ANONYMOUS: Final = Caller()
+THE_SERVICE: Final = ServiceItself()

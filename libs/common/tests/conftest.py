@@ -1,0 +1,64 @@
+"""A database with the mechanisms of the library and one table of its own, `notes`, under row security."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest_asyncio
+import sqlalchemy as sa
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from campus_tools.testing import DatabaseUrls, EmptyDatabaseFactory
+from common import migrations
+from common.bus import Bus
+from common.database import Database
+from common.retry import RetryLadder
+from common.topology import Topology
+
+NOTES = (
+    "CREATE TABLE notes (id uuid PRIMARY KEY, owner_id uuid NOT NULL, text text NOT NULL)",
+    "GRANT SELECT, INSERT, UPDATE, DELETE ON notes TO campus_orders_api",
+    "ALTER TABLE notes ENABLE ROW LEVEL SECURITY",
+    "CREATE POLICY notes_of_their_owner ON notes USING (owner_id = app_user_id() OR app_may('orders:read')) "
+    "WITH CHECK (owner_id = app_user_id())",
+)
+FAST_LADDER = RetryLadder((0.05, 0.1))
+
+
+@dataclass(frozen=True)
+class Mechanisms:
+    urls: DatabaseUrls
+    database: Database
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def mechanisms(empty_database: EmptyDatabaseFactory) -> AsyncIterator[Mechanisms]:
+    urls = await empty_database()
+    await _migrate(urls.owner)
+    async with Database.connect(api_url=urls.api, service_url=urls.service, name="test") as database:
+        yield Mechanisms(urls, database)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def bus(broker_url: str) -> AsyncIterator[Bus]:
+    bindings = {"tests.orders": ["orders.order_dispatched.v1", "orders.order_completed.v1"], "tests.work": []}
+    bus = Bus(broker_url, Topology("campus.events", "campus.public", bindings, ladder=FAST_LADDER), "test")
+    yield bus
+    await bus.close()
+
+
+async def _migrate(owner_url: str) -> None:
+    engine = create_async_engine(owner_url.replace("postgresql://", "postgresql+asyncpg://"))
+
+    def run(connection: sa.Connection) -> None:
+        with Operations.context(MigrationContext.configure(connection)):
+            migrations.grant_roles_v1("orders")
+            migrations.create_messaging_v1("orders")
+            migrations.create_ledger_v1("orders")
+            for statement in NOTES:
+                connection.execute(sa.text(statement))
+
+    async with engine.begin() as connection:
+        await connection.run_sync(run)
+    await engine.dispose()

@@ -1,0 +1,162 @@
+import asyncio
+
+import asyncpg
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from common.caller import THE_SERVICE, Caller
+from common.ids import new_id
+from common.ledger import (
+    Account,
+    AccountOverdrawn,
+    Posting,
+    PostingKeyConflict,
+    balance_of,
+    balanced,
+    credit,
+    debit,
+    post,
+)
+
+CASH = Account("gateway_cash", "debit", guarded=False)
+
+
+def escrow(name: str) -> Account:
+    return Account(f"escrow:{name}", "credit", guarded=True)
+
+
+def charge(key: str, name: str, amount_minor: int) -> Posting:
+    return balanced(key, "charge", [debit(CASH, amount_minor), credit(escrow(name), amount_minor)])
+
+
+def refund(key: str, name: str, amount_minor: int) -> Posting:
+    return balanced(key, "refund", [debit(escrow(name), amount_minor), credit(CASH, amount_minor)])
+
+
+async def written(mechanisms, posting: Posting) -> bool:
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        return await post(uow, posting)
+
+
+async def stands(mechanisms, account: Account) -> int:
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        return await balance_of(uow, account)
+
+
+async def test_a_posting_stands_on_both_sides(mechanisms):
+    assert await written(mechanisms, charge("c1", "a", 500))
+    assert await stands(mechanisms, CASH) == 500
+    assert await stands(mechanisms, escrow("a")) == 500
+
+
+async def test_the_same_posting_again_has_no_effect_and_other_content_is_refused(mechanisms):
+    assert await written(mechanisms, charge("c1", "a", 500))
+    assert not await written(mechanisms, charge("c1", "a", 500))
+    with pytest.raises(PostingKeyConflict):
+        await written(mechanisms, charge("c1", "a", 501))
+    assert await stands(mechanisms, escrow("a")) == 500
+
+
+async def test_twenty_identical_postings_at_once_are_one(mechanisms):
+    outcomes = await asyncio.gather(*(written(mechanisms, charge("c1", "a", 500)) for _ in range(20)))
+    assert sorted(outcomes) == [False] * 19 + [True]
+    assert await stands(mechanisms, escrow("a")) == 500
+
+
+async def test_a_guarded_account_never_falls_below_zero_even_in_a_race(mechanisms):
+    await written(mechanisms, charge("c1", "a", 1000))
+
+    async def take(number: int) -> bool:
+        try:
+            return await written(mechanisms, refund(f"r{number}", "a", 300))
+        except AccountOverdrawn:
+            return False
+
+    taken = await asyncio.gather(*(take(number) for number in range(10)))
+    assert sum(taken) == 3
+    assert await stands(mechanisms, escrow("a")) == 100
+
+
+async def test_a_guarded_account_cannot_begin_below_zero(mechanisms):
+    with pytest.raises(AccountOverdrawn):
+        await written(mechanisms, refund("r1", "nothing-was-paid", 1))
+    assert await stands(mechanisms, CASH) == 0
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE ledger_entries SET amount_minor = 1",
+        "DELETE FROM ledger_entries",
+        "TRUNCATE ledger_entries",
+        "UPDATE ledger_transactions SET type = 'x'",
+        "DELETE FROM ledger_transactions",
+    ],
+)
+async def test_history_cannot_be_changed_not_even_by_the_owner_of_the_tables(mechanisms, statement):
+    await written(mechanisms, charge("c1", "a", 500))
+    owner = await asyncpg.connect(mechanisms.urls.owner)
+    try:
+        with pytest.raises(asyncpg.PostgresError, match="append-only|referenced in a foreign key"):
+            await owner.execute(statement)
+    finally:
+        await owner.close()
+
+
+async def test_the_database_refuses_an_unbalanced_transaction_of_any_writer(mechanisms):
+    owner = await asyncpg.connect(mechanisms.urls.owner)
+    try:
+        with pytest.raises(asyncpg.PostgresError, match="sum to zero"):
+            await owner.execute(
+                "SELECT ledger_post($1, 'x', 'k', 'NGN', ''::bytea, '{a,b}', '{debit,credit}', '{f,f}', '{5,-4}')",
+                new_id(),
+            )
+        assert await owner.fetchval("SELECT count(*) FROM ledger_transactions") == 0
+    finally:
+        await owner.close()
+
+
+@pytest.mark.parametrize("acting_as", [THE_SERVICE, Caller(user_id=new_id())])
+async def test_neither_role_of_the_service_may_write_the_book_past_its_function(mechanisms, acting_as):
+    for statement in (
+        "INSERT INTO ledger_balances VALUES ('a', 'NGN', 'credit', 5)",
+        "DELETE FROM ledger_balances",
+        "DELETE FROM ledger_entries",
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with mechanisms.database.unit_of_work(acting_as=acting_as) as uow:
+                await uow.execute(statement)
+
+
+async def test_an_account_keeps_its_currency(mechanisms):
+    await written(mechanisms, charge("c1", "a", 500))
+    foreign = balanced("c2", "charge", [debit(CASH, 500), credit(escrow("a"), 500)], currency="GHS")
+    with pytest.raises(asyncpg.PostgresError, match="keeps its currency"):
+        await written(mechanisms, foreign)
+    assert await stands(mechanisms, escrow("a")) == 500
+
+
+def test_a_posting_that_does_not_balance_cannot_even_be_made():
+    with pytest.raises(ValueError, match="sum to zero"):
+        Posting("k", "charge", (debit(CASH, 5), credit(escrow("a"), 4)))
+
+
+@given(steps=st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 50), st.booleans()), max_size=15))
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_random_histories_keep_every_balance_equal_to_its_entries(mechanisms, steps):
+    for name, amount_minor, comes in steps:
+        posting = (charge if comes else refund)(str(new_id()), name, amount_minor)
+        try:
+            await written(mechanisms, posting)
+        except AccountOverdrawn:
+            assert await stands(mechanisms, escrow(name)) < amount_minor
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        assert await uow.fetch_value("SELECT coalesce(sum(amount_minor), 0) FROM ledger_entries") == 0
+        assert (
+            await uow.fetch(
+                "SELECT account FROM ledger_balances b WHERE balance_minor <> "
+                "(SELECT -sum(amount_minor) FROM ledger_entries e WHERE e.account = b.account)"
+            )
+            == []
+        )

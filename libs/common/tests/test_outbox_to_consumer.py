@@ -1,0 +1,213 @@
+"""From a commit to an effect over the real broker, through every fault that can be made here."""
+
+import asyncio
+from collections import Counter
+from contextlib import asynccontextmanager
+
+import msgspec
+import pytest
+
+from campus_tools.testing import eventually
+from common import dead_letters
+from common.bus import Outgoing
+from common.caller import THE_SERVICE
+from common.consuming import Consumers
+from common.ids import new_id
+from common.messages import PermanentFault, Subscription, WorkItem
+from common.relay import relay_once, run_relay
+from contracts.orders import OrderCompleted, OrderDispatched, OrderPlaced
+
+
+def dispatched() -> OrderDispatched:
+    return OrderDispatched(order_id=new_id(), buyer_id=new_id(), vendor_id=new_id())
+
+
+async def say(mechanisms, *events) -> None:
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        for event in events:
+            uow.publish(event)
+
+
+async def rows(mechanisms, statement: str, *values):
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        return await uow.fetch(statement, *values)
+
+
+class Notebook:
+    """A consumer that writes what it hears as rows, and fails as often as it is told."""
+
+    def __init__(self) -> None:
+        self.attempts: Counter[str] = Counter()
+        self.failures = 0
+        self.fault: type[Exception] = RuntimeError
+
+    async def on_order_dispatched(self, event, received, uow, dependencies):
+        self.attempts[event.subject] += 1
+        await uow.execute(
+            "INSERT INTO notes (id, owner_id, text) VALUES ($1, $2, $3)", new_id(), event.order_id, "heard"
+        )
+        if self.attempts[event.subject] <= self.failures:
+            raise self.fault("told to fail")
+
+
+@asynccontextmanager
+async def consuming(mechanisms, bus, notebook, work_items=()):
+    subscriptions = [Subscription(OrderDispatched, notebook.on_order_dispatched)]
+    consumers = Consumers("tests", mechanisms.database, bus, None, subscriptions, work_items)
+    tasks = [asyncio.create_task(consumers.run()), asyncio.create_task(run_relay(mechanisms.database, bus))]
+    try:
+        yield consumers
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_an_event_takes_effect_once_and_is_marked_after_the_confirm(mechanisms, bus):
+    notebook, event = Notebook(), dispatched()
+    async with consuming(mechanisms, bus, notebook):
+        await say(mechanisms, event)
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id))
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL"))
+    assert notebook.attempts[event.subject] == 1
+
+
+async def test_a_message_that_comes_five_times_takes_effect_once(mechanisms, bus):
+    notebook, event = Notebook(), dispatched()
+    await say(mechanisms, event)
+    async with consuming(mechanisms, bus, notebook):
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL"))
+        for _ in range(4):
+            async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+                await uow.execute("UPDATE outbox SET published_at = NULL")
+            await relay_once(mechanisms.database, bus)
+        last = dispatched()
+        await say(mechanisms, last)
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", last.order_id))
+        assert len(await rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id)) == 1
+
+
+async def test_a_failure_leaves_nothing_and_the_ladder_brings_the_message_back(mechanisms, bus):
+    notebook, event = Notebook(), dispatched()
+    notebook.failures = 2
+    async with consuming(mechanisms, bus, notebook):
+        await say(mechanisms, event)
+        heard = await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id))
+    assert len(heard) == 1
+    assert notebook.attempts[event.subject] == 3
+
+
+async def test_after_the_last_retry_the_message_is_stored_alerted_and_replayable(mechanisms, bus):
+    notebook, event = Notebook(), dispatched()
+    notebook.failures = 3
+    async with consuming(mechanisms, bus, notebook):
+        await say(mechanisms, event)
+        letters = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
+        assert (letters[0]["queue"], letters[0]["event_type"], letters[0]["attempts"]) == (
+            "tests.orders",
+            event.TYPE,
+            3,
+        )
+        assert len(await rows(mechanisms, "SELECT * FROM outbox WHERE type = 'operations.alert_raised.v1'")) == 1
+        async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await dead_letters.replay_dead_letter(uow, bus, letters[0]["id"])
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id))
+
+
+async def test_a_permanent_fault_skips_the_ladder(mechanisms, bus):
+    notebook, event = Notebook(), dispatched()
+    notebook.failures, notebook.fault = 99, PermanentFault
+    async with consuming(mechanisms, bus, notebook):
+        await say(mechanisms, event)
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
+    assert notebook.attempts[event.subject] == 1
+
+
+@pytest.mark.parametrize("body", [b"not json", b'{"specversion":"1.0"}', b"\xff\xfe"])
+async def test_what_cannot_be_read_is_stored_at_once(mechanisms, bus, body):
+    async with consuming(mechanisms, bus, Notebook()):
+        assert await bus.publish([Outgoing(body, str(new_id()), OrderDispatched.TYPE, None, {})]) == [True]
+        letters = await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
+    assert letters[0]["body"] == body
+
+
+async def test_an_unknown_field_is_ignored(mechanisms, bus):
+    notebook, event = Notebook(), dispatched()
+    async with consuming(mechanisms, bus, notebook) as consumers:
+        extended = {**msgspec.to_builtins(event), "colour": "green"}
+        received = msgspec.json.encode(
+            {
+                "id": str(new_id()),
+                "type": event.TYPE,
+                "source": "/services/orders",
+                "subject": event.subject,
+                "sequence": 1,
+                "time": "t",
+                "data": extended,
+                "extension": 1,
+            }
+        )
+        assert await bus.publish([Outgoing(received, str(new_id()), event.TYPE, None, {})]) == [True]
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id))
+        assert consumers is not None
+
+
+class Errand(msgspec.Struct, frozen=True):
+    number: int
+
+
+async def test_work_left_in_a_transaction_is_done_by_the_worker_and_its_exhaustion_is_told(mechanisms, bus):
+    done, exhausted = [], []
+
+    async def do_errand(item, received, dependencies):
+        if item.number == 2:
+            raise RuntimeError("cannot")
+        done.append(item.number)
+
+    async def note_exhausted(item, received, uow, error):
+        exhausted.append((item.number, error))
+
+    work = [WorkItem("tests.work", Errand, do_errand, note_exhausted)]
+    async with consuming(mechanisms, bus, Notebook(), work):
+        async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            uow.leave_work("tests.work", "errand", {"number": 1})
+            uow.leave_work("tests.work", "errand", {"number": 2})
+        await eventually(lambda: done and exhausted)
+    assert done == [1]
+    assert exhausted == [(2, "RuntimeError: cannot")]
+
+
+async def test_several_relays_side_by_side_publish_each_message_once(mechanisms, bus, broker_url):
+    events = [dispatched() for _ in range(300)]
+    await say(mechanisms, *events)
+    seen = await asyncio.gather(*(relay_once(mechanisms.database, bus) for _ in range(5)))
+    while any(seen):
+        seen = [await relay_once(mechanisms.database, bus)]
+    notebook = Notebook()
+    async with consuming(mechanisms, bus, notebook):
+        await eventually(lambda: len(notebook.attempts) == 300, within=20)
+    assert set(notebook.attempts.values()) == {1}
+
+
+async def test_an_event_that_nobody_hears_leaves_the_outbox_and_one_that_somebody_must_hear_stays(mechanisms, bus):
+    await say(
+        mechanisms,
+        OrderPlaced(
+            order_id=new_id(),
+            buyer_id=new_id(),
+            vendor_id=new_id(),
+            total_minor=1,
+            commission_minor=0,
+            delivery_fee_minor=0,
+            currency="NGN",
+            payment_due_at="",
+            items=(),
+        ),
+    )
+    await relay_once(mechanisms.database, bus)
+    assert await rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NULL") == []
+    channel = await bus._publishing_channel()
+    await channel.queue_delete("tests.orders")
+    await say(mechanisms, OrderCompleted(order_id=new_id(), buyer_id=new_id(), vendor_id=new_id()))
+    await relay_once(mechanisms.database, bus)
+    assert len(await rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NULL")) == 1

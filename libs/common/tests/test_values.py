@@ -1,0 +1,201 @@
+"""The pure parts: money, ids, cursors, sealing, the ladder, problems, redaction."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common import envelope, problems
+from common.caller import Caller
+from common.clock import iso
+from common.cursors import CursorSigner
+from common.ids import is_request_id, new_digits, new_id, new_request_id, parse_uuid
+from common.logging import REDACTED, redact
+from common.money import apportion, naira, share_half_even
+from common.problems import Problem, StepUpRequired, ValidationFailed
+from common.retry import DELAYS_SECONDS, JITTER, RetryLadder, jittered
+from common.sealing import SealBroken, Sealer
+
+
+@pytest.mark.parametrize(
+    ("amount_minor", "basis_points", "share"),
+    [
+        (10_000, 500, 500),
+        (10, 500, 0),
+        (30, 500, 2),
+        (50, 500, 2),
+        (70, 500, 4),
+        (0, 500, 0),
+        (1, 10_000, 1),
+        (999, 1, 0),
+    ],
+)
+def test_a_share_is_rounded_half_to_even(amount_minor, basis_points, share):
+    assert share_half_even(amount_minor, basis_points) == share
+
+
+@given(st.lists(st.integers(0, 10**12), min_size=1, max_size=5), st.floats(0, 1))
+def test_shares_sum_to_the_amount_and_never_exceed_their_part(parts, fraction):
+    amount = int(sum(parts) * fraction)
+    shares = apportion(amount, parts)
+    assert sum(shares) == amount
+    assert all(0 <= share <= part for share, part in zip(shares, parts, strict=True))
+
+
+def test_naira_shows_kobo_as_a_decimal_number():
+    assert (naira(500_000), naira(1_005), naira(1)) == (5000, 10.05, 0.01)
+
+
+def test_ids_are_version_7_and_sort_by_birth():
+    ids = [new_id() for _ in range(50)]
+    assert {identifier.version for identifier in ids} == {7}
+    assert [str(a)[:8] for a in ids] == sorted(str(a)[:8] for a in ids)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "1",
+        "{018cc251-f400-7004-8000-000000000001}",
+        "018cc251f400700480000000000000001",
+        "018cc251-f400-7004-8000-00000000000g",
+    ],
+)
+def test_only_the_canonical_form_is_a_uuid(text):
+    assert parse_uuid(text) is None
+
+
+def test_request_ids_are_recognised_and_foreign_forms_are_not():
+    assert is_request_id(new_request_id())
+    assert not any(
+        map(
+            is_request_id,
+            ["", "req_", "req_short", "req_" + "a" * 65, "req_aaaaaaaaaaaaaaaa\n", "req_ääääääääääääääää"],
+        )
+    )
+
+
+def test_digits_have_the_length_asked_for_and_keep_leading_zeros():
+    assert all(len(new_digits(6)) == 6 and new_digits(6).isdigit() for _ in range(100))
+
+
+def test_a_cursor_opens_in_its_own_list_only():
+    signer = CursorSigner("key")
+    cursor = signer.sign(["products", None, "ada"], ["2026-01-01", 5])
+    assert signer.open(["products", None, "ada"], cursor) == ["2026-01-01", 5]
+    for scope in (["orders", None, "ada"], ["products", "x", "ada"], ["products", None, "bola"]):
+        with pytest.raises(ValidationFailed):
+            signer.open(scope, cursor)
+
+
+@given(st.text(max_size=80))
+def test_an_invented_cursor_is_refused_and_never_breaks(text):
+    with pytest.raises(ValidationFailed):
+        CursorSigner("key").open(["products"], text)
+
+
+def test_a_changed_cursor_is_refused():
+    signer = CursorSigner("key")
+    cursor = signer.sign(["products"], [5])
+    for place in range(len(cursor) - 1):
+        changed = cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :]
+        with pytest.raises(ValidationFailed):
+            signer.open(["products"], changed)
+
+
+def test_a_sealed_text_opens_with_its_key_and_context_only():
+    sealed = Sealer("key").seal("123456", "order-1")
+    assert "123456" not in sealed
+    assert Sealer("key").unseal(sealed, "order-1") == "123456"
+    for sealer, context, text in (
+        (Sealer("other"), "order-1", sealed),
+        (Sealer("key"), "order-2", sealed),
+        (Sealer("key"), "order-1", "x"),
+    ):
+        with pytest.raises(SealBroken):
+            sealer.unseal(text, context)
+
+
+def test_the_ladder_is_the_specification_s():
+    ladder = RetryLadder()
+    assert [ladder.delay_after(attempt) for attempt in range(1, 8)] == [1, 5, 25, 125, 600, None, None]
+    assert ladder.attempts_max == len(DELAYS_SECONDS) + 1
+    assert ladder.is_last(6)
+    assert not ladder.is_last(5)
+
+
+@given(st.floats(0.01, 1000))
+def test_jitter_stays_within_a_fifth(seconds):
+    assert seconds * (1 - JITTER) <= jittered(seconds) <= seconds * (1 + JITTER)
+
+
+def test_a_problem_has_the_specification_s_shape():
+    document = json.loads(
+        problems.render(
+            ValidationFailed.of("amountMinor", "too much"), instance="/api/x", request_id="req_1", base_url="http://b"
+        )
+    )
+    assert document == {
+        "type": "http://b/errors/validation-failed",
+        "title": "Validation failed",
+        "status": 422,
+        "detail": "amountMinor: too much",
+        "instance": "/api/x",
+        "code": "VALIDATION_FAILED",
+        "invalid_params": [{"name": "amountMinor", "reason": "too much"}],
+        "requestId": "req_1",
+    }
+
+
+def test_a_server_error_carries_its_correlation_id():
+    document = json.loads(problems.render(Problem(), instance="/", request_id="req_1", base_url="b"))
+    assert document["correlationId"] == "req_1"
+
+
+def test_the_envelope_has_milliseconds_and_version():
+    body = json.loads(envelope.render([1], request_id="req_1", now=datetime(2026, 1, 2, 3, 4, 5, 6_000, UTC), limit=20))
+    assert body == {
+        "success": True,
+        "data": [1],
+        "meta": {"timestamp": "2026-01-02T03:04:05.006Z", "version": "v1", "requestId": "req_1", "limit": 20},
+    }
+
+
+def test_times_are_utc_with_milliseconds():
+    assert iso(datetime(2026, 1, 2, tzinfo=UTC)) == "2026-01-02T00:00:00.000Z"
+
+
+def test_a_step_up_ends_after_fifteen_minutes():
+    now = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    Caller(user_id=new_id(), stepped_up_at=now - timedelta(minutes=15)).must_have_stepped_up(now)
+    for at in (None, now - timedelta(minutes=15, seconds=1)):
+        with pytest.raises(StepUpRequired):
+            Caller(user_id=new_id(), stepped_up_at=at).must_have_stepped_up(now)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("pin", "123456"),
+        ("delivery_pin", "1"),
+        ("password", "x"),
+        ("access_token", "x"),
+        ("api_key", "x"),
+        ("account_number", "0123456789"),
+        ("note", "Bearer abc.def"),
+        ("url", "amqp://user:pass@host/"),
+        ("text", "eyJhbGciOi.eyJzdWIi.sig"),
+    ],
+)
+def test_secrets_never_reach_the_log(name, value):
+    line = redact(None, "", {name: value, "inner": {name: value}})
+    assert value not in str(line)
+    assert REDACTED in line[name]
+
+
+def test_harmless_facts_stay_readable():
+    facts = {"posting_key": "k", "bank_code": "058", "status_code": 200, "queue": "orders.payments"}
+    assert redact(None, "", dict(facts)) == facts
