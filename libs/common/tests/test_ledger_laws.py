@@ -98,7 +98,7 @@ async def test_history_cannot_be_changed_not_even_by_the_owner_of_the_tables(mec
     await written(mechanisms, charge("c1", "a", 500))
     owner = await asyncpg.connect(mechanisms.urls.owner)
     try:
-        with pytest.raises(asyncpg.PostgresError, match="append-only|referenced in a foreign key"):
+        with pytest.raises(asyncpg.PostgresError, match=r"append-only|referenced in a foreign key"):
             await owner.execute(statement)
     finally:
         await owner.close()

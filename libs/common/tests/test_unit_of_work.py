@@ -110,6 +110,12 @@ async def test_transact_tries_a_deadlock_again_and_both_sides_commit(mechanisms)
 async def test_a_database_that_is_away_says_so():
     nowhere = "postgresql://nobody:nothing@127.0.0.1:1/none"
     with pytest.raises((DatabaseAway, OSError)):
-        async with Database.connect(api_url=nowhere, service_url=nowhere, name="test") as database:
-            async with database.unit_of_work(acting_as=THE_SERVICE):
-                pass
+        await ask(nowhere)
+
+
+async def ask(url: str) -> None:
+    async with (
+        Database.connect(api_url=url, service_url=url, name="test") as database,
+        database.unit_of_work(acting_as=THE_SERVICE),
+    ):
+        raise AssertionError("nobody listens there")

@@ -97,19 +97,13 @@ class Bus:
             return False
         return True
 
-    async def delay(self, queue: str, body: bytes, message_id: str, headers: Mapping[str, Any], seconds: float) -> None:
+    async def delay(self, message: Outgoing, queue: str, seconds: float) -> None:
         """Brings a message back to `queue` after about `seconds`; raises when the broker did not confirm."""
         channel = await self._publishing_channel()
         exchange = await channel.get_exchange(delay_queue_of(seconds), ensure=False)
-        message = aio_pika.Message(
-            body,
-            message_id=message_id,
-            content_type=CONTENT_TYPE,
-            delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
-            headers=dict(headers),
-            expiration=jittered(seconds),
-        )
-        await exchange.publish(message, queue, mandatory=True, timeout=CONFIRM_SECONDS_MAX)
+        waiting = _persistent(message)
+        waiting.expiration = jittered(seconds)
+        await exchange.publish(waiting, queue, mandatory=True, timeout=CONFIRM_SECONDS_MAX)
 
     async def consume(self, queue: str, on_message: OnMessage) -> None:
         """Consumes a work queue until cancelled, through every loss of the connection."""

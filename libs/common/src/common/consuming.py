@@ -18,7 +18,7 @@ from aio_pika.exceptions import CONNECTION_EXCEPTIONS
 from opentelemetry.trace import SpanKind
 
 from common import dead_letters, telemetry
-from common.bus import Bus
+from common.bus import Bus, Outgoing
 from common.caller import THE_SERVICE
 from common.database import Database, is_away
 from common.inbox import record_message_once
@@ -159,7 +159,8 @@ class Consumers:
 
     async def _delay(self, queue: str, message: AbstractIncomingMessage, next_attempt: int, seconds: float) -> None:
         headers = {**_own_headers(message), ATTEMPT_HEADER: next_attempt}
-        await self._bus.delay(queue, message.body, message.message_id or "", headers, seconds)
+        again = Outgoing(message.body, message.message_id or "", message.type or queue, queue, headers)
+        await self._bus.delay(again, queue, seconds)
 
     async def _bury(self, queue: str, message: AbstractIncomingMessage, attempt: int, error: Exception) -> None:
         buried = dead_letters.DeadLetter(
