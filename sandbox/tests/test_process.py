@@ -87,3 +87,24 @@ async def test_a_restart_keeps_the_book_and_delivers_what_was_still_owed(
         assert await second.transfer_status("po-1") == "success"
         assert (await second.client.get("/control/faults")).json() == {"sms": [{"fail": "down"}]}
         assert (await second.book())["movements"] == 2
+
+
+async def test_the_sandbox_imports_nothing_of_the_marketplace():
+    ours = {
+        "common",
+        "contracts",
+        "identity",
+        "orders",
+        "payments",
+        "payouts",
+        "notifications",
+        "api_gateway",
+        "campus_tools",
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", "import sandbox.app, sys; print(*sys.modules)", stdout=asyncio.subprocess.PIPE
+    )
+    printed, _ = await process.communicate()
+    loaded = {name.partition(".")[0] for name in printed.decode().split()}
+    assert "sandbox" in loaded
+    assert loaded.isdisjoint(ours)

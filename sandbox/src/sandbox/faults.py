@@ -55,6 +55,9 @@ QUALIFIERS = frozenset({"times", "match"})
 # More copies of one webhook than any receiver must prove itself against.
 DUPLICATES_MAX = 100
 
+# A day; nobody waits longer for a fault.
+WAIT_SECONDS_MAX = 86_400
+
 Rules = dict[str, list[Fault]]
 
 
@@ -84,8 +87,10 @@ def _check_rule(kind: str, rule: Fault) -> None:
         raise RefusedError(
             400, f"Fault {kind} cannot {', '.join(sorted(foreign))}; it can {', '.join(sorted(EFFECTS[kind]))}"
         )
-    if not 0 <= rule.duplicate <= DUPLICATES_MAX or rule.delay < 0 or rule.timeout < 0:
-        raise RefusedError(400, f"Fault {kind}: a number is out of range")
+    if not 0 <= rule.duplicate <= DUPLICATES_MAX or not 0 <= rule.delay <= WAIT_SECONDS_MAX:
+        raise RefusedError(400, f"Fault {kind}: duplicate or delay is out of range")
+    if not 0 <= rule.timeout <= WAIT_SECONDS_MAX:
+        raise RefusedError(400, f"Fault {kind}: timeout is out of range")
     if rule.times is not None and rule.times < 1:
         raise RefusedError(400, f"Fault {kind}: times must be at least 1")
 

@@ -5,6 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from sandbox.book import Book
+from sandbox.faults import WAIT_SECONDS_MAX
 from sandbox.web import RefusedError
 
 Seconds = float
@@ -35,7 +36,8 @@ def change_switches(book: Book, current: Switches, changes: dict[str, Any]) -> S
         changed = msgspec.convert({**msgspec.to_builtins(current), **changes}, Switches)
     except msgspec.ValidationError as problem:
         raise RefusedError(400, str(problem)) from None
-    if min(changed.transfer_delay_seconds, changed.refund_delay_seconds, changed.messaging_status_delay_seconds) < 0:
-        raise RefusedError(400, "A delay cannot be negative")
+    delays = (changed.transfer_delay_seconds, changed.refund_delay_seconds, changed.messaging_status_delay_seconds)
+    if not all(0 <= delay <= WAIT_SECONDS_MAX for delay in delays):
+        raise RefusedError(400, f"A delay must be from 0 to {WAIT_SECONDS_MAX} seconds")
     book.save_setting("switches", msgspec.json.encode(changed).decode())
     return changed

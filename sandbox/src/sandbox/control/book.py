@@ -7,9 +7,9 @@ from starlette.responses import Response
 
 from sandbox.book import Book
 from sandbox.gateway.banks import save_account
-from sandbox.gateway.fields import read_text
+from sandbox.gateway.fields import read_number, read_text
 from sandbox.gateway.paging import Conditions
-from sandbox.web import JsonResponse, RefusedError, read_json
+from sandbox.web import JsonResponse, read_json
 from sandbox.world import world_of
 
 # Movement kind to the name in the summary. What comes back from a transfer has a line of its own.
@@ -22,6 +22,7 @@ LINES = {
     "refund": "refunds",
 }
 MOVEMENTS_MAX = 1000
+MOVEMENT_ID_MAX = 10**18 - 1
 
 
 async def show_book(request: Request) -> Response:
@@ -48,16 +49,15 @@ def _summary(book: Book, currency: str) -> dict[str, Any]:
 async def list_movements(request: Request) -> Response:
     """Movements newest first; `reference`, `kind`, `currency`, `limit` (at most 1000), `before` (an id) narrow them."""
     given = request.query_params
-    limit, before = given.get("limit", str(MOVEMENTS_MAX)), given.get("before", str(2**62))
-    if not limit.isdigit() or not 1 <= int(limit) <= MOVEMENTS_MAX or not before.isdigit() or len(before) > 19:
-        raise RefusedError(400, "limit must be from 1 to 1000 and before an id")
-    conditions: Conditions = [("id < ?", min(int(before), 2**62))]
+    limit = read_number(request, "limit", MOVEMENTS_MAX, MOVEMENTS_MAX)
+    before = read_number(request, "before", MOVEMENT_ID_MAX, MOVEMENT_ID_MAX)
+    conditions: Conditions = [("id < ?", before)]
     conditions += [(f"{name} = ?", given[name]) for name in ("reference", "kind", "currency") if name in given]
     where = " AND ".join(condition for condition, _ in conditions)
     rows = world_of(request).book.all(
         f"SELECT * FROM movements WHERE {where} ORDER BY id DESC LIMIT ?",
         *(value for _, value in conditions),
-        int(limit),
+        limit,
     )
     return JsonResponse([dict(row) for row in rows])
 

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.faults import parse_rules
-from sandbox.gateway.fields import read_text
+from sandbox.gateway.fields import read_text, row_id
 from sandbox.gateway.refund_routes import refund_view
 from sandbox.gateway.refunds import find_refund, settle_refund
 from sandbox.gateway.transfer_routes import transfer_view
@@ -68,7 +68,8 @@ async def act_on_refund(request: Request) -> Response:
     """`POST .../refunds/{id}/{process|fail}`, optionally with `{reason}`."""
     world = world_of(request)
     act = request.path_params["act"]
-    refund = find_refund(world.book, request.path_params["id"])
+    number = row_id(request.path_params["id"])
+    refund = None if number is None else find_refund(world.book, number)
     if act not in ("process", "fail") or refund is None:
         raise RefusedError(404, "No such refund or act")
     reason = read_text(await _optional_json(request), "reason", "Refund declined by the bank")

@@ -8,6 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sandbox.gateway.fields import read_number
 from sandbox.pages import render
 from sandbox.sinks.inbox import delete_messages, list_messages
 from sandbox.sinks.traces import find_spans, list_traces, span_tree
@@ -31,10 +32,8 @@ async def show_inbox(request: Request) -> Response:
 async def show_messages(request: Request) -> Response:
     """`GET /control/messages?to=&channel=&q=&limit=`: newest first."""
     given = request.query_params
-    limit = given.get("limit", str(MESSAGES_DEFAULT))
-    if not limit.isdigit() or not 1 <= int(limit) <= MESSAGES_MAX:
-        raise RefusedError(400, f"limit must be from 1 to {MESSAGES_MAX}")
-    rows = list_messages(world_of(request).book, given.get("to"), given.get("channel"), given.get("q"), int(limit))
+    limit = read_number(request, "limit", MESSAGES_DEFAULT, MESSAGES_MAX)
+    rows = list_messages(world_of(request).book, given.get("to"), given.get("channel"), given.get("q"), limit)
     return JsonResponse([_message_view(row) for row in rows])
 
 

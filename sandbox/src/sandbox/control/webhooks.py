@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.faults import DUPLICATES_MAX
+from sandbox.gateway.fields import read_number, row_id
 from sandbox.outbox import enqueue
 from sandbox.web import JsonResponse, RefusedError, read_body
 from sandbox.world import world_of
@@ -21,15 +22,13 @@ async def list_webhooks(request: Request) -> Response:
     """Newest first, each with all its attempts; `reference`, `event`, `status` and `limit` narrow the list."""
     given = request.query_params
     book = world_of(request).book
-    limit = given.get("limit", str(LISTED_DEFAULT))
-    if not limit.isdigit() or not 1 <= int(limit) <= LISTED_MAX:
-        raise RefusedError(400, f"limit must be from 1 to {LISTED_MAX}")
+    limit = read_number(request, "limit", LISTED_DEFAULT, LISTED_MAX)
     named = [name for name in ("reference", "event", "status", "target") if name in given]
     where = " AND ".join(f"{name} = ?" for name in named) or "1"
     rows = book.all(
         f"SELECT * FROM webhooks WHERE {where} ORDER BY id DESC LIMIT ?",
         *(given[name] for name in named),
-        int(limit),
+        limit,
     )
     attempts: dict[int, list[Row]] = {}
     if rows:
@@ -63,13 +62,13 @@ async def send_webhook(request: Request) -> Response:
     """
     world = world_of(request)
     body = await read_body(request)
-    copies = request.query_params.get("copies", "1")
+    copies = read_number(request, "copies", 1, DUPLICATES_MAX)
     target = request.query_params.get("target", "gateway")
-    if not copies.isdigit() or not 1 <= int(copies) <= DUPLICATES_MAX or target not in ("gateway", "messaging"):
-        raise RefusedError(400, f"copies must be from 1 to {DUPLICATES_MAX} and target gateway or messaging")
+    if target not in ("gateway", "messaging"):
+        raise RefusedError(400, "target must be gateway or messaging")
     event, reference = _describe(body)
     with world.book.transaction():
-        identifiers = [enqueue(world.book, target, event, reference, body, time.time()) for _ in range(int(copies))]
+        identifiers = [enqueue(world.book, target, event, reference, body, time.time()) for _ in range(copies)]
     world.courier.wake()
     return JsonResponse({"ids": identifiers}, 202)
 
@@ -89,11 +88,12 @@ def _describe(body: bytes) -> tuple[str, str]:
 async def resend_webhook(request: Request) -> Response:
     """Send one webhook again with all its tries, whatever became of it: late, lost or once more."""
     world = world_of(request)
+    webhook_id = row_id(request.path_params["id"])
     changed = world.book.connection.execute(
         "UPDATE webhooks SET status = 'pending', attempts = 0, next_attempt_at = ? WHERE id = ?",
-        (time.time(), request.path_params["id"]),
+        (time.time(), webhook_id),
     )
     if changed.rowcount == 0:
         raise RefusedError(404, "No such webhook")
     world.courier.wake()
-    return JsonResponse({"id": request.path_params["id"]}, 202)
+    return JsonResponse({"id": webhook_id}, 202)

@@ -3,11 +3,15 @@
 import re
 from typing import Any
 
+from starlette.requests import Request
+
 from sandbox.book import AMOUNT_MINOR_MAX
 from sandbox.clock import parse_moment
 from sandbox.web import RefusedError
 
 REFERENCE = re.compile(r"[A-Za-z0-9.=_-]{1,100}")
+# More digits would not fit SQLite's integers.
+ROW_ID_DIGITS_MAX = 18
 CURRENCY = re.compile(r"[A-Z]{3}")
 
 
@@ -55,3 +59,20 @@ def read_moment(text: str | None) -> str | None:
         return parse_moment(text.replace(" ", "+"))
     except ValueError:
         raise RefusedError(400, "Invalid date format passed: use ISO 8601") from None
+
+
+def read_number(request: Request, name: str, default: int, high: int) -> int:
+    """A whole number from 1 to `high` in the query; raises RefusedError 400."""
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    number = row_id(text)
+    if number is None or not 1 <= number <= high:
+        raise RefusedError(400, f"{name} must be a number from 1 to {high}")
+    return number
+
+
+def row_id(given: Any) -> int | None:
+    """A row's id as a number or in digits; None when no row can have it."""
+    text = str(given)
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= ROW_ID_DIGITS_MAX else None

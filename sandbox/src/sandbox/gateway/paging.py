@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.book import Book
-from sandbox.gateway.fields import read_moment
-from sandbox.web import RefusedError, ok
+from sandbox.gateway.fields import read_moment, read_number
+from sandbox.web import ok
 
 PER_PAGE_DEFAULT = 50
 # The real gateway's own bound on a page.
@@ -24,8 +24,8 @@ def answer_page(
     request: Request, book: Book, message: str, source: str, conditions: Conditions, view: Callable[[Row], Any]
 ) -> Response:
     """Newest first. `source` is what stands after FROM, its main table is named `listed`."""
-    page = _number(request, "page", 1, PAGE_MAX)
-    per_page = _number(request, "perPage", PER_PAGE_DEFAULT, PER_PAGE_MAX)
+    page = read_number(request, "page", 1, PAGE_MAX)
+    per_page = read_number(request, "perPage", PER_PAGE_DEFAULT, PER_PAGE_MAX)
     conditions = [pair for pair in (*conditions, *_bounds(request)) if pair[1] is not None]
     where = " AND ".join(condition for condition, _ in conditions) or "1"
     values = [value for _, value in conditions]
@@ -52,12 +52,3 @@ def _bounds(request: Request) -> Conditions:
         ("listed.created_at >= ?", read_moment(request.query_params.get("from"))),
         ("listed.created_at <= ?", read_moment(request.query_params.get("to"))),
     ]
-
-
-def _number(request: Request, name: str, default: int, high: int) -> int:
-    text = request.query_params.get(name)
-    if text is None:
-        return default
-    if not text.isascii() or not text.isdigit() or len(text) > 9 or not 1 <= int(text) <= high:
-        raise RefusedError(400, f"{name} must be a number from 1 to {high}")
-    return int(text)

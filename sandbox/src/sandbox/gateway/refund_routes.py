@@ -10,14 +10,11 @@ from sandbox.book import Book
 from sandbox.faults import Fault, answer_with_faults
 from sandbox.gateway.charges import find_charge
 from sandbox.gateway.codes import INTEGRATION
-from sandbox.gateway.fields import read_amount_minor, read_text
+from sandbox.gateway.fields import read_amount_minor, read_text, row_id
 from sandbox.gateway.paging import answer_page
 from sandbox.gateway.refunds import REFUNDS, accept_refund, find_refund
 from sandbox.web import RefusedError, ok, read_json
 from sandbox.world import world_of
-
-# Row ids stay far below this many digits; more would not fit SQLite's integers.
-ID_DIGITS_MAX = 18
 
 
 async def create_refund(request: Request) -> Response:
@@ -42,20 +39,15 @@ def _find_transaction(book: Book, given: Any) -> Row:
     charge = None
     if isinstance(given, str) and given:
         charge = find_charge(book, "reference", given)
-    if charge is None and (number := _row_id(given)) is not None:
+    if charge is None and (number := row_id(given)) is not None:
         charge = find_charge(book, "id", number)
     if charge is None:
         raise RefusedError(404, "Transaction not found")
     return charge
 
 
-def _row_id(given: Any) -> int | None:
-    text = str(given)
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= ID_DIGITS_MAX else None
-
-
 async def show_refund(request: Request) -> Response:
-    number = _row_id(request.path_params["id"])
+    number = row_id(request.path_params["id"])
     refund = None if number is None else find_refund(world_of(request).book, number)
     if refund is None:
         raise RefusedError(404, "Refund not found")

@@ -1,0 +1,63 @@
+import pytest
+
+
+async def test_the_summary_of_the_book_follows_every_kind_of_movement(sandbox, receiver, eventually):
+    await sandbox.charge("order-1", 500_000)
+    await sandbox.charge("foreign", 300, currency="GHS")
+    await sandbox.transfer("po-1", 100_000)
+    await sandbox.fault(transfer_call={"fail": "Account number is invalid"})
+    await sandbox.transfer("po-2", 50_000)
+    await sandbox.client.post("/gateway/refund", json={"transaction": "order-1", "amount": 20_000})
+    await eventually(lambda: len(receiver.events()) == 5)
+    book = await sandbox.book()
+    assert book["balance"] == 380_000
+    assert book["charges"] == {"count": 1, "amount_minor": 500_000}
+    assert book["transfers"] == {"count": 2, "amount_minor": 150_000}
+    assert book["transfers_failed"] == {"count": 1, "amount_minor": 50_000}
+    assert book["refunds"] == {"count": 1, "amount_minor": 20_000}
+    assert book["movements"] == 5
+    assert book["currencies"]["GHS"]["balance"] == 300
+    movements = (await sandbox.client.get("/control/book/movements", params={"reference": "po-2"})).json()
+    assert [(one["kind"], one["amount_minor"]) for one in movements] == [
+        ("transfer_failed", 50_000),
+        ("transfer", -50_000),
+    ]
+    newest = (await sandbox.client.get("/control/book/movements", params={"limit": 1})).json()[0]["id"]
+    older = (await sandbox.client.get("/control/book/movements", params={"before": newest, "limit": 2})).json()
+    assert [one["id"] for one in older] == [newest - 1, newest - 2]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/control/messages?limit=²",
+        "/control/messages?limit=0",
+        "/control/webhooks?limit=" + "9" * 5_000,
+        "/control/book/movements?before=-1",
+        "/gateway/transfer?page=x",
+    ],
+)
+async def test_a_number_that_is_none_is_refused(sandbox, path):
+    assert (await sandbox.client.get(path)).status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/control/webhooks/{}/resend", "/control/refunds/{}/fail"])
+async def test_a_row_that_is_not_there_is_404_however_large_its_number(sandbox, path):
+    for number in (1, 10**30, "x"):
+        assert (await sandbox.client.post(path.format(number))).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"transfer_settlement": "never"}, {"transfer_delay_seconds": -1}, {"unknown": 1}, {"refund_delay_seconds": 1e9}],
+)
+async def test_a_setting_that_makes_no_sense_is_refused_and_changes_nothing(sandbox, changes):
+    before = (await sandbox.client.get("/control/settings")).json()
+    assert (await sandbox.client.put("/control/settings", json=changes)).status_code == 400
+    assert (await sandbox.client.get("/control/settings")).json() == before
+
+
+async def test_text_that_cannot_be_stored_is_refused_not_a_crash(sandbox):
+    raw = b'{"email": "a@b.ng", "amount": 100, "reference": "x", "metadata": {"note": "\\ud800"}}'
+    answer = await sandbox.client.post("/gateway/transaction/initialize", content=raw)
+    assert answer.status_code == 400
