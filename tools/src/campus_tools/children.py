@@ -108,15 +108,17 @@ def stop_child(
 
 def kill_child(child: subprocess.Popen[bytes]) -> None:
     """`kill -9` the child and everything in its group, without a word of warning."""
-    signal_group(child.pid, signal.SIGKILL)
+    if child.poll() is None:
+        signal_group(child.pid, signal.SIGKILL)
     child.wait()
 
 
 def record_process(path: Path, process_id: int) -> None:
     """Remember a process by its id and its start time, so that a reused id is never taken for it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    started = psutil.Process(process_id).create_time()
-    path.write_text(f"{process_id} {started:.2f}\n")
+    # One that is gone already needs no record.
+    with contextlib.suppress(psutil.NoSuchProcess):
+        path.write_text(f"{process_id} {psutil.Process(process_id).create_time():.2f}\n")
 
 
 def recorded_process(path: Path) -> psutil.Process | None:

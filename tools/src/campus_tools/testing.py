@@ -109,7 +109,7 @@ async def postgresql(servers: Servers) -> Server:
     await asyncio.to_thread(servers.postgresql.start)
     connection = await asyncpg.connect(servers.database_url)
     try:
-        await provision_roles(connection, _role_passwords(servers.database_url))
+        await provision_roles(connection, role_passwords(servers.database_url))
     finally:
         await connection.close()
     return servers.postgresql
@@ -120,7 +120,7 @@ class _Databases:
 
     def __init__(self, admin_url: str) -> None:
         self._admin_url = admin_url
-        self._passwords = _role_passwords(admin_url)
+        self._passwords = role_passwords(admin_url)
         self._session = uuid.uuid4().hex[:8]
         self._templates: dict[str, str] = {}
         self._made = 0
@@ -280,7 +280,7 @@ async def broker_url(servers: Servers, management_url: str) -> AsyncIterator[str
         (await api.delete(f"/api/vhosts/{host}")).raise_for_status()
 
 
-def _role_passwords(admin_url: str) -> dict[str, str]:
+def role_passwords(admin_url: str) -> dict[str, str]:
     """Passwords that every test run on one server agrees upon, so that two runs beside each other do no harm."""
     key = (urlsplit(admin_url).password or "").encode()
     return {name: hmac.new(key, name.encode(), hashlib.sha256).hexdigest() for name in ROLE_PASSWORDS}

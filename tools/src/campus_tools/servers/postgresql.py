@@ -96,21 +96,21 @@ class PrivatePostgresql:
             raise ServerUnavailable(f"PostgreSQL did not start on port {self._port}:\n{_tail(log)}")
 
     def kill(self) -> None:
-        if self._child is not None:
+        child, self._child = self._child, None
+        if child is not None:
             # Each backend is a session of its own, which a signal to the group does not reach.
-            backends = psutil.Process(self._child.pid).children(recursive=True) if self._child.poll() is None else []
-            kill_child(self._child)
+            backends = psutil.Process(child.pid).children(recursive=True) if child.poll() is None else []
+            kill_child(child)
             for backend in backends:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     backend.kill()
             psutil.wait_procs(backends, timeout=5)
-            self._child = None
 
     def stop(self) -> None:
-        if self._child is not None:
+        child, self._child = self._child, None
+        if child is not None:
             # SIGINT is PostgreSQL's fast shutdown: connections are cut, everything committed is on disk.
-            stop_child(self._child, first=signal.SIGINT)
-            self._child = None
+            stop_child(child, first=signal.SIGINT)
         (self._home / "postgresql.pid").unlink(missing_ok=True)
 
     def has_died(self) -> bool:

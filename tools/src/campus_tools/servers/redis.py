@@ -55,14 +55,14 @@ class PrivateRedis:
             raise ServerUnavailable(f"Redis did not start on port {self._port}: see {self._home / 'redis.log'}.")
 
     def kill(self) -> None:
-        if self._child is not None:
-            kill_child(self._child)
-            self._child = None
+        child, self._child = self._child, None
+        if child is not None:
+            kill_child(child)
 
     def stop(self) -> None:
-        if self._child is not None:
-            stop_child(self._child, within=2)
-            self._child = None
+        child, self._child = self._child, None
+        if child is not None:
+            stop_child(child, within=2)
         (self._home / "redis.pid").unlink(missing_ok=True)
 
     def has_died(self) -> bool:

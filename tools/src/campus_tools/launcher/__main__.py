@@ -1,0 +1,86 @@
+"""`python -m campus_tools.launcher`: start everything, stay in the foreground, stop everything."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+
+from campus_tools.launcher.console import MergedLog, show_addresses, show_demo_accounts
+from campus_tools.launcher.processes import CAMPUS, SystemPlan
+from campus_tools.launcher.system import StartFailed, System
+from campus_tools.servers import ServerUnavailable
+
+SAME_SIGNAL_SECONDS = 1.0
+"""Nobody presses Ctrl-C again in earnest before that."""
+
+
+class _StopAsked(BaseException):
+    """Ctrl-C, SIGTERM or a closed terminal; not an `Exception`, so that nothing on the way swallows it."""
+
+
+def main(plan: SystemPlan = CAMPUS) -> int:
+    """Run until asked to stop; 0 after an orderly stop, 1 when the start failed."""
+    try:
+        port_base = int(os.environ.get("PORT_BASE") or 8080)
+    except ValueError:
+        return _failed(f"PORT_BASE must be a number, not {os.environ['PORT_BASE']!r}.")
+    if not 1024 <= port_base <= 65435:
+        return _failed(
+            f"PORT_BASE is {port_base}, but it must lie between 1024 and 65435: 100 ports above it are used."
+        )
+    log = MergedLog()
+    system = System(Path(os.environ.get("STATE_DIR") or ".state"), port_base, plan=plan, tell=log.tell)
+    stop = threading.Event()
+    _listen_for_stop(system, stop)
+    log.follow({plan.name: system.state_dir / "logs" / f"{plan.name}.log" for plan in system.plan.processes})
+    try:
+        system.start()
+        console = Console()
+        show_addresses(system, console)
+        if os.environ.get("DEMO_DATA", "1") == "1":
+            show_demo_accounts(system, console)
+        console.print("Ctrl-C stops everything. In another terminal: make demo")
+        stop.wait()
+    except _StopAsked:
+        pass
+    except (StartFailed, ServerUnavailable) as error:
+        return _failed(str(error))
+    finally:
+        stop.set()
+        log.tell("launcher", "stopping")
+        system.stop()
+        log.end()
+    return 0
+
+
+def _listen_for_stop(system: System, stop: threading.Event) -> None:
+    """The first signal stops in order, during the start too; the second ends everything at once."""
+
+    asked_at: list[float] = []
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        asked_at.append(time.monotonic())
+        if len(asked_at) == 1:
+            stop.set()
+            raise _StopAsked
+        # `make` hands a SIGTERM on to us: when the whole group was signalled it arrives twice in one moment.
+        if asked_at[-1] - asked_at[0] > SAME_SIGNAL_SECONDS:
+            system.abandon()
+            os._exit(1)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, on_signal)
+
+
+def _failed(message: str) -> int:
+    sys.stderr.write(f"{message}\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,188 @@
+"""What each process is told: addresses, its own secrets, and the documented settings of the caller."""
+
+import os
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from campus_tools.launcher.processes import (
+    API_PORTS,
+    GATEWAY_INTERNAL_PORT,
+    SANDBOX_MAIL_PORT,
+    SANDBOX_PORT,
+    SECRETS_OF_SERVICES,
+    ProcessPlan,
+)
+from campus_tools.provision import service_database_urls
+from campus_tools.servers import Servers
+from campus_tools.services import Service
+
+_OF_THE_MACHINE = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_*",
+    "TZ",
+    "TMPDIR",
+    "VIRTUAL_ENV",
+    "PYTHON*",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "FAKETIME*",
+    "SSL_CERT_*",
+    "REQUESTS_CA_BUNDLE",
+    "*_PROXY",
+    "*_proxy",
+)
+"""What a program needs to run here, and how the machine reaches the network and tells the time."""
+
+PASSED_ON = (
+    "RETRY_DELAYS_SECONDS",
+    "IDEMPOTENCY_*",
+    "RATE_*",
+    "REFERRAL_REWARD_MINOR",
+    "PAYMENT_WINDOW_SECONDS",
+    "VENDOR_IDLE_SECONDS",
+    "PIN_WINDOW_SECONDS",
+    "DELIVERY_PIN_LENGTH",
+    "OTEL_*",
+    "LOG_LEVEL",
+    "TRUSTED_*",
+    "ALLOWED_ORIGINS",
+    "AI_*",
+    "OPENING_BALANCE_MINOR",
+    "ACCESS_LOG",
+)
+"""Settings of the caller that every process gets as they are (architecture, section 6)."""
+
+_ADDRESSES = (
+    "BASE_URL",
+    "GATEWAY_API_URL",
+    "SMS_API_URL",
+    "SMTP_URL",
+    "MESSAGING_API_URL",
+    "PUSH_API_URL",
+    "ON_CALL_URL",
+)
+"""Addresses that point at the sandbox unless the caller names real ones."""
+
+
+def machine_environment(caller: Mapping[str, str]) -> dict[str, str]:
+    """The part of the caller's environment that belongs to the machine, not to us."""
+    return _matching(caller, _OF_THE_MACHINE)
+
+
+class Environments:
+    """The environment of each process of one system."""
+
+    def __init__(
+        self,
+        caller: Mapping[str, str],
+        *,
+        port_base: int,
+        state_dir: Path,
+        servers: Servers,
+        secrets: Mapping[str, str],
+    ) -> None:
+        self._caller = caller
+        self._port_base = port_base
+        self._state_dir = state_dir
+        self._servers = servers
+        self._secrets = secrets
+
+    @property
+    def base_url(self) -> str:
+        """The gateway's public address."""
+        return f"http://127.0.0.1:{self._port_base}"
+
+    @property
+    def sandbox_url(self) -> str:
+        """The sandbox's pages and interfaces."""
+        return f"http://127.0.0.1:{self._port_base + SANDBOX_PORT}"
+
+    def for_process(self, plan: ProcessPlan, service: Service | None) -> dict[str, str]:
+        """Everything one running process is told."""
+        port = self._port_base + plan.port_offset
+        environment = {
+            **self._shared(),
+            **self._secrets_for(plan.service),
+            "PORT": str(port),
+            "METRICS_PORT": str(self._port_base + plan.health_offset),
+            "HOST": self._caller.get("GATEWAY_HOST") or "127.0.0.1" if plan.port_offset == 0 else "127.0.0.1",
+            **plan.environment,
+        }
+        if service is None:
+            return environment | self._sandbox_only()
+        urls = self._database_urls(service)
+        del urls["OWNER_DATABASE_URL"]
+        return environment | urls
+
+    def for_migration(self, service: Service) -> dict[str, str]:
+        """What `migrate` is told: the only moment at which a program acts as the database's owner."""
+        return {**self._shared(), **self._secrets_for(service.name), **self._database_urls(service)}
+
+    def for_demo_data(self, service: Service) -> dict[str, str]:
+        """What `demo-data` is told: the service's own accounts, as when it runs."""
+        urls = self._database_urls(service)
+        del urls["OWNER_DATABASE_URL"]
+        return {**self._shared(), **self._secrets_for(service.name), **urls}
+
+    def _shared(self) -> dict[str, str]:
+        sandbox = self.sandbox_url
+        environment = {
+            **machine_environment(self._caller),
+            "PYTHONUNBUFFERED": "1",
+            "BROKER_URL": self._servers.broker_url,
+            "BASE_URL": self.base_url,
+            "JWKS_URL": f"{self._api_url('identity')}/.well-known/jwks.json",
+            **{f"{name.upper()}_URL": self._api_url(name) for name in API_PORTS},
+            "GATEWAY_API_URL": f"{sandbox}/gateway",
+            "SMS_API_URL": f"{sandbox}/sms",
+            "SMTP_URL": f"smtp://127.0.0.1:{self._port_base + SANDBOX_MAIL_PORT}",
+            "MESSAGING_API_URL": f"{sandbox}/messaging",
+            "PUSH_API_URL": f"{sandbox}/push",
+            "ON_CALL_URL": f"{sandbox}/on-call/api/v2/alerts",
+            "DEMO_DATA": self._caller.get("DEMO_DATA", "1"),
+        }
+        environment |= {name: self._caller[name] for name in _ADDRESSES if self._caller.get(name)}
+        environment |= _matching(self._caller, PASSED_ON)
+        # The quota's store is its own server here, which RATE_* above must not undo.
+        environment.pop("RATE_LIMIT_STORE_URL", None)
+        if store := self._servers.rate_limit_store_url:
+            environment["RATE_LIMIT_STORE_URL"] = store
+        return environment
+
+    def _secrets_for(self, service: str) -> dict[str, str]:
+        allowed = SECRETS_OF_SERVICES.get(service, ())
+        patterns = [*allowed, *(f"{name}_PREVIOUS" for name in allowed)]
+        previous = {name: text for name, text in self._caller.items() if name.endswith("_PREVIOUS")}
+        return _matching({**previous, **self._secrets}, patterns)
+
+    def _sandbox_only(self) -> dict[str, str]:
+        return {
+            "SMTP_PORT": str(self._port_base + SANDBOX_MAIL_PORT),
+            "STATE_DIR": str(self._state_dir / "sandbox"),
+            "BASE_URL": self.sandbox_url,
+            "WEBHOOK_URL": f"{self.base_url}/functions/v1/gateway-webhook",
+            "MESSAGING_WEBHOOK_URL": f"{self.base_url}/api/messaging/webhook",
+        }
+
+    def _database_urls(self, service: Service) -> dict[str, str]:
+        return service_database_urls(self._servers.database_url, service, self._secrets)
+
+    def _api_url(self, service: str) -> str:
+        return f"http://127.0.0.1:{self._port_base + API_PORTS[service]}"
+
+
+def internal_gateway_port(port_base: int) -> int:
+    """Where the gateway answers health and metrics, apart from its public port."""
+    return port_base + GATEWAY_INTERNAL_PORT
+
+
+def callers_environment(overrides: Mapping[str, str] | None) -> dict[str, str]:
+    """The environment of this program with `overrides` on top."""
+    return {**os.environ, **(overrides or {})}
+
+
+def _matching(variables: Mapping[str, str], patterns: tuple[str, ...] | list[str]) -> dict[str, str]:
+    return {name: text for name, text in variables.items() if any(fnmatchcase(name, pattern) for pattern in patterns)}

@@ -1,0 +1,56 @@
+"""Looking at ports before anything is started on them."""
+
+import contextlib
+import random
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import psutil
+
+SPAN = 100
+"""A system lies on the ports from `PORT_BASE` to `PORT_BASE` + 99."""
+
+
+@dataclass(frozen=True)
+class TakenPort:
+    """A port we need and somebody else has."""
+
+    port: int
+    wanted_by: str
+    holder: str
+
+
+def taken_ports(wanted: Iterable[tuple[str, int]]) -> list[TakenPort]:
+    """Those of the (name, port) pairs that cannot be listened on."""
+    return [TakenPort(port, name, _holder(port)) for name, port in wanted if not _is_free(port)]
+
+
+def free_port_base() -> int:
+    """A base above which all ports of a system are free now; below the range the kernel gives to connections."""
+    candidates = list(range(11000, 32000, SPAN))
+    random.shuffle(candidates)
+    for candidate in candidates:
+        if all(_is_free(port) for port in range(candidate, candidate + SPAN)):
+            return candidate
+    raise OSError("no hundred free ports in a row were found between 11000 and 32000")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        # As the servers do: connections of the last run that only linger do not count.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return True
+    return False
+
+
+def _holder(port: int) -> str:
+    with contextlib.suppress(psutil.Error):
+        for connection in psutil.net_connections("tcp"):
+            if connection.status == psutil.CONN_LISTEN and connection.laddr and connection.laddr[1] == port:
+                if connection.pid is None:
+                    break
+                return f"{psutil.Process(connection.pid).name()} (process {connection.pid})"
+    return "another program"

@@ -1,0 +1,15 @@
+"""Asking a process whether it is ready."""
+
+import http.client
+
+
+def answers_ready(port: int) -> bool:
+    """Whether the process behind this port says that it is ready."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/health/readiness")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -1,0 +1,187 @@
+"""Keeps processes alive: what dies is started again, a little later each time."""
+
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from campus_tools.children import kill_child, record_process, signal_group, spawn, stop_child, wait_until
+from campus_tools.launcher.readiness import answers_ready
+from campus_tools.servers import Server, ServerUnavailable
+
+BACK_OFF_SECONDS = (0.5, 1.0, 2.0, 4.0, 5.0)
+"""Short enough that a single crash is hardly seen, long enough that a crash loop leaves the machine usable."""
+STEADY_SECONDS = 30.0
+"""A process that lived this long starts again with the shortest back-off."""
+LOG_BYTES_MAX = 20_000_000
+"""A log that is larger at a start is put aside once, so that `STATE_DIR` does not grow without end."""
+
+Tell = Callable[[str, str], None]
+"""Says something (second) about a process (first) in the merged log."""
+
+
+class SupervisedProcess:
+    """One process of the list: started, watched, started again."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        port: int,
+        health_port: int,
+        state_dir: Path,
+        tell: Tell,
+        changed: Callable[[], None],
+    ) -> None:
+        self.name = name
+        self.port = port
+        self.health_port = health_port
+        self.log_path = state_dir / "logs" / f"{name}.log"
+        self.restarts = 0
+        """How often it was started again after it had died."""
+        self._command = command
+        self._environment = environment
+        self._record = state_dir / "processes" / f"{name}.pid"
+        self._tell = tell
+        self._changed = changed
+        self._child: subprocess.Popen[bytes] | None = None
+        self._stopping = threading.Event()
+        self._state = threading.Lock()
+        self._watcher: threading.Thread | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process id while it runs."""
+        child = self._child
+        return child.pid if child is not None and child.poll() is None else None
+
+    def start(self) -> None:
+        """Start it and watch it from now on."""
+        self.log_path.parent.mkdir(parents=True, exist_ok=True)
+        if self.log_path.exists() and self.log_path.stat().st_size > LOG_BYTES_MAX:
+            self.log_path.replace(self.log_path.with_suffix(".log.1"))
+        self._stopping.clear()
+        self._spawn()
+        self._watcher = threading.Thread(target=self._watch, name=f"watch {self.name}", daemon=True)
+        self._watcher.start()
+
+    def kill(self) -> int:
+        """`kill -9` it, as a fault would; it is started again. Answers how often it had been restarted before."""
+        with self._state:
+            before = self.restarts
+            if self._child is not None:
+                kill_child(self._child)
+        return before
+
+    def wait_restarted(self, after: int | None = None, within: float = 15.0) -> None:
+        """Wait until it was started again and answers; `after` is the answer of `kill`, within is in seconds.
+
+        Raises:
+            TimeoutError: it did not come back in time.
+        """
+        wanted = 1 if after is None else after + 1
+        if not wait_until(lambda: self.restarts >= wanted and answers_ready(self.health_port), within=within):
+            raise TimeoutError(
+                f"{self.name} did not come back within {within} s; it was restarted {self.restarts} times"
+            )
+
+    def signal_stop(self) -> None:
+        """From now on an end is an end."""
+        self._stopping.set()
+
+    def stop(self, within: float) -> None:
+        """End it in order, by force after `within` seconds."""
+        self.signal_stop()
+        with self._state:
+            child = self._child
+        if child is not None:
+            stop_child(child, within=within)
+        if self._watcher is not None:
+            self._watcher.join()
+            self._watcher = None
+        self._child = None
+        self._record.unlink(missing_ok=True)
+
+    def last_lines(self, count: int = 20) -> str:
+        """The end of its log."""
+        if not self.log_path.exists():
+            return ""
+        return "\n".join(self.log_path.read_text(errors="replace").splitlines()[-count:])
+
+    def _spawn(self) -> None:
+        with self.log_path.open("ab") as output:
+            self._child = spawn(self._command, environment=self._environment, output=output)
+        record_process(self._record, self._child.pid)
+        self._changed()
+
+    def _watch(self) -> None:
+        deaths = 0
+        while True:
+            started = time.monotonic()
+            child = self._child
+            if child is None:
+                return
+            code = child.wait()
+            if self._stopping.is_set():
+                return
+            # What it had started itself must not go on beside the new one.
+            signal_group(child.pid, signal.SIGKILL)
+            deaths = 0 if time.monotonic() - started > STEADY_SECONDS else deaths
+            pause = BACK_OFF_SECONDS[min(deaths, len(BACK_OFF_SECONDS) - 1)]
+            deaths += 1
+            self._tell(self.name, f"ended with {_describe(code)}; starting it again in {pause} s")
+            if self._stopping.wait(pause):
+                return
+            with self._state:
+                if self._stopping.is_set():
+                    return
+                self._spawn()
+                self.restarts += 1
+
+
+class WatchedServer:
+    """Starts a private server again when it dies without being told to."""
+
+    def __init__(self, server: Server, *, tell: Tell, changed: Callable[[], None]) -> None:
+        self._server = server
+        self._tell = tell
+        self._changed = changed
+        self._stopping = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, name=f"watch {server.name}", daemon=True)
+
+    def start(self) -> None:
+        """Watch from now on; the server itself is already running."""
+        if self._server.private:
+            self._watcher.start()
+
+    def stop(self) -> None:
+        """Watch no longer; the server is left as it is."""
+        self._stopping.set()
+        if self._watcher.is_alive():
+            self._watcher.join()
+
+    def _watch(self) -> None:
+        deaths = 0
+        while not self._stopping.wait(0.2):
+            if not self._server.has_died():
+                continue
+            pause = BACK_OFF_SECONDS[min(deaths, len(BACK_OFF_SECONDS) - 1)]
+            deaths += 1
+            self._tell(self._server.name, f"ended unexpectedly; starting it again in {pause} s")
+            if self._stopping.wait(pause) or not self._server.has_died():
+                continue
+            try:
+                self._server.start()
+            except ServerUnavailable as error:
+                self._tell(self._server.name, str(error))
+            else:
+                self._tell(self._server.name, "runs again")
+            self._changed()
+
+
+def _describe(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"code {code}"

@@ -1,0 +1,393 @@
+"""The whole system: servers, migrations, demo data and processes, started and stopped as one.
+
+Behind `make run`, and a library for tests:
+
+    async with System(state_dir, port_base, {"PAYMENT_WINDOW_SECONDS": "2"}) as system:
+        before = system.process("orders-worker").kill()
+        await asyncio.to_thread(system.process("orders-worker").wait_restarted, before)
+"""
+
+import asyncio
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from campus_tools.children import end_recorded_process, kill_child, spawn
+from campus_tools.launcher.environment import Environments, callers_environment
+from campus_tools.launcher.ports import free_port_base, taken_ports
+from campus_tools.launcher.processes import CAMPUS, SANDBOX_MAIL_PORT, SANDBOX_PORT, ProcessPlan, SystemPlan
+from campus_tools.launcher.readiness import answers_ready
+from campus_tools.launcher.supervisor import SupervisedProcess, Tell, WatchedServer
+from campus_tools.provision import (
+    ProvisioningFailed,
+    audit_database_url,
+    provision_broker,
+    provision_databases,
+    subscriber_broker_url,
+)
+from campus_tools.secrets import load_secrets, write_secrets
+from campus_tools.servers import ServerPorts, Servers, find_servers
+from campus_tools.services import Service
+
+READY_SECONDS_MAX = 90.0
+"""Twelve interpreters importing their libraries on two busy cores take a third of this."""
+RESTARTS_BEFORE_READY_MAX = 3
+"""Whoever dies this often before being ready has a mistake that no further start mends."""
+STOP_SECONDS = {0: 1.5, 1: 3.0, 2: 1.0}
+"""For the door, the services, and the sandbox; with the servers' 4 s everything ends within 10 s."""
+UNKNOWN_COMMAND = 64
+"""The exit code (EX_USAGE) of a service that has no such command."""
+
+
+class StartFailed(Exception):
+    """The system did not start; the message says why and what to do."""
+
+
+class System:
+    """One running system. `start` and `stop`, or a context manager (async or not)."""
+
+    def __init__(
+        self,
+        state_dir: Path | str,
+        port_base: int | None = None,
+        environment: Mapping[str, str] | None = None,
+        *,
+        plan: SystemPlan = CAMPUS,
+        servers: Servers | None = None,
+        tell: Tell | None = None,
+    ) -> None:
+        """`environment` lies over that of this program; without `port_base` a free one is taken.
+
+        `servers` are used when given, and then neither started nor stopped here. `tell` hears what happens, as
+        (who, what).
+        """
+        self.state_dir = Path(state_dir).resolve()
+        self.port_base = port_base if port_base is not None else free_port_base()
+        self.plan = plan
+        self.is_first_start = not (self.state_dir / "secrets.env").exists()
+        self._caller = callers_environment(environment)
+        self._tell: Tell = tell or (lambda _who, _what: None)
+        self._own_servers = servers is None
+        self._servers = servers
+        self._secrets: dict[str, str] = {}
+        self._processes: dict[str, SupervisedProcess] = {}
+        self._watched: list[WatchedServer] = []
+        self._one_shots: list[subprocess.Popen[bytes]] = []
+        self._writing = threading.Lock()
+        self._lock_file: IO[str] | None = None
+        self._stopped = False
+
+    @property
+    def base_url(self) -> str:
+        """The gateway's address."""
+        return f"http://127.0.0.1:{self.port_base}"
+
+    @property
+    def sandbox_url(self) -> str:
+        """The sandbox's address."""
+        return f"http://127.0.0.1:{self.port_base + SANDBOX_PORT}"
+
+    @property
+    def servers(self) -> Servers:
+        """PostgreSQL and RabbitMQ; `kill` and `start` them in resilience tests."""
+        if self._servers is None:
+            raise StartFailed("the system was not started")
+        return self._servers
+
+    @property
+    def secrets(self) -> Mapping[str, str]:
+        """What `secrets.env` holds."""
+        return self._secrets
+
+    @property
+    def processes(self) -> list[SupervisedProcess]:
+        """All processes of the plan."""
+        return list(self._processes.values())
+
+    def process(self, name: str) -> SupervisedProcess:
+        """One process by its name in the plan, `orders-worker` for example."""
+        return self._processes[name]
+
+    def health_url(self, name: str) -> str:
+        """Where this process answers readiness and `/metrics`."""
+        plan = next(plan for plan in self.plan.processes if plan.name == name)
+        return f"http://127.0.0.1:{self.port_base + plan.health_offset}"
+
+    def start(self) -> None:
+        """Start everything and return when all of it is ready; when something fails, stop what was started.
+
+        Raises:
+            StartFailed: a port is taken, a migration failed, or a process never became ready.
+            ServerUnavailable: PostgreSQL or RabbitMQ could be neither found nor started.
+        """
+        self._take_state_dir()
+        pool = ThreadPoolExecutor(16, thread_name_prefix="start")
+        try:
+            self._end_leftovers()
+            if self._servers is None:
+                self._servers = find_servers(
+                    self.state_dir,
+                    ServerPorts.above(self.port_base),
+                    environment=self._caller,
+                    say=lambda text: self._tell("servers", text),
+                )
+            self._refuse_taken_ports()
+            self._start_parts(pool)
+        except BaseException:
+            self.stop()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def stop(self) -> None:
+        """Stop everything within 10 s: the door first, the servers last. May be called again."""
+        if self._stopped:
+            return
+        self._stopped = True
+        for child in list(self._one_shots):
+            kill_child(child)
+        for watched in self._watched:
+            watched.stop()
+        for process in self.processes:
+            process.signal_stop()
+        turns = {plan.name: plan.stop_turn for plan in self.plan.processes}
+        for turn in sorted(set(turns.values())):
+            ending = [process for process in self.processes if turns[process.name] == turn]
+            _at_once(ending, lambda process: process.stop(STOP_SECONDS.get(turn, 1.0)))  # noqa: B023 - awaited here
+        if self._own_servers and self._servers is not None:
+            self._servers.stop()
+        self._write_process_list()
+        if self._lock_file is not None:
+            self._lock_file.close()
+
+    def abandon(self) -> None:
+        """End everything at once, without order; for the second Ctrl-C."""
+        for process in self.processes:
+            process.signal_stop()
+        for process in self.processes:
+            process.kill()
+        if self._own_servers and self._servers is not None:
+            for server in self._servers.all:
+                if server.private:
+                    server.kill()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        await asyncio.to_thread(self.start)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.stop)
+
+    def _take_state_dir(self) -> None:
+        self.state_dir.mkdir(parents=True, exist_ok=True)
+        self._lock_file = (self.state_dir / "lock").open("a+")
+        try:
+            fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._lock_file.seek(0)
+            holder = self._lock_file.read().strip()
+            self._lock_file.close()
+            raise StartFailed(
+                f"{self.state_dir} is used by a running system (process {holder}). Stop that one, or set STATE_DIR and "
+                "PORT_BASE to start a second."
+            ) from None
+        self._lock_file.truncate(0)
+        self._lock_file.write(str(os.getpid()))
+        self._lock_file.flush()
+
+    def _end_leftovers(self) -> None:
+        records = self.state_dir / "processes"
+        for record in sorted(records.glob("*.pid")) if records.exists() else []:
+            if end_recorded_process(record):
+                self._tell(record.stem, "was left over by an earlier run and was ended")
+        if self._own_servers and (self.state_dir / "servers").exists():
+            for record in (self.state_dir / "servers").glob("*.pid"):
+                end_recorded_process(record)
+
+    def _refuse_taken_ports(self) -> None:
+        taken = taken_ports(self._wanted_ports())
+        if taken:
+            lines = [f"  port {port.port}, for {port.wanted_by}, is held by {port.holder}" for port in taken]
+            raise StartFailed(
+                "These ports are taken:\n"
+                + "\n".join(lines)
+                + f"\nStop those programs, or move everything with PORT_BASE (now {self.port_base}), for example "
+                f"`make run PORT_BASE={free_port_base()}`."
+            )
+
+    def _wanted_ports(self) -> Iterable[tuple[str, int]]:
+        for plan in self.plan.processes:
+            for offset in sorted({plan.port_offset, plan.health_offset}):
+                yield plan.name, self.port_base + offset
+            if plan.service == "sandbox":
+                yield "the sandbox's mail server", self.port_base + SANDBOX_MAIL_PORT
+        if self._own_servers:
+            ports = ServerPorts.above(self.port_base)
+            if self.servers.postgresql.private:
+                yield "PostgreSQL", ports.postgresql
+            if self.servers.rabbitmq.private:
+                for name in ("amqp", "management", "prometheus", "epmd", "distribution"):
+                    yield f"RabbitMQ ({name})", getattr(ports, name)
+
+    def _start_parts(self, pool: ThreadPoolExecutor) -> None:
+        self._tell("servers", self.servers.origin)
+        # RabbitMQ boots for seconds: the databases are made and migrated meanwhile.
+        broker = pool.submit(self._start_broker)
+        store = pool.submit(self.servers.redis.start) if self._own_servers and self.servers.redis is not None else None
+        if self._own_servers:
+            self.servers.postgresql.start()
+        self._secrets = load_secrets(self.state_dir, self._caller)
+        self._secrets |= {
+            "DATABASE_URL": self.servers.database_url,
+            "BROKER_URL": self.servers.broker_url,
+            "AUDIT_DATABASE_URL": audit_database_url(self.servers.database_url, self._secrets),
+            "SUBSCRIBER_BROKER_URL": subscriber_broker_url(self.servers.broker_url, self._secrets),
+        }
+        write_secrets(self.state_dir / "secrets.env", self._secrets)
+        self._environments = Environments(
+            self._caller,
+            port_base=self.port_base,
+            state_dir=self.state_dir,
+            servers=self.servers,
+            secrets=self._secrets,
+        )
+        if self.plan.services:
+            try:
+                # In a thread: the caller may stand in an event loop of its own.
+                provisioned = pool.submit(
+                    lambda: asyncio.run(provision_databases(self.servers.database_url, self._secrets))
+                )
+                provisioned.result()
+            except ProvisioningFailed as error:
+                raise StartFailed(str(error)) from error
+        self._tell("databases", "migrating")
+        prepared = [pool.submit(self._prepare, service) for service in self.plan.services]
+        _all_or_first_failure([*prepared, broker, *([store] if store else [])])
+        self._provision_broker(pool)
+        self._watched = [
+            WatchedServer(server, tell=self._tell, changed=self._write_process_list)
+            for server in (self.servers.all if self._own_servers else [])
+        ]
+        for watched in self._watched:
+            watched.start()
+        services = {service.name: service for service in self.plan.services}
+        for plan in self.plan.processes:
+            self._start_process(plan, services.get(plan.service))
+        self._wait_ready(pool)
+
+    def _start_broker(self) -> None:
+        if self._own_servers:
+            self.servers.rabbitmq.start()
+
+    def _provision_broker(self, pool: ThreadPoolExecutor) -> None:
+        try:
+            provisioned = pool.submit(
+                lambda: asyncio.run(
+                    provision_broker(self.servers.management_url, self.servers.broker_url, self._secrets)
+                )
+            )
+            provisioned.result()
+        except ProvisioningFailed as error:
+            # The marketplace runs without outside subscribers; whoever needs them is told.
+            self._tell("rabbitmq", f"WARNING: SUBSCRIBER_BROKER_URL will not work. {error}")
+
+    def _prepare(self, service: Service) -> None:
+        self._run_to_the_end(service, "migrate", self._environments.for_migration(service))
+        if service.name in self.plan.demo_services and self._caller.get("DEMO_DATA", "1") == "1":
+            self._run_to_the_end(service, "demo-data", self._environments.for_demo_data(service), may_be_unknown=True)
+
+    def _run_to_the_end(
+        self, service: Service, command: str, environment: Mapping[str, str], *, may_be_unknown: bool = False
+    ) -> None:
+        if self._stopped:
+            return
+        with tempfile.TemporaryFile() as output:
+            child = spawn([sys.executable, "-m", service.import_name, command], environment=environment, output=output)
+            self._one_shots.append(child)
+            code = child.wait()
+            self._one_shots.remove(child)
+            output.seek(0)
+            text = output.read().decode(errors="replace").strip()
+        if code == UNKNOWN_COMMAND and may_be_unknown:
+            self._tell(service.name, f"has no {command}")
+        elif code != 0:
+            raise StartFailed(f"`python -m {service.import_name} {command}` failed with code {code}:\n{text}")
+
+    def _start_process(self, plan: ProcessPlan, service: Service | None) -> None:
+        process = SupervisedProcess(
+            plan.name,
+            [sys.executable, "-m", *plan.module],
+            self._environments.for_process(plan, service),
+            port=self.port_base + plan.port_offset,
+            health_port=self.port_base + plan.health_offset,
+            state_dir=self.state_dir,
+            tell=self._tell,
+            changed=self._write_process_list,
+        )
+        self._processes[plan.name] = process
+        process.start()
+
+    def _wait_ready(self, pool: ThreadPoolExecutor) -> None:
+        _all_or_first_failure([pool.submit(self._wait_process_ready, plan) for plan in self.plan.processes])
+
+    def _wait_process_ready(self, plan: ProcessPlan) -> None:
+        process, port = self._processes[plan.name], self.port_base + plan.health_offset
+        deadline = time.monotonic() + READY_SECONDS_MAX
+        while not answers_ready(port):
+            if self._stopped:
+                return
+            if process.restarts >= RESTARTS_BEFORE_READY_MAX or time.monotonic() > deadline:
+                raise StartFailed(
+                    f"{plan.name} does not become ready. The end of {process.log_path}:\n{process.last_lines()}"
+                )
+            time.sleep(0.1)
+
+    def _write_process_list(self) -> None:
+        with self._writing:
+            rows = [
+                {"name": process.name, "pid": process.pid, "port": process.port}
+                for process in self.processes
+                if process.pid is not None
+            ]
+            if self._servers is not None and self._own_servers:
+                rows += [
+                    {"name": name, "pid": pid, "port": port}
+                    for server in self._servers.all
+                    for name, pid, port in server.places
+                ]
+            path = self.state_dir / "processes.json"
+            draft = path.with_suffix(".json.new")
+            draft.write_text(json.dumps(rows, indent=2) + "\n")
+            draft.replace(path)
+
+
+def _at_once(processes: list[SupervisedProcess], act: Callable[[SupervisedProcess], None]) -> None:
+    if processes:
+        with ThreadPoolExecutor(len(processes)) as pool:
+            list(pool.map(act, processes))
+
+
+def _all_or_first_failure(futures: list[Future[None]]) -> None:
+    """Wait for all; the first that fails is told at once, while the others are still running."""
+    done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+    for future in done:
+        future.result()

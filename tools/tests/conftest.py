@@ -1,0 +1,40 @@
+"""Small programs of our own, for tests of the launcher that are about starting and stopping, not about services."""
+
+import os
+import textwrap
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory on the import path of child processes, with the program `small_server` in it.
+
+    It answers readiness on METRICS_PORT, writes its environment beside its log, and dies at the start when told so.
+    """
+    directory = tmp_path / "programs"
+    directory.mkdir()
+    (directory / "small_server.py").write_text(
+        textwrap.dedent(
+            """
+            import http.server, json, os, sys
+
+            if "breaks" in sys.argv:
+                print("the mistake is here", flush=True)
+                sys.exit(3)
+
+            class Answer(http.server.BaseHTTPRequestHandler):
+                def do_GET(self):
+                    body = json.dumps(dict(os.environ)).encode()
+                    self.send_response(200)
+                    self.end_headers()
+                    self.wfile.write(body)
+
+            print("serving", *sys.argv[1:], flush=True)
+            http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["METRICS_PORT"])), Answer).serve_forever()
+            """
+        )
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(directory), os.environ.get("PYTHONPATH", "")]).rstrip(":"))
+    return directory

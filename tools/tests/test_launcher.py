@@ -1,0 +1,231 @@
+"""The launcher: what dies comes back, what is stopped is gone, and mistakes are named."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from campus_tools.launcher import CAMPUS, ProcessPlan, StartFailed, System, SystemPlan
+from campus_tools.launcher.environment import Environments
+from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.supervisor import SupervisedProcess
+from campus_tools.servers import Servers
+from campus_tools.services import service_named
+from campus_tools.testing import eventually, role_passwords
+
+SMALL = SystemPlan(
+    services=(),
+    processes=(
+        ProcessPlan("door", ("small_server", "door"), 0, 10, "sandbox", stop_turn=0),
+        ProcessPlan("worker", ("small_server", "worker"), 21, 21, "sandbox"),
+    ),
+)
+
+
+def test_a_killed_child_is_started_again(programs: Path, tmp_path: Path, servers: Servers) -> None:
+    with System(tmp_path / "state", plan=SMALL, servers=servers) as system:
+        worker = system.process("worker")
+        first = worker.pid
+        before = worker.kill()
+        worker.wait_restarted(before)
+        assert worker.pid not in (None, first)
+        assert httpx.get(f"{system.health_url('worker')}/health/readiness", trust_env=False).status_code == 200
+        listed = json.loads((tmp_path / "state" / "processes.json").read_text())
+        assert {"name": "worker", "pid": worker.pid, "port": system.port_base + 21} in listed
+
+
+def test_a_child_killed_from_outside_is_started_again(programs: Path, tmp_path: Path, servers: Servers) -> None:
+    with System(tmp_path / "state", plan=SMALL, servers=servers) as system:
+        listed = json.loads((tmp_path / "state" / "processes.json").read_text())
+        [row] = [row for row in listed if row["name"] == "door"]
+        os.kill(row["pid"], signal.SIGKILL)
+        system.process("door").wait_restarted()
+
+
+def test_stopping_leaves_no_process_and_frees_the_ports(programs: Path, tmp_path: Path, servers: Servers) -> None:
+    system = System(tmp_path / "state", plan=SMALL, servers=servers)
+    system.start()
+    children = [psutil.Process(process.pid) for process in system.processes]
+    system.stop()
+    assert [child for child in children if _runs(child)] == []
+    assert json.loads((tmp_path / "state" / "processes.json").read_text()) == []
+    with System(tmp_path / "state", system.port_base, plan=SMALL, servers=servers):
+        pass
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_stops_everything_it_started(programs: Path, tmp_path: Path, number: signal.Signals) -> None:
+    launcher = _launch_in_a_process(tmp_path)
+    children = await eventually(lambda: _listed_children(tmp_path), within=60)
+    launcher.send_signal(number)
+    assert launcher.wait(10) == 0
+    assert [child for child in children if _runs(child)] == []
+
+
+async def test_a_crashed_launcher_takes_its_children_along(programs: Path, tmp_path: Path) -> None:
+    launcher = _launch_in_a_process(tmp_path)
+    children = await eventually(lambda: _listed_children(tmp_path), within=60)
+    assert "postgres" in {child.name() for child in children}
+    launcher.kill()
+    launcher.wait()
+    await eventually(lambda: not [child for child in children if _runs(child)], within=15)
+
+
+def test_a_taken_port_is_named_with_its_holder_and_the_setting(
+    programs: Path, tmp_path: Path, servers: Servers
+) -> None:
+    with System(tmp_path / "first", plan=SMALL, servers=servers) as first:
+        second = System(tmp_path / "second", first.port_base, plan=SMALL, servers=servers)
+        with pytest.raises(
+            StartFailed, match=rf"port {first.port_base + 21}, for worker, is held by .*process"
+        ) as told:
+            second.start()
+        assert "PORT_BASE" in str(told.value)
+
+
+def test_two_systems_never_share_a_state_directory(programs: Path, tmp_path: Path, servers: Servers) -> None:
+    with (
+        System(tmp_path, plan=SMALL, servers=servers),
+        pytest.raises(StartFailed, match=f"process {os.getpid()}"),
+    ):
+        System(tmp_path, plan=SMALL, servers=servers).start()
+
+
+def test_a_process_that_cannot_start_ends_the_start_with_its_last_words(
+    programs: Path, tmp_path: Path, servers: Servers
+) -> None:
+    broken = SystemPlan((), (*SMALL.processes, ProcessPlan("broken", ("small_server", "breaks"), 22, 22, "sandbox")))
+    system = System(tmp_path, plan=broken, servers=servers)
+    with pytest.raises(StartFailed, match=r"broken does not become ready[\s\S]*the mistake is here"):
+        system.start()
+    assert [process.pid for process in system.processes] == [None, None, None]
+
+
+def test_migrations_run_before_demo_data_and_an_unknown_command_is_no_mistake(
+    programs: Path, tmp_path: Path, servers: Servers
+) -> None:
+    (programs / "identity.py").write_text(
+        textwrap.dedent(
+            f"""
+            import os, pathlib, sys
+            with pathlib.Path({str(tmp_path / "calls")!r}).open("a") as calls:
+                calls.write(sys.argv[1] + (" as owner" if "OWNER_DATABASE_URL" in os.environ else "") + "\\n")
+            """
+        )
+    )
+    (programs / "orders.py").write_text("import sys; sys.exit(64 if sys.argv[1] == 'demo-data' else 0)")
+    services = (service_named("identity"), service_named("orders"))
+    plan = SystemPlan(services, SMALL.processes, demo_services=("identity", "orders"))
+    said: list[str] = []
+    servers.postgresql.start()
+    with System(
+        tmp_path / "state",
+        environment=role_passwords(servers.database_url),
+        plan=plan,
+        servers=servers,
+        tell=lambda who, what: said.append(f"{who} {what}"),
+    ) as system:
+        assert (tmp_path / "calls").read_text().split("\n") == ["migrate as owner", "demo-data", ""]
+        assert "orders has no demo-data" in said
+        assert system.secrets["AUDIT_DATABASE_URL"].startswith("postgresql://campus_audit:")
+
+
+def test_a_failed_migration_is_shown_and_nothing_stays(programs: Path, tmp_path: Path, servers: Servers) -> None:
+    (programs / "identity.py").write_text("import sys; sys.exit('column total does not exist')")
+    plan = SystemPlan((service_named("identity"),), SMALL.processes)
+    servers.postgresql.start()
+    with pytest.raises(StartFailed, match=r"identity migrate` failed with code 1[\s\S]*column total does not exist"):
+        System(tmp_path, environment=role_passwords(servers.database_url), plan=plan, servers=servers).start()
+
+
+def test_each_process_knows_only_its_own_secrets(tmp_path: Path, servers: Servers) -> None:
+    from campus_tools.secrets import load_secrets
+
+    environments = Environments(
+        {"RATE_TIER_1": "5", "GATEWAY_SECRET_KEY_PREVIOUS": "old", "UNRELATED": "x", "OTEL_SERVICE_NAME": "y"},
+        port_base=9000,
+        state_dir=tmp_path,
+        servers=servers,
+        secrets=load_secrets(tmp_path, {}),
+    )
+    told = {
+        plan.name: environments.for_process(plan, service_named(plan.service) if plan.service != "sandbox" else None)
+        for plan in CAMPUS.processes
+    }
+    keepers = {
+        "GATEWAY_SECRET_KEY": {"payments-api", "payments-worker", "payouts-api", "payouts-worker", "sandbox"},
+        "GATEWAY_SECRET_KEY_PREVIOUS": {"payments-api", "payments-worker", "payouts-api", "payouts-worker", "sandbox"},
+        "PIN_KEY": {"orders-api", "orders-worker"},
+        "DEMO_PASSWORD": {"identity-api", "identity-worker"},
+        "OWNER_DATABASE_URL": set(),
+        "UNRELATED": set(),
+        "RATE_TIER_1": set(told),
+        "API_DATABASE_URL": set(told) - {"sandbox"},
+    }
+    for name, expected in keepers.items():
+        assert {process for process, variables in told.items() if name in variables} == expected, name
+    assert told["api-gateway"]["PORT"] == "9000"
+    assert told["api-gateway"]["METRICS_PORT"] == "9010"
+    assert told["orders-worker"]["METRICS_PORT"] == "9022"
+    assert told["orders-api"]["API_DATABASE_URL"].endswith("/campus_orders")
+
+
+def test_a_watched_process_that_is_stopped_stays_stopped(programs: Path, tmp_path: Path) -> None:
+    process = SupervisedProcess(
+        "one",
+        [sys.executable, "-c", "import time; time.sleep(600)"],
+        dict(os.environ),
+        port=1,
+        health_port=1,
+        state_dir=tmp_path,
+        tell=lambda _who, _what: None,
+        changed=lambda: None,
+    )
+    process.start()
+    process.stop(within=2)
+    assert process.pid is None
+    assert process.restarts == 0
+
+
+def _launch_in_a_process(state_dir: Path) -> "subprocess.Popen[bytes]":
+    """The real launcher with private servers, and the small processes in place of the services."""
+    program = textwrap.dedent(
+        """
+        import sys
+        from campus_tools.launcher import __main__, processes, system
+        from campus_tools.launcher.processes import ProcessPlan, SystemPlan
+        small = SystemPlan((), (ProcessPlan("worker", ("small_server", "worker"), 21, 21, "sandbox"),))
+        sys.exit(__main__.main(small))
+        """
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        env={**os.environ, "STATE_DIR": str(state_dir / "state"), "PORT_BASE": str(free_port_base()), "DEMO_DATA": "0"},
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _listed_children(state_dir: Path) -> list[psutil.Process]:
+    """Everything in processes.json with all its descendants, once the worker is among it."""
+    path = state_dir / "state" / "processes.json"
+    rows = json.loads(path.read_text()) if path.exists() else []
+    if "worker" not in {row["name"] for row in rows}:
+        return []
+    parents = [psutil.Process(row["pid"]) for row in rows]
+    return [process for parent in parents for process in (parent, *parent.children(recursive=True))]
+
+
+def _runs(process: psutil.Process) -> bool:
+    """A helper of the broker that has ended and waits for the system's first process to take note runs no more."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.status() != psutil.STATUS_ZOMBIE
+    return False

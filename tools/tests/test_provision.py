@@ -1,0 +1,116 @@
+"""What provisioning leaves behind, and that it may run again."""
+
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import aio_pika
+import asyncpg
+import pytest
+from aiormq.exceptions import ChannelAccessRefused
+
+from campus_tools.launcher.ports import free_port_base
+from campus_tools.provision import (
+    audit_database_url,
+    provision_broker,
+    provision_databases,
+    service_database_urls,
+    subscriber_broker_url,
+)
+from campus_tools.secrets import load_secrets
+from campus_tools.servers import Servers, start_servers
+from campus_tools.services import SERVICES, service_named
+
+
+@pytest.fixture(scope="module")
+def own_servers(tmp_path_factory: pytest.TempPathFactory) -> "Servers":
+    """A PostgreSQL of our own: provisioning changes passwords that the other tests' server shares."""
+    found = start_servers(tmp_path_factory.mktemp("provision"), free_port_base(), environment={})
+    yield found
+    found.stop()
+    found.remove_data()
+
+
+async def test_provisioning_twice_is_harmless(own_servers: Servers, tmp_path: Path) -> None:
+    secrets = load_secrets(tmp_path, {})
+    await provision_databases(own_servers.database_url, secrets)
+    orders = service_database_urls(own_servers.database_url, service_named("orders"), secrets)
+    owner = await asyncpg.connect(orders["OWNER_DATABASE_URL"])
+    await owner.execute("CREATE TABLE kept (id int); INSERT INTO kept VALUES (7)")
+    await owner.close()
+
+    await provision_databases(own_servers.database_url, secrets)
+
+    owner = await asyncpg.connect(orders["OWNER_DATABASE_URL"])
+    assert await owner.fetchval("SELECT id FROM kept") == 7
+    await owner.execute("DROP TABLE kept")
+    await owner.close()
+
+
+async def test_every_service_has_its_roles_with_exactly_their_rights(own_servers: Servers, tmp_path: Path) -> None:
+    await provision_databases(own_servers.database_url, load_secrets(tmp_path, {}))
+    admin = await asyncpg.connect(own_servers.database_url)
+    rows = await admin.fetch(
+        "SELECT rolname, rolcanlogin, rolbypassrls, rolsuper OR rolcreaterole OR rolcreatedb AS mighty FROM pg_roles"
+    )
+    owners = dict(
+        await admin.fetch(
+            "SELECT datname, rolname FROM pg_database JOIN pg_roles ON pg_roles.oid = datdba WHERE datname LIKE 'campus_%'"
+        )
+    )
+    await admin.close()
+
+    rights = {row["rolname"]: (row["rolcanlogin"], row["rolbypassrls"], row["mighty"]) for row in rows}
+    for service in SERVICES:
+        assert owners[service.database] == service.owner_role
+        assert rights[service.owner_role] == (True, False, False)
+        assert rights[service.api_role] == (True, False, False)
+        assert rights[service.service_role] == (True, True, False)
+
+
+async def test_the_audit_sees_every_row_of_every_database_and_changes_none(
+    own_servers: Servers, tmp_path: Path
+) -> None:
+    secrets = load_secrets(tmp_path, {})
+    await provision_databases(own_servers.database_url, secrets)
+    for service in SERVICES:
+        owner = await asyncpg.connect(
+            service_database_urls(own_servers.database_url, service, secrets)["OWNER_DATABASE_URL"]
+        )
+        await owner.execute("CREATE TABLE hidden (id int); ALTER TABLE hidden ENABLE ROW LEVEL SECURITY")
+        await owner.execute("INSERT INTO hidden VALUES (1)")
+        audit_url = urlsplit(audit_database_url(own_servers.database_url, secrets))
+        audit = await asyncpg.connect(urlunsplit(audit_url._replace(path=f"/{service.database}")))
+        assert await audit.fetchval("SELECT count(*) FROM hidden") == 1
+        await audit.execute("SET default_transaction_read_only = off")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await audit.execute("DELETE FROM hidden")
+        await audit.close()
+        await owner.execute("DROP TABLE hidden")
+        await owner.close()
+
+
+async def test_a_subscriber_reads_the_public_exchange_and_nothing_else(own_servers: Servers, tmp_path: Path) -> None:
+    secrets = load_secrets(tmp_path, {})
+    for _ in range(2):
+        await provision_broker(own_servers.management_url, own_servers.broker_url, secrets)
+    admin = await aio_pika.connect(own_servers.broker_url)
+    channel = await admin.channel()
+    public = await channel.declare_exchange("campus.public", aio_pika.ExchangeType.TOPIC, durable=True)
+    await channel.declare_exchange("campus.events", aio_pika.ExchangeType.TOPIC, durable=True)
+
+    subscriber = await aio_pika.connect(subscriber_broker_url(own_servers.broker_url, secrets))
+    theirs = await subscriber.channel()
+    queue = await theirs.declare_queue("sub.demo.orders", durable=True, arguments={"x-queue-type": "quorum"})
+    await queue.bind("campus.public", "orders.#")
+    await public.publish(aio_pika.Message(b"heard"), routing_key="orders.order_placed.v1")
+    message = await queue.get(timeout=5)
+    assert message is not None
+    assert message.body == b"heard"
+    await message.ack()
+
+    with pytest.raises(ChannelAccessRefused):
+        await queue.bind("campus.events", "#")
+    with pytest.raises(ChannelAccessRefused):
+        await (await subscriber.channel()).declare_queue("orders.payments", durable=True)
+    await subscriber.close()
+    await admin.close()

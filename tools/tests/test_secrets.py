@@ -1,0 +1,42 @@
+"""`secrets.env` is made once, kept, and readable by its owner alone."""
+
+import base64
+import subprocess
+from pathlib import Path
+
+from campus_tools.secrets import load_secrets, read_secrets, write_secrets
+
+
+def test_secrets_survive_a_restart(tmp_path: Path) -> None:
+    first = load_secrets(tmp_path, {})
+    assert load_secrets(tmp_path, {}) == first
+    assert first["SEALING_KEY"] != load_secrets(tmp_path / "another", {})["SEALING_KEY"]
+
+
+def test_only_the_owner_can_read_the_secrets(tmp_path: Path) -> None:
+    load_secrets(tmp_path, {})
+    assert (tmp_path / "secrets.env").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_variable_of_the_environment_wins_and_is_kept(tmp_path: Path) -> None:
+    load_secrets(tmp_path, {})
+    load_secrets(tmp_path, {"GATEWAY_SECRET_KEY": "given", "DEMO_TOTP_MAKER": ""})
+    kept = load_secrets(tmp_path, {})
+    assert kept["GATEWAY_SECRET_KEY"] == "given"
+    assert len(base64.b32decode(kept["DEMO_TOTP_MAKER"])) == 20
+
+
+def test_keys_are_32_random_bytes(tmp_path: Path) -> None:
+    made = load_secrets(tmp_path, {})
+    for name in ("SEALING_KEY", "PIN_KEY", "CURSOR_KEY", "GATEWAY_SECRET_KEY"):
+        assert len(base64.urlsafe_b64decode(made[name])) == 32
+
+
+def test_what_is_written_is_read_back_by_us_and_by_a_shell(tmp_path: Path) -> None:
+    path = tmp_path / "secrets.env"
+    values = {"PLAIN": "abc=", "AWKWARD": "a b'c\"$HOME&d", "URL": "amqp://u:p@127.0.0.1:61/?a=1&b=2", "EMPTY": ""}
+    write_secrets(path, values)
+    assert read_secrets(path) == values
+    script = f'. {path}; printf "%s\\n" "$PLAIN" "$AWKWARD" "$URL" "$EMPTY"'
+    shell = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+    assert shell.stdout.removesuffix("\n").split("\n") == list(values.values())
