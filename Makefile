@@ -1,0 +1,52 @@
+# Every command of the project. `make` alone lists them.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-print-directory
+
+PYTHON := .venv/bin/python
+STATE_DIR ?= .state
+PORT_BASE ?= 8080
+export STATE_DIR PORT_BASE
+
+.PHONY: help setup run demo test lint format audit bench bench-quick lock clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## Install what the project needs into .venv (nothing happens when it is up to date)
+	@tools/setup
+
+run: setup ## Start the whole system and stay in the foreground; Ctrl-C stops it (PORT_BASE, STATE_DIR, DATABASE_URL, BROKER_URL)
+	@exec $(PYTHON) -m campus_tools.launcher
+
+demo: setup ## Play the story from browsing to the paid-out vendor against the running system
+	@exec $(PYTHON) -m campus_tools.demo
+
+audit: setup ## Check every money invariant of the running system
+	@exec $(PYTHON) -m campus_tools.audit
+
+test: setup ## Run all tests; starts the servers they need (ARGS="services/orders -k checkout" to choose)
+	@exec .venv/bin/pytest $(ARGS)
+
+lint: setup ## Style, formatting, types and the rules between packages
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy libs/common/src services/*/src sandbox/src tools/src
+	@.venv/bin/lint-imports
+
+format: setup ## Format the code and mend what can be mended
+	@.venv/bin/ruff check --fix-only --quiet .
+	@.venv/bin/ruff format .
+
+bench: setup ## Measure each hot path beside its limit
+	@exec $(PYTHON) -m campus_tools.bench
+
+bench-quick: setup ## The same in two minutes, with less precision
+	@exec $(PYTHON) -m campus_tools.bench --quick
+
+lock: ## Resolve the dependencies anew and write requirements.lock
+	@tools/setup lock
+
+clean: ## Remove the running state: databases, logs, secrets, caches (not .venv)
+	@tools/setup clean
