@@ -1,0 +1,110 @@
+"""`make demo`: the whole story against the running system, step by step, with amounts; it ends with the audit."""
+
+import argparse
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from campus_tools.audit import audit_system
+from campus_tools.journey import Marketplace, StepFailed
+from campus_tools.secrets import read_secrets
+
+console = Console(highlight=False)
+
+
+def main() -> None:
+    """Plays the story; ends with status 1 when a step is refused or the books do not agree."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
+    arguments.add_argument("--port-base", default=int(os.environ.get("PORT_BASE", "8080")), type=int)
+    options = arguments.parse_args()
+    try:
+        clean = asyncio.run(play(options.state_dir, options.port_base))
+    except (StepFailed, TimeoutError, OSError) as error:
+        console.print(f"\n[bold red]The story stopped:[/] {error or type(error).__name__}")
+        console.print(f"Is the system running? `make run` starts it; its logs are in {options.state_dir}/logs.")
+        sys.exit(1)
+    sys.exit(0 if clean else 1)
+
+
+async def play(state_dir: Path, port_base: int) -> bool:
+    """Plays one purchase from browsing to the paid-out vendor; tells whether the audit is clean."""
+    secrets = read_secrets(state_dir / "secrets.env")
+    base_url = f"http://127.0.0.1:{port_base}"
+    market = Marketplace.at(base_url, f"http://127.0.0.1:{port_base + 90}", secrets, patient=True)
+    try:
+        await tell(market)
+        return await audit_system(secrets, market.sandbox, console)
+    finally:
+        await market.close()
+
+
+async def tell(market: Marketplace) -> None:
+    """The story. Amounts are shown in naira."""
+    chapter("A buyer browses")
+    products = [product for product in await market.products(inStock="true", limit=50) if product["priceMinor"] >= 100_000]
+    product = products[0]
+    step(f"{product['name']} from {product['vendorName']}", product["priceMinor"])
+
+    chapter("Checkout: stock is reserved, prices are frozen")
+    buyer = await market.sign_in("buyer@unilag.edu.ng")
+    order = await market.checkout(buyer, product["id"], 2)
+    step(f"order {order['id']} is {order['status']}", order["totalMinor"])
+
+    chapter("The buyer pays at the payment gateway")
+    intent = await market.pay_intent(buyer, order["id"])
+    step(f"reference {intent['reference']}", intent["amountMinor"])
+    await market.pay(intent)
+    order = await market.order_reaches(buyer, order["id"], "paid_escrow")
+    step(f"the signed webhook came: order is {order['status']}, the money waits in escrow", order["totalMinor"])
+
+    chapter("The vendor hands the goods over")
+    number = "" if product["vendorName"].startswith("Ada") else "2"
+    vendor = await market.sign_in(f"vendor{number}@unilag.edu.ng")
+    before = await market.wallet(vendor)
+    step("the vendor's wallet: locked in escrow", before["lockedMinor"])
+    order = await market.dispatch(vendor, order["id"])
+    step(f"order is {order['status']}")
+
+    chapter("The delivery PIN proves it")
+    pin = await market.delivery_pin(buyer, order["id"])
+    text = await market.until("the PIN arrives by SMS", lambda: pin_on_the_phone(market, pin), 30)
+    step(f"the buyer's phone says: “{text}”")
+    delivered = await market.verify_delivery(vendor, order["id"], pin)
+    step(f"order is {delivered['status']}")
+    order = await market.order_reaches(buyer, order["id"], "paid")
+    wallet = await market.wallet_reaches(vendor, before["availableMinor"] + 1)
+    step(f"escrow is released: order is {order['status']}; the vendor may spend", wallet["availableMinor"])
+
+    chapter("The vendor is paid out")
+    payout = await market.request_payout(vendor, wallet["availableMinor"])
+    step(f"payout {payout['id']} is {payout['status']}", payout["amountMinor"])
+    maker = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
+    batch = await market.dispatch_payouts(maker, [payout["id"]])
+    step(f"staff dispatch batch {batch['batchId']}: {batch['submitted']} transfer", batch["totalMinor"])
+    payout = await market.payout_reaches(vendor, payout["id"], "processed")
+    wallet = await market.wallet(vendor)
+    step(f"the bank confirms: payout is [bold green]{payout['status']}[/]; wallet now", wallet["availableMinor"])
+
+
+async def pin_on_the_phone(market: Marketplace, pin: str) -> str | None:
+    for message in await market.messages("+2348030000001", "sms"):
+        if pin in message["text"]:
+            return str(message["text"])
+    return None
+
+
+def chapter(title: str) -> None:
+    console.print(f"\n[bold cyan]{title}[/]")
+
+
+def step(text: str, amount_minor: int | None = None) -> None:
+    amount = "" if amount_minor is None else f"  [bold]₦{amount_minor / 100:,.2f}[/]"
+    console.print(f"  • {text}{amount}")
+
+
+if __name__ == "__main__":
+    main()

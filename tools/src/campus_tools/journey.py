@@ -1,0 +1,225 @@
+"""The marketplace as its users meet it: every step of the story as a call through the gateway.
+
+The demo tells it, the end-to-end and resilience tests repeat it, the benchmark times it.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from uuid import UUID, uuid4
+
+import httpx
+import pyotp
+
+Answer = TypeVar("Answer")
+
+# A step of a running system answers within this, even while a part of it is being started again.
+STEP_SECONDS_MAX = 60.0
+TOTP_STEP_SECONDS = 30
+
+
+class StepFailed(Exception):
+    """A step of the story was refused; the problem document says why."""
+
+    def __init__(self, step: str, answer: httpx.Response) -> None:
+        self.status = answer.status_code
+        self.headers = answer.headers
+        try:
+            self.problem: dict[str, Any] = answer.json()
+        except ValueError:
+            self.problem = {"detail": answer.text[:300]}
+        super().__init__(f"{step}: {self.status} {self.problem.get('code', '')} {self.problem.get('detail', self.problem)}")
+
+
+@dataclass(slots=True)
+class Person:
+    """Somebody who is signed in."""
+
+    email: str
+    access_token: str
+    refresh_token: str = ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.access_token}"}
+
+
+@dataclass(slots=True)
+class Marketplace:
+    """A running system, reached by its public address, and the sandbox that plays the outside world."""
+
+    http: httpx.AsyncClient
+    sandbox: httpx.AsyncClient
+    secrets: Mapping[str, str]
+    patient: bool = False
+    """Whether 5xx, 429 and lost connections are tried again, as a good client does."""
+    _used_codes: dict[str, set[str]] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, base_url: str, sandbox_url: str, secrets: Mapping[str, str], *, patient: bool = False) -> "Marketplace":
+        """The system at these addresses; `secrets` is the content of secrets.env."""
+        limits = httpx.Limits(max_connections=200)
+        return cls(
+            httpx.AsyncClient(base_url=base_url, timeout=30, limits=limits, trust_env=False),
+            httpx.AsyncClient(base_url=sandbox_url, timeout=30, limits=limits, trust_env=False),
+            secrets,
+            patient,
+        )
+
+    async def close(self) -> None:
+        await self.http.aclose()
+        await self.sandbox.aclose()
+
+    # Signing in
+
+    async def sign_in(self, email: str, password: str | None = None) -> Person:
+        body = {"email": email, "password": password or self.secrets["DEMO_PASSWORD"]}
+        tokens = await self.post("/api/auth/login", body)
+        return Person(email, tokens["accessToken"], tokens["refreshToken"])
+
+    async def sign_in_with_two_factors(self, email: str, name: str) -> Person:
+        """Signs in a demo account whose TOTP secret is `DEMO_TOTP_<name>`, up to AAL2. A code works once: waits for the next."""
+        person = await self.sign_in(email)
+        secret = pyotp.TOTP(self.secrets[f"DEMO_TOTP_{name}"])
+        deadline = time.monotonic() + 3 * TOTP_STEP_SECONDS
+        while True:
+            for drift in (0, 1, -1):
+                code = secret.at(int(time.time()) + drift * TOTP_STEP_SECONDS)
+                if code in self._used_codes.setdefault(name, set()):
+                    continue
+                self._used_codes[name].add(code)
+                answer = await self._send("POST", "/api/auth/mfa/verify", person, json={"code": code})
+                if answer.is_success:
+                    tokens = answer.json()["data"]
+                    return Person(email, tokens["accessToken"], tokens["refreshToken"])
+                if time.monotonic() > deadline:
+                    raise StepFailed("mfa/verify", answer)
+            await asyncio.sleep(2)
+
+    # The buyer
+
+    async def products(self, **filters: Any) -> list[dict[str, Any]]:
+        return list(await self.get("/api/products", params=filters))
+
+    async def checkout(self, buyer: Person, product_id: str, quantity: int = 1, *, key: UUID | None = None, **more: Any) -> dict[str, Any]:
+        body = {"items": [{"productId": product_id, "quantity": quantity}], **more}
+        return dict(await self.post("/api/orders/checkout", body, buyer, key=key or uuid4()))
+
+    async def pay_intent(self, buyer: Person, order_id: str, *, key: UUID | None = None) -> dict[str, Any]:
+        return dict(await self.post("/api/payments/intent", {"orderId": order_id}, buyer, key=key or uuid4()))
+
+    async def pay(self, intent: Mapping[str, Any], **overrides: Any) -> None:
+        """Pays on the gateway's page, as a person would; `amount` and `currency` may differ from what is owed."""
+        form = {"action": "pay", **overrides}
+        answer = await self.sandbox.post(f"/pay/{intent['accessCode']}", data=form, headers={"Accept": "application/json"})
+        if not answer.is_success:
+            raise StepFailed("pay", answer)
+
+    async def order(self, person: Person, order_id: str) -> dict[str, Any]:
+        return dict(await self.get(f"/api/orders/{order_id}", person))
+
+    async def order_reaches(self, person: Person, order_id: str, *statuses: str, within: float = STEP_SECONDS_MAX) -> dict[str, Any]:
+        """The order, once it stands in one of these states."""
+
+        async def look() -> dict[str, Any] | None:
+            order = await self.order(person, order_id)
+            return order if order["status"] in statuses else None
+
+        return await self.until(f"order reaches {' or '.join(statuses)}", look, within)
+
+    async def delivery_pin(self, buyer: Person, order_id: str) -> str:
+        return str((await self.get(f"/api/orders/{order_id}/delivery-pin", buyer))["pin"])
+
+    async def messages(self, to: str, channel: str) -> list[dict[str, Any]]:
+        """What the sandbox's phone or mailbox received, newest first."""
+        answer = await self.sandbox.get("/control/messages", params={"to": to, "channel": channel})
+        received = answer.json()
+        return list(received["data"] if isinstance(received, dict) and "data" in received else received)
+
+    # The vendor
+
+    async def dispatch(self, vendor: Person, order_id: str) -> dict[str, Any]:
+        return dict(await self.post(f"/api/orders/{order_id}/dispatch", {}, vendor))
+
+    async def verify_delivery(self, person: Person, order_id: str, pin: str, *, key: UUID | None = None) -> dict[str, Any]:
+        return dict(await self.post(f"/api/orders/{order_id}/verify-delivery", {"pin": pin}, person, key=key or uuid4()))
+
+    async def wallet(self, vendor: Person) -> dict[str, Any]:
+        return dict(await self.get("/api/wallets/current", vendor))
+
+    async def wallet_reaches(self, vendor: Person, available_minor: int, within: float = STEP_SECONDS_MAX) -> dict[str, Any]:
+        """The wallet, once at least this much is available, in kobo."""
+
+        async def look() -> dict[str, Any] | None:
+            wallet = await self.wallet(vendor)
+            return wallet if wallet["availableMinor"] >= available_minor else None
+
+        return await self.until(f"wallet holds {available_minor}", look, within)
+
+    async def request_payout(self, vendor: Person, amount_minor: int, *, key: UUID | None = None) -> dict[str, Any]:
+        return dict(await self.post("/api/payouts", {"amountMinor": amount_minor}, vendor, key=key or uuid4()))
+
+    async def payout_reaches(self, person: Person, payout_id: str, status: str, within: float = STEP_SECONDS_MAX) -> dict[str, Any]:
+        async def look() -> dict[str, Any] | None:
+            payout = dict(await self.get(f"/api/payouts/{payout_id}", person))
+            return payout if payout["status"] == status else None
+
+        return await self.until(f"payout reaches {status}", look, within)
+
+    # Staff
+
+    async def dispatch_payouts(self, maker: Person, payout_ids: list[str], *, key: UUID | None = None) -> dict[str, Any]:
+        return dict(await self.post("/api/payouts/dispatch", {"payoutIds": payout_ids}, maker, key=key or uuid4()))
+
+    # The wire
+
+    async def get(self, path: str, person: Person | None = None, *, params: Mapping[str, Any] | None = None) -> Any:
+        """The `data` of a GET; raises StepFailed."""
+        answer = await self._send("GET", path, person, params=params)
+        if not answer.is_success:
+            raise StepFailed(f"GET {path}", answer)
+        return answer.json()["data"]
+
+    async def post(self, path: str, body: Mapping[str, Any], person: Person | None = None, *, key: UUID | None = None) -> Any:
+        """The `data` of a POST; raises StepFailed."""
+        headers = {"Idempotency-Key": str(key)} if key else {}
+        answer = await self._send("POST", path, person, json=body, headers=headers)
+        if not answer.is_success:
+            raise StepFailed(f"POST {path}", answer)
+        return answer.json()["data"]
+
+    async def _send(self, method: str, path: str, person: Person | None, **request: Any) -> httpx.Response:
+        headers = {**(person.headers if person else {}), **request.pop("headers", {})}
+        deadline = time.monotonic() + STEP_SECONDS_MAX
+        while True:
+            try:
+                answer = await self.http.request(method, path, headers=headers, **request)
+                if not self._worth_another_try(answer, headers) or time.monotonic() > deadline:
+                    return answer
+                await asyncio.sleep(min(float(answer.headers.get("Retry-After", 0.3)), 3.0))
+            except httpx.TransportError:
+                # A POST without a key may have had its effect: only safe calls are repeated blindly.
+                repeatable = method == "GET" or "Idempotency-Key" in headers
+                if not (self.patient and repeatable) or time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(0.3)
+
+    def _worth_another_try(self, answer: httpx.Response, headers: Mapping[str, str]) -> bool:
+        if not self.patient:
+            return False
+        in_flight = answer.status_code == 409 and "Idempotency-Key" in headers and "Retry-After" in answer.headers
+        return answer.status_code in (429, 500, 502, 503, 504) or in_flight
+
+    @staticmethod
+    async def until(what: str, look: Callable[[], Awaitable[Answer | None]], within: float) -> Answer:
+        """The first true answer of `look`; raises TimeoutError with what was waited for."""
+        deadline = time.monotonic() + within
+        while True:
+            seen = await look()
+            if seen is not None:
+                return seen
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{what}: not within {within:.0f} s")
+            await asyncio.sleep(0.05)
