@@ -45,7 +45,9 @@ async def play(state_dir: Path, port_base: int) -> bool:
 async def tell(market: Marketplace) -> None:
     """The story. Amounts are shown in naira."""
     chapter("A buyer browses")
-    products = [product for product in await market.products(inStock="true", limit=50) if product["priceMinor"] >= 100_000]
+    products = [
+        product for product in await market.products(inStock="true", limit=50) if product["priceMinor"] >= 100_000
+    ]
     product = products[0]
     step(f"{product['name']} from {product['vendorName']}", product["priceMinor"])
 

@@ -30,7 +30,9 @@ class StepFailed(Exception):
             self.problem: dict[str, Any] = answer.json()
         except ValueError:
             self.problem = {"detail": answer.text[:300]}
-        super().__init__(f"{step}: {self.status} {self.problem.get('code', '')} {self.problem.get('detail', self.problem)}")
+        super().__init__(
+            f"{step}: {self.status} {self.problem.get('code', '')} {self.problem.get('detail', self.problem)}"
+        )
 
 
 @dataclass(slots=True)
@@ -103,7 +105,9 @@ class Marketplace:
     async def products(self, **filters: Any) -> list[dict[str, Any]]:
         return list(await self.get("/api/products", params=filters))
 
-    async def checkout(self, buyer: Person, product_id: str, quantity: int = 1, *, key: UUID | None = None, **more: Any) -> dict[str, Any]:
+    async def checkout(
+        self, buyer: Person, product_id: str, quantity: int = 1, *, key: UUID | None = None, **more: Any
+    ) -> dict[str, Any]:
         body = {"items": [{"productId": product_id, "quantity": quantity}], **more}
         return dict(await self.post("/api/orders/checkout", body, buyer, key=key or uuid4()))
 
@@ -113,14 +117,18 @@ class Marketplace:
     async def pay(self, intent: Mapping[str, Any], **overrides: Any) -> None:
         """Pays on the gateway's page, as a person would; `amount` and `currency` may differ from what is owed."""
         form = {"action": "pay", **overrides}
-        answer = await self.sandbox.post(f"/pay/{intent['accessCode']}", data=form, headers={"Accept": "application/json"})
+        answer = await self.sandbox.post(
+            f"/pay/{intent['accessCode']}", data=form, headers={"Accept": "application/json"}
+        )
         if not answer.is_success:
             raise StepFailed("pay", answer)
 
     async def order(self, person: Person, order_id: str) -> dict[str, Any]:
         return dict(await self.get(f"/api/orders/{order_id}", person))
 
-    async def order_reaches(self, person: Person, order_id: str, *statuses: str, within: float = STEP_SECONDS_MAX) -> dict[str, Any]:
+    async def order_reaches(
+        self, person: Person, order_id: str, *statuses: str, within: float = STEP_SECONDS_MAX
+    ) -> dict[str, Any]:
         """The order, once it stands in one of these states."""
 
         async def look() -> dict[str, Any] | None:
@@ -143,13 +151,19 @@ class Marketplace:
     async def dispatch(self, vendor: Person, order_id: str) -> dict[str, Any]:
         return dict(await self.post(f"/api/orders/{order_id}/dispatch", {}, vendor))
 
-    async def verify_delivery(self, person: Person, order_id: str, pin: str, *, key: UUID | None = None) -> dict[str, Any]:
-        return dict(await self.post(f"/api/orders/{order_id}/verify-delivery", {"pin": pin}, person, key=key or uuid4()))
+    async def verify_delivery(
+        self, person: Person, order_id: str, pin: str, *, key: UUID | None = None
+    ) -> dict[str, Any]:
+        return dict(
+            await self.post(f"/api/orders/{order_id}/verify-delivery", {"pin": pin}, person, key=key or uuid4())
+        )
 
     async def wallet(self, vendor: Person) -> dict[str, Any]:
         return dict(await self.get("/api/wallets/current", vendor))
 
-    async def wallet_reaches(self, vendor: Person, available_minor: int, within: float = STEP_SECONDS_MAX) -> dict[str, Any]:
+    async def wallet_reaches(
+        self, vendor: Person, available_minor: int, within: float = STEP_SECONDS_MAX
+    ) -> dict[str, Any]:
         """The wallet, once at least this much is available, in kobo."""
 
         async def look() -> dict[str, Any] | None:
@@ -161,7 +175,9 @@ class Marketplace:
     async def request_payout(self, vendor: Person, amount_minor: int, *, key: UUID | None = None) -> dict[str, Any]:
         return dict(await self.post("/api/payouts", {"amountMinor": amount_minor}, vendor, key=key or uuid4()))
 
-    async def payout_reaches(self, person: Person, payout_id: str, status: str, within: float = STEP_SECONDS_MAX) -> dict[str, Any]:
+    async def payout_reaches(
+        self, person: Person, payout_id: str, status: str, within: float = STEP_SECONDS_MAX
+    ) -> dict[str, Any]:
         async def look() -> dict[str, Any] | None:
             payout = dict(await self.get(f"/api/payouts/{payout_id}", person))
             return payout if payout["status"] == status else None
@@ -170,7 +186,9 @@ class Marketplace:
 
     # Staff
 
-    async def dispatch_payouts(self, maker: Person, payout_ids: list[str], *, key: UUID | None = None) -> dict[str, Any]:
+    async def dispatch_payouts(
+        self, maker: Person, payout_ids: list[str], *, key: UUID | None = None
+    ) -> dict[str, Any]:
         return dict(await self.post("/api/payouts/dispatch", {"payoutIds": payout_ids}, maker, key=key or uuid4()))
 
     # The wire
@@ -182,7 +200,9 @@ class Marketplace:
             raise StepFailed(f"GET {path}", answer)
         return answer.json()["data"]
 
-    async def post(self, path: str, body: Mapping[str, Any], person: Person | None = None, *, key: UUID | None = None) -> Any:
+    async def post(
+        self, path: str, body: Mapping[str, Any], person: Person | None = None, *, key: UUID | None = None
+    ) -> Any:
         """The `data` of a POST; raises StepFailed."""
         headers = {"Idempotency-Key": str(key)} if key else {}
         answer = await self._send("POST", path, person, json=body, headers=headers)

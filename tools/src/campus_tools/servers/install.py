@@ -3,6 +3,8 @@
 import os
 import shutil
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +13,10 @@ from campus_tools.servers.errors import ServerUnavailable
 
 _POLICY = Path("/usr/sbin/policy-rc.d")
 _lists_are_fresh = False
+_one_at_a_time = threading.Lock()
+"""PostgreSQL and RabbitMQ are looked for side by side, and apt serves one at a time."""
+LOCK_SECONDS_MAX = 180.0
+"""How long another installation on the machine is waited for."""
 
 
 def can_install() -> bool:
@@ -20,23 +26,39 @@ def can_install() -> bool:
 
 def install(packages: list[str], *, why: str, say: Callable[[str], None]) -> None:
     """Install Debian packages, or say by which command the reader can."""
-    global _lists_are_fresh  # noqa: PLW0603 - the package lists are read once for the whole program
     if not can_install():
         raise ServerUnavailable(
             f"{why}, and it cannot be installed from here. Install it (Debian: sudo apt-get install "
             f"{' '.join(packages)}), start a Docker engine, or set DATABASE_URL and BROKER_URL."
         )
     say(f"{why}: installing {' '.join(packages)} with apt-get")
-    if not _lists_are_fresh:
-        _apt("update", say=say)
-        _lists_are_fresh = True
-    with _packages_start_nothing():
-        _apt("install", "-y", "--no-install-recommends", *packages, say=say)
+    with _one_at_a_time:
+        _refresh_lists(say)
+        with _packages_start_nothing():
+            _apt("install", "-y", "--no-install-recommends", *packages, say=say)
+
+
+def _refresh_lists(say: Callable[[str], None]) -> None:
+    global _lists_are_fresh  # noqa: PLW0603 - the package lists are read once for the whole program
+    if _lists_are_fresh:
+        return
+    deadline = time.monotonic() + LOCK_SECONDS_MAX
+    while True:
+        try:
+            _apt("update", say=say)
+        except ServerUnavailable as error:
+            # The option below makes apt wait for the lock of the packages, but not for that of the lists.
+            if "Could not get lock" not in str(error) or time.monotonic() > deadline:
+                raise
+            say("another program is using apt; waiting for it")
+            time.sleep(2)
+        else:
+            _lists_are_fresh = True
+            return
 
 
 def _apt(*arguments: str, say: Callable[[str], None]) -> None:
-    # Another installation may hold the lock for a while.
-    command = ["apt-get", "-q", "-o", "DPkg::Lock::Timeout=180", *arguments]
+    command = ["apt-get", "-q", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS_MAX:.0f}", *arguments]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as apt:
         lines: list[str] = []
