@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import uvicorn
 import uvloop
@@ -212,13 +212,23 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-async def serve(app: ASGIApp, host: str, port: int, beside: Sequence[Awaitable[None]]) -> None:
+async def serve(
+    app: ASGIApp,
+    host: str,
+    port: int,
+    beside: Sequence[Awaitable[None]],
+    *,
+    protocol: type[asyncio.Protocol] | Literal["httptools"] = "httptools",
+) -> None:
     """Serves until SIGTERM or SIGINT: no new requests, the running ones end, then the loops beside are cancelled."""
     config = uvicorn.Config(
         app,
         host=host,
         port=port,
-        http="httptools",
+        http=protocol,
+        ws="none",
+        # uvicorn would believe X-Forwarded-For of any client on this machine.
+        proxy_headers=False,
         loop="none",
         lifespan="off",
         access_log=False,
