@@ -1,0 +1,100 @@
+"""The map of the broker, the services' subscription lists and their imports tell one story."""
+
+import importlib
+import re
+
+import pytest
+
+from contracts import identity, notifications, operations, orders, payments, payouts, topology
+from contracts.event import Event
+from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK, STAFF_ROLES
+from tests.architecture.sources import SHAPED, imports_of, inside, python_files
+
+MODULES = (identity, orders, payments, payouts, notifications, operations)
+EVENTS = [
+    value
+    for module in MODULES
+    for value in vars(module).values()
+    if isinstance(value, type) and issubclass(value, Event) and hasattr(value, "TYPE")
+]
+services = pytest.mark.parametrize("service", SHAPED)
+
+
+@services
+def test_a_service_subscribes_to_exactly_what_the_map_says(service):
+    subscriptions = importlib.import_module(f"{service}.app").SERVICE.subscriptions
+    heard = {line.event.TYPE for line in subscriptions}
+    mapped = {event.TYPE for event in topology.SUBSCRIPTIONS[service]} - {identity.SessionRevoked.TYPE}
+    assert heard == mapped
+
+
+@services
+def test_the_work_queues_of_a_service_are_on_the_map(service):
+    work = {item.queue for item in importlib.import_module(f"{service}.app").SERVICE.work_items}
+    assert work == {queue for queue in topology.WORK_QUEUES if queue.startswith(f"{service}.")}
+
+
+@services
+def test_a_service_imports_the_contracts_it_speaks_and_hears_and_no_others(service):
+    package = SHAPED[service]
+    may = {service, "operations", "permissions", "demo", "event"} | {
+        event.publisher() for event in topology.SUBSCRIPTIONS[service]
+    }
+    foreign = {
+        name.split(".")[1]
+        for path in python_files(package)
+        for name in imports_of(path)
+        if name.startswith("contracts.") and name.split(".")[1] not in may
+    }
+    assert foreign == set()
+
+
+@services
+def test_foreign_events_are_known_at_the_door_only(service):
+    package = SHAPED[service]
+    foreign = tuple(
+        f"contracts.{module}"
+        for module in ("identity", "orders", "payments", "payouts", "notifications")
+        if module != service
+    )
+    strays = [
+        f"{path.relative_to(package)} imports {name}"
+        for path in python_files(package)
+        if inside(path, package) not in ("consumers", "demo")
+        for name in imports_of(path)
+        if name.startswith(foreign)
+    ]
+    assert strays == []
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.TYPE)
+def test_an_event_is_named_by_its_fact(event):
+    assert re.fullmatch(r"[a-z]+\.[a-z]+(_[a-z]+)*\.v[0-9]+", event.TYPE)
+    words = event.TYPE.split(".")[1].split("_")
+    assert event.__name__ == "".join(word.capitalize() for word in words)
+    module = event.__module__.rsplit(".", 1)[-1]
+    assert event.publisher() == module
+
+
+def test_no_two_events_share_a_type():
+    assert len({event.TYPE for event in EVENTS}) == len(EVENTS)
+
+
+def test_nothing_secret_or_personal_is_public():
+    heard = {event.TYPE for event in topology.PUBLIC}
+    assert not any(name.startswith(("identity.", "operations.")) for name in heard)
+    assert not heard & {orders.DeliveryPinIssued.TYPE, payouts.BankDetailsChanged.TYPE}
+
+
+def test_every_role_has_a_rank_and_nobody_of_the_platform_moves_money():
+    assert set(ROLES_BY_RANK) == set(PERMISSIONS_BY_ROLE)
+    money = {permission for role in ("finance_maker", "finance_checker") for permission in PERMISSIONS_BY_ROLE[role]}
+    assert not PERMISSIONS_BY_ROLE["platform_admin"] & money
+    assert "buyer" not in STAFF_ROLES
+
+
+def test_no_role_may_both_prepare_and_approve():
+    for role, permissions in PERMISSIONS_BY_ROLE.items():
+        prepared = {permission.split(":")[0] for permission in permissions if permission.endswith(":prepare")}
+        approved = {permission.split(":")[0] for permission in permissions if permission.endswith(":approve")}
+        assert not prepared & approved, role

@@ -1,0 +1,108 @@
+"""Who knows one service knows them all."""
+
+import ast
+import re
+
+import pytest
+
+from tests.architecture.sources import SHAPED, imports_of, inside, python_files, texts_of, tree_of
+
+ROOMS = {
+    "__init__", "__main__", "app", "settings", "routes", "consumers", "timers", "schemas", "use_cases", "queries", "store",
+    "clients", "tables", "domain", "data", "templates", "demo", "py.typed", "keys",
+}  # fmt: skip
+SQL_ROOMS = {"store", "queries", "timers", "demo"}
+STATEMENT = re.compile(r"^\s*(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|WITH \w+ AS)\b", re.MULTILINE)
+FRAMEWORKS = ("fastapi", "starlette", "httpx", "aiohttp", "sqlalchemy", "asyncpg", "aio_pika", "alembic", "pydantic")
+PURE = ("common.problems", "common.money", "common.ledger", "common.clock", "common.ids", "common.retry")
+
+services = pytest.mark.parametrize("service", SHAPED)
+
+
+def offences(service: str, room: str, forbidden: tuple[str, ...]) -> list[str]:
+    package = SHAPED[service]
+    return [
+        f"{path.relative_to(package)} imports {name}"
+        for path in python_files(package)
+        if inside(path, package) == room
+        for name in imports_of(path)
+        if name.startswith(forbidden)
+    ]
+
+
+@services
+def test_a_service_has_the_rooms_that_all_have_and_no_other(service):
+    package = SHAPED[service]
+    found = {inside(path, package) for path in python_files(package)}
+    assert found - ROOMS == set()
+    assert {"__main__", "app", "settings", "routes", "use_cases", "queries", "store", "tables", "domain"} <= found
+
+
+@services
+def test_the_domain_is_pure(service):
+    package = SHAPED[service]
+    foreign = [
+        f"{path.relative_to(package)} imports {name}"
+        for path in python_files(package / "domain")
+        for name in imports_of(path)
+        if name.startswith((*FRAMEWORKS, "common.", "contracts"))
+        and not name.startswith((*PURE, "contracts.permissions"))
+    ]
+    assert foreign == []
+
+
+@services
+def test_use_cases_know_neither_http_nor_a_provider_s_library(service):
+    forbidden = tuple(name for name in FRAMEWORKS if name not in ("asyncpg",))
+    assert offences(service, "use_cases", forbidden) == []
+
+
+@services
+def test_routes_neither_write_sql_nor_reach_past_the_use_cases(service):
+    assert offences(service, "routes", ("asyncpg", "sqlalchemy", f"{service}.store")) == []
+
+
+@services
+def test_queries_and_store_know_no_http(service):
+    for room in ("queries", "store", "timers", "consumers"):
+        assert offences(service, room, ("fastapi", "starlette", "httpx")) == []
+
+
+@services
+def test_settings_are_read_in_the_composition_root_only(service):
+    package = SHAPED[service]
+    readers = [
+        inside(path, package)
+        for path in python_files(package)
+        if any(name.startswith(f"{service}.settings") for name in imports_of(path))
+    ]
+    assert set(readers) <= {"app", "__main__"}
+
+
+@services
+def test_sql_stands_in_its_home_only(service):
+    package = SHAPED[service]
+    strays = [
+        f"{path.relative_to(package)}: {text.strip()[:60]}"
+        for path in python_files(package)
+        if inside(path, package) not in SQL_ROOMS
+        for text in texts_of(path)
+        if STATEMENT.search(text)
+    ]
+    assert strays == []
+
+
+@services
+def test_a_use_case_is_one_public_async_function(service):
+    package = SHAPED[service]
+    for path in python_files(package / "use_cases"):
+        if path.name == "__init__.py":
+            continue
+        functions = [node for node in tree_of(path).body if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef)]
+        public = [node.name for node in functions if not node.name.startswith("_")]
+        assert len(public) == 1, f"{path.relative_to(package)} has the public functions {public}"
+        assert public[0] == path.stem, f"{path.relative_to(package)} defines {public[0]}"
+        assert isinstance(next(node for node in functions if node.name == public[0]), ast.AsyncFunctionDef)
+        assert ast.get_docstring(next(node for node in functions if node.name == public[0])), (
+            f"{path.name} has no docstring"
+        )

@@ -1,0 +1,98 @@
+"""Rules that matter and that no linter knows, as ordinary tests."""
+
+import ast
+import re
+
+import pytest
+
+from tests.architecture.sources import ROOT, SERVICES, imports_of, product_files, python_files, texts_of, tree_of
+
+PRODUCT = product_files()
+ALL = python_files(ROOT / "libs", ROOT / "services", ROOT / "sandbox", ROOT / "tools", ROOT / "tests")
+# A module that outgrows this is a folder of verbs that has not been made yet.
+LINES_MAX = 400
+ONLY_CLOCK_AND_IDS = {"clock.py", "ids.py"}
+ids = {"ids": lambda path: str(path.relative_to(ROOT))}
+
+
+def calls_of(path) -> list[str]:
+    return [ast.unparse(node.func) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+
+
+@pytest.mark.parametrize("path", PRODUCT, **ids)
+def test_time_and_randomness_come_from_one_place(path):
+    if path.parent.name == "common" and path.name in ONLY_CLOCK_AND_IDS:
+        return
+    forbidden = {
+        "datetime.now",
+        "datetime.utcnow",
+        "time.time",
+        "date.today",
+        "uuid4",
+        "uuid.uuid4",
+        "uuid1",
+        "secrets.token_hex",
+        "secrets.token_urlsafe",
+        "secrets.randbelow",
+    }
+    assert not forbidden & set(calls_of(path))
+
+
+@pytest.mark.parametrize("path", PRODUCT, **ids)
+def test_nothing_outlives_its_transaction_on_a_pooled_connection(path):
+    """Pools do not reset connections (decision 2)."""
+    for text in texts_of(path):
+        assert not re.search(r"^\s*(SET (?!LOCAL)\w+\b.*(=|TO)|LISTEN |pg_advisory_lock\()", text, re.IGNORECASE), text
+
+
+@pytest.mark.parametrize("path", PRODUCT, **ids)
+def test_no_promise_is_left_for_later(path):
+    source = path.read_text()
+    assert not re.search(r"\b(TODO|FIXME|XXX|HACK)\b|NotImplementedError", source)
+
+
+@pytest.mark.parametrize("path", PRODUCT, **ids)
+def test_a_module_fits_its_reader(path):
+    assert len(path.read_text().splitlines()) <= LINES_MAX
+
+
+@pytest.mark.parametrize("path", PRODUCT, **ids)
+def test_a_module_says_what_it_is_for(path):
+    if path.read_text().strip():
+        assert ast.get_docstring(tree_of(path)) or path.name == "__init__.py"
+
+
+@pytest.mark.parametrize("path", PRODUCT, **ids)
+def test_names_are_the_field_s_words(path):
+    refused = {"manager", "helper", "helpers", "util", "utils", "misc", "base", "data", "info"}
+    words = set(path.stem.split("_"))
+    assert not refused & words
+
+
+@pytest.mark.parametrize("path", [path for path in ALL if "tests" in path.parts], **ids)
+def test_tests_wait_with_a_probe_and_never_sleep(path):
+    assert not {"time.sleep"} & set(calls_of(path))
+
+
+@pytest.mark.parametrize("path", [path for path in ALL if path.name.startswith("test_")], **ids)
+def test_nothing_is_skipped_silently(path):
+    marks = {ast.unparse(node) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
+    assert not {"pytest.mark.skip", "pytest.mark.xfail", "pytest.skip", "pytest.mark.skipif", "pytest.xfail"} & marks
+
+
+@pytest.mark.parametrize("path", ALL, **ids)
+def test_no_file_knows_the_machine_it_was_written_on(path):
+    if path.name == "test_tidy.py":
+        return
+    assert "/work/" not in path.read_text()
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_service_says_what_it_is(service):
+    assert (ROOT / "services" / service / "README.md").read_text().startswith("# ")
+
+
+def test_the_sandbox_is_reached_by_configuration_alone():
+    for path in PRODUCT:
+        assert "sandbox" not in {name.split(".")[0] for name in imports_of(path)}
+        assert not [text for text in texts_of(path) if "sandbox" in text.lower()], path
