@@ -19,6 +19,7 @@ from sandbox.control.views import (
     show_inbox,
     show_messages,
     show_trace,
+    show_trace_list,
     show_trace_list_page,
     show_trace_page,
 )
@@ -53,6 +54,7 @@ ROUTES = [
             Route("/messages", show_messages, methods=["GET"]),
             Route("/messages", clear_messages, methods=["DELETE"]),
             Route("/messaging/incoming", receive_incoming, methods=["POST"]),
+            Route("/traces", show_trace_list, methods=["GET"]),
             Route("/traces/{trace_id}", show_trace, methods=["GET"]),
             Route("/webhooks", list_webhooks, methods=["GET"]),
             Route("/webhooks/send", send_webhook, methods=["POST"]),

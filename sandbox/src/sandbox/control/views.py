@@ -68,6 +68,11 @@ async def show_trace(request: Request) -> Response:
     )
 
 
+async def show_trace_list(request: Request) -> Response:
+    """`GET /control/traces`: the newest traces with their first span, duration and number of spans."""
+    return JsonResponse({"traces": [dict(row) for row in list_traces(world_of(request).book)]})
+
+
 async def show_trace_list_page(request: Request) -> Response:
     traces = [
         {**dict(row), "started": _clock_time(row["started_nanoseconds"])} for row in list_traces(world_of(request).book)

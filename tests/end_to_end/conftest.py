@@ -1,0 +1,83 @@
+"""One running system for all end-to-end tests, started by the launcher that `make run` uses."""
+
+import itertools
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+
+import pytest
+import pytest_asyncio
+
+from campus_tools.journey import Marketplace, Person
+from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.system import System
+
+# Many people act from one machine here: each client has an address of its own behind a trusted proxy, and the tiers that
+# count users are out of the way. Tier 1 keeps its sixty.
+SETTINGS = {
+    "TRUSTED_PROXIES": "127.0.0.1",
+    "RATE_TIER_2": "100000",
+    "RATE_TIER_3": "100000",
+    "RATE_TIER_4": "100000",
+    "RATE_TIER_4_ADDRESS": "100000",
+    "RETRY_DELAYS_SECONDS": "0.2,0.5,1,1.5,2",
+}
+_addresses = itertools.count(1)
+
+
+def new_address() -> str:
+    """An address that no other client of the run uses."""
+    number = next(_addresses)
+    return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+
+
+@dataclass(frozen=True)
+class People:
+    buyer: Person
+    other_buyer: Person
+    vendor: Person
+    other_vendor: Person
+    maker: Person
+    checker: Person
+    auditor: Person
+    ops: Person
+    hub: Person
+    support: Person
+
+
+@pytest.fixture(scope="session")
+def system(tmp_path_factory) -> Iterator[System]:
+    port_base = free_port_base()
+    tracing = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port_base + 90}/otlp"}
+    with System(tmp_path_factory.mktemp("system"), port_base, {**SETTINGS, **tracing}) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def market(system: System) -> AsyncIterator[Marketplace]:
+    """A client with an address of its own."""
+    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+    market.http.headers["X-Forwarded-For"] = new_address()
+    yield market
+    await market.close()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def people(system: System) -> People:
+    """Everybody of the demo data, signed in once for the run; vendor and staff with two factors."""
+    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+    market.http.headers["X-Forwarded-For"] = new_address()
+    try:
+        return People(
+            buyer=await market.sign_in("buyer@unilag.edu.ng"),
+            other_buyer=await market.sign_in("buyer2@unilag.edu.ng"),
+            vendor=await market.sign_in_with_two_factors("vendor@unilag.edu.ng", "VENDOR"),
+            other_vendor=await market.sign_in_with_two_factors("vendor2@unilag.edu.ng", "VENDOR2"),
+            maker=await market.sign_in_with_two_factors("maker@campus.example", "MAKER"),
+            checker=await market.sign_in_with_two_factors("checker@campus.example", "CHECKER"),
+            auditor=await market.sign_in_with_two_factors("auditor@campus.example", "AUDITOR"),
+            ops=await market.sign_in_with_two_factors("ops@campus.example", "OPS"),
+            hub=await market.sign_in_with_two_factors("hub@campus.example", "HUB"),
+            support=await market.sign_in_with_two_factors("support@campus.example", "SUPPORT"),
+        )
+    finally:
+        await market.close()

@@ -1,0 +1,98 @@
+"""Charges that pay nothing as they stand, and charges that are told many times."""
+
+import asyncio
+import hashlib
+import hmac
+import json
+
+from tests.end_to_end.steps import placed_order
+
+
+def signed(system, body: bytes) -> dict[str, str]:
+    key = system.secrets["GATEWAY_SECRET_KEY"].encode()
+    return {"x-gateway-signature": hmac.new(key, body, hashlib.sha512).hexdigest(), "Content-Type": "application/json"}
+
+
+def charge_success(reference: str, amount_minor: int, event_id: int, currency: str = "NGN", **metadata) -> bytes:
+    content = {
+        "id": event_id, "domain": "test", "status": "success", "reference": reference, "amount": amount_minor, "currency": currency,
+        "gateway_response": "Approved", "paid_at": "2026-01-01T00:00:00.000Z", "created_at": "2026-01-01T00:00:00.000Z", "channel": "card",
+        "authorization": {}, "customer": {"id": 1, "email": "x@example.com"}, "metadata": metadata or 0,
+    }  # fmt: skip
+    return json.dumps({"event": "charge.success", "data": content}).encode()
+
+
+async def quarantined(market, people, reference: str):
+    async def look():
+        charges = await market.get("/api/quarantined-charges", people.auditor, params={"limit": 100})
+        return next((charge for charge in charges if charge["reference"] == reference), None)
+
+    return await market.until("the quarantine", look, 20)
+
+
+async def test_one_kobo_too_little_is_quarantined_and_the_order_stays(market, people):
+    order = await placed_order(market, people)
+    intent = await market.pay_intent(people.buyer, order["id"])
+    await market.pay(intent, amount=order["totalMinor"] - 1)
+    charge = await quarantined(market, people, intent["reference"])
+    assert charge["amountMinor"] == order["totalMinor"] - 1
+    assert (await market.order(people.buyer, order["id"]))["status"] == "Processing"
+
+
+async def test_kobo_are_not_naira(market, people):
+    order = await placed_order(market, people)
+    intent = await market.pay_intent(people.buyer, order["id"])
+    await market.pay(intent, amount=order["totalMinor"] // 100)
+    await quarantined(market, people, intent["reference"])
+    assert (await market.order(people.buyer, order["id"]))["status"] == "Processing"
+
+
+async def test_the_same_number_of_another_currency_never_pays(market, people):
+    order = await placed_order(market, people)
+    intent = await market.pay_intent(people.buyer, order["id"])
+    await market.pay(intent, currency="GHS")
+    assert (await quarantined(market, people, intent["reference"]))["currency"] == "GHS"
+    assert (await market.order(people.buyer, order["id"]))["status"] == "Processing"
+
+
+async def test_fifty_identical_charges_at_once_have_one_effect_and_fifty_answers(system, market, people):
+    order = await placed_order(market, people)
+    intent = await market.pay_intent(people.buyer, order["id"])
+    # The gateway takes the money and its own message is lost: the fifty that follow are the first.
+    await market.sandbox.put("/control/faults", json={"charge_webhook": {"drop": True, "match": intent["reference"]}})
+    await market.pay(intent)
+    bearer = {"Authorization": f"Bearer {system.secrets['GATEWAY_SECRET_KEY']}"}
+    paid = (await market.sandbox.get(f"/gateway/transaction/verify/{intent['reference']}", headers=bearer)).json()["data"]
+    assert paid["status"] == "success"
+    body = charge_success(intent["reference"], paid["amount"], paid["id"])
+    answers = await asyncio.gather(
+        *(market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body)) for _ in range(50))
+    )
+    assert [answer.status_code for answer in answers] == [200] * 50
+    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+    transactions = await market.get("/api/transactions", people.auditor, params={"limit": 100})
+    of_order = [line for line in transactions if f"escrow:{order['id']}" in {entry["account"] for entry in line["entries"]}]
+    assert [line["type"] for line in of_order] == ["charge"]
+
+
+async def test_a_webhook_without_a_good_signature_is_refused_in_the_specified_words(system, market):
+    body = charge_success("nobody", 1, 990_002)
+    good = signed(system, body)["x-gateway-signature"]
+    for signature in (None, "", good.upper(), good[:-1], good + "0", "0" * 128):
+        headers = {} if signature is None else {"x-gateway-signature": signature}
+        answer = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=headers)
+        assert (answer.status_code, answer.json()) == (401, {"error": "Invalid signature"})
+
+
+async def test_every_well_signed_body_is_answered_200(system, market):
+    for body in (
+        b"{}",
+        b"[]",
+        b"0",
+        b'""',
+        b"not json",
+        b'{"event":"charge.success","data":{"metadata":[]}}',
+        b'{"event":"\\u0000"}',
+    ):
+        answer = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
+        assert answer.status_code == 200, body

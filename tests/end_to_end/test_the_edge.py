@@ -1,0 +1,163 @@
+"""What every answer carries, whoever makes it, and what is refused."""
+
+import time
+from uuid import uuid4
+
+import pytest
+
+from tests.end_to_end.conftest import new_address
+from tests.end_to_end.steps import a_product, placed_order
+
+NOBODY = str(uuid4())
+
+
+async def test_the_sixty_first_anonymous_request_of_a_minute_waits(market):
+    address = {"X-Forwarded-For": new_address()}
+    began = time.time()
+    for number in range(60):
+        answer = await market.http.get("/api/products", params={"limit": 1}, headers=address)
+        assert (answer.status_code, int(answer.headers["RateLimit-Remaining"])) == (200, 59 - number)
+    refused = await market.http.get("/api/products", headers=address)
+    assert (refused.status_code, refused.json()["code"]) == (429, "RATE_LIMIT_EXCEEDED")
+    wait = int(refused.headers["Retry-After"])
+    assert began + 60 - 1 <= time.time() + wait <= began + 60 + 2
+    assert int(refused.headers["RateLimit-Reset"]) == pytest.approx(began + 60, abs=2)
+    assert (await market.http.get("/api/products", headers={"X-Forwarded-For": new_address()})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/api/products"), ("GET", "/api/v1/products"), ("GET", "/api/orders"), ("GET", "/api/nothing"), ("DELETE", "/api/products"),
+        ("GET", "/health/readiness"), ("GET", "/health/liveness"), ("GET", "/openapi.json"), ("GET", "/docs"),
+        ("GET", "/.well-known/jwks.json"), ("GET", "/errors/validation-failed"), ("POST", "/functions/v1/gateway-webhook"),
+        ("POST", "/api/orders/checkout"), ("GET", "/metrics"),
+    ],
+)  # fmt: skip
+async def test_every_answer_carries_its_headers(market, method, path):
+    answer = await market.http.request(method, path)
+    assert {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "X-Request-Id", "API-Version"} <= {
+        name
+        for name in ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "X-Request-Id", "API-Version")
+        if name in answer.headers
+    }
+    assert answer.headers["X-Request-Id"].startswith("req_")
+    assert answer.headers["API-Version"] == "v1"
+    assert "server" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code"),
+    [
+        ("GET", "/api/orders", None, 401, "AUTH_UNAUTHORIZED"),
+        ("GET", "/api/nothing", None, 404, "RESOURCE_NOT_FOUND"),
+        ("GET", "/api/products/not-a-uuid", None, 404, "RESOURCE_NOT_FOUND"),
+        ("GET", f"/api/products/{NOBODY}", None, 404, "RESOURCE_NOT_FOUND"),
+        ("GET", "/api/products?limit=0", None, 422, "VALIDATION_FAILED"),
+        ("GET", "/api/products?limit=101", None, 422, "VALIDATION_FAILED"),
+        ("GET", "/api/products?cursor=forged", None, 422, "VALIDATION_FAILED"),
+        ("GET", "/api/products?sort=nothing", None, 422, "VALIDATION_FAILED"),
+        ("PUT", "/api/products", None, 405, "VALIDATION_FAILED"),
+        ("GET", "/api/orders/checkout", None, 405, "VALIDATION_FAILED"),
+        ("POST", "/api/auth/login", b"{", 422, "VALIDATION_FAILED"),
+        ("POST", "/api/auth/login", b'{"email":"a@b.c"}', 422, "VALIDATION_FAILED"),
+        (
+            "POST",
+            "/api/auth/login",
+            b'{"email":"nobody@unilag.edu.ng","password":"wrong password"}',
+            401,
+            "AUTH_UNAUTHORIZED",
+        ),
+        ("POST", "/api/auth/login", b"x" * 300_000, 413, "VALIDATION_FAILED"),
+        ("GET", "/api/products?q=" + "x" * 9_000, None, 414, "VALIDATION_FAILED"),
+    ],
+)
+async def test_a_bad_request_gets_a_problem_document(market, method, path, body, status, code):
+    headers = {"Content-Type": "application/json"} if body is not None else {}
+    answer = await market.http.request(method, path, content=body, headers=headers)
+    problem = answer.json()
+    assert (answer.status_code, problem["code"], problem["status"]) == (status, code, status)
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert problem["type"].rsplit("/", 1)[-1] == code.lower().replace("_", "-")
+    assert problem["requestId"] == answer.headers["X-Request-Id"]
+
+
+@pytest.mark.parametrize("token", ["", "x", "a.b.c", "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."])
+async def test_a_broken_token_is_401_even_where_none_is_needed(market, token):
+    for path in ("/api/orders", "/api/products"):
+        answer = await market.http.get(path, headers={"Authorization": f"Bearer {token}"})
+        assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, {"items": []}, {"items": [{"productId": "x", "quantity": 1}]}, {"items": [{"productId": NOBODY, "quantity": 0}]},
+        {"items": [{"productId": NOBODY, "quantity": 100}]}, {"items": [{"productId": NOBODY, "quantity": "1"}]},
+        {"items": [{"productId": NOBODY, "quantity": 1, "unitPriceMinor": 1}]},
+        {"items": [{"productId": NOBODY, "quantity": 1}], "totalMinor": 1},
+        {"items": [{"productId": NOBODY, "quantity": 1}], "deliveryNote": "\u0000"}, [], "x", 5, None,
+    ],
+)  # fmt: skip
+async def test_a_wrong_checkout_is_refused_and_changes_nothing(market, people, body):
+    before = await market.get("/api/orders", people.other_buyer)
+    headers = {**people.other_buyer.headers, "Idempotency-Key": str(uuid4())}
+    answer = await market.http.post("/api/orders/checkout", json=body, headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
+    assert answer.json()["invalid_params"]
+    assert await market.get("/api/orders", people.other_buyer) == before
+
+
+async def test_a_moved_price_is_a_conflict_and_charges_nothing(market, people):
+    product = await a_product(market)
+    headers = {**people.buyer.headers, "Idempotency-Key": str(uuid4())}
+    body = {"items": [{"productId": product["id"], "quantity": 1}], "expectedTotalMinor": product["priceMinor"] - 1}
+    answer = await market.http.post("/api/orders/checkout", json=body, headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+
+
+async def test_a_foreign_order_looks_absent(market, people):
+    order = await placed_order(market, people)
+
+    async def problem(person, order_id):
+        answer = await market.http.get(f"/api/orders/{order_id}", headers=person.headers)
+        document = answer.json()
+        return answer.status_code, {name: document[name] for name in document if name not in ("instance", "requestId")}
+
+    assert await problem(people.other_buyer, order["id"]) == await problem(people.other_buyer, NOBODY)
+    assert (await problem(people.other_vendor, order["id"]))[0] == 404
+
+
+async def test_a_forbidden_move_is_a_conflict_and_a_repeated_one_a_success(market, people):
+    order = await placed_order(market, people)
+    early = await market.http.post(f"/api/orders/{order['id']}/dispatch", json={}, headers=people.vendor.headers)
+    assert (early.status_code, early.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    for _ in range(2):
+        cancelled = await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "changed my mind"}, people.buyer)
+        assert cancelled["status"] == "cancelled"
+
+
+async def test_staff_without_the_permission_or_the_second_factor_are_refused_in_that_order(market, people):
+    once = await market.sign_in("maker@campus.example")
+    key = {"Idempotency-Key": str(uuid4())}
+    for person, code in (
+        (people.buyer, "AUTH_FORBIDDEN"),
+        (people.auditor, "AUTH_FORBIDDEN"),
+        (once, "AUTH_AAL2_REQUIRED"),
+    ):
+        answer = await market.http.post("/api/payouts/dispatch", json={"unknown": 1}, headers={**person.headers, **key})
+        assert (answer.status_code, answer.json()["code"]) == (403, code)
+
+
+async def test_identity_headers_of_a_client_are_worth_nothing(market, people):
+    order = await placed_order(market, people)
+    forged = {"X-User-Id": order["buyerId"], "X-Role": "auditor", "X-Permissions": "orders:read"}
+    answer = await market.http.get(f"/api/orders/{order['id']}", headers={**people.other_buyer.headers, **forged})
+    assert answer.status_code == 404
+
+
+async def test_both_addresses_of_the_api_are_the_same(market):
+    old, new = [
+        (await market.http.get(f"{base}/products", params={"limit": 3})).json()["data"] for base in ("/api", "/api/v1")
+    ]
+    assert old == new

@@ -1,0 +1,73 @@
+"""From browsing to a paid-out vendor, through the gateway, with the audit at the end."""
+
+from campus_tools.audit import findings_of
+
+from campus_tools.demo import pin_on_the_phone
+from tests.end_to_end.steps import delivered_order, paid_order
+
+
+async def test_a_purchase_ends_with_the_vendor_paid_and_the_books_agreeing(system, market, people):
+    before = await market.wallet(people.vendor)
+    order = await delivered_order(market, people)
+    net = (
+        order["totalMinor"]
+        - (await market.order(people.vendor, order["id"]))["commissionMinor"]
+        - order["deliveryFeeMinor"]
+    )
+    wallet = await market.wallet_reaches(people.vendor, before["availableMinor"] + net)
+    payout = await market.request_payout(people.vendor, wallet["availableMinor"])
+    assert payout["status"] == "pending"
+    batch = await market.dispatch_payouts(people.maker, [payout["id"]])
+    assert batch["submitted"] == 1
+    await market.payout_reaches(people.vendor, payout["id"], "processed")
+    after = await market.wallet(people.vendor)
+    assert after["inTransitMinor"] == 0
+    assert await findings_of(system.secrets, market.sandbox) == []
+
+
+async def test_the_pin_reaches_the_buyer_s_phone_and_nobody_else_s_screen(market, people):
+    order = await paid_order(market, people)
+    pin = await market.delivery_pin(people.buyer, order["id"])
+    assert await market.until("the SMS", lambda: pin_on_the_phone(market, pin), 20)
+    for stranger in (
+        people.other_buyer,
+        people.vendor,
+        people.other_vendor,
+        people.hub,
+        people.support,
+        people.auditor,
+    ):
+        answer = await market.http.get(f"/api/orders/{order['id']}/delivery-pin", headers=stranger.headers)
+        assert answer.status_code == 404
+
+
+async def test_the_hub_agent_of_the_campus_may_verify(market, people):
+    order = await paid_order(market, people)
+    pin = await market.delivery_pin(people.buyer, order["id"])
+    assert (await market.verify_delivery(people.hub, order["id"], pin))["status"] == "delivered"
+
+
+async def test_five_wrong_pins_lock_the_order_until_the_buyer_asks_for_a_new_one(market, people):
+    order = await paid_order(market, people)
+    pin = await market.delivery_pin(people.buyer, order["id"])
+    wrong = str((int(pin) + 1) % 10**6).zfill(6)
+    left = []
+    for _ in range(5):
+        answer = await attempt(market, people.vendor, order["id"], wrong)
+        assert (answer.status_code, answer.json()["code"]) == (400, "DELIVERY_PIN_INVALID")
+        left.append(answer.json()["attemptsRemaining"])
+    assert left == [4, 3, 2, 1, 0]
+    locked = await attempt(market, people.vendor, order["id"], pin)
+    assert (locked.status_code, locked.json()["code"]) == (429, "RATE_LIMIT_EXCEEDED")
+    assert "Retry-After" in locked.headers
+    await market.post(f"/api/orders/{order['id']}/delivery-pin/reissue", {}, people.buyer)
+    assert (
+        await attempt(market, people.vendor, order["id"], await market.delivery_pin(people.buyer, order["id"]))
+    ).is_success
+
+
+async def attempt(market, person, order_id, pin):
+    from uuid import uuid4
+
+    headers = {**person.headers, "Idempotency-Key": str(uuid4())}
+    return await market.http.post(f"/api/orders/{order_id}/verify-delivery", json={"pin": pin}, headers=headers)

@@ -1,0 +1,27 @@
+"""One trace from the gateway through HTTP and broker to the last consumer."""
+
+from tests.end_to_end.steps import placed_order
+
+
+async def spans_of(market, title: str, *services: str):
+    """The newest trace that begins with `title` and reached these services."""
+    for summary in (await market.sandbox.get("/control/traces")).json()["traces"]:
+        if title in summary["title"]:
+            trace = (await market.sandbox.get(f"/control/traces/{summary['trace_id']}")).json()
+            if set(services) <= set(trace["services"]):
+                return trace
+    return None
+
+
+async def test_the_webhook_s_trace_ends_at_the_notification(market, people):
+    order = await placed_order(market, people)
+    intent = await market.pay_intent(people.buyer, order["id"])
+    await market.pay(intent)
+    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+    path = ("api-gateway", "payments-api", "payments-worker", "orders-worker", "notifications-worker")
+    assert await market.until(
+        "the webhook's trace", lambda: spans_of(market, "/functions/v1/gateway-webhook", *path), 30
+    )
+    assert await market.until(
+        "the intent's trace", lambda: spans_of(market, "/api/payments/intent", "api-gateway", "payments-api"), 30
+    )
