@@ -1,0 +1,65 @@
+"""The keys that sign access tokens: Ed25519, in the service's database, the private half sealed."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from jwt.algorithms import OKPAlgorithm
+
+from common.ids import new_id
+from common.sealing import Sealer
+
+ALGORITHM = "EdDSA"
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """A key in hand, ready to sign."""
+
+    kid: str
+    private_key: Ed25519PrivateKey
+
+
+@dataclass(frozen=True, slots=True)
+class SealedKey:
+    """A key as it is stored: the public half as a JWK, the private half sealed."""
+
+    kid: str
+    public_key: Mapping[str, Any]
+    private_key_sealed: str
+
+
+class SigningKeys:
+    """Makes signing keys and opens the stored ones; an opened key is kept, since opening costs more than signing."""
+
+    def __init__(self, sealer: Sealer) -> None:
+        self._sealer = sealer
+        self._opened: dict[str, SigningKey] = {}
+
+    def make(self) -> SealedKey:
+        """A new key pair with a `kid` of its own."""
+        kid = str(new_id())
+        private_key = Ed25519PrivateKey.generate()
+        raw = private_key.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
+        public_key = {
+            **OKPAlgorithm.to_jwk(private_key.public_key(), as_dict=True),
+            "kid": kid,
+            "alg": ALGORITHM,
+            "use": "sig",
+        }
+        return SealedKey(kid, public_key, self._sealer.seal(base64.b64encode(raw).decode(), _context(kid)))
+
+    def open(self, kid: str, private_key_sealed: str) -> SigningKey:
+        """The stored key; raises SealBroken when SEALING_KEY is not the one that it was sealed with."""
+        opened = self._opened.get(kid)
+        if opened is None:
+            raw = base64.b64decode(self._sealer.unseal(private_key_sealed, _context(kid)))
+            opened = self._opened[kid] = SigningKey(kid, Ed25519PrivateKey.from_private_bytes(raw))
+        return opened
+
+
+def _context(kid: str) -> str:
+    return f"signing-key:{kid}"

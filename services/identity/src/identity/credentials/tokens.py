@@ -1,0 +1,54 @@
+"""Access tokens, which everybody can check, and refresh tokens, which only this service knows."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import jwt
+
+from common.ids import new_secret, parse_uuid
+from common.tokens import AUDIENCE
+from identity.credentials.signing_keys import ALGORITHM, SigningKey
+from identity.domain.standing import ACCESS_LIFE, SignIn, Standing, claims_of
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """The two tokens of a sign-in, and what the person should know about them."""
+
+    access_token: str
+    refresh_token: str
+    aal: str
+    mfa_required: bool
+
+    def answer(self) -> dict[str, Any]:
+        """The public token shape (contract section 10). `expiresIn` is in seconds."""
+        return {
+            "accessToken": self.access_token,
+            "refreshToken": self.refresh_token,
+            "tokenType": "Bearer",
+            "expiresIn": int(ACCESS_LIFE.total_seconds()),
+            "aal": self.aal,
+            "mfaRequired": self.mfa_required,
+        }
+
+
+def sign_access_token(key: SigningKey, standing: Standing, sign_in: SignIn, *, issuer: str, now: datetime) -> str:
+    """The access token of a person in a session."""
+    claims = claims_of(standing, sign_in, issuer=issuer, audience=AUDIENCE, now=now)
+    return jwt.encode(claims, key.private_key, algorithm=ALGORITHM, headers={"kid": key.kid})
+
+
+def new_refresh_token(session_id: UUID) -> str:
+    """`<session id>.<secret>`: the session stands in front, so that an edge can count refreshes by session."""
+    return f"{session_id}.{new_secret()}"
+
+
+def refresh_token_hash(token: str) -> bytes | None:
+    """What is stored of a refresh token; None when it is none of ours. 256 random bits need no slow hash."""
+    session, dot, secret = token.partition(".")
+    if not dot or not secret or parse_uuid(session) is None:
+        return None
+    return hashlib.sha256(token.encode()).digest()

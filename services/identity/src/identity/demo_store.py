@@ -1,0 +1,54 @@
+"""SQL that only the demo data needs: rows with fixed ids, written once."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from contracts.demo import DemoCampus, DemoHub, DemoVendor
+
+_HASHES: Final = "SELECT user_id, password_hash FROM accounts WHERE user_id = ANY ($1::uuid[])"
+_RECORD_CAMPUS: Final = """
+INSERT INTO campuses (id, name, domain, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING RETURNING true
+"""
+_RECORD_HUB: Final = """
+INSERT INTO hubs (id, campus_id, name, address, delivery_fee_minor, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (id) DO NOTHING RETURNING true
+"""
+_RECORD_VENDOR: Final = """
+INSERT INTO vendors (id, owner_user_id, business_name, legal_name, campus_id, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (id) DO NOTHING RETURNING true
+"""
+_SAVE_ACCOUNT: Final = """
+INSERT INTO accounts (user_id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (user_id) DO UPDATE SET password_hash = excluded.password_hash
+"""
+_FORGET_FACTORS: Final = "DELETE FROM totp_factors WHERE user_id = $1"
+
+
+async def list_password_hashes(uow: UnitOfWork, user_ids: Sequence[UUID]) -> dict[UUID, str]:
+    return {row["user_id"]: row["password_hash"] for row in await uow.fetch(_HASHES, list(user_ids))}
+
+
+async def record_campus_once(uow: UnitOfWork, campus: DemoCampus, now: datetime) -> bool:
+    return bool(await uow.fetch_value(_RECORD_CAMPUS, campus.id, campus.name, campus.domain, now))
+
+
+async def record_hub_once(uow: UnitOfWork, hub: DemoHub, now: datetime) -> bool:
+    values = (hub.id, hub.campus_id, hub.name, hub.address, hub.delivery_fee_minor, now)
+    return bool(await uow.fetch_value(_RECORD_HUB, *values))
+
+
+async def record_vendor_once(uow: UnitOfWork, vendor: DemoVendor, now: datetime) -> bool:
+    values = (vendor.id, vendor.owner_user_id, vendor.business_name, vendor.legal_name, vendor.campus_id, now)
+    return bool(await uow.fetch_value(_RECORD_VENDOR, *values))
+
+
+async def save_account(uow: UnitOfWork, user_id: UUID, email: str, password_hash: str, now: datetime) -> None:
+    """The account with this password; all demo accounts share one hash."""
+    await uow.execute(_SAVE_ACCOUNT, user_id, email, password_hash, now)
+
+
+async def forget_factors(uow: UnitOfWork, user_id: UUID) -> None:
+    await uow.execute(_FORGET_FACTORS, user_id)

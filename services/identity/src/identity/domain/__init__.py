@@ -1,0 +1,1 @@
+"""Pure decisions: addresses, campuses, referrals, standing, sessions."""

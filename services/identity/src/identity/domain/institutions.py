@@ -1,0 +1,42 @@
+"""Which campus a mail address belongs to: the longest matching suffix of its domain, on label boundaries (contract section 10)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID, uuid5
+
+from identity.domain.addresses import domain_of
+
+# The id of an institution's campus follows from its first domain, so that whoever creates it first creates the same one.
+_CAMPUS_NAMESPACE: Final = UUID("6f0f4d0e-52f4-5a06-9d5f-3a0c2f6b7e11")
+
+
+@dataclass(frozen=True, slots=True)
+class Institution:
+    """A university and the campus it has, or will have, here."""
+
+    campus_id: UUID
+    name: str
+    domain: str
+
+
+class Institutions:
+    """The institutions by each of their mail domains."""
+
+    def __init__(self, entries: Iterable[tuple[str, list[str]]], known_ids: Mapping[str, UUID]) -> None:
+        """`entries` are names with their domains; `known_ids` are campuses whose id was fixed before, by first domain."""
+        self._by_domain: dict[str, Institution] = {}
+        for name, domains in entries:
+            first = domains[0]
+            institution = Institution(known_ids.get(first, uuid5(_CAMPUS_NAMESPACE, first)), name, first)
+            self._by_domain.update(dict.fromkeys(domains, institution))
+
+    def institution_of(self, address: str) -> Institution | None:
+        """The institution of a normal mail address, or None."""
+        domain = domain_of(address)
+        while domain:
+            found = self._by_domain.get(domain)
+            if found is not None:
+                return found
+            domain = domain.partition(".")[2]
+        return None

@@ -1,0 +1,60 @@
+"""What an access token says about a person (contract section 5)."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from common.caller import STEP_UP_LIFE
+
+# Roles, campus and vendor in a token are as old as the token: short enough to be believed without asking.
+ACCESS_LIFE: Final = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Who a person is at this moment: roles, own vendor, and the campus of their office or else of their studies."""
+
+    user_id: UUID
+    role: str
+    roles: tuple[str, ...]
+    campus_id: UUID | None
+    vendor_id: UUID | None
+    has_second_factor: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """How and when a person proved themselves in a session."""
+
+    session_id: UUID
+    signed_in_at: datetime
+    stepped_up_at: datetime | None = None
+
+    def aal(self, now: datetime) -> str:
+        """`aal2` while the second factor is not older than 15 minutes, else `aal1`: a refresh does not make it younger."""
+        fresh = self.stepped_up_at is not None and now - self.stepped_up_at <= STEP_UP_LIFE
+        return "aal2" if fresh else "aal1"
+
+
+def claims_of(standing: Standing, sign_in: SignIn, *, issuer: str, audience: str, now: datetime) -> dict[str, Any]:
+    """The claims of an access token issued now."""
+    methods = [{"method": "password", "timestamp": int(sign_in.signed_in_at.timestamp())}]
+    if sign_in.stepped_up_at is not None:
+        methods.append({"method": "totp", "timestamp": int(sign_in.stepped_up_at.timestamp())})
+    return {
+        "iss": issuer,
+        "aud": audience,
+        "sub": str(standing.user_id),
+        "iat": int(now.timestamp()),
+        "exp": int((now + ACCESS_LIFE).timestamp()),
+        "session_id": str(sign_in.session_id),
+        "role": standing.role,
+        "aal": sign_in.aal(now),
+        "amr": methods,
+        "app_metadata": {
+            "roles": list(standing.roles),
+            "vendor_id": str(standing.vendor_id) if standing.vendor_id else None,
+            "campus_id": str(standing.campus_id) if standing.campus_id else None,
+        },
+    }

@@ -1,0 +1,48 @@
+"""create-user: called by whatever creates accounts (specification: Functions; contract section 10)."""
+
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.caller import ServiceItself
+from common.database import UnitOfWork
+from common.http import dependencies_of, guarded_router, ok, service_key_only
+from identity import schemas
+from identity.store import Provisioned
+from identity.use_cases.provision_user import NewUser, provision_user
+
+if TYPE_CHECKING:
+    from identity.app import Dependencies
+
+router = guarded_router(tags=["functions"])
+CREATING_USERS = ServiceItself("the create-user function")
+
+
+@router.post("/functions/v1/create-user", responses={200: {"model": schemas.CreatedUser}})
+@service_key_only
+async def create_user_route(request: Request, body: schemas.CreateUserRequest) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    metadata = body.user.user_metadata
+    user = NewUser(body.user.id, body.user.email, body.user.phone, metadata.full_name, metadata.referral_token)
+
+    async def provision(uow: UnitOfWork) -> Provisioned:
+        return await provision_user(
+            uow,
+            user,
+            institutions=dependencies.institutions,
+            reward_minor=dependencies.referral_reward_minor,
+            now=dependencies.clock.now(),
+        )
+
+    provisioned = await dependencies.database.transact(acting_as=CREATING_USERS, work=provision)
+    referral: dict[str, object] = {"applied": provisioned.applied, "rewardMinor": provisioned.reward_minor}
+    if provisioned.reason is not None:
+        referral["reason"] = provisioned.reason
+    answer = {
+        "profileId": provisioned.id,
+        "role": "buyer",
+        "campusId": provisioned.campus_id,
+        "referral": referral,
+    }
+    return ok(request, answer)

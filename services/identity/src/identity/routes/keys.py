@@ -1,0 +1,27 @@
+"""The public keys that everybody checks our tokens with; bare, without the envelope (contract section 15.2)."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.caller import THE_SERVICE
+from common.http import dependencies_of, guarded_router, public
+from identity import queries
+
+if TYPE_CHECKING:
+    from identity.app import Dependencies
+
+router = guarded_router(tags=["auth"])
+
+
+@router.get("/.well-known/jwks.json")
+@public
+async def jwks_route(request: Request) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        keys = await queries.list_public_keys(uow)
+    # Short, so that a new key is known everywhere long before the old one goes.
+    headers = {"Cache-Control": "public, max-age=60"}
+    return Response(msgspec.json.encode({"keys": keys}), headers=headers, media_type="application/json")

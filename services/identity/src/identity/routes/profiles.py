@@ -1,0 +1,59 @@
+"""One's own profile and referral token (contract section 10)."""
+
+import re
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import Header
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
+from common.problems import ValidationFailed
+from identity import queries, schemas
+from identity.use_cases.change_profile import change_profile
+
+if TYPE_CHECKING:
+    from identity.app import Dependencies
+
+router = guarded_router(tags=["profiles"])
+
+
+@router.get("/api/profiles/current", responses={200: {"model": schemas.Profile}})
+@signed_in
+async def read_profile_route(request: Request, caller: CurrentCaller) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        profile = await queries.profile_of(uow, caller.id)
+    return ok(request, profile, headers={"ETag": f'"{profile["revision"]}"'})
+
+
+@router.patch("/api/profiles/current", responses={200: {"model": schemas.Profile}})
+@signed_in
+async def change_profile_route(
+    request: Request,
+    caller: CurrentCaller,
+    body: schemas.ProfileChangeRequest,
+    if_match: Annotated[str | None, Header(max_length=40)] = None,
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
+    revision = _revision_of(if_match) if if_match is not None else body.revision
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        profile = await change_profile(uow, caller, changes, revision, now=dependencies.clock.now())
+    return ok(request, profile, headers={"ETag": f'"{profile["revision"]}"'})
+
+
+@router.get("/api/referrals/current", responses={200: {"model": schemas.Referral}})
+@signed_in
+async def read_referral_route(request: Request, caller: CurrentCaller) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        referral = await queries.referral_of(uow, caller.id)
+    return ok(request, referral)
+
+
+def _revision_of(if_match: str) -> int:
+    quoted = re.fullmatch(r'"([0-9]{1,9})"', if_match, re.ASCII)
+    if quoted is None:
+        raise ValidationFailed.of("If-Match", 'must be a revision in quotes, such as "3"')
+    return int(quoted[1])

@@ -1,0 +1,176 @@
+"""The tables of the service for `alembic check`; the migrations are the truth about policies, grants and checks."""
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+from common.tables import attach_messaging_tables
+
+metadata = sa.MetaData()
+attach_messaging_tables(metadata)
+
+_INSTANT = sa.TIMESTAMP(timezone=True)
+
+
+def _foreign(name: str, column: str, target: str, *, on_delete: str | None = None) -> sa.ForeignKeyConstraint:
+    return sa.ForeignKeyConstraint([column], [target], name=name, ondelete=on_delete)
+
+
+campuses = sa.Table(
+    "campuses",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("domain", sa.Text),
+    sa.Column("active", sa.Boolean, nullable=False, server_default=sa.true()),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.UniqueConstraint("domain", name="campuses_domain_once"),
+    sa.Index("campuses_oldest", "created_at", "id"),
+)
+
+hubs = sa.Table(
+    "hubs",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("campus_id", sa.Uuid, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("address", sa.Text, nullable=False),
+    sa.Column("delivery_fee_minor", sa.BigInteger, nullable=False),
+    sa.Column("active", sa.Boolean, nullable=False, server_default=sa.true()),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    _foreign("hubs_campus", "campus_id", "campuses.id"),
+    sa.CheckConstraint("delivery_fee_minor >= 0", name="hubs_fee_not_negative"),
+    sa.Index("hubs_of_campus", "campus_id", "created_at", "id"),
+)
+
+profiles = sa.Table(
+    "profiles",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("email", sa.Text, nullable=False),
+    sa.Column("mailbox", sa.Text, nullable=False),
+    sa.Column("phone", sa.Text),
+    sa.Column("full_name", sa.Text),
+    sa.Column("campus_id", sa.Uuid),
+    sa.Column("referral_token", sa.Text, nullable=False),
+    sa.Column("referral_applied", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("referral_reward_minor", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("referral_reason", sa.Text),
+    sa.Column("revision", sa.Integer, nullable=False, server_default="1"),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("updated_at", _INSTANT, nullable=False),
+    _foreign("profiles_campus", "campus_id", "campuses.id"),
+    sa.UniqueConstraint("referral_token", name="profiles_referral_token_once"),
+    sa.CheckConstraint("referral_applied OR referral_reward_minor = 0", name="profiles_reward_only_when_applied"),
+    sa.Index("profiles_of_mailbox", "mailbox"),
+)
+
+referrals = sa.Table(
+    "referrals",
+    metadata,
+    sa.Column("user_id", sa.Uuid, primary_key=True),
+    sa.Column("referrer_id", sa.Uuid, nullable=False),
+    sa.Column("mailbox", sa.Text, nullable=False),
+    sa.Column("reward_minor", sa.BigInteger, nullable=False),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    _foreign("referrals_user", "user_id", "profiles.id"),
+    _foreign("referrals_referrer", "referrer_id", "profiles.id"),
+    sa.UniqueConstraint("mailbox", name="referrals_mailbox_once"),
+    sa.CheckConstraint("user_id <> referrer_id", name="referrals_never_of_oneself"),
+    sa.CheckConstraint("reward_minor >= 0", name="referrals_reward_not_negative"),
+    sa.Index("referrals_of_referrer", "referrer_id"),
+)
+
+role_grants = sa.Table(
+    "role_grants",
+    metadata,
+    sa.Column("user_id", sa.Uuid, primary_key=True),
+    sa.Column("role", sa.Text, primary_key=True),
+    sa.Column("campus_id", sa.Uuid),
+    sa.Column("hub_id", sa.Uuid),
+    sa.Column("granted_by", sa.Uuid),
+    sa.Column("granted_at", _INSTANT, nullable=False),
+    _foreign("role_grants_user", "user_id", "profiles.id"),
+    _foreign("role_grants_campus", "campus_id", "campuses.id"),
+    _foreign("role_grants_hub", "hub_id", "hubs.id"),
+)
+
+vendors = sa.Table(
+    "vendors",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("owner_user_id", sa.Uuid, nullable=False),
+    sa.Column("business_name", sa.Text, nullable=False),
+    sa.Column("legal_name", sa.Text, nullable=False),
+    sa.Column("campus_id", sa.Uuid, nullable=False),
+    sa.Column("status", sa.Text, nullable=False, server_default="active"),
+    sa.Column("commission_basis_points", sa.Integer),
+    sa.Column("revision", sa.Integer, nullable=False, server_default="1"),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    _foreign("vendors_owner", "owner_user_id", "profiles.id"),
+    _foreign("vendors_campus", "campus_id", "campuses.id"),
+    sa.UniqueConstraint("owner_user_id", name="vendors_owner_once"),
+    sa.Index("vendors_oldest", "created_at", "id"),
+)
+
+accounts = sa.Table(
+    "accounts",
+    metadata,
+    sa.Column("user_id", sa.Uuid, primary_key=True),
+    sa.Column("email", sa.Text, nullable=False),
+    sa.Column("password_hash", sa.Text, nullable=False),
+    sa.Column("code_failures", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("code_blocked_until", _INSTANT),
+    sa.Column("repeated_sign_ups", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    _foreign("accounts_profile", "user_id", "profiles.id"),
+    sa.UniqueConstraint("email", name="accounts_email_once"),
+)
+
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("user_id", sa.Uuid, nullable=False),
+    sa.Column("signed_in_at", _INSTANT, nullable=False),
+    sa.Column("ended_at", _INSTANT),
+    sa.Column("ended_because", sa.Text),
+    _foreign("sessions_account", "user_id", "accounts.user_id"),
+    sa.Index("sessions_of_user", "user_id"),
+)
+
+refresh_tokens = sa.Table(
+    "refresh_tokens",
+    metadata,
+    sa.Column("token_hash", sa.LargeBinary, primary_key=True),
+    sa.Column("session_id", sa.Uuid, nullable=False),
+    sa.Column("stepped_up_at", _INSTANT),
+    sa.Column("issued_at", _INSTANT, nullable=False),
+    sa.Column("expires_at", _INSTANT, nullable=False),
+    sa.Column("used_at", _INSTANT),
+    _foreign("refresh_tokens_session", "session_id", "sessions.id", on_delete="CASCADE"),
+    sa.Index("refresh_tokens_of_session", "session_id"),
+)
+
+totp_factors = sa.Table(
+    "totp_factors",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("user_id", sa.Uuid, nullable=False),
+    sa.Column("secret_sealed", sa.Text, nullable=False),
+    sa.Column("last_counter", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("confirmed_at", _INSTANT),
+    _foreign("totp_factors_account", "user_id", "accounts.user_id"),
+    sa.Index("totp_factors_of_user", "user_id"),
+)
+
+signing_keys = sa.Table(
+    "signing_keys",
+    metadata,
+    sa.Column("kid", sa.Text, primary_key=True),
+    sa.Column("public_key", JSONB, nullable=False),
+    sa.Column("private_key_sealed", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Index("signing_keys_one_current", "state", unique=True, postgresql_where=sa.text("state = 'current'")),
+)

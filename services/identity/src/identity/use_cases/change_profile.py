@@ -1,0 +1,41 @@
+"""Change one's own profile."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from common.caller import Caller
+from common.database import UnitOfWork
+from common.problems import StaleRevision
+from contracts.identity import ProfileChanged
+from identity import queries, store
+
+
+async def change_profile(
+    uow: UnitOfWork, caller: Caller, changes: Mapping[str, Any], revision: int | None, *, now: datetime
+) -> dict[str, Any]:
+    """A person changes their name or phone number (`fullName`, `phone`), and every service that keeps them hears of it.
+
+    Raises ProfileMissing, and StaleRevision when the profile has changed since `revision` or changes meanwhile.
+    """
+    before = await queries.profile_of(uow, caller.id)
+    if revision is not None and revision != before["revision"]:
+        raise StaleRevision
+    wanted = {name: changes.get(name, before[name]) for name in ("fullName", "phone")}
+    if all(wanted[name] == before[name] for name in wanted):
+        return before
+    if not await store.save_profile(
+        uow, caller.id, before["revision"], full_name=wanted["fullName"], phone=wanted["phone"], now=now
+    ):
+        raise StaleRevision
+    after = await queries.profile_of(uow, caller.id)
+    uow.publish(
+        ProfileChanged(
+            user_id=caller.id,
+            email=after["email"],
+            phone=after["phone"],
+            full_name=after["fullName"],
+            campus_id=after["campusId"],
+        )
+    )
+    return after

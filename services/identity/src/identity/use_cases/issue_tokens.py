@@ -1,0 +1,35 @@
+"""Issue the tokens of a session."""
+
+from datetime import datetime
+
+from common.database import UnitOfWork
+from identity import store
+from identity.credentials.signing_keys import SigningKeys
+from identity.credentials.tokens import SignedIn, new_refresh_token, refresh_token_hash, sign_access_token
+from identity.domain.sessions import REFRESH_LIFE
+from identity.domain.standing import SignIn, Standing
+
+
+class NoSigningKey(Exception):
+    """The service was never started on this database: the first start makes the key."""
+
+
+async def issue_tokens(
+    uow: UnitOfWork, signing_keys: SigningKeys, standing: Standing, sign_in: SignIn, *, issuer: str, now: datetime
+) -> SignedIn:
+    """A person gets an access token for their standing of this moment, and a refresh token that works once."""
+    current = await store.find_current_key(uow)
+    if current is None:
+        raise NoSigningKey
+    refresh_token = new_refresh_token(sign_in.session_id)
+    token_hash = refresh_token_hash(refresh_token)
+    assert token_hash is not None  # noqa: S101 - a token of our own making has our form
+    await store.record_refresh_token(uow, token_hash, sign_in, issued_at=now, expires_at=now + REFRESH_LIFE)
+    key = signing_keys.open(*current)
+    aal = sign_in.aal(now)
+    return SignedIn(
+        access_token=sign_access_token(key, standing, sign_in, issuer=issuer, now=now),
+        refresh_token=refresh_token,
+        aal=aal,
+        mfa_required=standing.has_second_factor and aal == "aal1",
+    )

@@ -1,0 +1,54 @@
+"""Make what must exist before the first request."""
+
+from datetime import datetime
+
+from common.caller import ServiceItself
+from common.database import Database
+from common.ids import new_id
+from common.logging import get_logger
+from identity import store
+from identity.credentials.passwords import Passwords
+from identity.credentials.signing_keys import SigningKeys
+from identity.domain.addresses import is_email, normal_email
+from identity.domain.institutions import Institutions
+from identity.use_cases.provision_user import NewUser, provision_user
+
+log = get_logger(__name__)
+
+STARTING = ServiceItself("the first start")
+PASSWORD_CHARACTERS_MIN = 10
+
+
+class BootstrapImpossible(Exception):
+    """BOOTSTRAP_ADMIN_EMAIL is no address, or BOOTSTRAP_ADMIN_PASSWORD is shorter than ten characters."""
+
+
+async def ensure_signing_key(database: Database, signing_keys: SigningKeys, *, now: datetime) -> None:
+    """There is a key to sign with. Of several processes that start at once, one makes it."""
+    async with database.unit_of_work(acting_as=STARTING) as uow:
+        await store.lock_foundations(uow)
+        current = await store.find_current_key(uow)
+        if current is None:
+            await store.record_current_key(uow, signing_keys.make(), now)
+        else:
+            # A wrong SEALING_KEY must stop the start, not the first login.
+            signing_keys.open(*current)
+
+
+async def ensure_first_admin(
+    database: Database, passwords: Passwords, institutions: Institutions, email: str, password: str, *, now: datetime
+) -> None:
+    """There is a platform_admin to begin with, made once: an address that has an account is left as it is, even when its
+    role was taken away since. Raises BootstrapImpossible."""
+    address = normal_email(email)
+    if not is_email(address) or len(password) < PASSWORD_CHARACTERS_MIN:
+        raise BootstrapImpossible(BootstrapImpossible.__doc__)
+    async with database.unit_of_work(acting_as=STARTING) as uow:
+        await store.lock_foundations(uow)
+        if await store.find_account(uow, address) is not None:
+            return
+        user = NewUser(new_id(), address, full_name="Platform administrator")
+        await provision_user(uow, user, institutions=institutions, reward_minor=0, now=now)
+        await store.record_account_once(uow, user.id, address, await passwords.hash(password), now)
+        await store.record_role_once(uow, user.id, "platform_admin", now)
+    log.info("first platform administrator created", user_id=str(user.id))

@@ -1,0 +1,98 @@
+"""Create the profile of a new user."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.ids import new_secret
+from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned
+from identity import store
+from identity.domain.addresses import e164_or_none, mailbox_of, normal_email
+from identity.domain.institutions import Institution, Institutions
+from identity.domain.referrals import NotRewarded, judge_referral
+from identity.store import Provisioned
+
+
+@dataclass(frozen=True, slots=True)
+class NewUser:
+    """What is told about a new user, as it came."""
+
+    id: UUID
+    email: str
+    phone: str | None = None
+    full_name: str | None = None
+    referral_token: str | None = None
+
+
+async def provision_user(
+    uow: UnitOfWork, user: NewUser, *, institutions: Institutions, reward_minor: int, now: datetime
+) -> Provisioned:
+    """A new user becomes a buyer of the campus that their address tells, and their referral token is judged, once.
+
+    Repeated for the same id it changes nothing and gives the first answer. A number that cannot exist and a domain that
+    nobody knows never fail it (contract section 10). `reward_minor` is in kobo.
+    """
+    email = normal_email(user.email)
+    mailbox, phone = mailbox_of(email), e164_or_none(user.phone)
+    await store.lock_mailbox(uow, mailbox)
+    campus_id = await _settle_campus(uow, institutions.institution_of(email), now)
+    created = await store.record_profile_once(
+        uow,
+        user_id=user.id,
+        email=email,
+        mailbox=mailbox,
+        phone=phone,
+        full_name=user.full_name,
+        campus_id=campus_id,
+        referral_token=new_secret(9),
+        now=now,
+    )
+    if created:
+        await store.record_role_once(uow, user.id, "buyer", now)
+        referral = await _settle_referral(uow, user, mailbox, reward_minor, now)
+        uow.publish(
+            UserProvisioned(
+                user_id=user.id,
+                email=email,
+                phone=phone,
+                full_name=user.full_name,
+                role="buyer",
+                campus_id=campus_id,
+                referral=referral,
+            )
+        )
+    return await store.find_provisioned(uow, user.id)
+
+
+async def _settle_campus(uow: UnitOfWork, institution: Institution | None, now: datetime) -> UUID | None:
+    """The campus of an institution exists from its first student on."""
+    if institution is None:
+        return None
+    standing = await store.find_campus_id(uow, institution.domain)
+    if standing is not None:
+        return standing
+    if await store.record_campus_once(uow, institution, now):
+        uow.publish(CampusChanged(campus_id=institution.campus_id, name=institution.name, active=True))
+    return await store.find_campus_id(uow, institution.domain)
+
+
+async def _settle_referral(
+    uow: UnitOfWork, user: NewUser, mailbox: str, reward_minor: int, now: datetime
+) -> ReferralOutcome:
+    token = (user.referral_token or "").strip()
+    verdict = judge_referral(
+        user.id,
+        mailbox,
+        token_given=bool(token),
+        referrer=await store.find_referrer(uow, token) if token else None,
+        mailbox_known=await store.is_mailbox_known(uow, mailbox, besides=user.id),
+    )
+    if isinstance(verdict, NotRewarded):
+        await store.save_referral_outcome(uow, user.id, applied=False, reward_minor=0, reason=verdict.reason)
+        return ReferralOutcome(applied=False, reward_minor=0)
+    await store.record_referral(
+        uow, user_id=user.id, referrer_id=verdict.referrer_id, mailbox=mailbox, reward_minor=reward_minor, now=now
+    )
+    await store.save_referral_outcome(uow, user.id, applied=True, reward_minor=reward_minor, reason=None)
+    return ReferralOutcome(applied=True, reward_minor=reward_minor, referrer_id=verdict.referrer_id)

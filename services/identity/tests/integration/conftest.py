@@ -1,0 +1,129 @@
+"""The service under test, whose tokens are its own: it signs them, serves its keys on a socket, and checks them against those."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pyotp
+import pytest_asyncio
+from starlette.types import Receive, Scope, Send
+
+from campus_tools.service_kit import OpenService, opened, served
+from campus_tools.testing import DatabaseFactory, DatabaseUrls
+from common.clock import ManualClock
+from common.process import http_app
+from contracts import demo
+from contracts.demo import DemoUser
+from identity.app import SERVICE
+from identity.use_cases.load_demo_data import load_demo_data
+
+PASSWORD = "correct horse battery"
+DEMO_PASSWORD = "a demo password"
+DEMO_SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+DEMO_SECRETS = {user.name: DEMO_SECRET for user in demo.USERS if "BUYER" not in user.name}
+USERS = {user.name: user for user in demo.USERS}
+
+
+class _Address:
+    """An address that exists before the application behind it."""
+
+    app: Any = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.app(scope, receive, send)
+
+
+@dataclass(slots=True)
+class Identity:
+    """The open service with what a client of it does."""
+
+    service: OpenService
+    clock: ManualClock
+    urls: DatabaseUrls
+    jwks_url: str
+
+    @property
+    def client(self) -> httpx.AsyncClient:
+        return self.service.client
+
+    @property
+    def dependencies(self) -> Any:
+        return self.service.dependencies
+
+    async def post(self, path: str, body: Any = None, *, token: str | None = None) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return await self.client.post(path, json={} if body is None else body, headers=headers)
+
+    async def get(self, path: str, *, token: str | None = None, **params: Any) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return await self.client.get(path, params=params, headers=headers)
+
+    async def sign_up(self, email: str, **more: Any) -> UUID:
+        answer = await self.post(
+            "/api/auth/signup", {"email": email, "password": PASSWORD, "fullName": "Test Person", **more}
+        )
+        assert answer.status_code == 201, answer.text
+        return UUID(answer.json()["data"]["userId"])
+
+    async def log_in(self, email: str, password: str = PASSWORD) -> dict[str, Any]:
+        answer = await self.post("/api/auth/login", {"email": email, "password": password})
+        assert answer.status_code == 200, answer.text
+        tokens: dict[str, Any] = answer.json()["data"]
+        return tokens
+
+    async def demo_log_in(self, name: str) -> dict[str, Any]:
+        return await self.log_in(USERS[name].email, DEMO_PASSWORD)
+
+    async def step_up(self, tokens: dict[str, Any], secret: str) -> dict[str, Any]:
+        answer = await self.post("/api/auth/mfa/verify", {"code": self.code(secret)}, token=tokens["accessToken"])
+        assert answer.status_code == 200, answer.text
+        stepped: dict[str, Any] = answer.json()["data"]
+        return stepped
+
+    def code(self, secret: str) -> str:
+        """The code of this moment."""
+        return pyotp.TOTP(secret).at(self.clock.now())
+
+    def next_period(self) -> None:
+        """The next code of every authenticator."""
+        self.clock.advance(timedelta(seconds=30))
+
+    async def load_demo_data(self) -> None:
+        dependencies = self.dependencies
+        await load_demo_data(
+            dependencies.database, dependencies.passwords, dependencies.codes, dependencies.demo, now=self.clock.now()
+        )
+
+    async def count(self, table: str) -> int:
+        rows = await self.service.fetch(f"SELECT count(*) AS n FROM {table}")
+        return int(rows[0]["n"])
+
+
+def demo_user(name: str) -> DemoUser:
+    return USERS[name]
+
+
+@pytest_asyncio.fixture
+async def identity(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIterator[Identity]:
+    """The identity service on a database of its own; it fetches its keys from its own served address."""
+    urls = await fresh_database("identity")
+    clock = ManualClock(datetime(2026, 9, 1, 8, tzinfo=UTC))
+    address = _Address()
+    totp = {f"demo_totp_{name.lower()}": secret for name, secret in DEMO_SECRETS.items()}
+    async with served(address) as base:
+        jwks_url = f"{base}/.well-known/jwks.json"
+        async with opened(
+            SERVICE,
+            urls,
+            broker_url,
+            clock=clock,
+            jwks_url=jwks_url,
+            sealing_key="a sealing key for tests",
+            demo_password=DEMO_PASSWORD,
+            **totp,
+        ) as service:
+            address.app = http_app(service.service, service.settings, service.runtime, service.dependencies)
+            yield Identity(service, clock, urls, jwks_url)
