@@ -7,7 +7,6 @@ from pathlib import Path
 
 from campus_tools.launcher.processes import (
     API_PORTS,
-    GATEWAY_INTERNAL_PORT,
     SANDBOX_MAIL_PORT,
     SANDBOX_PORT,
     SECRETS_OF_SERVICES,
@@ -122,10 +121,11 @@ class Environments:
         return {**self._shared(), **self._secrets_for(service.name), **self._database_urls(service)}
 
     def for_demo_data(self, service: Service) -> dict[str, str]:
-        """What `demo-data` is told: the service's own accounts, as when it runs."""
+        """What `demo-data` is told: the same as the service's own process, whose settings it reads."""
         urls = self._database_urls(service)
         del urls["OWNER_DATABASE_URL"]
-        return {**self._shared(), **self._secrets_for(service.name), **urls}
+        port = str(self._port_base + API_PORTS.get(service.name, 0))
+        return {**self._shared(), **self._secrets_for(service.name), **urls, "PORT": port, "METRICS_PORT": port}
 
     def _shared(self) -> dict[str, str]:
         sandbox = self.sandbox_url
@@ -172,11 +172,6 @@ class Environments:
 
     def _api_url(self, service: str) -> str:
         return f"http://127.0.0.1:{self._port_base + API_PORTS[service]}"
-
-
-def internal_gateway_port(port_base: int) -> int:
-    """Where the gateway answers health and metrics, apart from its public port."""
-    return port_base + GATEWAY_INTERNAL_PORT
 
 
 def callers_environment(overrides: Mapping[str, str] | None) -> dict[str, str]:

@@ -1,0 +1,107 @@
+"""What must hold inside one database: a sentence, and a statement that finds the rows which break it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+# Enough offending rows to see the pattern; the rest is found by running the statement.
+ROWS_MAX: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """A promise of one service's database, and the query for the rows that break it."""
+
+    service: str
+    promise: str
+    offending: str
+
+
+def _book(service: str) -> tuple[Invariant, ...]:
+    return (
+        Invariant(
+            service,
+            "every transaction sums to zero",
+            "SELECT transaction_id, sum(amount_minor)::text AS sum_minor FROM ledger_entries "
+            "GROUP BY transaction_id HAVING sum(amount_minor) <> 0 OR count(*) < 2",
+        ),
+        Invariant(
+            service,
+            "every transaction has its entries, in its currency",
+            "SELECT t.id, t.posting_key FROM ledger_transactions t LEFT JOIN ledger_entries e ON e.transaction_id = t.id "
+            "GROUP BY t.id HAVING count(e.position) = 0 OR bool_or(e.currency <> t.currency)",
+        ),
+        Invariant(
+            service,
+            "every running balance equals its entries and is not below zero",
+            "SELECT b.account, b.balance_minor, e.sum_minor::text FROM ledger_balances b "
+            "JOIN (SELECT account, sum(amount_minor) AS sum_minor FROM ledger_entries GROUP BY account) e USING (account) "
+            "WHERE b.balance_minor < 0 OR b.balance_minor <> CASE b.side WHEN 'debit' THEN e.sum_minor ELSE -e.sum_minor END",
+        ),
+    )
+
+
+INVARIANTS: Final[tuple[Invariant, ...]] = (
+    *_book("payments"),
+    *_book("payouts"),
+    Invariant(
+        "payments",
+        "escrow in the ledger equals what each order has unreleased",
+        "SELECT e.order_id, locked.minor AS locked_minor, b.balance_minor FROM escrows e "
+        "CROSS JOIN LATERAL (SELECT e.locked_vendor_minor + e.locked_commission_minor + e.locked_delivery_fee_minor) AS locked (minor) "
+        "LEFT JOIN ledger_balances b ON b.account = 'escrow:' || e.order_id "
+        "WHERE b.balance_minor IS DISTINCT FROM locked.minor",
+    ),
+    Invariant(
+        "payments",
+        "no escrow account stands without its order",
+        "SELECT b.account, b.balance_minor FROM ledger_balances b WHERE b.account LIKE 'escrow:%' AND b.balance_minor <> 0 "
+        "AND NOT EXISTS (SELECT FROM escrows e WHERE 'escrow:' || e.order_id = b.account)",
+    ),
+    Invariant(
+        "payments",
+        "what is owed to payers equals the refunds that are not settled",
+        "SELECT r.id, r.status, r.amount_minor, b.balance_minor FROM refunds r "
+        "LEFT JOIN ledger_balances b ON b.account = 'refund_payable:' || r.id "
+        "WHERE coalesce(b.balance_minor, 0) <> CASE r.status WHEN 'settled' THEN 0 ELSE r.amount_minor END",
+    ),
+    Invariant(
+        "payments",
+        "every settled charge stands in the ledger once",
+        "SELECT c.id, c.reference, c.verdict FROM charges c WHERE (SELECT count(*) FROM ledger_transactions t "
+        "JOIN ledger_entries e ON e.transaction_id = t.id WHERE t.type IN ('charge', 'overpayment', 'quarantine') "
+        "AND e.account LIKE 'gateway_cash%' AND e.amount_minor = c.amount_minor AND t.posting_key LIKE '%' || c.identity || '%') <> 1",
+    ),
+    Invariant(
+        "payouts",
+        "money in transit equals the payouts that wait for the bank",
+        "SELECT p.id, p.status, p.amount, b.balance_minor FROM payout_requests p "
+        "LEFT JOIN ledger_balances b ON b.account = 'in_transit:' || p.id "
+        "WHERE coalesce(b.balance_minor, 0) <> CASE p.status WHEN 'pending' THEN p.amount ELSE 0 END",
+    ),
+    Invariant(
+        "payouts",
+        "the last line of each statement is the wallet's balance",
+        "SELECT DISTINCT ON (w.vendor_id) w.vendor_id, w.balance_minor AS line_minor, b.balance_minor FROM wallet_lines w "
+        "LEFT JOIN ledger_balances b ON b.account = 'wallet:' || w.vendor_id "
+        "WHERE w.position = (SELECT max(position) FROM wallet_lines l WHERE l.vendor_id = w.vendor_id) "
+        "AND w.balance_minor <> coalesce(b.balance_minor, 0)",
+    ),
+    Invariant(
+        "payouts",
+        "no payout left twice",
+        "SELECT payout_id, count(*) AS transfers FROM payout_transfers WHERE status = 'success' GROUP BY payout_id HAVING count(*) > 1",
+    ),
+    Invariant(
+        "payouts",
+        "a processed payout has its confirmed transfer",
+        "SELECT p.id FROM payout_requests p WHERE p.status = 'processed' AND NOT EXISTS "
+        "(SELECT FROM payout_transfers t WHERE t.payout_id = p.id AND t.status IN ('success', 'reversed'))",
+    ),
+    Invariant(
+        "orders",
+        "an order's total is the sum of its items and its delivery fee",
+        "SELECT o.id, o.total_amount, sum(i.line_total_minor)::text AS items_minor FROM orders o JOIN order_items i ON i.order_id = o.id "
+        "GROUP BY o.id HAVING o.total_amount <> sum(i.line_total_minor) + o.delivery_fee_minor",
+    ),
+    Invariant("orders", "no shelf holds less than nothing", "SELECT id, stock FROM products WHERE stock < 0"),
+)
