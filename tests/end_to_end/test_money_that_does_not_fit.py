@@ -62,16 +62,23 @@ async def test_fifty_identical_charges_at_once_have_one_effect_and_fifty_answers
     await market.sandbox.put("/control/faults", json={"charge_webhook": {"drop": True, "match": intent["reference"]}})
     await market.pay(intent)
     bearer = {"Authorization": f"Bearer {system.secrets['GATEWAY_SECRET_KEY']}"}
-    paid = (await market.sandbox.get(f"/gateway/transaction/verify/{intent['reference']}", headers=bearer)).json()["data"]
+    paid = (await market.sandbox.get(f"/gateway/transaction/verify/{intent['reference']}", headers=bearer)).json()[
+        "data"
+    ]
     assert paid["status"] == "success"
     body = charge_success(intent["reference"], paid["amount"], paid["id"])
     answers = await asyncio.gather(
-        *(market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body)) for _ in range(50))
+        *(
+            market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
+            for _ in range(50)
+        )
     )
     assert [answer.status_code for answer in answers] == [200] * 50
     await market.order_reaches(people.buyer, order["id"], "paid_escrow")
     transactions = await market.get("/api/transactions", people.auditor, params={"limit": 100})
-    of_order = [line for line in transactions if f"escrow:{order['id']}" in {entry["account"] for entry in line["entries"]}]
+    of_order = [
+        line for line in transactions if f"escrow:{order['id']}" in {entry["account"] for entry in line["entries"]}
+    ]
     assert [line["type"] for line in of_order] == ["charge"]
 
 

@@ -1,0 +1,34 @@
+"""A system of its own for the tests that kill its parts: with short timers of nothing, and the specification's ladder made quick."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+
+from campus_tools.journey import Marketplace
+from campus_tools.launcher.system import System
+
+SETTINGS = {
+    "TRUSTED_PROXIES": "127.0.0.1",
+    "RATE_TIER_1": "1000000",
+    "RATE_TIER_2": "1000000",
+    "RATE_TIER_3": "1000000",
+    "RATE_TIER_4": "1000000",
+    "RATE_TIER_4_ADDRESS": "1000000",
+    # Dense enough for a test, long enough to bridge the restart of a server.
+    "RETRY_DELAYS_SECONDS": "0.5,1,2,5,10",
+}
+
+
+@pytest.fixture(scope="session")
+def system(tmp_path_factory) -> Iterator[System]:
+    with System(tmp_path_factory.mktemp("system"), environment=SETTINGS) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def market(system: System) -> AsyncIterator[Marketplace]:
+    """A patient client: it repeats what a good client repeats, with the same idempotency keys."""
+    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
+    yield market
+    await market.close()

@@ -1,0 +1,160 @@
+"""`kill -9` of each part in the middle of fifty running journeys: all end right, nothing is lost, nothing happens twice."""
+
+import asyncio
+from collections import Counter
+from uuid import uuid4
+
+import pytest
+
+from campus_tools.audit import findings_of
+from campus_tools.journey import Marketplace, Person, StepFailed
+from campus_tools.launcher.system import System
+from contracts.demo import ADA
+
+JOURNEYS = 50
+# How many journeys walk at once: enough that every kind of step is under way when the part dies.
+AT_ONCE = 12
+STEP_SECONDS = 120.0
+
+
+async def journey(market: Marketplace, buyer: Person, vendor: Person, product_id: str, progress: Counter[str]) -> str:
+    """One purchase up to the released escrow; every step may be repeated with its own key until it is answered."""
+    order = await market.checkout(buyer, product_id, key=uuid4())
+    progress["placed"] += 1
+    intent = await market.pay_intent(buyer, order["id"], key=uuid4())
+    await market.pay(intent)
+    progress["paid"] += 1
+    await market.order_reaches(buyer, order["id"], "paid_escrow", within=STEP_SECONDS)
+    progress["held"] += 1
+    await dispatched(market, vendor, order["id"])
+    pin = await market.delivery_pin(buyer, order["id"])
+    delivered = await market.verify_delivery(vendor, order["id"], pin, key=uuid4())
+    assert delivered["status"] == "delivered"
+    progress["delivered"] += 1
+    await market.order_reaches(buyer, order["id"], "paid", within=STEP_SECONDS)
+    progress["released"] += 1
+    return str(order["id"])
+
+
+async def dispatched(market: Marketplace, vendor: Person, order_id: str) -> None:
+    """Dispatching again what is dispatched is a success without effect, so a lost answer is simply asked for again."""
+    await market.post(f"/api/orders/{order_id}/dispatch", {}, vendor, key=uuid4())
+
+
+async def stocked_products(market: Marketplace) -> list[str]:
+    products = await market.products(vendorId=str(ADA.id), inStock="true", limit=100)
+    return [product["id"] for product in products for _ in range(min(product["stock"], 5))]
+
+
+async def fifty_journeys(market: Marketplace, progress: Counter[str]) -> tuple[list[str], Person, Person]:
+    buyer = await market.sign_in("buyer@unilag.edu.ng")
+    vendor = await market.sign_in("vendor@unilag.edu.ng")
+    shelf = await stocked_products(market)
+    assert len(shelf) >= JOURNEYS
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def walk(product_id: str) -> str:
+        async with gate:
+            return await journey(market, buyer, vendor, product_id, progress)
+
+    orders = await asyncio.gather(*(walk(product_id) for product_id in shelf[:JOURNEYS]))
+    return list(orders), buyer, vendor
+
+
+async def in_the_middle(progress: Counter[str]) -> None:
+    """Until journeys stand at every kind of step."""
+    while not (progress["held"] >= 3 and progress["placed"] >= AT_ONCE):
+        await asyncio.sleep(0.01)
+
+
+async def kill_process(system: System, name: str) -> None:
+    process = system.process(name)
+    before = process.kill()
+    await asyncio.to_thread(process.wait_restarted, before, 60)
+
+
+async def kill_server(system: System, name: str) -> None:
+    """The launcher sees it die and starts it again on the same data."""
+    server = getattr(system.servers, name)
+    await asyncio.to_thread(server.kill)
+
+
+VICTIMS = {
+    "the orders worker": lambda system: kill_process(system, "orders-worker"),
+    "the payments worker": lambda system: kill_process(system, "payments-worker"),
+    # Its relay carries what the API commits: orders placed, PINs verified.
+    "the relay of orders": lambda system: kill_process(system, "orders-api"),
+    "RabbitMQ": lambda system: kill_server(system, "rabbitmq"),
+    "PostgreSQL": lambda system: kill_server(system, "postgresql"),
+}
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+async def test_all_journeys_end_right_when_it_dies_in_the_middle(victim, system, market):
+    progress: Counter[str] = Counter()
+
+    async def strike() -> None:
+        await in_the_middle(progress)
+        await VICTIMS[victim](system)
+
+    (orders, buyer, _), _ = await asyncio.gather(fifty_journeys(market, progress), strike())
+    assert len(set(orders)) == JOURNEYS
+    assert progress["released"] == JOURNEYS
+    for order_id in orders:
+        assert (await market.order(buyer, order_id))["status"] == "paid"
+    assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
+    assert await waiting_messages(system) == {}
+
+
+async def waiting_messages(system: System) -> dict[str, int]:
+    """What still stands in an outbox or was given up, by service; empty when no message is lost or stuck."""
+    import asyncpg
+
+    from campus_tools.services import SERVICES
+
+    waiting = {}
+    for service in SERVICES:
+        address = system.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0] + f"/campus_{service.import_name}"
+        connection = await asyncpg.connect(address)
+        try:
+            count = await connection.fetchval(
+                "SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL) + (SELECT count(*) FROM dead_letters WHERE replayed_at IS NULL)"
+            )
+        finally:
+            await connection.close()
+        if count:
+            waiting[service.name] = count
+    return waiting
+
+
+async def test_a_payout_survives_the_death_of_its_dispatcher(system, market):
+    """Killed while transfers leave: each ends processed, and the gateway moved each once."""
+    vendor = await market.sign_in("vendor@unilag.edu.ng")
+    buyer = await market.sign_in("buyer@unilag.edu.ng")
+    progress: Counter[str] = Counter()
+    await journey(market, buyer, vendor, (await stocked_products(market))[0], progress)
+    wallet = await market.wallet_reaches(vendor, 1000)
+    payouts = [(await market.request_payout(vendor, 100, key=uuid4()))["id"] for _ in range(5)]
+    maker = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
+    await market.sandbox.put("/control/faults", json={"transfer_call": {"delay": 0.3, "times": 5}})
+    key = uuid4()
+
+    async def dispatch() -> None:
+        try:
+            await market.post("/api/payouts/dispatch", {"payoutIds": payouts}, maker, key=key)
+        except StepFailed as refused:
+            assert refused.status in (409, 503)
+
+    async def strike() -> None:
+        async def under_way() -> bool | None:
+            movements = (await market.sandbox.get("/control/book/movements", params={"kind": "transfer"})).json()
+            return bool(movements["movements"] if isinstance(movements, dict) else movements) or None
+
+        await market.until("the first transfer", under_way, 30)
+        await kill_process(system, "payouts-api")
+
+    await asyncio.gather(dispatch(), strike())
+    for payout_id in payouts:
+        await market.payout_reaches(vendor, payout_id, "processed", within=STEP_SECONDS)
+    assert (await market.wallet(vendor))["availableMinor"] == wallet["availableMinor"] - 500
+    assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
