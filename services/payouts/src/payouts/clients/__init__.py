@@ -1,0 +1,1 @@
+"""Providers outside, one file each. Never called inside a unit of work."""

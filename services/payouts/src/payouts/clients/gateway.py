@@ -1,0 +1,135 @@
+"""The payment gateway, as far as money going out needs it: balance, names of accounts, recipients, transfers."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx
+import msgspec
+
+from payouts.domain.errors import GatewayAway
+from payouts.domain.gateway_answers import Absent, Recipient, Refused, SubmitAnswer, Told, Unclear, VerifyAnswer
+from payouts.domain.transfer_news import RANKS, HeardFrom, News
+
+# Statuses that judge the request itself. Every other failure (a limit, a bad key, a fault of theirs) says nothing about it.
+_DEFINITE: Final = frozenset({400, 404, 422})
+
+
+class _NoAnswer(Exception):
+    """The call ended without an answer that can be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """Calls of one gateway account. Every call ends within `timeout_seconds`, however slowly its answer drips."""
+
+    client: httpx.AsyncClient
+    timeout_seconds: float
+
+    async def balance_minor(self) -> int:
+        """The gateway's NGN balance in kobo; raises GatewayAway."""
+        try:
+            status, body = await self._call("GET", "balance")
+            if status == 200:
+                return int(next(line["balance"] for line in body["data"] if line["currency"] == "NGN"))
+        except (_NoAnswer, KeyError, TypeError, ValueError, StopIteration) as error:
+            raise GatewayAway from error
+        raise GatewayAway
+
+    async def account_name(self, account_number: str, bank_code: str) -> str | None:
+        """The name of the account's owner, None when the bank knows no such account; raises GatewayAway."""
+        params = {"account_number": account_number, "bank_code": bank_code}
+        try:
+            status, body = await self._call("GET", "bank/resolve", params=params)
+            if status == 200:
+                return str(body["data"]["account_name"])
+        except (_NoAnswer, KeyError, TypeError) as error:
+            raise GatewayAway from error
+        if status in _DEFINITE:
+            return None
+        raise GatewayAway
+
+    async def create_recipient(self, recipient: Recipient) -> str | Refused | Unclear:
+        """The gateway's code for the account; the same account has the same code however often it is created."""
+        body = {
+            "type": "nuban",
+            "name": recipient.account_name,
+            "account_number": recipient.account_number,
+            "bank_code": recipient.bank_code,
+            "currency": "NGN",
+        }
+        try:
+            status, answer = await self._call("POST", "transferrecipient", json=body)
+            if status in (200, 201):
+                return str(answer["data"]["recipient_code"])
+        except (_NoAnswer, KeyError, TypeError) as error:
+            return Unclear(f"recipient: {error!r}")
+        return _not_done(status, answer)
+
+    async def transfer(self, reference: str, recipient_code: str, amount_minor: int) -> SubmitAnswer:
+        """Asks for the money to leave, under a reference that the gateway accepts once."""
+        body = {
+            "source": "balance",
+            "amount": amount_minor,
+            "currency": "NGN",
+            "recipient": recipient_code,
+            "reference": reference,
+            "reason": "Vendor payout",
+        }
+        try:
+            status, answer = await self._call("POST", "transfer", json=body)
+            if status in (200, 201):
+                return _told("call", answer["data"], reference)
+        except (_NoAnswer, KeyError, TypeError, ValueError) as error:
+            return Unclear(f"transfer: {error!r}")
+        return _not_done(status, answer)
+
+    async def verify(self, reference: str) -> VerifyAnswer:
+        """What the gateway says of this reference now."""
+        try:
+            status, answer = await self._call("GET", f"transfer/verify/{reference}")
+            if status == 200:
+                return _told("query", answer["data"], reference)
+        except (_NoAnswer, KeyError, TypeError, ValueError) as error:
+            return Unclear(f"verify: {error!r}")
+        # Only the gateway's own words for it: a proxy's 404 must never let a transfer be sent again.
+        absent = status == 404 and isinstance(answer, dict) and answer.get("status") is False
+        return Absent() if absent else Unclear(f"verify: answered {status}")
+
+    async def _call(self, method: str, path: str, **arguments: Any) -> tuple[int, Any]:
+        try:
+            async with asyncio.timeout(self.timeout_seconds):
+                answer = await self.client.request(method, path, **arguments)
+            body = msgspec.json.decode(answer.content)
+        except (httpx.HTTPError, TimeoutError) as error:
+            raise _NoAnswer(type(error).__name__) from error
+        except msgspec.DecodeError as error:
+            raise _NoAnswer(f"answered {answer.status_code} without JSON") from error
+        return answer.status_code, body
+
+
+def _not_done(status: int, answer: Any) -> Refused | Unclear:
+    if status not in _DEFINITE:
+        return Unclear(f"answered {status}")
+    message = answer.get("message") if isinstance(answer, dict) else None
+    return Refused(str(message or f"refused with {status}")[:300])
+
+
+def _told(heard_from: HeardFrom, transfer: Any, reference: str) -> Told | Unclear:
+    """The news in an answer. A state that the contract does not name says nothing we could act on."""
+    status = str(transfer["status"])
+    if transfer["reference"] != reference:
+        return Unclear("answered about another reference")
+    if status not in RANKS:
+        return Unclear(f"answered with the state {status[:40]!r}")
+    reason = transfer.get("failures") or (transfer.get("reason") if RANKS[status] else None)
+    return Told(
+        News(
+            heard_from,
+            status,
+            int(transfer["amount"]),
+            str(transfer["currency"]),
+            str(transfer["transfer_code"]) if transfer.get("transfer_code") else None,
+            str(reason)[:300] if reason else None,
+        )
+    )

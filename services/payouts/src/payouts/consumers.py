@@ -1,0 +1,97 @@
+"""What this service hears, and the work it leaves for its own worker."""
+
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+
+from common.database import UnitOfWork
+from common.messages import Received, Subscription, WorkItem
+from contracts.identity import VendorApproved, VendorChanged
+from contracts.payments import (
+    EscrowHeld,
+    EscrowRefunded,
+    EscrowReleased,
+    TransferFailed,
+    TransferNews,
+    TransferReversed,
+    TransferSucceeded,
+)
+from payouts.domain.transfer_news import News
+from payouts.use_cases.credit_release import credit_release
+from payouts.use_cases.hear_transfer_news import hear_transfer_news
+from payouts.use_cases.hear_vendor import hear_vendor
+from payouts.use_cases.note_share import note_share
+from payouts.use_cases.settle_transfer import settle_transfer
+from payouts.use_cases.take_refund import take_refund
+
+
+async def on_vendor_approved(event: VendorApproved, received: Received, uow: UnitOfWork, _: Any) -> None:
+    await hear_vendor(uow, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence)
+
+
+async def on_vendor_changed(event: VendorChanged, received: Received, uow: UnitOfWork, _: Any) -> None:
+    await hear_vendor(uow, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence)
+
+
+async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, _: Any) -> None:
+    share_minor = event.amount_minor - event.commission_minor - event.delivery_fee_minor
+    await note_share(uow, event.order_id, event.vendor_id, share_minor, received.sequence)
+
+
+async def on_escrow_released(event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await note_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
+    await credit_release(uow, event, dependencies.clock.now())
+
+
+async def on_escrow_refunded(event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await note_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
+    await take_refund(uow, event, dependencies.clock.now())
+
+
+async def on_transfer_succeeded(event: TransferSucceeded, _: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await hear_transfer_news(uow, event.reference, _news("success", event), dependencies.clock.now())
+
+
+async def on_transfer_failed(event: TransferFailed, _: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await hear_transfer_news(uow, event.reference, _news("failed", event), dependencies.clock.now())
+
+
+async def on_transfer_reversed(event: TransferReversed, _: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await hear_transfer_news(uow, event.reference, _news("reversed", event), dependencies.clock.now())
+
+
+def _news(status: str, event: TransferNews) -> News:
+    """The type of the event says what happened; a gateway's finer word (`rejected`, say) is of the same rank."""
+    return News(
+        "webhook",
+        status,
+        event.amount_minor,
+        event.currency,
+        event.transfer_code or None,
+        event.reason,
+        event.gateway_event_id,
+    )
+
+
+class TransferToSettle(msgspec.Struct, frozen=True, rename="camel"):
+    """An attempt of which the gateway is to be asked now, instead of when its time comes."""
+
+    transfer_id: UUID
+
+
+async def settle_left_transfer(item: TransferToSettle, _: Received, dependencies: Any) -> None:
+    await settle_transfer(dependencies.database, dependencies.gateway, dependencies.clock, item.transfer_id)
+
+
+SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
+    Subscription(VendorApproved, on_vendor_approved),
+    Subscription(VendorChanged, on_vendor_changed),
+    Subscription(EscrowHeld, on_escrow_held),
+    Subscription(EscrowReleased, on_escrow_released),
+    Subscription(EscrowRefunded, on_escrow_refunded),
+    Subscription(TransferSucceeded, on_transfer_succeeded),
+    Subscription(TransferFailed, on_transfer_failed),
+    Subscription(TransferReversed, on_transfer_reversed),
+]
+WORK: Final[list[WorkItem[Any]]] = [WorkItem("payouts.transfers", TransferToSettle, settle_left_transfer)]

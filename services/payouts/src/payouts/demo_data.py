@@ -1,0 +1,33 @@
+"""Verified bank details for the demo vendors, at accounts that the sandbox knows under their legal names."""
+
+from typing import Final
+
+from common.caller import THE_SERVICE
+from common.clock import Clock
+from common.database import Database
+from common.ids import new_id
+from contracts import demo
+from contracts.payouts import BankDetailsChanged
+from payouts import queries, store
+from payouts.domain.bank_accounts import Judged, check_digit_valid
+
+_ACCOUNTS: Final = ((demo.ADA, "058", "0123456785"), (demo.BOLA, "044", "0690123456"))
+
+
+async def load_demo_data(database: Database, clock: Clock) -> None:
+    """Sets the accounts of the demo vendors that have none yet; a second run changes nothing."""
+    for vendor, bank_code, account_number in _ACCOUNTS:
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await store.lock_wallet(uow, vendor.id)
+            if await queries.find_bank_details(uow, vendor.id) is not None:
+                continue
+            details = store.BankDetails(
+                vendor.id,
+                account_number,
+                bank_code,
+                vendor.legal_name,
+                Judged(True, None),
+                check_digit_valid(bank_code, account_number),
+            )
+            await store.save_bank_details(uow, new_id(), details, vendor.owner_user_id, clock.now())
+            uow.publish(BankDetailsChanged(vendor_id=vendor.id, last4=details.last4, bank_code=bank_code))

@@ -1,0 +1,75 @@
+"""The accounts of the wallets' book, and its postings. Kobo, debit positive.
+
+| Account | Normal side | What its balance is |
+|---|---|---|
+| `wallet:<vendor>` | credit, guarded | what the vendor may withdraw |
+| `in_transit:<payout>` | credit, guarded | asked for, and not yet known to have left |
+| `vendor_debt:<vendor>` | debit, guarded | what the vendor owes us after a refund found the wallet empty |
+| `escrow_released` | debit | what payments handed over: **equal to the sum of the credit balances of its `vendor_payable:*`** |
+| `gateway_cash` | debit | minus what left through the gateway; added to payments' `gateway_cash` it is the gateway's own balance |
+
+Both equalities are plain: `balance(escrow_released) == sum(balance(vendor_payable:*))` with each account on its normal
+side, and `sum of the gateway_cash entries of both books == balance at the gateway`.
+"""
+
+from typing import Final
+from uuid import UUID
+
+from common.ledger import Account, Posting, balanced, credit, debit
+
+ESCROW_RELEASED: Final = Account("escrow_released", "debit", guarded=False)
+GATEWAY_CASH: Final = Account("gateway_cash", "debit", guarded=False)
+
+
+def wallet(vendor_id: UUID) -> Account:
+    return Account(f"wallet:{vendor_id}", "credit", guarded=True)
+
+
+def in_transit(payout_id: UUID) -> Account:
+    return Account(f"in_transit:{payout_id}", "credit", guarded=True)
+
+
+def vendor_debt(vendor_id: UUID) -> Account:
+    return Account(f"vendor_debt:{vendor_id}", "debit", guarded=True)
+
+
+def release(key: str, vendor_id: UUID, net_minor: int, repaid_minor: int) -> Posting:
+    """A release of `net_minor`, of which `repaid_minor` repays the vendor's debt."""
+    return balanced(
+        key,
+        "release",
+        [
+            debit(ESCROW_RELEASED, net_minor),
+            credit(vendor_debt(vendor_id), repaid_minor),
+            credit(wallet(vendor_id), net_minor - repaid_minor),
+        ],
+    )
+
+
+def refund(key: str, vendor_id: UUID, from_vendor_minor: int, owed_minor: int) -> Posting:
+    """A refund after release: `from_vendor_minor`, of which the wallet could not give `owed_minor`."""
+    return balanced(
+        key,
+        "refund",
+        [
+            debit(wallet(vendor_id), from_vendor_minor - owed_minor),
+            debit(vendor_debt(vendor_id), owed_minor),
+            credit(ESCROW_RELEASED, from_vendor_minor),
+        ],
+    )
+
+
+def payout_requested(payout_id: UUID, vendor_id: UUID, amount_minor: int) -> Posting:
+    return balanced(
+        f"payout:{payout_id}",
+        "payout",
+        [debit(wallet(vendor_id), amount_minor), credit(in_transit(payout_id), amount_minor)],
+    )
+
+
+def payout_processed(payout_id: UUID, amount_minor: int) -> Posting:
+    return balanced(
+        f"payout_processed:{payout_id}",
+        "payout_processed",
+        [debit(in_transit(payout_id), amount_minor), credit(GATEWAY_CASH, amount_minor)],
+    )

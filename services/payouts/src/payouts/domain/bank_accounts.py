@@ -1,0 +1,69 @@
+"""Nigerian bank accounts: known banks, the check digit of a NUBAN, and whether an account's name is the vendor's."""
+
+import json
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from importlib import resources
+from typing import Final
+
+BANK_NAMES: Final[dict[str, str]] = {
+    bank["code"]: bank["name"]
+    for bank in json.loads(resources.files("payouts").joinpath("data/nigerian-banks.json").read_text("utf-8"))
+}
+
+_WEIGHTS: Final = (3, 7, 3) * 5
+_PREFIX_BY_LENGTH: Final = {3: "000", 5: "9", 6: ""}
+
+
+def check_digit_valid(bank_code: str, account_number: str) -> bool | None:
+    """Whether the tenth digit follows from bank and serial; None for a bank code outside the rule (one with letters).
+
+    A failed digit is a warning only: name resolution at the gateway decides.
+    """
+    prefix = _PREFIX_BY_LENGTH.get(len(bank_code))
+    if prefix is None or not bank_code.isdecimal():
+        return None
+    digits = prefix + bank_code + account_number[:9]
+    total = sum(int(digit) * weight for digit, weight in zip(digits, _WEIGHTS, strict=True))
+    return (10 - total % 10) % 10 == int(account_number[9])
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Whether details may be paid to; `reason` says why not, in words for the vendor."""
+
+    verified: bool
+    reason: str | None
+
+
+def judge_account_name(legal_name: str, account_name: str | None) -> Judged:
+    """Compares by words, whatever their order, case, accents and punctuation.
+
+    Every word of the legal name must stand in the account's name. The account may say more (a middle name), unless the
+    legal name is a single word: that alone would fit too many strangers.
+    """
+    if account_name is None:
+        return Judged(False, "account_number_invalid: the bank knows no such account")
+    legal, resolved = _words(legal_name), _words(account_name)
+    missing = legal - resolved
+    if not legal or missing:
+        lacking = ", ".join(sorted(missing)) or "every word"
+        return Judged(False, f"name_mismatch: the account's name lacks {lacking} of the vendor's legal name")
+    if legal.total() == 1 and resolved != legal:
+        return Judged(False, "name_mismatch: a legal name of one word must be the account's whole name")
+    return Judged(True, None)
+
+
+# Marks that join a word: "O'Neil" is "ONEIL" at a bank.
+_DROPPED: Final = "'\u2019."
+
+
+def _words(name: str) -> Counter[str]:
+    """The words of a name as they compare: a Counter, so that a doubled name must be doubled on both sides."""
+    plain = unicodedata.normalize("NFKD", name).casefold()
+    letters = "".join(
+        character if character.isalnum() else "" if unicodedata.combining(character) or character in _DROPPED else " "
+        for character in plain
+    )
+    return Counter(letters.split())

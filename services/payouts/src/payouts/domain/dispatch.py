@@ -1,0 +1,93 @@
+"""Which payouts a dispatch takes, and which it leaves and why. Amounts in kobo."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, Literal
+from uuid import UUID
+
+SkipReason = Literal[
+    "not_found",
+    "not_pending",
+    "already_dispatched",
+    "bank_details_changed",
+    "max_total_reached",
+    "balance_insufficient",
+]
+
+# A batch answers within one request: two calls for each payout, some at once.
+BATCH_PAYOUTS_MAX: Final = 200
+SUBMISSIONS_AT_ONCE: Final = 8
+# A dispatcher that has not recorded anything for this long is dead: longer than all its calls together may take.
+LEASE: Final = timedelta(seconds=90)
+# A transfer on its way whose webhook may be lost is asked for after this, then less and less often.
+FIRST_ASK: Final = timedelta(minutes=10)
+_ASK_AGAIN: Final = timedelta(seconds=15)
+_ASK_AT_LEAST_EVERY: Final = timedelta(hours=1)
+# From this question on people hear of it; the asking goes on.
+ASKS_BEFORE_EXCEPTION: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A payout as the plan sees it."""
+
+    payout_id: UUID
+    amount_minor: int
+    pending: bool
+    attempted: bool
+    bank_details_stand: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLine:
+    payout_id: UUID
+    amount_minor: int
+    skipped: SkipReason | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The lines of a batch. `short` says that the gateway's balance does not cover it: nothing is sent."""
+
+    lines: tuple[PlanLine, ...]
+    short: bool
+
+    @property
+    def taken_minor(self) -> int:
+        return sum(line.amount_minor for line in self.lines if line.skipped is None)
+
+
+def reason_to_skip(candidate: Candidate) -> SkipReason | None:
+    """Why this payout cannot be sent now; None when it can."""
+    if not candidate.pending:
+        return "not_pending"
+    if candidate.attempted:
+        return "already_dispatched"
+    if not candidate.bank_details_stand:
+        return "bank_details_changed"
+    return None
+
+
+def plan_batch(
+    candidates: Sequence[Candidate], absent: Sequence[UUID], max_total_minor: int | None, gateway_balance_minor: int
+) -> Plan:
+    """Takes candidates in their order while the sum stays within `max_total_minor`; a smaller one further on still fits."""
+    lines: list[PlanLine] = [PlanLine(payout_id, 0, "not_found") for payout_id in absent]
+    total_minor = 0
+    for candidate in candidates:
+        skipped = reason_to_skip(candidate)
+        if skipped is None and max_total_minor is not None and total_minor + candidate.amount_minor > max_total_minor:
+            skipped = "max_total_reached"
+        if skipped is None:
+            total_minor += candidate.amount_minor
+        lines.append(PlanLine(candidate.payout_id, candidate.amount_minor, skipped))
+    if total_minor <= gateway_balance_minor:
+        return Plan(tuple(lines), short=False)
+    stopped = (PlanLine(line.payout_id, line.amount_minor, line.skipped or "balance_insufficient") for line in lines)
+    return Plan(tuple(stopped), short=True)
+
+
+def wait_before_asking(asks: int) -> timedelta:
+    """How long to wait before the gateway is asked again for a transfer that it left open `asks` times."""
+    return min(_ASK_AGAIN * (1 << min(asks, 10)), _ASK_AT_LEAST_EVERY)

@@ -1,0 +1,39 @@
+"""The refusals of this service, each named by its condition."""
+
+from common.problems import Conflict, Problem, Unavailable, ValidationFailed
+
+
+class EscrowLocked(Problem):
+    status, code, detail = 423, "ESCROW_LOCKED", "Part of this amount is still held in escrow and cannot be withdrawn."
+
+
+class MoreThanTheWalletHolds(ValidationFailed):
+    """Above what is available and what is locked together: 422 with invalid param `amountMinor`."""
+
+
+class BankDetailsUnverified(Conflict):
+    detail = "The bank details of this vendor are not verified. Set them, or set them again, first."
+
+
+class DebtOutstanding(Conflict):
+    detail = "The wallet owes a refund. Later releases repay it first; payouts are possible after that."
+
+
+class VendorNotHeardOf(Unavailable):
+    """The vendor's approval is on its way to this service: an eventual state, not a refusal of the request."""
+
+    detail = "The vendor is being set up. Try again in a moment."
+
+
+class GatewayAway(Unavailable):
+    """The payment gateway did not give a usable answer. Nothing was changed."""
+
+    detail = "The payment gateway is not available for the moment. Nothing was changed."
+
+
+class TransferUnheardOf(Exception):
+    """News of a transfer whose reference is not written down here (yet): the retry ladder brings it again."""
+
+
+class ReleaseContradicts(Exception):
+    """The same release or refund arrived with other amounts: one of the two is wrong, and neither may win silently."""

@@ -1,0 +1,44 @@
+"""What is said to the payment gateway, and what a call can end with, as far as money is concerned."""
+
+from dataclasses import dataclass
+
+from payouts.domain.transfer_news import News
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """Where a transfer goes: account and bank as the gateway is told them, and the name that it resolved."""
+
+    account_number: str
+    bank_code: str
+    account_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The gateway has the transfer, and this is what it says of it."""
+
+    news: News
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A definite no: as it stands this will never be accepted."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """The gateway knows no transfer with this reference: it never accepted it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """A time-out, a 5xx, a limit: nobody here knows. Settled only by asking for the reference."""
+
+    reason: str
+
+
+SubmitAnswer = Told | Refused | Unclear
+VerifyAnswer = Told | Absent | Unclear

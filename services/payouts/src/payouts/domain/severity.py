@@ -1,0 +1,72 @@
+"""How bad a payout exception is, and how soon somebody must answer (specification: Payout failure handling)."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, Literal
+
+Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
+Cause = Literal[
+    "balance_insufficient",
+    "bank_switch_error",
+    "timeout",
+    "account_number_invalid",
+    "name_mismatch",
+    "bank_details_changed",
+    "reversed",
+    "unclassified",
+]
+
+RESPOND_WITHIN: Final[dict[Severity, timedelta]] = {
+    "SEV-1": timedelta(minutes=15),
+    "SEV-2": timedelta(hours=1),
+    "SEV-3": timedelta(hours=4),
+}
+# A single payout above 200,000 naira, in kobo.
+LARGE_PAYOUT_MINOR: Final = 20_000_000
+# A failure that touches more vendors of one batch than this is no vendor's own problem.
+VENDORS_OF_ONE_BATCH: Final = 5
+
+# What banks and gateways write, looked for in this order. Everything else is `unclassified`.
+_WORDS: Final[tuple[tuple[Cause, tuple[str, ...]], ...]] = (
+    ("balance_insufficient", ("balance is not enough", "insufficient balance", "insufficient fund", "balance_insufficient")),
+    ("bank_details_changed", ("bank_details_changed",)),
+    ("name_mismatch", ("name mismatch", "name_mismatch", "name does not match")),
+    (
+        "account_number_invalid",
+        (
+            "account number", "account is invalid", "invalid account", "account_number_invalid", "bank is invalid",
+            "bank code", "invalid bank", "dormant", "recipient", "account not found", "could not resolve",
+        ),
+    ),
+    ("timeout", ("timeout", "timed out", "time-out", "no answer")),
+    ("bank_switch_error", ("switch", "bank unavailable", "bank is unavailable", "bank not available", "inoperative")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What is known when an exception opens. `vendors_in_batch` and `earlier_rejections` count this one's company."""
+
+    cause: Cause
+    amount_minor: int
+    vendors_in_batch: int = 1
+    earlier_rejections: int = 0
+
+
+def cause_of(status: str, reason: str | None) -> Cause:
+    """The cause, by the gateway's state and its words."""
+    if status == "reversed":
+        return "reversed"
+    words = (reason or "").casefold()
+    return next((cause for cause, signs in _WORDS if any(sign in words for sign in signs)), "unclassified")
+
+
+def severity_of(trouble: Trouble) -> Severity:
+    """The first line of the specification's table that fits."""
+    if trouble.cause in ("balance_insufficient", "bank_switch_error", "timeout"):
+        return "SEV-1"
+    if trouble.vendors_in_batch > VENDORS_OF_ONE_BATCH:
+        return "SEV-1"
+    if trouble.amount_minor > LARGE_PAYOUT_MINOR or trouble.earlier_rejections > 0:
+        return "SEV-2"
+    return "SEV-3"

@@ -1,0 +1,82 @@
+"""How news of a transfer is judged: by rank of state, never by arrival (contract section 8)."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+from uuid import UUID
+
+HeardFrom = Literal["webhook", "call", "query"]
+Verdict = Literal["advanced", "confirmed", "late_success", "repeated", "stale", "contradiction"]
+
+RANKS: Final[dict[str, int]] = {
+    "pending": 0,
+    "received": 0,
+    "otp": 0,
+    "success": 1,
+    "failed": 1,
+    "rejected": 1,
+    "blocked": 1,
+    "abandoned": 1,
+    "reversed": 2,
+}
+# Under way: the gateway has the order, and nobody knows yet how it ends.
+UNDER_WAY: Final = frozenset(status for status, rank in RANKS.items() if rank == 0)
+# Before the gateway has said anything of its own.
+OURS: Final = frozenset({"reserved", "submitting", "unknown"})
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What the gateway said of a transfer: by webhook, in answer to our call, or when asked. Amount in kobo."""
+
+    heard_from: HeardFrom
+    status: str
+    amount_minor: int
+    currency: str
+    transfer_code: str | None = None
+    reason: str | None = None
+    gateway_event_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TransferInHand:
+    """A transfer under lock, with its payout, and the last state of it that took effect."""
+
+    id: UUID
+    payout_id: UUID
+    vendor_id: UUID
+    batch_id: UUID
+    reference: str
+    status: str
+    amount_minor: int
+    currency: str
+    payout_status: str
+    standing: str | None
+    asks: int = 0
+
+
+def judge(transfer: TransferInHand, news: News) -> Verdict:
+    """What the news means for this transfer.
+
+    advanced: a higher state, or a further step on the way; it takes effect.
+    confirmed: the gateway, asked because it had contradicted itself, says success; it takes effect.
+    late_success: a success that comes after the reversal of the same transfer; the payout completes, the exception stays.
+    repeated, stale: no effect. contradiction: an exception, and a query.
+    """
+    differs = (news.amount_minor, news.currency) != (transfer.amount_minor, transfer.currency)
+    # After its money was returned, a payout must not leave a second time without somebody looking (section 14, trap 6).
+    if differs or (news.status == "success" and transfer.payout_status == "failed"):
+        return "contradiction"
+    if transfer.standing is None:
+        return "advanced"
+    before, now = RANKS[transfer.standing], RANKS[news.status]
+    if news.status == transfer.standing or (news.status == "success" and transfer.payout_status == "processed"):
+        return "repeated"
+    if now > before or now == before == 0:
+        return "advanced"
+    if now < before:
+        return "late_success" if news.status == "success" else "stale"
+    return "confirmed" if news.heard_from == "query" and news.status == "success" else "contradiction"
+
+
+def takes_effect(verdict: Verdict) -> bool:
+    return verdict in ("advanced", "confirmed", "late_success")

@@ -1,0 +1,74 @@
+"""What moves a vendor's wallet, as statement lines whose nets always sum to the balance (contract sections 8 and 15.8)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from payouts.domain.errors import (
+    BankDetailsUnverified,
+    DebtOutstanding,
+    EscrowLocked,
+    MoreThanTheWalletHolds,
+)
+
+Kind = Literal["release", "debt_repaid", "refund", "debt_taken", "payout"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a statement before it is written; `net_minor` is its effect on the balance, in kobo."""
+
+    kind: Kind
+    net_minor: int
+    order_id: UUID | None = None
+    payout_id: UUID | None = None
+    gross_minor: int | None = None
+    commission_minor: int | None = None
+    delivery_fee_minor: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a vendor's wallet holds, in kobo, and whether payouts have somewhere to go."""
+
+    available_minor: int
+    debt_minor: int
+    locked_minor: int
+    bank_details_version_id: UUID | None
+    bank_details_verified: bool
+
+
+def with_balances(available_minor: int, lines: list[Line]) -> Iterator[tuple[Line, int]]:
+    """Each line with the running balance after it."""
+    balance = available_minor
+    for line in lines:
+        balance += line.net_minor
+        yield line, balance
+
+
+def repayment(debt_minor: int, net_minor: int) -> int:
+    """How much of a release repays debt: debt comes first."""
+    return min(debt_minor, net_minor)
+
+
+def shortfall(available_minor: int, from_vendor_minor: int) -> int:
+    """How much of a refund the wallet cannot give, and the vendor owes from then on."""
+    return max(0, from_vendor_minor - available_minor)
+
+
+def judge_payout_request(standing: Standing, amount_minor: int) -> UUID:
+    """The bank details that the payout will go to; raises the refusal that the contract orders first (section 8).
+
+    What no other amount would mend (debt, unverified details) comes before the amount: a wallet that owes is empty,
+    and its owner should hear why.
+    """
+    if standing.debt_minor > 0:
+        raise DebtOutstanding
+    if standing.bank_details_version_id is None or not standing.bank_details_verified:
+        raise BankDetailsUnverified
+    if amount_minor > standing.available_minor + standing.locked_minor:
+        raise MoreThanTheWalletHolds.of("amountMinor", "more than the wallet and the escrow hold together")
+    if amount_minor > standing.available_minor:
+        raise EscrowLocked
+    return standing.bank_details_version_id

@@ -1,0 +1,80 @@
+"""Payouts: asked for by merchants, dispatched by staff."""
+
+import re
+from typing import Annotated, Final, Literal
+from uuid import UUID
+
+from fastapi import Depends, Query, Request, Response
+
+from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires, signed_in
+from common.problems import NotFound, ValidationFailed
+from payouts import queries, schemas
+from payouts.routes.permissions import must_be_allowed_one_of, vendor_of
+from payouts.use_cases.dispatch_payouts import DispatchOrder, dispatch_payouts
+from payouts.use_cases.request_payout import request_payout
+
+router = guarded_router(tags=["payouts"])
+
+_UUID_V4: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def idempotency_key(request: Request) -> UUID:
+    """The key that the gateway passes on; the service keeps it too, so that a lost answer never pays twice (section 3)."""
+    offered = request.headers.get("idempotency-key", "")
+    if not _UUID_V4.fullmatch(offered):
+        raise ValidationFailed.of("Idempotency-Key", "a UUID v4 is required")
+    return UUID(offered)
+
+
+@router.post("/api/payouts", status_code=201, responses=schemas.enveloped(schemas.Payout, 201))
+@requires("wallet:own")
+async def create_payout(request: Request, caller: CurrentCaller, body: schemas.PayoutRequest) -> Response:
+    """Moves the amount from the wallet into transit. 423 when part of it is still in escrow, 422 above both."""
+    dependencies, vendor_id = dependencies_of(request), vendor_of(caller)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        payout_id = await request_payout(uow, vendor_id, body.amount_minor, caller.id, dependencies.clock.now())
+        payout = await queries.find_payout(uow, payout_id)
+    return ok(request, payout, status=201)
+
+
+@router.get("/api/payouts", responses=schemas.enveloped(list[schemas.Payout]))
+@signed_in
+async def list_payouts(
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
+    status: Literal["pending", "processed", "failed"] | None = None,
+    vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
+) -> Response:
+    """The merchant's own payouts; finance and auditors see all."""
+    must_be_allowed_one_of(caller, "wallet:own", "payouts:read")
+    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+        payouts, total = await queries.page_of_payouts(uow, page, status, vendor_id)
+    return ok(request, payouts, headers=None, **page.meta(total))
+
+
+@router.get("/api/payouts/{id}", responses=schemas.enveloped(schemas.Payout))
+@signed_in
+async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+    """One payout with its latest transfer and the exception that holds it."""
+    must_be_allowed_one_of(caller, "wallet:own", "payouts:read")
+    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+        payout = await queries.find_payout(uow, id)
+    if payout is None:
+        raise NotFound
+    return ok(request, payout)
+
+
+@router.post("/api/payouts/dispatch", responses=schemas.enveloped(schemas.Dispatch))
+@requires("payouts:dispatch", step_up=True)
+async def dispatch(
+    request: Request,
+    caller: CurrentCaller,
+    body: schemas.DispatchRequest,
+    key: Annotated[UUID, Depends(idempotency_key)],
+) -> Response:
+    """Sends waiting payouts to the gateway, each once. A dry run shows what would be sent."""
+    dependencies = dependencies_of(request)
+    order = DispatchOrder(body.payout_ids, body.max_total_minor, body.dry_run)
+    answer = await dispatch_payouts(dependencies.database, dependencies.gateway, dependencies.clock, caller, key, order)
+    return ok(request, answer)

@@ -1,0 +1,269 @@
+"""The tables of the payouts database, as the migrations leave them."""
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+from common import ledger
+from common.tables import attach_messaging_tables
+
+metadata = sa.MetaData()
+attach_messaging_tables(metadata)
+ledger.attach_tables(metadata)
+
+_INSTANT = sa.TIMESTAMP(timezone=True)
+
+vendors = sa.Table(
+    "vendors",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("owner_user_id", sa.Uuid, nullable=False),
+    sa.Column("legal_name", sa.Text, nullable=False),
+    sa.Column("sequence", sa.BigInteger, nullable=False),
+)
+
+order_shares = sa.Table(
+    "order_shares",
+    metadata,
+    sa.Column("order_id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("remaining_vendor_minor", sa.BigInteger, nullable=False),
+    sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.CheckConstraint("remaining_vendor_minor >= 0", name="order_shares_never_negative"),
+    sa.Index(
+        "order_shares_locked",
+        "vendor_id",
+        postgresql_include=["remaining_vendor_minor"],
+        postgresql_where=sa.text("remaining_vendor_minor > 0"),
+    ),
+)
+
+wallets = sa.Table(
+    "wallets",
+    metadata,
+    sa.Column("vendor_id", sa.Uuid, primary_key=True),
+    sa.Column("created_at", _INSTANT, nullable=False, server_default=sa.text("now()")),
+)
+
+wallet_lines = sa.Table(
+    "wallet_lines",
+    metadata,
+    sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("id", sa.Uuid, nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("source_key", sa.Text, nullable=False),
+    sa.Column("order_id", sa.Uuid),
+    sa.Column("payout_id", sa.Uuid),
+    sa.Column("gross_minor", sa.BigInteger),
+    sa.Column("commission_minor", sa.BigInteger),
+    sa.Column("delivery_fee_minor", sa.BigInteger),
+    sa.Column("net_minor", sa.BigInteger, nullable=False),
+    sa.Column("balance_minor", sa.BigInteger, nullable=False),
+    sa.Column("at", _INSTANT, nullable=False),
+    sa.UniqueConstraint("source_key", "kind", name="wallet_lines_source_once"),
+    sa.CheckConstraint(
+        "kind IN ('release', 'debt_repaid', 'refund', 'debt_taken', 'payout')", name="wallet_lines_kind_known"
+    ),
+    sa.CheckConstraint("balance_minor >= 0", name="wallet_lines_balance_never_negative"),
+    sa.Index("wallet_lines_of_vendor", "vendor_id", sa.text("position DESC")),
+)
+
+bank_detail_versions = sa.Table(
+    "bank_detail_versions",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("account_number", sa.Text, nullable=False),
+    sa.Column("last4", sa.Text, nullable=False),
+    sa.Column("bank_code", sa.Text, nullable=False),
+    sa.Column("account_name", sa.Text),
+    sa.Column("verified", sa.Boolean, nullable=False),
+    sa.Column("reason", sa.Text),
+    sa.Column("check_digit_valid", sa.Boolean),
+    sa.Column("changed_by", sa.Uuid, nullable=False),
+    sa.Column("changed_at", _INSTANT, nullable=False),
+    sa.CheckConstraint("account_number ~ '^[0-9]{10}$'", name="bank_detail_versions_ten_digits"),
+    sa.CheckConstraint("last4 = right(account_number, 4)", name="bank_detail_versions_last4"),
+    sa.Index("bank_detail_versions_of_vendor", "vendor_id", "changed_at"),
+)
+
+vendor_bank_details = sa.Table(
+    "vendor_bank_details",
+    metadata,
+    sa.Column("vendor_id", sa.Uuid, primary_key=True),
+    sa.Column(
+        "version_id",
+        sa.Uuid,
+        sa.ForeignKey("bank_detail_versions.id", name="vendor_bank_details_version"),
+        nullable=False,
+    ),
+    sa.Column("account_number", sa.Text, nullable=False),
+    sa.Column("last4", sa.Text, nullable=False),
+    sa.Column("bank_code", sa.Text, nullable=False),
+    sa.Column("account_name", sa.Text),
+    sa.Column("verified", sa.Boolean, nullable=False),
+    sa.Column("reason", sa.Text),
+    sa.Column("check_digit_valid", sa.Boolean),
+    sa.Column("quarantine_reason", sa.Text),
+    sa.Column("updated_at", _INSTANT, nullable=False),
+    sa.CheckConstraint("account_number ~ '^[0-9]{10}$'", name="vendor_bank_details_ten_digits"),
+    sa.CheckConstraint("last4 = right(account_number, 4)", name="vendor_bank_details_last4"),
+    sa.CheckConstraint("quarantine_reason IS NULL OR NOT verified", name="vendor_bank_details_quarantined_unverified"),
+)
+
+payout_requests = sa.Table(
+    "payout_requests",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+    sa.Column("currency", sa.CHAR(3), nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column(
+        "bank_details_version_id",
+        sa.Uuid,
+        sa.ForeignKey("bank_detail_versions.id", name="payout_requests_bank_details"),
+        nullable=False,
+    ),
+    sa.Column("requested_by", sa.Uuid, nullable=False),
+    sa.Column("transfer_reference", sa.Text),
+    sa.Column("transfer_code", sa.Text),
+    sa.Column("transfer_failure", sa.Text),
+    sa.Column("retry_count", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("updated_at", _INSTANT, nullable=False),
+    sa.Column("processed_at", _INSTANT),
+    sa.CheckConstraint("amount > 0", name="payout_requests_amount_positive"),
+    sa.CheckConstraint("status IN ('pending', 'processed', 'failed')", name="payout_requests_status_known"),
+    sa.CheckConstraint("retry_count BETWEEN 0 AND 3", name="payout_requests_retry_count_at_most_3"),
+    sa.Index("payout_requests_of_vendor", "vendor_id", sa.text("created_at DESC")),
+    sa.Index("payout_requests_newest", sa.text("created_at DESC"), sa.text("id DESC")),
+    sa.Index("payout_requests_pending", "created_at", "id", postgresql_where=sa.text("status = 'pending'")),
+)
+
+dispatch_batches = sa.Table(
+    "dispatch_batches",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("dispatched_by", sa.Uuid, nullable=False),
+    sa.Column("idempotency_key", sa.Uuid, nullable=False),
+    sa.Column("fingerprint", sa.LargeBinary, nullable=False),
+    sa.Column("dry_run", sa.Boolean, nullable=False),
+    sa.Column("gateway_balance_minor", sa.BigInteger, nullable=False),
+    sa.Column("answer", JSONB),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("finished_at", _INSTANT),
+    sa.UniqueConstraint("dispatched_by", "idempotency_key", name="dispatch_batches_key_once"),
+)
+
+dispatch_lines = sa.Table(
+    "dispatch_lines",
+    metadata,
+    sa.Column("batch_id", sa.Uuid, sa.ForeignKey("dispatch_batches.id", name="dispatch_lines_batch"), primary_key=True),
+    sa.Column("payout_id", sa.Uuid, primary_key=True),
+    sa.Column("place", sa.Integer, nullable=False),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+    sa.CheckConstraint("outcome IN ('planned', 'reserved', 'skipped')", name="dispatch_lines_outcome_known"),
+    sa.CheckConstraint("(outcome = 'skipped') = (reason IS NOT NULL)", name="dispatch_lines_skipped_says_why"),
+)
+
+payout_transfers = sa.Table(
+    "payout_transfers",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column(
+        "payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="payout_transfers_payout"), nullable=False
+    ),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("batch_id", sa.Uuid, sa.ForeignKey("dispatch_batches.id", name="payout_transfers_batch"), nullable=False),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("reference", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+    sa.Column("currency", sa.CHAR(3), nullable=False),
+    sa.Column(
+        "bank_details_version_id",
+        sa.Uuid,
+        sa.ForeignKey("bank_detail_versions.id", name="payout_transfers_bank_details"),
+        nullable=False,
+    ),
+    sa.Column("recipient_code", sa.Text),
+    sa.Column("transfer_code", sa.Text),
+    sa.Column("failure", sa.Text),
+    sa.Column("submissions", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("asks", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("due_at", _INSTANT),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("updated_at", _INSTANT, nullable=False),
+    sa.UniqueConstraint("reference", name="payout_transfers_reference_once"),
+    sa.UniqueConstraint("payout_id", "attempt", name="payout_transfers_attempt_once"),
+    sa.CheckConstraint("reference ~ '^po-[0-9a-f]{32}$'", name="payout_transfers_reference_shape"),
+    sa.CheckConstraint(
+        "status IN ('reserved', 'submitting', 'unknown', 'pending', 'received', 'otp', 'success', 'failed', 'rejected', "
+        "'blocked', 'abandoned', 'reversed')",
+        name="payout_transfers_status_known",
+    ),
+    sa.Index("payout_transfers_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
+    sa.Index("payout_transfers_of_batch", "batch_id"),
+)
+
+transfer_observations = sa.Table(
+    "transfer_observations",
+    metadata,
+    sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("id", sa.Uuid, nullable=False),
+    sa.Column(
+        "transfer_id",
+        sa.Uuid,
+        sa.ForeignKey("payout_transfers.id", name="transfer_observations_transfer"),
+        nullable=False,
+    ),
+    sa.Column("heard_from", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("verdict", sa.Text, nullable=False),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+    sa.Column("currency", sa.Text, nullable=False),
+    sa.Column("transfer_code", sa.Text),
+    sa.Column("reason", sa.Text),
+    sa.Column("gateway_event_id", sa.Text),
+    sa.Column("observed_at", _INSTANT, nullable=False),
+    sa.CheckConstraint("heard_from IN ('webhook', 'call', 'query')", name="transfer_observations_heard_from_known"),
+    sa.CheckConstraint(
+        "verdict IN ('advanced', 'confirmed', 'late_success', 'repeated', 'stale', 'contradiction')",
+        name="transfer_observations_verdict_known",
+    ),
+    sa.Index("transfer_observations_of_transfer", "transfer_id", "position"),
+)
+
+payout_exceptions = sa.Table(
+    "payout_exceptions",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="payout_exceptions_payout")),
+    sa.Column("batch_id", sa.Uuid, sa.ForeignKey("dispatch_batches.id", name="payout_exceptions_batch")),
+    sa.Column("vendor_id", sa.Uuid),
+    sa.Column("cause", sa.Text, nullable=False),
+    sa.Column("severity", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("detail", sa.Text, nullable=False),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+    sa.Column("respond_by", _INSTANT, nullable=False),
+    sa.Column("opened_at", _INSTANT, nullable=False),
+    sa.Column("closed_at", _INSTANT),
+    sa.Column("closed_because", sa.Text),
+    sa.CheckConstraint("(payout_id IS NULL) <> (batch_id IS NULL)", name="payout_exceptions_of_payout_or_batch"),
+    sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="payout_exceptions_severity_known"),
+    sa.CheckConstraint("status IN ('open', 'closed')", name="payout_exceptions_status_known"),
+    sa.CheckConstraint(
+        "(status = 'closed') = (closed_at IS NOT NULL) AND (status = 'closed') = (closed_because IS NOT NULL)",
+        name="payout_exceptions_closed_says_why",
+    ),
+    sa.Index("payout_exceptions_one_live", "payout_id", unique=True, postgresql_where=sa.text("status = 'open'")),
+    sa.Index(
+        "payout_exceptions_one_live_of_batch", "batch_id", unique=True, postgresql_where=sa.text("status = 'open'")
+    ),
+    sa.Index("payout_exceptions_newest", sa.text("opened_at DESC"), sa.text("id DESC")),
+    sa.Index("payout_exceptions_of_vendor", "vendor_id", "opened_at"),
+)

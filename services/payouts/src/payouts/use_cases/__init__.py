@@ -1,0 +1,1 @@
+"""What this service can do: one verb, one file."""

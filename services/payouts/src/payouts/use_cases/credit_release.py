@@ -1,0 +1,40 @@
+"""Credit a vendor with what escrow released."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common import ledger
+from common.database import UnitOfWork
+from contracts.payments import EscrowReleased
+from payouts import store
+from payouts.domain import accounts
+from payouts.domain.errors import ReleaseContradicts
+from payouts.domain.wallet import Line, repayment
+
+
+async def credit_release(uow: UnitOfWork, released: EscrowReleased, now: datetime) -> None:
+    """Posts the release once, by its id; it repays the vendor's debt first. Raises ReleaseContradicts."""
+    vendor_id: UUID = released.vendor_id
+    key = f"release:{released.release_id}"
+    standing = await store.lock_wallet(uow, vendor_id)
+    before = await store.find_line_net(uow, key, "release")
+    if before is not None:
+        if before != released.net_minor:
+            raise ReleaseContradicts(key)
+        return
+    repaid_minor = repayment(standing.debt_minor, released.net_minor)
+    lines = [
+        Line(
+            "release",
+            released.net_minor,
+            order_id=released.order_id,
+            gross_minor=released.gross_minor,
+            commission_minor=released.commission_minor,
+            delivery_fee_minor=released.delivery_fee_minor,
+        )
+    ]
+    if repaid_minor:
+        lines.append(Line("debt_repaid", -repaid_minor, order_id=released.order_id))
+    await store.append_lines(uow, vendor_id, key, standing.available_minor, lines, now)
+    if released.net_minor:
+        await ledger.post(uow, accounts.release(key, vendor_id, released.net_minor, repaid_minor))

@@ -1,0 +1,109 @@
+"""Send waiting payouts to the gateway as one batch."""
+
+import asyncio
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from common.caller import THE_SERVICE, Caller
+from common.clock import Clock
+from common.database import Database, UnitOfWork
+from common.ids import new_id
+from common.problems import ValidationFailed
+from payouts import queries, store
+from payouts.clients.gateway import Gateway
+from payouts.domain.dispatch import BATCH_PAYOUTS_MAX, SUBMISSIONS_AT_ONCE, Plan, plan_batch
+from payouts.use_cases.open_exception import open_short_balance_exception
+from payouts.use_cases.reserve_transfer import reserve_transfer
+from payouts.use_cases.submit_transfer import submit_transfer
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchOrder:
+    """What a member of staff asked for. Without ids: whatever waits, oldest first."""
+
+    payout_ids: tuple[UUID, ...] | None
+    max_total_minor: int | None
+    dry_run: bool
+
+    @property
+    def fingerprint(self) -> bytes:
+        """Tells the same request from another one under the same key."""
+        named = None if self.payout_ids is None else sorted(str(payout_id) for payout_id in self.payout_ids)
+        return hashlib.sha256(msgspec.json.encode([named, self.max_total_minor, self.dry_run])).digest()
+
+
+async def dispatch_payouts(
+    database: Database, gateway: Gateway, clock: Clock, caller: Caller, key: UUID, order: DispatchOrder
+) -> dict[str, Any]:
+    """The batch of this caller and key: made once, continued after a crash, and answered the same for good.
+
+    The gateway's balance is read first; a short one stops the batch before the first transfer. Writes as the service: the
+    caller's role may not read account numbers, and what a dead dispatcher leaves behind is finished by the worker.
+    Raises ValidationFailed (the key names another request) and GatewayAway (503, nothing changed).
+    """
+    async with database.unit_of_work(acting_as=caller) as uow:
+        batch = await store.find_batch(uow, caller.id, key)
+    if batch is None:
+        balance_minor = await gateway.balance_minor()
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            batch = await _plan(uow, clock, caller, key, order, balance_minor)
+    if batch.fingerprint != order.fingerprint:
+        raise ValidationFailed.of("Idempotency-Key", "was used for another request")
+    if batch.answer is not None:
+        return batch.answer
+    await _send(database, gateway, clock, batch.id)
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        return await store.finish_batch(uow, batch.id, await queries.describe_batch(uow, batch.id), clock.now())
+
+
+async def _plan(
+    uow: UnitOfWork, clock: Clock, caller: Caller, key: UUID, order: DispatchOrder, balance_minor: int
+) -> store.Batch:
+    """Writes the batch and its plan, or finds the one that a request under the same key wrote a moment earlier."""
+    now = clock.now()
+    batch = store.Batch(new_id(), order.fingerprint, None)
+    if not await store.save_batch_once(
+        uow, batch, caller.id, key, dry_run=order.dry_run, balance_minor=balance_minor, at=now
+    ):
+        standing = await store.find_batch(uow, caller.id, key)
+        if standing is None:
+            raise AssertionError("a batch is never removed")
+        return standing
+    candidates = await store.list_candidates(uow, order.payout_ids, BATCH_PAYOUTS_MAX)
+    known = {candidate.payout_id for candidate in candidates}
+    absent = [payout_id for payout_id in order.payout_ids or () if payout_id not in known]
+    plan = plan_batch(candidates, absent, order.max_total_minor, balance_minor)
+    await store.save_plan(uow, batch.id, plan.lines)
+    if not (plan.short or order.dry_run):
+        return batch
+    if plan.short and not order.dry_run:
+        await open_short_balance_exception(uow, batch.id, _asked_for(plan), now)
+    answer = await queries.describe_batch(uow, batch.id)
+    return store.Batch(batch.id, batch.fingerprint, await store.finish_batch(uow, batch.id, answer, now))
+
+
+def _asked_for(plan: Plan) -> int:
+    return sum(line.amount_minor for line in plan.lines if line.skipped == "balance_insufficient")
+
+
+async def _send(database: Database, gateway: Gateway, clock: Clock, batch_id: UUID) -> None:
+    """Reserves and submits each planned payout by itself; one that fails for a reason of ours holds up no other."""
+    turn = asyncio.Semaphore(SUBMISSIONS_AT_ONCE)
+
+    async def send(payout_id: UUID, transfer_id: UUID | None) -> None:
+        async with turn:
+            if transfer_id is None:
+                transfer_id = await reserve_transfer(database, clock, batch_id, payout_id)
+            if transfer_id is not None:
+                await submit_transfer(database, gateway, clock, transfer_id, was="reserved")
+
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        unsent = await queries.list_unsent(uow, batch_id)
+    outcomes = await asyncio.gather(*(send(*waiting) for waiting in unsent), return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome

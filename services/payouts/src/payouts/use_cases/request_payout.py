@@ -1,0 +1,28 @@
+"""Ask for money out of a wallet."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common import ledger
+from common.database import UnitOfWork
+from common.ids import new_id
+from contracts.payouts import PayoutRequested
+from payouts import store
+from payouts.domain import accounts
+from payouts.domain.wallet import Line, judge_payout_request
+
+
+async def request_payout(uow: UnitOfWork, vendor_id: UUID, amount_minor: int, by: UUID, now: datetime) -> UUID:
+    """Moves the amount from wallet to in transit and writes the payout down, `pending`, with the bank details of now.
+
+    Raises EscrowLocked (423), MoreThanTheWalletHolds (422), BankDetailsUnverified and DebtOutstanding (409).
+    """
+    standing = await store.lock_wallet(uow, vendor_id)
+    version_id = judge_payout_request(standing, amount_minor)
+    payout_id = new_id()
+    await store.save_payout(uow, payout_id, vendor_id, amount_minor, version_id, by, now)
+    await ledger.post(uow, accounts.payout_requested(payout_id, vendor_id, amount_minor))
+    line = Line("payout", -amount_minor, payout_id=payout_id)
+    await store.append_lines(uow, vendor_id, f"payout:{payout_id}", standing.available_minor, [line], now)
+    uow.publish(PayoutRequested(payout_id=payout_id, vendor_id=vendor_id, amount_minor=amount_minor))
+    return payout_id

@@ -1,0 +1,33 @@
+"""Take a refund after release out of the vendor's earnings."""
+
+from datetime import datetime
+
+from common import ledger
+from common.database import UnitOfWork
+from contracts.payments import EscrowRefunded
+from payouts import store
+from payouts.domain import accounts
+from payouts.domain.errors import ReleaseContradicts
+from payouts.domain.wallet import Line, shortfall
+
+
+async def take_refund(uow: UnitOfWork, refunded: EscrowRefunded, now: datetime) -> None:
+    """Posts the vendor's part once, by the refund's id; what the wallet cannot give becomes debt. Raises ReleaseContradicts."""
+    if refunded.from_vendor_minor == 0:
+        return
+    vendor_id, key = refunded.vendor_id, f"refund:{refunded.refund_id}"
+    standing = await store.lock_wallet(uow, vendor_id)
+    before = await store.find_line_net(uow, key, "refund")
+    if before is not None:
+        if before != -refunded.from_vendor_minor:
+            raise ReleaseContradicts(key)
+        return
+    owed_minor = shortfall(standing.available_minor, refunded.from_vendor_minor)
+    lines = [
+        Line("refund", -refunded.from_vendor_minor, order_id=refunded.order_id, gross_minor=-refunded.amount_minor)
+    ]
+    if owed_minor:
+        # The advance comes first, so that no line shows a balance below zero.
+        lines.insert(0, Line("debt_taken", owed_minor, order_id=refunded.order_id))
+    await store.append_lines(uow, vendor_id, key, standing.available_minor, lines, now)
+    await ledger.post(uow, accounts.refund(key, vendor_id, refunded.from_vendor_minor, owed_minor))

@@ -1,0 +1,262 @@
+"""The service opened on real servers, with the sandbox's payment gateway on a real socket."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+import uvicorn
+
+from campus_tools.service_kit import OpenService, opened
+from campus_tools.testing import DatabaseFactory, eventually
+from common.clock import ManualClock
+from common.ids import new_id
+from contracts.identity import VendorApproved
+from contracts.payments import EscrowHeld, EscrowReleased
+from payouts.app import SERVICE
+from sandbox.app import create_app
+from sandbox.settings import read_settings
+
+KEY = "sk_test_payouts"
+
+
+class QuietServer(uvicorn.Server):
+    """A server inside the test process leaves the signals of that process alone."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Sandbox:
+    """The gateway outside, with its own book."""
+
+    address: str
+    client: httpx.AsyncClient
+
+    async def faults(self, **rules: Any) -> None:
+        answer = await self.client.put("/control/faults", json=rules)
+        assert answer.status_code == 200, answer.text
+
+    async def settings_are(self, **changes: Any) -> None:
+        answer = await self.client.put("/control/settings", json=changes)
+        assert answer.status_code == 200, answer.text
+
+    async def transfers(self) -> list[dict[str, Any]]:
+        return list((await self.client.get("/gateway/transfer")).json()["data"])
+
+    async def balance_minor(self) -> int:
+        listed = (await self.client.get("/gateway/balance")).json()["data"]
+        return int({line["currency"]: line["balance"] for line in listed}["NGN"])
+
+    async def name_account(self, bank_code: str, account_number: str, account_name: str) -> None:
+        body = {"bank_code": bank_code, "account_number": account_number, "account_name": account_name}
+        answer = await self.client.put("/control/accounts", json=body)
+        assert answer.status_code == 200, answer.text
+
+
+OPENING_BALANCE_MINOR = 1_000_000_000
+
+
+@pytest.fixture
+async def sandbox(tmp_path: Path) -> AsyncIterator[Sandbox]:
+    """The payment gateway of the sandbox. Its webhooks go nowhere: the tests say themselves what was heard."""
+    port = _free_port()
+    settings = read_settings(
+        {
+            "PORT": str(port),
+            "SMTP_PORT": str(_free_port()),
+            "STATE_DIR": str(tmp_path / "sandbox"),
+            "GATEWAY_SECRET_KEY": KEY,
+            "WEBHOOK_URL": "http://127.0.0.1:9/webhook",
+            "MESSAGING_WEBHOOK_URL": "http://127.0.0.1:9/messaging",
+            "MESSAGING_APP_SECRET": "secret",
+            "BASE_URL": f"http://127.0.0.1:{port}",
+            "OPENING_BALANCE_MINOR": str(OPENING_BALANCE_MINOR),
+        }
+    )
+    config = uvicorn.Config(
+        create_app(settings), host="127.0.0.1", port=port, log_config=None, access_log=False, ws="none",
+        timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    server = QuietServer(config)
+    serving = asyncio.create_task(server.serve())
+    try:
+        await eventually(lambda: server.started or serving.done())
+        headers = {"Authorization": f"Bearer {KEY}"}
+        async with httpx.AsyncClient(base_url=settings.base_url, headers=headers, timeout=10) as client:
+            running = Sandbox(settings.base_url, client)
+            await running.faults(transfer_webhook={"drop": True})
+            await running.settings_are(transfer_settlement="manual")
+            yield running
+    finally:
+        server.should_exit = True
+        await serving
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """A vendor of a test, and the person who acts for it."""
+
+    id: UUID
+    owner: UUID
+    legal_name: str = "Ada Obi Ventures"
+
+    def claims(self, *, stepped_up: bool = False) -> dict[str, Any]:
+        return {"roles": ("buyer", "merchant"), "vendor_id": self.id, "stepped_up": stepped_up}
+
+
+class Story:
+    """What the tests say again and again, in the words of the story."""
+
+    def __init__(self, service: OpenService, clock: ManualClock) -> None:
+        self.service, self.clock = service, clock
+        self.staff = new_id()
+        self._accounts = 0
+
+    async def vendor(self, *, legal_name: str = "Ada Obi Ventures") -> Vendor:
+        vendor = Vendor(new_id(), new_id(), legal_name)
+        await self.service.hear(
+            VendorApproved(
+                vendor_id=vendor.id,
+                owner_user_id=vendor.owner,
+                business_name="A shop",
+                legal_name=legal_name,
+                campus_id=new_id(),
+            )
+        )
+        return vendor
+
+    async def release(self, vendor: Vendor, net_minor: int, **changes: Any) -> EscrowReleased:
+        """An order's whole escrow, released: 5 % commission would blur the sums, so there is none."""
+        event = released(vendor, net_minor, **changes)
+        await self.service.hear(event)
+        return event
+
+    async def hold(self, vendor: Vendor, amount_minor: int) -> EscrowHeld:
+        event = EscrowHeld(
+            order_id=new_id(),
+            buyer_id=new_id(),
+            vendor_id=vendor.id,
+            amount_minor=amount_minor,
+            commission_minor=0,
+            delivery_fee_minor=0,
+            reference="ch-1",
+            held_at="2026-01-01T00:00:00.000Z",
+        )
+        await self.service.hear(event)
+        return event
+
+    async def put_bank_details(
+        self, vendor: Vendor, account_number: str = "0123456785", bank_code: str = "058"
+    ) -> httpx.Response:
+        return await self.service.client.put(
+            f"/api/vendors/{vendor.id}/bank-details",
+            json={"accountNumber": account_number, "bankCode": bank_code},
+            headers=self.service.headers(vendor.owner, **vendor.claims(stepped_up=True)),
+        )
+
+    async def ready_vendor(self, net_minor: int) -> Vendor:
+        """A vendor with money and verified bank details."""
+        vendor = await self.vendor()
+        assert (await self.put_bank_details(vendor)).json()["data"]["verified"] is True
+        await self.release(vendor, net_minor)
+        return vendor
+
+    async def ask(self, vendor: Vendor, amount_minor: Any) -> httpx.Response:
+        headers = self.service.headers(vendor.owner, **vendor.claims())
+        return await self.service.client.post("/api/payouts", json={"amountMinor": amount_minor}, headers=headers)
+
+    async def payout(self, vendor: Vendor, amount_minor: int) -> str:
+        answer = await self.ask(vendor, amount_minor)
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["data"]["id"])
+
+    async def wallet(self, vendor: Vendor) -> dict[str, Any]:
+        headers = self.service.headers(vendor.owner, **vendor.claims())
+        answer = await self.service.client.get("/api/wallets/current", headers=headers)
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json()["data"])
+
+    async def statement(self, vendor: Vendor) -> list[dict[str, Any]]:
+        headers = self.service.headers(vendor.owner, **vendor.claims())
+        answer = await self.service.client.get("/api/wallets/current/statement?limit=100", headers=headers)
+        return list(answer.json()["data"])
+
+    def maker(self, key: UUID | str | None = None, *, stepped_up: bool = True) -> dict[str, str]:
+        return self.service.headers(self.staff, roles=("finance_maker",), stepped_up=stepped_up, idempotency_key=key)
+
+    async def dispatch(self, key: UUID | str, **body: Any) -> httpx.Response:
+        return await self.service.client.post("/api/payouts/dispatch", json=body, headers=self.maker(key))
+
+    async def read_payout(self, payout_id: str) -> dict[str, Any]:
+        answer = await self.service.client.get(f"/api/payouts/{payout_id}", headers=self.maker())
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json()["data"])
+
+    async def balance(self, account: str) -> int:
+        """An account of the book from its entries, debit positive."""
+        rows = await self.service.fetch(
+            "SELECT coalesce(sum(amount_minor), 0)::bigint AS total FROM ledger_entries WHERE account LIKE $1", account
+        )
+        return int(rows[0]["total"])
+
+
+def released(vendor: Vendor, net_minor: int, **changes: Any) -> EscrowReleased:
+    values = {
+        "order_id": new_id(),
+        "buyer_id": new_id(),
+        "vendor_id": vendor.id,
+        "release_id": new_id(),
+        "gross_minor": net_minor,
+        "commission_minor": 0,
+        "delivery_fee_minor": 0,
+        "net_minor": net_minor,
+        "remaining_minor": 0,
+        "remaining_vendor_minor": 0,
+        **changes,
+    }
+    return EscrowReleased(**values)
+
+
+Opener = Callable[..., AbstractAsyncContextManager[OpenService]]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def service(
+    fresh_database: DatabaseFactory, broker_url: str, sandbox: Sandbox, clock: ManualClock
+) -> AsyncIterator[OpenService]:
+    async with opened(
+        SERVICE,
+        await fresh_database("payouts"),
+        broker_url,
+        clock=clock,
+        gateway_api_url=f"{sandbox.address}/gateway",
+        gateway_secret_key=KEY,
+        gateway_timeout_seconds=2,
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def story(service: OpenService, clock: ManualClock) -> Story:
+    return Story(service, clock)

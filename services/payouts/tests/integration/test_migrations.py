@@ -1,0 +1,53 @@
+import asyncpg
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
+
+from campus_tools.testing import DatabaseFactory
+from payouts.tables import metadata
+
+
+async def test_the_migrated_database_is_what_the_tables_say(fresh_database: DatabaseFactory):
+    urls = await fresh_database("payouts")
+    engine = create_async_engine(urls.owner.replace("postgresql://", "postgresql+asyncpg://"), poolclass=NullPool)
+
+    def differences(connection):
+        def ours(_, name, kind, *__):
+            return not (kind == "table" and name == "alembic_version")
+
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "include_object": ours})
+        return compare_metadata(context, metadata)
+
+    async with engine.connect() as connection:
+        assert await connection.run_sync(differences) == []
+    await engine.dispose()
+
+
+async def test_every_table_the_api_role_may_touch_is_under_row_security(fresh_database: DatabaseFactory):
+
+    urls = await fresh_database("payouts")
+    connection = await asyncpg.connect(urls.owner)
+    open_tables = await connection.fetch(
+        """
+        SELECT DISTINCT c.relname FROM pg_class AS c
+        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND NOT c.relrowsecurity
+          AND c.relname NOT IN ('outbox', 'outbox_sequences')
+          AND (has_any_column_privilege('campus_payouts_api', c.oid, 'SELECT, INSERT, UPDATE')
+               OR has_table_privilege('campus_payouts_api', c.oid, 'DELETE'))
+        """
+    )
+    assert [row["relname"] for row in open_tables] == []
+    await connection.close()
+
+
+async def test_no_role_of_the_api_reads_an_account_number(fresh_database: DatabaseFactory):
+
+    urls = await fresh_database("payouts")
+    connection = await asyncpg.connect(urls.owner)
+    for table in ("vendor_bank_details", "bank_detail_versions"):
+        readable = await connection.fetchval(
+            "SELECT has_column_privilege('campus_payouts_api', $1, 'account_number', 'SELECT')", table
+        )
+        assert readable is False
+    await connection.close()
