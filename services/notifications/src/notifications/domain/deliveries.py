@@ -1,0 +1,145 @@
+"""A delivery: one message of one notification to one recipient by one channel, and who may send it when.
+
+The claim is what keeps a message from going out twice. It is written before the provider is called, and it is judged here.
+
+| Found | Verdict |
+|---|---|
+| not queued any more | `Settled`: a repeated work item, nothing to do |
+| queued, claimed a moment ago | `UnderWay`: another worker sends it, or died doing so; the sweep finds out |
+| queued, claimed longer ago than any call lasts | `Free`: the claimant died between sending and recording; it is sent again |
+| queued, tried too often | `UsedUp`: a message that takes its workers down is given up |
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, Literal
+from uuid import UUID, uuid5
+
+Channel = Literal["push", "messaging", "sms", "email"]
+
+# A provider that has not answered by then has not answered: ten seconds cover a slow SMS company and a greylisting mail server.
+PROVIDER_SECONDS_MAX: Final = 10
+# A call's ten seconds, and five for the commit of its record. After it a claim belongs to a dead worker.
+CLAIM_LIFE: Final = timedelta(seconds=PROVIDER_SECONDS_MAX + 5)
+# The ladder makes six; the rest are workers that died with the message in hand, and nobody dies of it more often by chance.
+ATTEMPTS_MAX: Final = 20
+
+_NAMESPACE: Final = UUID("6b1f3c5e-0d2a-5f4e-9a57-3f1f0c9b7a10")
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A secret as it travelled: encrypted, and opened only in memory at the moment of sending."""
+
+    text: str
+    context: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """How a user is reached, as heard from identity."""
+
+    user_id: UUID
+    email: str
+    phone: str | None
+    full_name: str | None
+
+    @property
+    def first_name(self) -> str:
+        """How a message greets the user."""
+        words = (self.full_name or "").split()
+        return words[0] if words else "there"
+
+    def address_on(self, channel: str) -> str | None:
+        """The address on a channel that goes to an address; None when the user has none."""
+        return {"email": self.email, "sms": self.phone}.get(channel)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A message that somebody wants to be told. `parameters` hold no secret; `sealed` holds the secrets, by name."""
+
+    notification_id: UUID
+    channel: str
+    template: str
+    parameters: Mapping[str, object]
+    user_id: UUID | None = None
+    sealed: Mapping[str, Sealed] = field(default_factory=dict)
+
+
+def notification_id_of(template: str, *about: object) -> UUID:
+    """The same id for the same news, so that an event that is said twice under two ids still tells once."""
+    return uuid5(_NAMESPACE, ":".join([template, *(str(part) for part in about)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """It was sent, or given up, before."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """Somebody holds a claim that is still alive."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsedUp:
+    """It was begun too often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """It may be claimed now."""
+
+
+Verdict = Settled | UnderWay | UsedUp | Free
+
+
+def judge_claim(status: str, claimed_at: datetime | None, attempts: int, now: datetime) -> Verdict:
+    """Whether a delivery may be claimed for sending at `now`."""
+    if status != "queued":
+        return Settled()
+    if claimed_at is not None and now - claimed_at <= CLAIM_LIFE:
+        return UnderWay()
+    return UsedUp() if attempts >= ATTEMPTS_MAX else Free()
+
+
+def pin_channel(contact: Contact) -> tuple[Channel, str]:
+    """The way of a delivery PIN: by SMS; a buyer without a phone is told by mail where to read it, never the PIN itself."""
+    return ("sms", "delivery_pin") if contact.phone else ("email", "delivery_pin_ready")
+
+
+def masked(recipient: str) -> str:
+    """An address that staff may see: `c***@unilag.edu.ng`, `+234******0001`."""
+    if "@" in recipient:
+        name, _, domain = recipient.rpartition("@")
+        return f"{name[:1]}***@{domain}"
+    shown_from = max(len(recipient) - 4, 0)
+    hidden = max(shown_from - 4, 0)
+    return recipient[: shown_from - hidden] + "*" * hidden + recipient[shown_from:] if hidden else "***"
+
+
+def without(secrets: Mapping[str, str], text: str) -> str:
+    """A provider's words with everything blanked that it may have repeated of the message."""
+    for secret in secrets.values():
+        if secret:
+            text = text.replace(secret, "***")
+    return text[:200]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """The words as they go out. Subject and HTML are for mail only. Held in memory alone: never logged, never stored."""
+
+    text: str
+    subject: str = ""
+    html: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedLine:
+    """What the app shows of a notification; it holds no secret."""
+
+    title: str
+    body: str

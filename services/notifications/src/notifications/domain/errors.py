@@ -1,0 +1,53 @@
+"""What may be refused, and what may go wrong on the way to a person."""
+
+from common.problems import Conflict, InvalidParam, NotFound, ValidationFailed
+
+
+class ContactUnknown(NotFound):
+    """The user is not known here (yet): a consumer tries again by the ladder, a caller gets 404."""
+
+    detail = "There is no such user."
+
+
+class OrderUnknown(Exception):
+    """News of an order came before the order itself; the ladder brings it again."""
+
+
+class VendorUnknown(Exception):
+    """News of a vendor came before the vendor itself; the ladder brings it again."""
+
+
+class ChannelNotConfigured(ValidationFailed):
+    """Nothing is sent by this channel here (contract section 12)."""
+
+    def __init__(self, channel: str) -> None:
+        reason = "no provider is configured for this channel"
+        super().__init__(f"channel: {reason}", invalid_params=[InvalidParam("channel", reason)])
+
+
+class AddressMissing(ValidationFailed):
+    """The user is known, but has no address on this channel."""
+
+    def __init__(self, channel: str) -> None:
+        reason = "the user has no address on this channel"
+        super().__init__(f"channel: {reason}", invalid_params=[InvalidParam("channel", reason)])
+
+
+class NotificationOfSomebodyElse(Conflict):
+    detail = "This notification id belongs to a notification of another user."
+
+
+class DeliveryFault(Exception):
+    """Why a message did not go out, in words that hold neither the message nor the address."""
+
+    def __init__(self, provider: str, reason: str) -> None:
+        super().__init__(f"{provider}: {reason}")
+        self.provider, self.reason = provider, reason
+
+
+class ProviderAway(DeliveryFault):
+    """The provider did not answer, or not for now: try again by the ladder."""
+
+
+class ProviderRefused(DeliveryFault):
+    """The provider will never take this message: no retry mends it."""

@@ -1,0 +1,28 @@
+"""What the people on call must look at."""
+
+from typing import Annotated, Any
+
+from fastapi import Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
+from notifications import queries
+from notifications.schemas import AlertShape
+
+router = guarded_router(tags=["operations"])
+
+
+@router.get("/api/alerts", responses={200: {"model": list[AlertShape]}})
+@requires("alerts:read")
+async def list_alerts(
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page(*queries.ALERT_SORTS))],
+) -> Response:
+    """Alerts of all services, newest first. `sort=severity` orders by the words: ascending has SEV-1 first."""
+    dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        rows, total = await queries.page_of_alerts(uow, page)
+    meta: dict[str, Any] = page.meta(total)
+    return ok(request, rows, **meta)

@@ -1,0 +1,31 @@
+"""The function that other parts of the system call with the service key."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.caller import THE_SERVICE
+from common.http import dependencies_of, guarded_router, ok, service_key_only
+from notifications.schemas import DeliverNotificationRequest, DeliveryAnswer
+from notifications.use_cases.accept_message import accept_message
+
+router = guarded_router(tags=["functions"])
+
+
+@router.post("/functions/v1/deliver-notification", responses={200: {"model": DeliveryAnswer}})
+@service_key_only
+async def deliver(request: Request, body: DeliverNotificationRequest) -> Response:
+    """Takes a message and sends it in the background. The same (notificationId, channel, recipient) again: how it stands."""
+    dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        answer = await accept_message(
+            uow,
+            dependencies.desk(),
+            dependencies.post.sealer,
+            notification_id=body.notification_id,
+            user_id=body.user_id,
+            channel=body.channel,
+            template=body.template,
+            values=body.data,
+            sensitive=body.sensitive,
+        )
+    return ok(request, answer)

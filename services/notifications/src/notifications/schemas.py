@@ -1,0 +1,74 @@
+"""Request and response shapes (contract sections 12 and 15.8)."""
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from common.schemas import RequestBody, ResponseShape
+
+Channel = Literal["push", "messaging", "sms", "email"]
+
+
+class DeliverNotificationRequest(RequestBody):
+    """One message by one channel. `data` are the template's parameters; `sensitive` keeps its texts sealed at rest."""
+
+    notification_id: UUID
+    user_id: UUID
+    channel: Channel
+    template: Annotated[str, Field(min_length=1, max_length=64)]
+    data: dict[str, Any]
+    locale: Annotated[str, Field(pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)] | None = None
+    sensitive: bool = False
+
+
+class DeliveryAnswer(ResponseShape):
+    """How the delivery stands: `queued` right after the request, later `sent`, `delivered`, `read`, `failed` or `bounced`."""
+
+    notification_id: UUID
+    status: str
+    provider_message_id: str | None = None
+
+
+class NotificationShape(ResponseShape):
+    """A notification as the app shows it."""
+
+    id: UUID
+    template: str
+    title: str
+    body: str
+    created_at: str
+    read_at: str | None
+
+
+class DeliveryLogShape(ResponseShape):
+    """One attempt to deliver; the recipient is masked, and the message itself is not kept."""
+
+    id: UUID
+    notification_id: UUID
+    user_id: UUID | None
+    channel: Channel
+    template: str
+    recipient: str
+    status: str
+    provider: str | None
+    provider_message_id: str | None
+    error: str | None
+    attempted_at: str
+
+
+class AlertShape(ResponseShape):
+    """What somebody on call must look at."""
+
+    id: UUID
+    severity: Literal["SEV-1", "SEV-2", "SEV-3"]
+    title: str
+    detail: str
+    subject: str | None
+    runbook: str
+    source: str
+    repetitions: int
+    raised_at: str
+    last_raised_at: str
+    paged_at: str | None
+    closed_at: str | None

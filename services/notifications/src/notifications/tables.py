@@ -1,0 +1,137 @@
+"""The tables of this service, for `alembic check`: the migrations are what makes them."""
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+from common.tables import attach_messaging_tables
+
+metadata = sa.MetaData()
+attach_messaging_tables(metadata)
+
+_INSTANT = sa.TIMESTAMP(timezone=True)
+
+contacts = sa.Table(
+    "contacts",
+    metadata,
+    sa.Column("user_id", sa.Uuid, primary_key=True),
+    sa.Column("email", sa.Text, nullable=False),
+    sa.Column("phone", sa.Text),
+    sa.Column("full_name", sa.Text),
+    sa.Column("sequence", sa.BigInteger, nullable=False),
+)
+
+vendors = sa.Table(
+    "vendors",
+    metadata,
+    sa.Column("vendor_id", sa.Uuid, primary_key=True),
+    sa.Column("owner_user_id", sa.Uuid, nullable=False),
+    sa.Column("business_name", sa.Text, nullable=False),
+    sa.Column("sequence", sa.BigInteger, nullable=False),
+)
+
+order_summaries = sa.Table(
+    "order_summaries",
+    metadata,
+    sa.Column("order_id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("total_minor", sa.BigInteger, nullable=False),
+    sa.Column("delivery_fee_minor", sa.BigInteger, nullable=False),
+    sa.Column("items", JSONB, nullable=False),
+)
+
+notifications = sa.Table(
+    "notifications",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("user_id", sa.Uuid),
+    sa.Column("template", sa.Text, nullable=False),
+    sa.Column("title", sa.Text),
+    sa.Column("body", sa.Text),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("read_at", _INSTANT),
+    sa.Index(
+        "notifications_feed",
+        "user_id",
+        sa.text("created_at DESC"),
+        sa.text("id DESC"),
+        postgresql_where=sa.text("title IS NOT NULL"),
+    ),
+)
+
+notification_deliveries = sa.Table(
+    "notification_deliveries",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("notification_id", sa.Uuid, nullable=False),
+    sa.Column("channel", sa.Text, nullable=False),
+    sa.Column("recipient", sa.Text, nullable=False),
+    sa.Column("template", sa.Text, nullable=False),
+    sa.Column("payload", JSONB, nullable=False),
+    sa.Column("sealed", JSONB, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("claim_id", sa.Uuid),
+    sa.Column("claimed_at", _INSTANT),
+    sa.Column("provider_message_id", sa.Text),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.ForeignKeyConstraint(["notification_id"], ["notifications.id"], name="notification_deliveries_notification"),
+    sa.UniqueConstraint("notification_id", "channel", "recipient", name="notification_deliveries_once"),
+    sa.CheckConstraint(
+        "channel IN ('push', 'messaging', 'sms', 'email')", name="notification_deliveries_channel_known"
+    ),
+    sa.CheckConstraint(
+        "status IN ('queued', 'sent', 'delivered', 'read', 'failed', 'bounced')",
+        name="notification_deliveries_status_known",
+    ),
+    sa.CheckConstraint("(claim_id IS NULL) = (claimed_at IS NULL)", name="notification_deliveries_claim_whole"),
+    sa.Index("notification_deliveries_claimed", "claimed_at", postgresql_where=sa.text("claimed_at IS NOT NULL")),
+)
+
+notification_delivery_logs = sa.Table(
+    "notification_delivery_logs",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("delivery_id", sa.Uuid, nullable=False),
+    sa.Column("notification_id", sa.Uuid, nullable=False),
+    sa.Column("user_id", sa.Uuid),
+    sa.Column("channel", sa.Text, nullable=False),
+    sa.Column("template", sa.Text, nullable=False),
+    sa.Column("recipient", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("provider", sa.Text),
+    sa.Column("provider_message_id", sa.Text),
+    sa.Column("error", sa.Text),
+    sa.Column("attempted_at", _INSTANT, nullable=False),
+    sa.ForeignKeyConstraint(
+        ["delivery_id"], ["notification_deliveries.id"], name="notification_delivery_logs_delivery"
+    ),
+    sa.CheckConstraint(
+        "status IN ('sending', 'unknown', 'sent', 'delivered', 'read', 'failed', 'bounced')",
+        name="notification_delivery_logs_status_known",
+    ),
+    sa.Index("notification_delivery_logs_newest", sa.text("attempted_at DESC"), sa.text("id DESC")),
+    sa.Index("notification_delivery_logs_of_delivery", "delivery_id"),
+    sa.Index("notification_delivery_logs_of_notification", "notification_id"),
+)
+
+alerts = sa.Table(
+    "alerts",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("severity", sa.Text, nullable=False),
+    sa.Column("title", sa.Text, nullable=False),
+    sa.Column("detail", sa.Text, nullable=False),
+    sa.Column("subject", sa.Text),
+    sa.Column("runbook", sa.Text, nullable=False),
+    sa.Column("dedup_key", sa.Text, nullable=False),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("repetitions", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("raised_at", _INSTANT, nullable=False),
+    sa.Column("last_raised_at", _INSTANT, nullable=False),
+    sa.Column("paged_at", _INSTANT),
+    sa.Column("page_error", sa.Text),
+    sa.Column("closed_at", _INSTANT),
+    sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="alerts_severity_known"),
+    sa.Index("alerts_open_once", "dedup_key", unique=True, postgresql_where=sa.text("closed_at IS NULL")),
+    sa.Index("alerts_newest", sa.text("raised_at DESC"), sa.text("id DESC")),
+)

@@ -1,0 +1,45 @@
+"""Take a message from outside, with its secrets in the clear for this moment only."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.sealing import Sealer
+from notifications.domain.deliveries import Sealed, Wanted
+from notifications.domain.errors import ChannelNotConfigured
+from notifications.domain.templates import check_parameters, names_to_seal, template_of
+from notifications.use_cases.deliver_notification import Desk, deliver_notification
+
+
+async def accept_message(
+    uow: UnitOfWork,
+    desk: Desk,
+    sealer: Sealer,
+    *,
+    notification_id: UUID,
+    user_id: UUID,
+    channel: str,
+    template: str,
+    values: Mapping[str, Any],
+    sensitive: bool,
+) -> dict[str, Any]:
+    """Seals what is secret before anything is written, then delivers as the consumers do (contract section 12).
+
+    Raises what `deliver_notification` raises.
+    """
+    if channel not in desk.channels:
+        raise ChannelNotConfigured(channel)
+    form = template_of(template, channel)
+    check_parameters(form, values)
+    secret = names_to_seal(form, sensitive=sensitive)
+    context = str(notification_id)
+    wanted = Wanted(
+        notification_id=notification_id,
+        user_id=user_id,
+        channel=channel,
+        template=template,
+        parameters={name: value for name, value in values.items() if name not in secret},
+        sealed={name: Sealed(sealer.seal(values[name], context), context) for name in secret},
+    )
+    return await deliver_notification(uow, wanted, desk, in_feed=form.sensitive or not sensitive)

@@ -1,0 +1,29 @@
+"""Say an alert to the people on call."""
+
+import asyncio
+from uuid import UUID
+
+from common.caller import THE_SERVICE
+from common.clock import Clock
+from common.database import Database
+from notifications import queries, store
+from notifications.clients.on_call import OnCall
+from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
+from notifications.domain.errors import ProviderAway
+
+
+async def page_on_call(alert_id: UUID, database: Database, on_call: OnCall, clock: Clock) -> None:
+    """Pages one alert; twice is harmless, its key joins the two. Raises ProviderAway, for the retry ladder."""
+    if not on_call.is_reachable:
+        return
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        alert = await queries.find_alert(uow, alert_id)
+    if alert is None:
+        return
+    try:
+        async with asyncio.timeout(PROVIDER_SECONDS_MAX):
+            await on_call.page(alert)
+    except TimeoutError:
+        raise ProviderAway("on-call", "did not answer in time") from None
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await store.save_paged(uow, alert_id, clock.now())

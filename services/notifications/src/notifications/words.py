@@ -1,0 +1,56 @@
+"""From a template and its values to the words that go out. The texts are in `templates/`, one file of blocks for each message."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import jinja2
+
+from notifications.domain.deliveries import FeedLine, Message
+
+# Every text starts with how the user is greeted; a message to a bare address (a one-time code) greets nobody by name.
+GREETED: Final = "recipientName"
+
+
+class Words:
+    """The templates of the package, compiled once. A value that is missing is a fault, never an empty place in a mail."""
+
+    def __init__(self) -> None:
+        loader = jinja2.PackageLoader("notifications", "templates")
+        shared = {"loader": loader, "undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+        self._plain = jinja2.Environment(autoescape=False, **shared)  # type: ignore[arg-type]  # noqa: S701 - text, not HTML
+        self._html = jinja2.Environment(autoescape=True, **shared)  # type: ignore[arg-type]
+        for environment in (self._plain, self._html):
+            environment.filters["naira"] = naira_text
+            environment.filters["order_number"] = order_number
+
+    def message(self, channel: str, template: str, values: Mapping[str, object]) -> Message:
+        """The message for a channel: mail has a subject and two bodies, a text message has one."""
+        if channel == "email":
+            html = self._html.get_template(f"{template}.html").render(values)
+            return Message(
+                text=self._block(template, "text", values), subject=self._line(template, "subject", values), html=html
+            )
+        return Message(text=self._line(template, "sms", values))
+
+    def feed_line(self, template: str, values: Mapping[str, object]) -> FeedLine:
+        """What the app shows."""
+        return FeedLine(self._line(template, "feed_title", values), self._line(template, "feed_body", values))
+
+    def _block(self, template: str, block: str, values: Mapping[str, object]) -> str:
+        found = self._plain.get_template(f"{template}.txt")
+        return "".join(found.blocks[block](found.new_context(dict(values)))).strip() + "\n"
+
+    def _line(self, template: str, block: str, values: Mapping[str, object]) -> str:
+        """One line: what a value brings along must not begin a new header or a new message."""
+        return " ".join(self._block(template, block, values).split())
+
+
+def naira_text(amount_minor: int) -> str:
+    """Kobo as people read money: `₦1,234.50`."""
+    whole, kobo = divmod(amount_minor, 100)
+    return f"₦{whole:,}.{kobo:02d}"
+
+
+def order_number(identifier: str) -> str:
+    """The end of an id, short enough to be said on the telephone."""
+    return identifier.replace("-", "")[-8:].upper()

@@ -1,0 +1,202 @@
+"""The outside world of these tests: a real SMTP server, an SMS company and on-call receivers over real HTTP; and the service."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from typing import Any
+from uuid import UUID
+
+import pytest
+import pytest_asyncio
+from aiosmtpd.smtp import SMTP
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from campus_tools.service_kit import OpenService, opened, served
+from common.clock import Clock, ManualClock
+from common.ids import new_id
+from common.sealing import Sealer
+from contracts.identity import ReferralOutcome, UserProvisioned, VendorApproved
+from contracts.orders import DeliveryPinIssued, OrderPlaced, PlacedItem
+from contracts.payments import EscrowHeld
+from notifications.app import SERVICE
+
+SEALING_KEY = "a sealing key for these tests"
+QUEUE = "notifications.deliveries"
+
+
+@dataclass(slots=True)
+class Outside:
+    """What the providers received, and what they will answer next."""
+
+    texts: list[dict[str, Any]] = field(default_factory=list)
+    mails: list[EmailMessage] = field(default_factory=list)
+    pages: list[tuple[str, Any]] = field(default_factory=list)
+    sms_faults: list[Response] = field(default_factory=list)
+    mail_faults: list[str] = field(default_factory=list)
+    page_faults: list[int] = field(default_factory=list)
+    sms_down: bool = False
+    hold_sms: asyncio.Event | None = None
+    on_sms: Callable[[], None] | None = None
+    url: str = ""
+    smtp_url: str = ""
+
+    async def take_sms(self, request: Request) -> Response:
+        body = await request.json()
+        if self.sms_down:
+            return JSONResponse({"message": "down for maintenance"}, 503)
+        if self.sms_faults:
+            return self.sms_faults.pop(0)
+        self.texts.append(body)
+        if self.on_sms is not None:
+            self.on_sms()
+        if self.hold_sms is not None:
+            await self.hold_sms.wait()
+        return JSONResponse({"code": "ok", "message_id": f"sms-{len(self.texts)}"})
+
+    async def take_page(self, request: Request) -> Response:
+        if self.page_faults:
+            return Response(status_code=self.page_faults.pop(0))
+        self.pages.append((request.url.path, await request.json()))
+        return Response(status_code=200)
+
+    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:
+        if self.mail_faults:
+            return self.mail_faults.pop(0)
+        mail = message_from_bytes(envelope.content, policy=policy.default)
+        assert isinstance(mail, EmailMessage)
+        self.mails.append(mail)
+        return "250 taken"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def outside() -> AsyncIterator[Outside]:
+    world = Outside()
+    routes = [
+        Route("/sms/api/sms/send", world.take_sms, methods=["POST"]),
+        Route("/on-call/{rest:path}", world.take_page, methods=["POST"]),
+    ]
+    loop = asyncio.get_running_loop()
+    smtp = await loop.create_server(lambda: SMTP(world, hostname="test", loop=loop), "127.0.0.1", 0)
+    async with served(Starlette(routes=routes)) as url:
+        world.url = url
+        world.smtp_url = f"smtp://127.0.0.1:{smtp.sockets[0].getsockname()[1]}"
+        yield world
+    smtp.close()
+    await smtp.wait_closed()
+
+
+@dataclass(frozen=True)
+class Story:
+    """One order, its buyer and its vendor, as the other services tell of them."""
+
+    service: OpenService
+    sealer: Sealer
+    buyer_id: UUID
+    owner_id: UUID
+    vendor_id: UUID
+    order_id: UUID
+
+    async def know_the_people(self, *, phone: str | None = "+2348030000001") -> None:
+        await self.service.hear(self.buyer(phone))
+        await self.service.hear(
+            UserProvisioned(
+                user_id=self.owner_id,
+                email="ada@unilag.edu.ng",
+                role="buyer",
+                referral=ReferralOutcome(applied=False, reward_minor=0),
+                full_name="Ada Obi",
+            )
+        )
+        await self.service.hear(
+            VendorApproved(
+                vendor_id=self.vendor_id,
+                owner_user_id=self.owner_id,
+                business_name="Ada's Kitchen",
+                legal_name="Ada Obi Ventures",
+                campus_id=new_id(),
+            )
+        )
+
+    async def know_the_order(self) -> None:
+        await self.service.hear(self.placed())
+
+    def buyer(self, phone: str | None = "+2348030000001") -> UserProvisioned:
+        return UserProvisioned(
+            user_id=self.buyer_id,
+            email="chidi@unilag.edu.ng",
+            role="buyer",
+            referral=ReferralOutcome(applied=False, reward_minor=0),
+            phone=phone,
+            full_name="Chidi Okafor",
+        )
+
+    def placed(self) -> OrderPlaced:
+        items = (PlacedItem(product_id=new_id(), name="Jollof <rice>", quantity=2, line_total_minor=500_000),)
+        return OrderPlaced(
+            order_id=self.order_id,
+            buyer_id=self.buyer_id,
+            vendor_id=self.vendor_id,
+            total_minor=530_000,
+            commission_minor=25_000,
+            delivery_fee_minor=30_000,
+            currency="NGN",
+            payment_due_at="2026-01-01T00:15:00.000Z",
+            items=items,
+        )
+
+    def held(self) -> EscrowHeld:
+        return EscrowHeld(
+            order_id=self.order_id,
+            buyer_id=self.buyer_id,
+            vendor_id=self.vendor_id,
+            amount_minor=530_000,
+            commission_minor=25_000,
+            delivery_fee_minor=30_000,
+            reference="pay-1",
+            held_at="2026-01-01T00:01:00.000Z",
+        )
+
+    def pin(self, pin: str = "042917", issue: int = 1) -> DeliveryPinIssued:
+        sealed = self.sealer.seal(pin, str(self.order_id))
+        return DeliveryPinIssued(order_id=self.order_id, buyer_id=self.buyer_id, pin_sealed=sealed, issue=issue)
+
+    async def deliveries(self) -> list[Any]:
+        return await self.service.fetch("SELECT * FROM notification_deliveries ORDER BY created_at, id")
+
+    async def attempts(self) -> list[Any]:
+        return await self.service.fetch("SELECT * FROM notification_delivery_logs ORDER BY attempted_at, id")
+
+
+Open = Callable[..., AbstractAsyncContextManager[Story]]
+
+
+@pytest.fixture
+def open_story(fresh_database, broker_url, outside) -> Open:
+    """Opens the service on a database of its own; keyword arguments replace settings."""
+
+    @asynccontextmanager
+    async def open_one(*, clock: Clock | None = None, **settings: Any) -> AsyncIterator[Story]:
+        urls = settings.pop("urls", None) or await fresh_database("notifications")
+        values = {
+            "sealing_key": SEALING_KEY,
+            "sms_api_url": f"{outside.url}/sms",
+            "smtp_url": outside.smtp_url,
+            "on_call_url": f"{outside.url}/on-call/webhook",
+            **settings,
+        }
+        async with opened(SERVICE, urls, broker_url, clock=clock or ManualClock(), **values) as service:
+            yield Story(service, Sealer(SEALING_KEY), new_id(), new_id(), new_id(), new_id())
+
+    return open_one
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def story(open_story) -> AsyncIterator[Story]:
+    async with open_story() as opened_story:
+        yield opened_story

@@ -1,0 +1,21 @@
+"""The migrations and the tables of the code are the same."""
+
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from notifications.tables import metadata
+
+
+async def test_the_migrated_database_has_the_tables_of_the_code(fresh_database):
+    urls = await fresh_database("notifications")
+    engine = create_async_engine(urls.owner.replace("postgresql://", "postgresql+asyncpg://"))
+
+    def differences(connection: sa.Connection) -> list[object]:
+        options = {"include_name": lambda name, kind, _: not (kind == "table" and name == "alembic_version")}
+        return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
+
+    async with engine.connect() as connection:
+        assert await connection.run_sync(differences) == []
+    await engine.dispose()
