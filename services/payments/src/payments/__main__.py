@@ -1,0 +1,4 @@
+from common.process import main
+from payments.app import SERVICE
+
+main(SERVICE)

@@ -1,0 +1,128 @@
+"""What the payments service hears, and the work that it leaves for itself."""
+
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+
+from common.caller import THE_SERVICE
+from common.database import UnitOfWork
+from common.messages import PermanentFault, Received, Subscription, WorkItem
+from contracts.identity import UserProvisioned
+from contracts.orders import (
+    DisputeResolved,
+    OrderCancelled,
+    OrderDelivered,
+    OrderDisputed,
+    OrderExpired,
+    OrderPlaced,
+    RefundRequested,
+)
+from payments import store
+from payments.domain.errors import NewsUnreadable
+from payments.domain.webhooks import KNOWN_EVENTS
+from payments.measures import WEBHOOKS_TAKEN
+from payments.use_cases.bury_webhook import bury_webhook
+from payments.use_cases.close_order import close_order
+from payments.use_cases.credit_reward import credit_reward
+from payments.use_cases.freeze_escrow import freeze_escrow, thaw_escrow
+from payments.use_cases.owe_refund import REFUND_QUEUE
+from payments.use_cases.refund_order import refund_order
+from payments.use_cases.release_on_delivery import release_on_delivery
+from payments.use_cases.replay_webhook import WEBHOOK_QUEUE
+from payments.use_cases.submit_refund import submit_refund
+from payments.use_cases.take_webhook import take_webhook
+
+
+class WebhookWork(msgspec.Struct, frozen=True, rename="camel"):
+    """The item of `payments.webhooks`: the key of a row of processed_webhook_events."""
+
+    webhook_id: str
+
+
+class RefundWork(msgspec.Struct, frozen=True, rename="camel"):
+    """The item of `payments.refunds`."""
+
+    refund_id: UUID
+
+
+async def on_user_provisioned(event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await store.save_buyer(uow, event.user_id, event.email, dependencies.clock.now())
+    if event.referral.applied and event.referral.reward_minor > 0:
+        await credit_reward(uow, event.user_id, event.referral.reward_minor)
+
+
+async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await store.record_order_once(
+        uow,
+        event.order_id,
+        event.buyer_id,
+        event.vendor_id,
+        event.total_minor,
+        event.commission_minor,
+        event.delivery_fee_minor,
+        event.currency,
+        datetime.fromisoformat(event.payment_due_at),
+        dependencies.clock.now(),
+    )
+
+
+async def on_order_cancelled(event: OrderCancelled, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await close_order(uow, event.order_id, "cancelled")
+
+
+async def on_order_expired(event: OrderExpired, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await close_order(uow, event.order_id, "expired")
+
+
+async def on_order_delivered(event: OrderDelivered, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await release_on_delivery(uow, event.order_id, dependencies.clock.now())
+
+
+async def on_order_disputed(event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await freeze_escrow(uow, event.order_id, received.sequence, dependencies.clock.now())
+
+
+async def on_dispute_resolved(event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await thaw_escrow(uow, event.order_id, received.sequence, event.release_minor, dependencies.clock.now())
+
+
+async def on_refund_requested(event: RefundRequested, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await refund_order(uow, event.order_id, event.refund_id, event.amount_minor, event.reason, dependencies.clock.now())
+
+
+async def on_webhook_queued(item: WebhookWork, received: Received, dependencies: Any) -> None:
+    now, is_last = dependencies.clock.now(), received.is_last_attempt
+    try:
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            taken = await take_webhook(uow, item.webhook_id, is_last_attempt=is_last, now=now)
+    except NewsUnreadable as fault:
+        raise PermanentFault(str(fault)) from fault
+    event_type = taken.event_type if taken.event_type in KNOWN_EVENTS else "other"
+    WEBHOOKS_TAKEN.labels(event_type, taken.outcome or "repeated").inc()
+
+
+async def on_webhook_exhausted(item: WebhookWork, received: Received, uow: UnitOfWork, error: str) -> None:
+    await bury_webhook(uow, item.webhook_id, error, received.attempt)
+
+
+async def on_refund_owed(item: RefundWork, received: Received, dependencies: Any) -> None:
+    await submit_refund(dependencies.database, dependencies.gateway, dependencies.clock, item.refund_id)
+
+
+SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
+    Subscription(UserProvisioned, on_user_provisioned),
+    Subscription(OrderPlaced, on_order_placed),
+    Subscription(OrderCancelled, on_order_cancelled),
+    Subscription(OrderExpired, on_order_expired),
+    Subscription(OrderDelivered, on_order_delivered),
+    Subscription(OrderDisputed, on_order_disputed),
+    Subscription(DisputeResolved, on_dispute_resolved),
+    Subscription(RefundRequested, on_refund_requested),
+]
+
+WORK: Final[list[WorkItem[Any]]] = [
+    WorkItem(WEBHOOK_QUEUE, WebhookWork, on_webhook_queued, on_webhook_exhausted),
+    WorkItem(REFUND_QUEUE, RefundWork, on_refund_owed),
+]

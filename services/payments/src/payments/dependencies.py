@@ -1,0 +1,18 @@
+"""What the doors of the service are given by its composition root."""
+
+from dataclasses import dataclass
+
+from common.clock import Clock
+from common.database import Database
+from payments.clients.gateway import PaymentGateway
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """Everything that is open in a process of this service."""
+
+    clock: Clock
+    database: Database
+    gateway: PaymentGateway
+    allowed_origins: tuple[str, ...]
+    webhook_secrets: tuple[str, ...]

@@ -1,0 +1,27 @@
+"""Where a payer may be sent back to (contract section 14, trap 16)."""
+
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import urlsplit
+
+_PORTS: Final = {"http": 80, "https": 443}
+
+
+def origin_of(url: str) -> str | None:
+    """`scheme://host:port` of an http or https address; None for anything that two readers might read differently."""
+    if not url.isascii() or not url.isprintable() or "\\" in url or " " in url:
+        return None
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _PORTS or not parts.hostname or "@" in parts.netloc:
+        return None
+    return f"{parts.scheme}://{parts.hostname}:{port or _PORTS[parts.scheme]}"
+
+
+def is_allowed_callback(url: str, origins: Iterable[str]) -> bool:
+    """Whether the address belongs to one of the allowed origins, default ports and case apart."""
+    origin = origin_of(url)
+    return origin is not None and origin in {origin_of(allowed) for allowed in origins}

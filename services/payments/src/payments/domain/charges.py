@@ -1,0 +1,138 @@
+"""What a settled charge is worth: the verdict of section 7. Amounts in kobo."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+from uuid import UUID
+
+from common.money import AMOUNT_MINOR_MAX
+from payments.domain.accounts import HOME_CURRENCY
+from payments.domain.errors import NewsUnreadable
+from payments.domain.webhooks import fields_of, identifier_of, text_of
+
+# ISO 4217's code for "no currency": what does not name one stands under it.
+NO_CURRENCY: Final = "XXX"
+_CURRENCY: Final = re.compile(r"[A-Z]{3}", re.ASCII)
+_DIGITS: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """A charge as the gateway told it. `order_named` and `settlement` are what metadata says, when it says something."""
+
+    reference: str
+    gateway_id: str | None
+    amount_minor: int
+    currency: str
+    order_named: str | None
+    settlement: str | None
+    channel: str | None
+
+    @property
+    def identity(self) -> str:
+        """Tells one charge from another under the same reference."""
+        return self.reference if self.gateway_id is None else f"{self.reference}/{self.gateway_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The order behind a reference of ours, and what our intent wrote as its settlement."""
+
+    order_id: UUID
+    total_minor: int
+    settlement: str
+    is_paid: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """The principal covers the order; `surplus` is owed back, `surcharge` was charged on top of the principal."""
+
+    escrow_minor: int
+    surplus_minor: int
+    surcharge_minor: int
+
+
+@dataclass(frozen=True, slots=True)
+class SecondCharge:
+    """The order was paid before: all of it is owed back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Underpaid:
+    reason: ClassVar[str] = "underpaid"
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignCurrency:
+    reason: ClassVar[str] = "foreign_currency"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderMismatch:
+    reason: ClassVar[str] = "order_mismatch"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownReference:
+    reason: ClassVar[str] = "unknown_reference"
+
+
+Suspicious = Underpaid | ForeignCurrency | OrderMismatch | UnknownReference
+Verdict = Covered | SecondCharge | Suspicious
+
+
+def read_charge(data: Mapping[str, Any], webhook_id: str) -> Charge:
+    """The charge of a `charge.success` body; raises NewsUnreadable when it tells no amount.
+
+    A charge without a usable reference stands under the webhook's own id: its money must stand somewhere.
+    """
+    amount = data.get("amount")
+    if isinstance(amount, bool) or not isinstance(amount, int) or not 0 < amount <= AMOUNT_MINOR_MAX:
+        raise NewsUnreadable("charge.success without a usable amount")
+    metadata = fields_of(data.get("metadata"))
+    named = metadata.get("orderId")
+    settlement = metadata.get("settlement")
+    return Charge(
+        reference=text_of(data.get("reference")) or webhook_id,
+        gateway_id=identifier_of(data.get("id")),
+        amount_minor=amount,
+        currency=_currency_of(data.get("currency")),
+        # An empty value names no order; any other one that is not the order's id disagrees with it.
+        order_named=str(named) if named else None,
+        settlement=settlement if isinstance(settlement, str) else None,
+        channel=text_of(data.get("channel")),
+    )
+
+
+def judge_charge(charge: Charge, expected: Expected | None) -> Verdict:
+    """What the charge is worth. Compared in kobo with the order's total; only naira pay (traps 1 to 3)."""
+    if expected is None:
+        return UnknownReference()
+    if charge.currency != HOME_CURRENCY:
+        return ForeignCurrency()
+    if charge.order_named is not None and charge.order_named.lower() != str(expected.order_id):
+        return OrderMismatch()
+    principal_minor = principal_of(charge, expected.settlement)
+    if principal_minor < expected.total_minor:
+        return Underpaid()
+    if expected.is_paid:
+        return SecondCharge()
+    return Covered(
+        escrow_minor=expected.total_minor,
+        surplus_minor=principal_minor - expected.total_minor,
+        surcharge_minor=charge.amount_minor - principal_minor,
+    )
+
+
+def principal_of(charge: Charge, settlement_written: str) -> int:
+    """The amount, or the settlement of the metadata: all digits, not above the amount, and what our intent wrote."""
+    settlement = charge.settlement
+    if settlement is None or settlement != settlement_written or _DIGITS.fullmatch(settlement) is None:
+        return charge.amount_minor
+    return int(settlement) if int(settlement) <= charge.amount_minor else charge.amount_minor
+
+
+def _currency_of(value: Any) -> str:
+    return value if isinstance(value, str) and _CURRENCY.fullmatch(value) else NO_CURRENCY

@@ -1,0 +1,71 @@
+"""The named refusals of this service, and the conditions that a retry may mend."""
+
+from common.problems import Conflict, InvalidParam, Problem, ValidationFailed
+
+
+class OrderNotPayable(Conflict):
+    detail = "The order is paid, cancelled or expired: there is nothing to pay."
+
+
+class PaymentOpening(Conflict):
+    detail = "A payment of this order is being opened at this moment. Try again."
+
+
+class CallbackNotAllowed(ValidationFailed):
+    """`callbackUrl` leads to an origin that is not on the allow-list (contract section 7)."""
+
+    def __init__(self) -> None:
+        reason = "must be an http or https address of an allowed origin"
+        super().__init__(f"callbackUrl: {reason}", invalid_params=[InvalidParam("callbackUrl", reason)])
+
+
+class IdempotencyKeyInvalid(ValidationFailed):
+    """The key is absent or no UUID v4 (contract section 3)."""
+
+    def __init__(self) -> None:
+        reason = "a UUID v4 is required"
+        super().__init__(f"Idempotency-Key: {reason}", invalid_params=[InvalidParam("Idempotency-Key", reason)])
+
+
+class IdempotencyKeyReused(ValidationFailed):
+    """The key is bound to another content for good (contract section 3)."""
+
+    def __init__(self) -> None:
+        reason = "was used for another content"
+        super().__init__(f"Idempotency-Key: {reason}", invalid_params=[InvalidParam("Idempotency-Key", reason)])
+
+
+class EscrowBalanceDeficit(Problem):
+    """More is to be released than is locked (specification: Errors)."""
+
+    status, code, detail = 409, "ESCROW_BALANCE_DEFICIT", "More than is locked in escrow cannot be released."
+
+    def __init__(self, locked_minor: int) -> None:
+        reason = f"must not exceed the {locked_minor} kobo that are locked"
+        super().__init__(invalid_params=[InvalidParam("amountMinor", reason)])
+
+
+class EscrowLocked(Problem):
+    """The order is disputed: only its resolution moves the money (contract section 7)."""
+
+    status, code, detail = 423, "ESCROW_LOCKED", "The order is disputed; its money is frozen until staff decide."
+
+
+class SubjectUnknown(Exception):
+    """An event came before what it speaks of: it climbs the retry ladder (contract section 9)."""
+
+
+class RefundExceedsHeld(Exception):
+    """More is to be refunded than the order ever held and still has to give."""
+
+
+class RefundContradiction(Exception):
+    """The gateway speaks of another amount or currency than the refund that it names."""
+
+
+class RefundOutcomeUnknown(Exception):
+    """A refund's call may or may not have reached the gateway; it is asked again before anything is repeated."""
+
+
+class NewsUnreadable(Exception):
+    """A signed event about money lacks what its meaning needs. No retry mends it; people must look."""

@@ -1,0 +1,99 @@
+"""The postings of the escrow ledger, one function for each row of the contract's table (section 7). Amounts in kobo."""
+
+from uuid import UUID
+
+from common.ledger import Posting, balanced, credit, debit
+from payments.domain import accounts
+from payments.domain.escrow import Parts
+
+
+def charge(
+    identity: str,
+    order_id: UUID,
+    refund_id: UUID,
+    *,
+    amount_minor: int,
+    escrow_minor: int,
+    surplus_minor: int,
+    surcharge_minor: int,
+) -> Posting:
+    """A charge settled: the order's total to escrow, what is above it owed back, the payer's surcharge apart."""
+    return balanced(
+        f"charge:{identity}",
+        "charge",
+        [
+            debit(accounts.gateway_cash(), amount_minor),
+            credit(accounts.escrow(order_id), escrow_minor),
+            credit(accounts.refund_payable(refund_id), surplus_minor),
+            credit(accounts.CHARGE_SURCHARGE, surcharge_minor),
+        ],
+    )
+
+
+def overpayment(identity: str, refund_id: UUID, amount_minor: int) -> Posting:
+    """A second good charge of an order: all of it is owed back."""
+    return balanced(
+        f"overpayment:{identity}",
+        "overpayment",
+        [debit(accounts.gateway_cash(), amount_minor), credit(accounts.refund_payable(refund_id), amount_minor)],
+    )
+
+
+def quarantine(identity: str, reference: str, amount_minor: int, currency: str) -> Posting:
+    """Money that pays nothing as it stands, in its own currency."""
+    return balanced(
+        f"quarantine:{identity}",
+        "quarantine",
+        [
+            debit(accounts.gateway_cash(currency), amount_minor),
+            credit(accounts.quarantine(reference, currency), amount_minor),
+        ],
+        currency,
+    )
+
+
+def release(release_id: UUID, order_id: UUID, vendor_id: UUID, parts: Parts) -> Posting:
+    """Gross leaves escrow: net to the vendor, commission and delivery fee to the platform."""
+    return balanced(
+        f"release:{release_id}",
+        "release",
+        [
+            debit(accounts.escrow(order_id), parts.total_minor),
+            credit(accounts.vendor_payable(vendor_id), parts.vendor_minor),
+            credit(accounts.COMMISSION, parts.commission_minor),
+            credit(accounts.DELIVERY_FEE, parts.delivery_fee_minor),
+        ],
+    )
+
+
+def refund(refund_id: UUID, order_id: UUID, vendor_id: UUID, *, from_locked: Parts, from_released: Parts) -> Posting:
+    """A refund is owed: taken from escrow, and after a release from those who got it. The posting key is the refund's id."""
+    return balanced(
+        str(refund_id),
+        "refund",
+        [
+            debit(accounts.escrow(order_id), from_locked.total_minor),
+            debit(accounts.vendor_payable(vendor_id), from_released.vendor_minor),
+            debit(accounts.COMMISSION, from_released.commission_minor),
+            debit(accounts.DELIVERY_FEE, from_released.delivery_fee_minor),
+            credit(accounts.refund_payable(refund_id), from_locked.total_minor + from_released.total_minor),
+        ],
+    )
+
+
+def refund_settled(refund_id: UUID, amount_minor: int) -> Posting:
+    """The gateway paid the refund out."""
+    return balanced(
+        f"refund_settled:{refund_id}",
+        "refund_settled",
+        [debit(accounts.refund_payable(refund_id), amount_minor), credit(accounts.gateway_cash(), amount_minor)],
+    )
+
+
+def referral_reward(user_id: UUID, amount_minor: int) -> Posting:
+    """A referral's reward, once for each user."""
+    return balanced(
+        f"referral_reward:{user_id}",
+        "referral_reward",
+        [debit(accounts.REFERRAL_EXPENSE, amount_minor), credit(accounts.buyer_reward(user_id), amount_minor)],
+    )

@@ -1,0 +1,47 @@
+"""What a signed transfer webhook says. Payments passes it on; payouts judges it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from common.money import AMOUNT_MINOR_MAX
+from payments.domain.errors import NewsUnreadable
+from payments.domain.webhooks import fields_of, instant_of, phrase_of, text_of
+
+
+@dataclass(frozen=True, slots=True)
+class TransferNews:
+    """The facts of a transfer event, amount in kobo."""
+
+    reference: str
+    transfer_code: str
+    amount_minor: int
+    currency: str
+    status: str
+    reason: str | None
+    account_last4: str | None
+    bank_code: str | None
+    occurred_at: datetime | None
+
+
+def read_transfer(event_type: str, data: Mapping[str, Any]) -> TransferNews:
+    """The transfer of a `transfer.*` body; raises NewsUnreadable without a reference, an amount or a currency."""
+    reference, currency, amount = text_of(data.get("reference")), text_of(data.get("currency")), data.get("amount")
+    if reference is None or currency is None:
+        raise NewsUnreadable(f"{event_type} without a reference or a currency")
+    if isinstance(amount, bool) or not isinstance(amount, int) or not 0 < amount <= AMOUNT_MINOR_MAX:
+        raise NewsUnreadable(f"{event_type} without a usable amount")
+    details = fields_of(fields_of(data.get("recipient")).get("details"))
+    account_number = text_of(details.get("account_number"))
+    return TransferNews(
+        reference=reference,
+        transfer_code=text_of(data.get("transfer_code")) or "",
+        amount_minor=amount,
+        currency=currency,
+        status=text_of(data.get("status")) or event_type.removeprefix("transfer."),
+        reason=phrase_of(data.get("reason")),
+        account_last4=account_number[-4:] if account_number else None,
+        bank_code=text_of(details.get("bank_code")),
+        occurred_at=instant_of(data.get("updated_at")) or instant_of(data.get("transferred_at")),
+    )

@@ -1,0 +1,97 @@
+"""Reading what the gateway sends, whatever its shape (contract section 9). Nothing here raises for an odd body."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+PROVIDER: Final = "payment_gateway"
+# The events that this service acts on; every other one is kept, counted and ignored.
+KNOWN_EVENTS: Final = frozenset(
+    {
+        "charge.success",
+        "refund.processed",
+        "refund.failed",
+        "transfer.success",
+        "transfer.failed",
+        "transfer.reversed",
+    }
+)
+UNKNOWN_EVENT: Final = "unknown"
+# Far above any id of the gateway, far below what an index of PostgreSQL can hold.
+ID_CHARACTERS_MAX: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """How an arrived body is filed: its key in processed_webhook_events and the event that it names."""
+
+    id: str
+    event_type: str
+
+
+def read_body(raw: bytes) -> Any:
+    """The body's JSON value; None when it is none."""
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def identify(raw: bytes, body: Any) -> Arrival:
+    """`<event>:<data.id>`, else `<event>:<data.reference>`, else the SHA-256 of the bytes."""
+    event = text_of(fields_of(body).get("event"))
+    data = fields_of(fields_of(body).get("data"))
+    told = identifier_of(data.get("id")) or text_of(data.get("reference"))
+    if event and told:
+        return Arrival(f"{event}:{told}", event)
+    return Arrival(hashlib.sha256(raw).hexdigest(), event or UNKNOWN_EVENT)
+
+
+def data_of(body: Any) -> Mapping[str, Any]:
+    """The event's `data`, empty when there is none."""
+    return fields_of(fields_of(body).get("data"))
+
+
+def fields_of(value: Any) -> Mapping[str, Any]:
+    """An object's fields; anything that is no object (0, "", a list) has none."""
+    return value if isinstance(value, dict) else {}
+
+
+def text_of(value: Any) -> str | None:
+    """A text that a database can hold and an index can find; None for anything else."""
+    if not isinstance(value, str) or not 0 < len(value) <= ID_CHARACTERS_MAX:
+        return None
+    if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        return None
+    return value
+
+
+def identifier_of(value: Any) -> str | None:
+    """An id as text: the gateway's are integers, a text is taken as it is."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return text_of(str(value))
+    return text_of(value)
+
+
+def phrase_of(value: Any) -> str | None:
+    """A free text such as a reason, cut to what is worth keeping."""
+    return text_of(value[:ID_CHARACTERS_MAX]) if isinstance(value, str) else None
+
+
+def instant_of(value: Any) -> datetime | None:
+    """An ISO 8601 instant with its offset; None for anything else."""
+    if not isinstance(value, str):
+        return None
+    try:
+        instant = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return instant.astimezone(UTC) if instant.tzinfo is not None else None
+
+
+def storable_text(raw: bytes) -> str:
+    """The bytes as a text that jsonb can hold, for a body that it cannot hold as JSON. The raw bytes are kept beside it."""
+    return raw.decode("utf-8", "replace").replace("\x00", "\ufffd")

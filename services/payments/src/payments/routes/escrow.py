@@ -1,0 +1,23 @@
+"""Release of escrow by staff."""
+
+from uuid import UUID
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
+from payments.dependencies import Dependencies
+from payments.schemas import Released, ReleaseRequest, answers
+from payments.use_cases.release_by_staff import release_by_staff
+
+router = guarded_router(tags=["escrow"])
+
+
+@router.post("/api/orders/{order_id}/release", responses=answers(200, Released))
+@requires("escrow:release", step_up=True)
+async def release(request: Request, caller: CurrentCaller, order_id: UUID, body: ReleaseRequest) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        done = await release_by_staff(uow, order_id, body.amount_minor, caller.id, dependencies.clock.now())
+    answer = {"releasedMinor": done.parts.total_minor, "remainingLockedMinor": done.after.locked.total_minor}
+    return ok(request, answer)

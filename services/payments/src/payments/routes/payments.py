@@ -1,0 +1,71 @@
+"""Payments of a buyer."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Depends, Header
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires, signed_in
+from common.ids import parse_uuid
+from payments.dependencies import Dependencies
+from payments.domain.callbacks import is_allowed_callback
+from payments.domain.errors import CallbackNotAllowed, IdempotencyKeyInvalid
+from payments.queries import find_payment, find_reward_balance, intent_view, page_of_payments
+from payments.routes.listing import listed
+from payments.schemas import Intent, IntentRequest, Payment, RewardBalance, answers
+from payments.use_cases.prepare_intent import PaymentAsked
+from payments.use_cases.start_payment import start_payment
+
+router = guarded_router(tags=["payments"])
+
+
+def idempotency_key(header: Annotated[str, Header(alias="Idempotency-Key")] = "") -> UUID:
+    """The key of the request; raises IdempotencyKeyInvalid (422) without a UUID v4."""
+    key = parse_uuid(header)
+    if key is None or key.version != 4:
+        raise IdempotencyKeyInvalid
+    return key
+
+
+@router.post("/api/payments/intent", status_code=201, responses=answers(201, Intent))
+@requires("orders:place")
+async def start(
+    request: Request, caller: CurrentCaller, body: IntentRequest, key: Annotated[UUID, Depends(idempotency_key)]
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    if body.callback_url is not None and not is_allowed_callback(body.callback_url, dependencies.allowed_origins):
+        raise CallbackNotAllowed
+    asked = PaymentAsked(body.order_id, body.channel, body.callback_url, key)
+    intent = await start_payment(dependencies.database, dependencies.gateway, dependencies.clock, caller, asked)
+    return ok(request, intent_view(intent), status=201)
+
+
+@router.get("/api/payments", responses=answers(200, list[Payment]))
+@signed_in
+async def list_payments(
+    request: Request, caller: CurrentCaller, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        found = await page_of_payments(uow, page)
+    return listed(request, page, found)
+
+
+@router.get("/api/payments/{payment_id}", responses=answers(200, Payment))
+@signed_in
+async def show_payment(request: Request, caller: CurrentCaller, payment_id: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        payment = await find_payment(uow, payment_id)
+    return ok(request, payment)
+
+
+@router.get("/api/rewards/balance", responses=answers(200, RewardBalance))
+@signed_in
+async def show_reward_balance(request: Request, caller: CurrentCaller) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        balance_minor = await find_reward_balance(uow, caller.id)
+    return ok(request, {"balanceMinor": balance_minor})

@@ -1,0 +1,48 @@
+"""Refund an order: owed from escrow, or after a release from those who got it. The posting key is the refund's id."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common import ledger
+from common.database import UnitOfWork
+from contracts.payments import EscrowRefunded
+from payments import store
+from payments.domain import escrow, postings
+from payments.domain.errors import SubjectUnknown
+from payments.use_cases.owe_refund import REFUND_QUEUE
+
+
+async def refund_order(
+    uow: UnitOfWork, order_id: UUID, refund_id: UUID, amount_minor: int, reason: str, now: datetime
+) -> bool:
+    """Whether the refund is new. Raises SubjectUnknown before the escrow is held, and RefundExceedsHeld."""
+    held = await store.lock_escrow(uow, order_id)
+    if held is None:
+        raise SubjectUnknown("a refund of an order without escrow")
+    is_new = await store.record_refund_once(
+        uow, refund_id, "order", held.charge_id, order_id, held.buyer_id, amount_minor, reason, now
+    )
+    if not is_new:
+        return False
+    plan = escrow.refund(held.escrow, amount_minor)
+    await ledger.post(
+        uow,
+        postings.refund(
+            refund_id, order_id, held.vendor_id, from_locked=plan.from_locked, from_released=plan.from_released
+        ),
+    )
+    await store.save_escrow(uow, order_id, plan.after)
+    uow.publish(
+        EscrowRefunded(
+            order_id=order_id,
+            buyer_id=held.buyer_id,
+            vendor_id=held.vendor_id,
+            refund_id=refund_id,
+            amount_minor=amount_minor,
+            from_vendor_minor=plan.from_released.vendor_minor,
+            remaining_minor=plan.after.locked.total_minor,
+            remaining_vendor_minor=plan.after.locked.vendor_minor,
+        )
+    )
+    uow.leave_work(REFUND_QUEUE, refund_id, {"refundId": str(refund_id)})
+    return True

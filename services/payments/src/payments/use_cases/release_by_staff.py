@@ -1,0 +1,24 @@
+"""Release a part of an order's escrow by staff: `POST /api/orders/:id/release`."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.ids import new_id
+from common.problems import NotFound
+from payments import store
+from payments.domain.errors import EscrowBalanceDeficit
+from payments.domain.escrow import Release
+from payments.use_cases.release_escrow import release_escrow
+
+
+async def release_by_staff(
+    uow: UnitOfWork, order_id: UUID, amount_minor: int, released_by: UUID, now: datetime
+) -> Release:
+    """Raises NotFound, EscrowLocked (423), and EscrowBalanceDeficit (409), for an unpaid order too: nothing is locked."""
+    held = await store.lock_escrow(uow, order_id)
+    if held is None:
+        if await store.find_order_exists(uow, order_id):
+            raise EscrowBalanceDeficit(0)
+        raise NotFound
+    return await release_escrow(uow, held, new_id(), amount_minor, "staff", now, released_by)

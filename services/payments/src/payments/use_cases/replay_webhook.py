@@ -1,0 +1,35 @@
+"""Replay a dead webhook: back on its queue as a first attempt. One that took effect is left alone."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.problems import NotFound
+from payments import store
+
+WEBHOOK_QUEUE = "payments.webhooks"
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What became of a replay: `outcome` is the webhook's, `requeued` whether this call put it back."""
+
+    webhook_id: str
+    outcome: str
+    requeued: bool
+
+
+async def replay_webhook(uow: UnitOfWork, letter_id: UUID, now: datetime) -> Replay:
+    """Raises NotFound. Two at once: the second finds it queued."""
+    letter = await store.lock_dead_webhook(uow, letter_id)
+    if letter is None:
+        raise NotFound
+    webhook_id: str = letter["webhook_id"]
+    outcome = await store.lock_outcome(uow, webhook_id)
+    if outcome != "dead":
+        return Replay(webhook_id, outcome, requeued=False)
+    await store.save_outcome(uow, webhook_id, "queued")
+    await store.mark_replayed(uow, letter_id, now)
+    uow.leave_work(WEBHOOK_QUEUE, webhook_id, {"webhookId": webhook_id})
+    return Replay(webhook_id, "queued", requeued=True)

@@ -1,0 +1,120 @@
+"""Settle a charge: judge what the money is worth, and put it where it belongs (contract section 7)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from common import ledger
+from common.clock import iso
+from common.database import UnitOfWork
+from common.telemetry import STALE_NEWS
+from contracts.payments import ChargeQuarantined, EscrowHeld
+from payments import store
+from payments.domain import escrow, identifiers, postings
+from payments.domain.charges import (
+    Charge,
+    Covered,
+    SecondCharge,
+    Suspicious,
+    UnknownReference,
+    Verdict,
+    judge_charge,
+    read_charge,
+)
+from payments.domain.errors import SubjectUnknown
+from payments.store import OrderBehind
+from payments.use_cases.owe_refund import owe_overpayment
+
+
+async def settle_charge(
+    uow: UnitOfWork, webhook_id: str, told: Mapping[str, Any], *, is_last_attempt: bool, now: datetime
+) -> Verdict | None:
+    """The verdict; None for a charge that is not settled or was told before.
+
+    Raises SubjectUnknown for a reference that is not known yet and has attempts left, and NewsUnreadable.
+    """
+    if told.get("status", "success") != "success":
+        STALE_NEWS.labels("charge.success").inc()
+        return None
+    charge = read_charge(told, webhook_id)
+    behind = await store.lock_order_behind(uow, charge.reference)
+    if await store.charge_is_known(uow, charge):
+        return None
+    verdict = judge_charge(charge, behind.expected if behind else None)
+    if behind is not None and isinstance(verdict, Covered):
+        await _hold(uow, charge, webhook_id, behind, verdict, now)
+    elif behind is not None and isinstance(verdict, SecondCharge):
+        await _owe_back(uow, charge, webhook_id, behind, now)
+    elif isinstance(verdict, Suspicious):
+        if isinstance(verdict, UnknownReference) and not is_last_attempt:
+            raise SubjectUnknown("no payment of ours has this reference yet")
+        await _quarantine(uow, charge, webhook_id, behind, verdict.reason, now)
+    return verdict
+
+
+async def _hold(
+    uow: UnitOfWork, charge: Charge, webhook_id: str, behind: OrderBehind, verdict: Covered, now: datetime
+) -> None:
+    refund_id = identifiers.refund_of_overpayment(charge.identity)
+    charge_id = await store.record_charge(uow, charge, webhook_id, behind.order_id, "covered", now)
+    await ledger.post(
+        uow,
+        postings.charge(
+            charge.identity,
+            behind.order_id,
+            refund_id,
+            amount_minor=charge.amount_minor,
+            escrow_minor=verdict.escrow_minor,
+            surplus_minor=verdict.surplus_minor,
+            surcharge_minor=verdict.surcharge_minor,
+        ),
+    )
+    held = escrow.held(verdict.escrow_minor, behind.commission_minor, behind.delivery_fee_minor)
+    await store.record_escrow(uow, behind, charge_id, held, now)
+    await store.save_order_status(uow, behind.order_id, "paid_escrow")
+    await store.save_intent_paid(uow, behind.intent_id, now, charge.channel)
+    await store.close_live_intents(uow, behind.order_id)
+    if verdict.surplus_minor:
+        await owe_overpayment(uow, refund_id, charge_id, behind, verdict.surplus_minor, "surplus", now)
+    uow.publish(
+        EscrowHeld(
+            order_id=behind.order_id,
+            buyer_id=behind.buyer_id,
+            vendor_id=behind.vendor_id,
+            amount_minor=verdict.escrow_minor,
+            commission_minor=behind.commission_minor,
+            delivery_fee_minor=behind.delivery_fee_minor,
+            reference=charge.reference,
+            held_at=iso(now),
+        )
+    )
+
+
+async def _owe_back(uow: UnitOfWork, charge: Charge, webhook_id: str, behind: OrderBehind, now: datetime) -> None:
+    refund_id = identifiers.refund_of_overpayment(charge.identity)
+    charge_id = await store.record_charge(uow, charge, webhook_id, behind.order_id, "second_charge", now)
+    await ledger.post(uow, postings.overpayment(charge.identity, refund_id, charge.amount_minor))
+    await store.save_intent_spent(uow, behind.intent_id, "overpaid")
+    await owe_overpayment(uow, refund_id, charge_id, behind, charge.amount_minor, "second_charge", now)
+
+
+async def _quarantine(
+    uow: UnitOfWork, charge: Charge, webhook_id: str, behind: OrderBehind | None, reason: str, now: datetime
+) -> None:
+    order_id: UUID | None = behind.order_id if behind else None
+    charge_id = await store.record_charge(uow, charge, webhook_id, order_id, "quarantined", now)
+    await ledger.post(uow, postings.quarantine(charge.identity, charge.reference, charge.amount_minor, charge.currency))
+    await store.record_quarantined(uow, charge_id, charge, order_id, reason, now)
+    if behind is not None:
+        # The gateway's transaction is spent: the buyer's next attempt needs a reference of its own.
+        await store.save_intent_spent(uow, behind.intent_id, "quarantined")
+    uow.publish(
+        ChargeQuarantined(
+            reference=charge.reference,
+            order_id=order_id,
+            amount_minor=charge.amount_minor,
+            currency=charge.currency,
+            reason=reason,
+        )
+    )

@@ -1,0 +1,86 @@
+"""Start a payment: wait for the order if its event is under way, write the attempt down, open it at the gateway, record."""
+
+import asyncio
+from typing import Final
+
+import asyncpg
+
+from common.caller import Caller
+from common.clock import Clock
+from common.database import Database
+from common.logging import get_logger
+from common.problems import NotFound
+from payments import store
+from payments.clients.gateway import GatewayAway, GatewayRefused, OpenedTransaction, PaymentGateway
+from payments.domain.errors import OrderNotPayable, PaymentOpening
+from payments.use_cases.prepare_intent import PaymentAsked, Prepared, prepare_intent
+
+log = get_logger(__name__)
+
+# 3 s in all (contract section 7): the order's event normally arrives within milliseconds.
+WAIT_SECONDS: Final = 0.1
+WAITS_MAX: Final = 30
+
+
+async def start_payment(
+    database: Database, gateway: PaymentGateway, clock: Clock, caller: Caller, asked: PaymentAsked
+) -> asyncpg.Record:
+    """The open intent. Raises NotFound, OrderNotPayable, PaymentOpening, IdempotencyKeyReused and GatewayAway (503)."""
+    prepared = await _prepare(database, clock, caller, asked)
+    if prepared.email is None:
+        return prepared.intent
+    try:
+        opened = await _open(gateway, caller, prepared.intent, prepared.email)
+    except GatewayAway:
+        # The reference may be known there by now. It is not used again; the intent waits for another try.
+        async with database.unit_of_work(acting_as=caller) as uow:
+            await store.save_unopened(uow, prepared.intent["id"], prepared.intent["reference"])
+        raise
+    return await _record(database, caller, prepared.intent, opened)
+
+
+async def _prepare(database: Database, clock: Clock, caller: Caller, asked: PaymentAsked) -> Prepared:
+    """Foreign and absent orders take equally long to be refused (contract section 14, trap 13)."""
+    prepared = None
+    for waits in range(WAITS_MAX + 1):
+        async with database.unit_of_work(acting_as=caller) as uow:
+            prepared = await prepare_intent(uow, asked, caller.id, clock.now())
+        if prepared is not None and (prepared.is_answer or prepared.email is not None):
+            return prepared
+        if waits < WAITS_MAX:
+            await asyncio.sleep(WAIT_SECONDS)
+    if prepared is None:
+        raise NotFound
+    raise PaymentOpening(headers={"Retry-After": "3"})
+
+
+async def _open(gateway: PaymentGateway, caller: Caller, intent: asyncpg.Record, email: str) -> OpenedTransaction:
+    try:
+        return await gateway.open_transaction(
+            email=email,
+            amount_minor=intent["amount_minor"],
+            currency=intent["currency"],
+            reference=intent["reference"],
+            callback_url=intent["callback_url"],
+            channel=intent["channel"],
+            metadata={
+                "userId": str(caller.id),
+                "orderId": str(intent["order_id"]),
+                "settlement": str(intent["amount_minor"]),
+            },
+        )
+    except GatewayRefused as refusal:
+        log.error("gateway refused to open a payment", reference=intent["reference"], error=str(refusal))
+        raise GatewayAway(str(refusal)) from refusal
+
+
+async def _record(
+    database: Database, caller: Caller, intent: asyncpg.Record, opened: OpenedTransaction
+) -> asyncpg.Record:
+    async with database.unit_of_work(acting_as=caller) as uow:
+        await store.save_opened(uow, intent["id"], intent["reference"], opened.authorization_url, opened.access_code)
+        recorded = await store.find_own_intent(uow, intent["id"], caller.id)
+    if recorded is None or recorded["authorization_url"] is None:
+        # The order was cancelled, expired or paid while the gateway was answering.
+        raise OrderNotPayable
+    return recorded

@@ -1,0 +1,80 @@
+"""Give a queued webhook its effect, once: money, view, events and outcome commit together."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from common.database import UnitOfWork
+from payments import store
+from payments.domain import webhooks
+from payments.use_cases.announce_transfer import announce_transfer
+from payments.use_cases.record_refund_news import record_refund_news
+from payments.use_cases.settle_charge import settle_charge
+
+Outcome = Literal["done", "ignored"]
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A webhook in hand; on the last attempt what is still unknown is decided."""
+
+    id: str
+    event_type: str
+    data: Mapping[str, Any]
+    arrived_at: datetime
+    is_last_attempt: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of a webhook; `outcome` is None when it had its effect before."""
+
+    event_type: str
+    outcome: Outcome | None
+
+
+Take = Callable[[UnitOfWork, Webhook, datetime], Awaitable[Outcome]]
+
+
+async def take_webhook(uow: UnitOfWork, webhook_id: str, *, is_last_attempt: bool, now: datetime) -> Taken:
+    """Takes it once. Raises what the retry ladder mends, and NewsUnreadable."""
+    row = await store.lock_webhook(uow, webhook_id)
+    if row is None:
+        raise LookupError("a work item without its webhook: they are written in one commit")
+    if row["outcome"] != "queued":
+        return Taken(row["event_type"], None)
+    data = webhooks.data_of(webhooks.read_body(row["raw"]))
+    webhook = Webhook(webhook_id, row["event_type"], data, row["processed_at"], is_last_attempt)
+    outcome = await _TAKERS.get(webhook.event_type, _ignore)(uow, webhook, now)
+    await store.save_outcome(uow, webhook_id, outcome)
+    return Taken(webhook.event_type, outcome)
+
+
+async def _charge(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
+    verdict = await settle_charge(uow, webhook.id, webhook.data, is_last_attempt=webhook.is_last_attempt, now=now)
+    return "ignored" if verdict is None else "done"
+
+
+async def _refund(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
+    moved = await record_refund_news(uow, webhook.data, webhook.event_type.removeprefix("refund."), now)
+    return "done" if moved else "ignored"
+
+
+async def _transfer(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
+    announce_transfer(uow, webhook.id, webhook.event_type, webhook.data, webhook.arrived_at)
+    return "done"
+
+
+async def _ignore(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
+    return "ignored"
+
+
+_TAKERS: Final[Mapping[str, Take]] = {
+    "charge.success": _charge,
+    "refund.processed": _refund,
+    "refund.failed": _refund,
+    "transfer.success": _transfer,
+    "transfer.failed": _transfer,
+    "transfer.reversed": _transfer,
+}

@@ -1,0 +1,251 @@
+"""A payments service in hand, with a payment gateway on a real socket and the story's first steps."""
+
+import asyncio
+import hashlib
+import hmac
+import itertools
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+import pytest_asyncio
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from campus_tools.service_kit import OpenService, opened, served
+from campus_tools.testing import DatabaseFactory
+from common.clock import ManualClock, iso
+from common.ids import new_id
+from contracts.orders import OrderPlaced
+from payments.app import SERVICE
+
+SECRET = "sk_test_current"
+PREVIOUS_SECRET = "sk_test_previous"
+ORIGIN = "https://shop.example"
+WEBHOOK = "/functions/v1/gateway-webhook"
+PLATFORM_NAMES = ("gateway_cash", "commission", "delivery_fee", "charge_surcharge")
+
+
+@dataclass
+class SmallGateway:
+    """A payment gateway that remembers what it was told. `fail_next` makes the next calls answer so, before or after the work."""
+
+    url: str = ""
+    initialized: dict[str, dict[str, Any]] = field(default_factory=dict)
+    refunds: list[dict[str, Any]] = field(default_factory=list)
+    fail_before: list[int] = field(default_factory=list)
+    fail_after: list[int] = field(default_factory=list)
+    slow_seconds: float = 0.0
+    calls: list[str] = field(default_factory=list)
+    _ids: Any = field(default_factory=lambda: itertools.count(9_000))
+
+    async def answer(self, request: Request) -> Response:
+        self.calls.append(f"{request.method} {request.url.path}")
+        if request.headers.get("authorization") != f"Bearer {SECRET}":
+            return JSONResponse({"status": False, "message": "Invalid key"}, 401)
+        if self.slow_seconds:
+            await asyncio.sleep(self.slow_seconds)
+        if self.fail_before:
+            return self._failure(self.fail_before.pop(0))
+        done = await self._work(request)
+        return self._failure(self.fail_after.pop(0)) if self.fail_after else done
+
+    @staticmethod
+    def _failure(status: int) -> Response:
+        return JSONResponse({"status": False, "message": "refused by the test"}, status)
+
+    async def _work(self, request: Request) -> Response:
+        path = request.url.path
+        if path == "/transaction/initialize":
+            return self._initialize(await request.json())
+        if path == "/refund" and request.method == "POST":
+            body = await request.json()
+            refund = {"id": next(self._ids), "status": "pending", **body}
+            self.refunds.append(refund)
+            return self._ok(refund)
+        if path == "/refund":
+            named = request.query_params.get("transaction")
+            return self._ok([refund for refund in self.refunds if refund["transaction"] == named])
+        if path.startswith("/refund/"):
+            found = [refund for refund in self.refunds if str(refund["id"]) == path.rsplit("/", 1)[1]]
+            return self._ok(found[0]) if found else JSONResponse({"status": False, "message": "not found"}, 404)
+        if path.startswith("/transaction/verify/"):
+            known = self.initialized.get(path.rsplit("/", 1)[1])
+            return self._ok(known) if known else JSONResponse({"status": False, "message": "not found"}, 404)
+        if path == "/balance":
+            return self._ok([{"currency": "NGN", "balance": 123_456}])
+        return JSONResponse({"status": False, "message": "no such path"}, 404)
+
+    def _initialize(self, body: dict[str, Any]) -> Response:
+        reference = body["reference"]
+        if reference in self.initialized:
+            return JSONResponse({"status": False, "message": "Duplicate Transaction Reference"}, 400)
+        self.initialized[reference] = body
+        address = {"authorization_url": f"{self.url}/pay/{reference}", "access_code": reference[-10:]}
+        return self._ok({**address, "reference": reference})
+
+    @staticmethod
+    def _ok(content: Any) -> Response:
+        return JSONResponse({"status": True, "message": "done", "data": content})
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def gateway() -> AsyncIterator[SmallGateway]:
+    small = SmallGateway()
+    app = Starlette(routes=[Route("/{path:path}", small.answer, methods=["GET", "POST"])])
+    async with served(app) as address:
+        small.url = address
+        yield small
+
+
+@dataclass
+class Story:
+    """The service and what a test wants to do with it in one line."""
+
+    service: OpenService
+    gateway: SmallGateway
+    clock: ManualClock
+    buyer: UUID = field(default_factory=uuid4)
+    vendor: UUID = field(default_factory=uuid4)
+    _ids: Any = field(default_factory=lambda: itertools.count(1))
+
+    async def place_order(
+        self,
+        total_minor: int = 500_000,
+        commission_minor: int = 24_000,
+        delivery_fee_minor: int = 20_000,
+        **changes: Any,
+    ) -> OrderPlaced:
+        fields: dict[str, Any] = {
+            "order_id": new_id(),
+            "buyer_id": self.buyer,
+            "vendor_id": self.vendor,
+            "total_minor": total_minor,
+            "commission_minor": commission_minor,
+            "delivery_fee_minor": delivery_fee_minor,
+            "currency": "NGN",
+            "payment_due_at": iso(self.clock.now() + timedelta(minutes=15)),
+            "items": (),
+            **changes,
+        }
+        placed = OrderPlaced(**fields)
+        await self.service.hear(placed)
+        return placed
+
+    async def ask_intent(
+        self, order_id: UUID, *, key: UUID | None = None, user: UUID | None = None, **body: Any
+    ) -> httpx.Response:
+        headers = self.service.headers(user or self.buyer, idempotency_key=key or uuid4())
+        return await self.service.client.post(
+            "/api/payments/intent", headers=headers, json={"orderId": str(order_id), **body}
+        )
+
+    async def open_intent(self, order_id: UUID) -> dict[str, Any]:
+        answer = await self.ask_intent(order_id)
+        assert answer.status_code == 201, answer.text
+        intent: dict[str, Any] = answer.json()["data"]
+        return intent
+
+    def charge(self, reference: str, amount_minor: Any, **changes: Any) -> dict[str, Any]:
+        """The body of a `charge.success`, with an id of its own."""
+        told = {
+            "id": next(self._ids),
+            "domain": "test",
+            "status": "success",
+            "reference": reference,
+            "amount": amount_minor,
+            "currency": "NGN",
+            "channel": "card",
+            "metadata": {},
+            **changes,
+        }
+        return {"event": "charge.success", "data": told}
+
+    async def send(self, body: Any, *, secret: str = SECRET, signature: str | None = None) -> httpx.Response:
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        signed = signature if signature is not None else sign(raw, secret)
+        return await self.service.client.post(WEBHOOK, content=raw, headers={"x-gateway-signature": signed})
+
+    async def tell(self, body: Any, *, attempt: int = 1, is_last_attempt: bool = False) -> None:
+        """Sends a signed webhook and does its work."""
+        assert (await self.send(body)).status_code == 200
+        await self.service.work("payments.webhooks", attempt=attempt, is_last_attempt=is_last_attempt)
+
+    async def paid_order(self, **changes: Any) -> OrderPlaced:
+        """An order whose escrow is held."""
+        placed = await self.place_order(**changes)
+        intent = await self.open_intent(placed.order_id)
+        await self.tell(self.charge(intent["reference"], placed.total_minor))
+        return placed
+
+    async def balances(self) -> dict[str, int]:
+        """Every account with its sum in kobo, debit positive, zero left out."""
+        rows = await self.service.fetch(
+            "SELECT account, sum(amount_minor)::bigint AS total FROM ledger_entries GROUP BY account"
+        )
+        return {row["account"]: row["total"] for row in rows if row["total"]}
+
+    async def outcomes(self) -> list[str]:
+        rows = await self.service.fetch("SELECT outcome FROM processed_webhook_events ORDER BY processed_at, id")
+        return [row["outcome"] for row in rows]
+
+    async def order_status(self, order_id: UUID) -> str:
+        [row] = await self.service.fetch("SELECT status FROM payable_orders WHERE id = $1", order_id)
+        return str(row["status"])
+
+    async def check_books(self) -> None:
+        """Every transaction sums to zero, balances equal entries, escrow equals what the orders' rows say is locked."""
+        unbalanced = await self.service.fetch(
+            "SELECT transaction_id FROM ledger_entries GROUP BY transaction_id HAVING sum(amount_minor) <> 0"
+        )
+        assert not unbalanced
+        drifted = await self.service.fetch(
+            """
+            SELECT b.account FROM ledger_balances b LEFT JOIN ledger_entries e ON e.account = b.account
+            GROUP BY b.account, b.balance_minor, b.side
+            HAVING b.balance_minor <> coalesce(sum(e.amount_minor), 0) * CASE b.side WHEN 'debit' THEN 1 ELSE -1 END
+                OR b.balance_minor < 0
+            """
+        )
+        assert not drifted
+        astray = await self.service.fetch(
+            """
+            SELECT e.order_id FROM escrows e LEFT JOIN ledger_balances b ON b.account = 'escrow:' || e.order_id
+            WHERE coalesce(b.balance_minor, 0)
+                <> e.locked_vendor_minor + e.locked_commission_minor + e.locked_delivery_fee_minor
+            """
+        )
+        assert not astray
+
+
+def sign(raw: bytes, secret: str = SECRET) -> str:
+    return hmac.new(secret.encode(), raw, hashlib.sha512).hexdigest()
+
+
+OpenStory = Callable[..., Awaitable[Story]]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def story(fresh_database: DatabaseFactory, broker_url: str, gateway: SmallGateway) -> AsyncIterator[Story]:
+    urls = await fresh_database("payments")
+    clock = ManualClock()
+    settings: dict[str, Any] = {
+        "gateway_api_url": gateway.url,
+        "gateway_secret_key": SECRET,
+        "gateway_secret_key_previous": PREVIOUS_SECRET,
+        "allowed_origins": (ORIGIN,),
+    }
+    async with opened(SERVICE, urls, broker_url, clock=clock, **settings) as service:
+        yield Story(service, gateway, clock)
+
+
+@pytest.fixture
+def signer() -> Callable[..., str]:
+    return sign
