@@ -1,6 +1,42 @@
 """Sign-up, login, refresh, log-out (contract sections 5, 10 and 15.1)."""
 
-from .conftest import Identity
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+
+from common.caller import THE_SERVICE
+from identity.credentials.passwords import HASHER, Passwords
+from identity.domain.errors import WrongCredentials
+from identity.domain.institutions import Institutions
+from identity.use_cases.log_in import log_in
+from identity.use_cases.refresh_session import refresh_session
+from identity.use_cases.sign_up import SignUp, sign_up
+
+from .conftest import PASSWORD, Identity
+
+KEPT = ("profiles", "role_grants", "sessions", "refresh_tokens", "outbox", "referrals")
+
+
+class CountingHasher(PasswordHasher):
+    """The real hasher, which also counts its work."""
+
+    hashed = 0
+    verified = 0
+
+    def hash(self, *arguments: Any, **more: Any) -> str:
+        self.hashed += 1
+        return super().hash(*arguments, **more)
+
+    def verify(self, *arguments: Any, **more: Any) -> Any:
+        self.verified += 1
+        return super().verify(*arguments, **more)
+
+
+async def state_of(identity: Identity) -> dict[str, list[Any]]:
+    return {table: await identity.service.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in KEPT}
 
 
 async def test_a_new_person_signs_up_logs_in_and_reads_their_profile(identity: Identity) -> None:
@@ -15,3 +51,216 @@ async def test_a_new_person_signs_up_logs_in_and_reads_their_profile(identity: I
     assert profile["email"] == "tola@unilag.edu.ng"
     assert profile["phone"] == "+2348031234567"
     assert profile["roles"] == ["buyer"]
+    said = await identity.service.published("identity.user_provisioned.v1")
+    assert [(event["userId"], event["role"], event["campusId"]) for event in said] == [
+        (str(user_id), "buyer", profile["campusId"])
+    ]
+
+
+async def test_sign_up_of_a_known_address_looks_like_a_new_one_and_changes_nothing(identity: Identity) -> None:
+    first = await identity.post(
+        "/api/auth/signup", {"email": "tola@unilag.edu.ng", "password": PASSWORD, "fullName": "Tola"}
+    )
+    before = await state_of(identity)
+    second = await identity.post(
+        "/api/auth/signup", {"email": "TOLA@unilag.edu.ng", "password": "another password", "fullName": "Thief"}
+    )
+    assert second.status_code == first.status_code == 201
+    assert second.json()["data"].keys() == first.json()["data"].keys()
+    assert second.json()["data"] != first.json()["data"]
+    assert await state_of(identity) == before
+    await identity.log_in("tola@unilag.edu.ng", PASSWORD)
+    refused = await identity.post("/api/auth/login", {"email": "tola@unilag.edu.ng", "password": "another password"})
+    assert refused.status_code == 401
+
+
+async def test_twenty_sign_ups_of_one_address_at_once_open_one_account(identity: Identity) -> None:
+    body = {"email": "tola@unilag.edu.ng", "password": PASSWORD, "fullName": "Tola"}
+    answers = await asyncio.gather(*(identity.post("/api/auth/signup", body) for _ in range(20)))
+    assert {answer.status_code for answer in answers} == {201}
+    assert await identity.count("accounts") == await identity.count("profiles") == 1
+    assert len(await identity.service.published("identity.user_provisioned.v1")) == 1
+
+
+async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    dependencies = identity.dependencies
+    hasher = CountingHasher(HASHER.time_cost, HASHER.memory_cost, HASHER.parallelism)
+    passwords = Passwords(hasher)
+    try:
+        for address in ("tola@unilag.edu.ng", "nobody@unilag.edu.ng", "no address at all"):
+            verified = hasher.verified
+            with pytest.raises(WrongCredentials):
+                await log_in(
+                    dependencies.database,
+                    passwords,
+                    dependencies.signing_keys,
+                    address,
+                    "a wrong password",
+                    issuer=dependencies.issuer,
+                    now=identity.clock.now(),
+                )
+            assert hasher.verified == verified + 1
+        for address in ("tola@unilag.edu.ng", "nobody@unilag.edu.ng"):
+            hashed = hasher.hashed
+            await sign_up(
+                dependencies.database,
+                passwords,
+                SignUp(address, PASSWORD, "Anybody", None, None),
+                institutions=Institutions([], {}),
+                reward_minor=0,
+                now=identity.clock.now(),
+            )
+            assert hasher.hashed == hashed + 1
+    finally:
+        passwords.close()
+
+
+async def test_login_answers_alike_for_an_unknown_address_and_a_wrong_password(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    answers = []
+    for address in ("tola@unilag.edu.ng", "nobody@unilag.edu.ng", "no address at all"):
+        answer = await identity.post("/api/auth/login", {"email": address, "password": "a wrong password"})
+        assert answer.status_code == 401
+        answers.append({**answer.json(), "requestId": None})
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0]["code"] == "AUTH_UNAUTHORIZED"
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"password": "too short"}, "password"),
+        ({"password": "x" * 129}, "password"),
+        ({"email": "unilag.edu.ng"}, "email"),
+        ({"email": "a b@unilag.edu.ng"}, "email"),
+        ({"email": "a@unilag.edu.ng."}, "email"),
+        ({"phone": "12"}, "phone"),
+        ({"fullName": "  "}, "fullName"),
+        ({"fullName": "A\x00B"}, "body"),
+        ({"roles": ["platform_admin"]}, "roles"),
+    ],
+)
+async def test_a_bad_sign_up_is_refused_by_the_name_of_its_fault(
+    identity: Identity, change: dict[str, Any], name: str
+) -> None:
+    body = {"email": "tola@unilag.edu.ng", "password": PASSWORD, "fullName": "Tola", **change}
+    answer = await identity.post("/api/auth/signup", body)
+    assert answer.status_code == 422
+    assert answer.json()["code"] == "VALIDATION_FAILED"
+    assert [param["name"] for param in answer.json()["invalid_params"]] == [name]
+    assert await identity.count("profiles") == 0
+
+
+async def test_a_hash_of_older_parameters_is_renewed_at_the_next_login(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    old = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+    await identity.service.fetch("UPDATE accounts SET password_hash = $1", old)
+    await identity.log_in("tola@unilag.edu.ng")
+    renewed = (await identity.service.fetch("SELECT password_hash FROM accounts"))[0]["password_hash"]
+    assert renewed != old
+    assert not identity.dependencies.passwords.is_outdated(renewed)
+    await identity.log_in("tola@unilag.edu.ng")
+
+
+async def test_a_refresh_token_is_exchanged_for_new_tokens(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    tokens = await identity.log_in("tola@unilag.edu.ng")
+    identity.clock.advance(timedelta(minutes=20))
+    expired = await identity.get("/api/profiles/current", token=tokens["accessToken"])
+    assert (expired.status_code, expired.json()["code"]) == (401, "AUTH_TOKEN_EXPIRED")
+    answer = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    assert answer.status_code == 200
+    fresh = answer.json()["data"]
+    assert fresh["refreshToken"] != tokens["refreshToken"]
+    assert (await identity.get("/api/profiles/current", token=fresh["accessToken"])).status_code == 200
+    stored = await identity.service.fetch("SELECT token_hash FROM refresh_tokens")
+    assert all(fresh["refreshToken"].encode() not in row["token_hash"] for row in stored)
+
+
+async def test_a_refresh_token_shown_twice_ends_its_whole_family(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    stolen = await identity.log_in("tola@unilag.edu.ng")
+    other = await identity.log_in("tola@unilag.edu.ng")
+    fresh = (await identity.post("/api/auth/refresh", {"refreshToken": stolen["refreshToken"]})).json()["data"]
+    reused = await identity.post("/api/auth/refresh", {"refreshToken": stolen["refreshToken"]})
+    assert (reused.status_code, reused.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    dead = await identity.post("/api/auth/refresh", {"refreshToken": fresh["refreshToken"]})
+    assert dead.status_code == 401
+    caller = await identity.service.runtime.verifier.caller_of(fresh["accessToken"])
+    said = await identity.service.published("identity.session_revoked.v1")
+    assert [(event["userId"], event["sessionId"]) for event in said] == [(str(caller.id), str(caller.session_id))]
+    alive = await identity.post("/api/auth/refresh", {"refreshToken": other["refreshToken"]})
+    assert alive.status_code == 200
+
+
+async def test_of_twenty_parallel_refreshes_of_one_token_one_succeeds_and_the_family_ends(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    tokens = await identity.log_in("tola@unilag.edu.ng")
+    body = {"refreshToken": tokens["refreshToken"]}
+    answers = await asyncio.gather(*(identity.post("/api/auth/refresh", body) for _ in range(20)))
+    assert sorted(answer.status_code for answer in answers) == [200] + [401] * 19
+    winner = next(answer for answer in answers if answer.status_code == 200).json()["data"]
+    after = await identity.post("/api/auth/refresh", {"refreshToken": winner["refreshToken"]})
+    assert after.status_code == 401
+    assert len(await identity.service.published("identity.session_revoked.v1")) == 1
+    assert await identity.count("refresh_tokens") == 2
+
+
+async def test_a_refresh_that_fails_before_its_commit_burns_no_token(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    tokens = await identity.log_in("tola@unilag.edu.ng")
+    dependencies = identity.dependencies
+    before = await state_of(identity)
+
+    class Crash(Exception):
+        pass
+
+    async def refresh_and_crash() -> None:
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            signed = await refresh_session(
+                uow, dependencies.signing_keys, tokens["refreshToken"], issuer="x", now=identity.clock.now()
+            )
+            assert signed is not None
+            raise Crash
+
+    with pytest.raises(Crash):
+        await refresh_and_crash()
+    assert await state_of(identity) == before
+    again = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    assert again.status_code == 200
+
+
+@pytest.mark.parametrize("forged", ["x", "018cc251-f400-7001-8000-000000000001.secret", "a.b.c", "é" * 40])
+async def test_a_refresh_token_that_was_never_issued_is_refused(identity: Identity, forged: str) -> None:
+    answer = await identity.post("/api/auth/refresh", {"refreshToken": forged})
+    assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+
+
+async def test_a_refresh_token_lives_for_thirty_days(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    kept, left = await identity.log_in("tola@unilag.edu.ng"), await identity.log_in("tola@unilag.edu.ng")
+    identity.clock.advance(timedelta(days=29))
+    assert (await identity.post("/api/auth/refresh", {"refreshToken": kept["refreshToken"]})).status_code == 200
+    identity.clock.advance(timedelta(days=1))
+    assert (await identity.post("/api/auth/refresh", {"refreshToken": left["refreshToken"]})).status_code == 401
+
+
+async def test_logging_out_ends_this_session_and_no_other(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    here, there = await identity.log_in("tola@unilag.edu.ng"), await identity.log_in("tola@unilag.edu.ng")
+    caller = await identity.service.runtime.verifier.caller_of(here["accessToken"])
+    ended = await identity.post("/api/auth/logout", {}, token=here["accessToken"])
+    assert ended.status_code == 200
+    refused = await identity.get("/api/profiles/current", token=here["accessToken"])
+    assert (refused.status_code, refused.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    assert (await identity.post("/api/auth/refresh", {"refreshToken": here["refreshToken"]})).status_code == 401
+    said = await identity.service.published("identity.session_revoked.v1")
+    assert [(event["userId"], event["sessionId"]) for event in said] == [(str(caller.id), str(caller.session_id))]
+    assert (await identity.get("/api/profiles/current", token=there["accessToken"])).status_code == 200
+    assert (await identity.post("/api/auth/refresh", {"refreshToken": there["refreshToken"]})).status_code == 200
+
+
+async def test_logging_out_needs_a_token(identity: Identity) -> None:
+    answer = await identity.post("/api/auth/logout")
+    assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")

@@ -1,0 +1,180 @@
+"""TOTP enrolment and the step-up to AAL2 (contract sections 5, 10 and 15.1)."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import jwt
+import pytest
+
+from .conftest import Identity
+
+
+async def enrolled(identity: Identity, email: str = "tola@unilag.edu.ng") -> tuple[dict[str, Any], str]:
+    """A person with a confirmed factor: tokens of a later login, and the secret."""
+    await identity.sign_up(email)
+    tokens = await identity.log_in(email)
+    secret = await enroll(identity, tokens)
+    await identity.step_up(tokens, secret)
+    identity.next_period()
+    return await identity.log_in(email), secret
+
+
+async def enroll(identity: Identity, tokens: dict[str, Any]) -> str:
+    answer = await identity.post("/api/auth/mfa/enroll", {}, token=tokens["accessToken"])
+    assert answer.status_code == 200, answer.text
+    factor = answer.json()["data"]
+    assert factor["otpauthUri"].startswith("otpauth://totp/")
+    assert factor["secret"] in factor["otpauthUri"]
+    return str(factor["secret"])
+
+
+def claims(tokens: dict[str, Any]) -> dict[str, Any]:
+    decoded: dict[str, Any] = jwt.decode(tokens["accessToken"], options={"verify_signature": False})
+    return decoded
+
+
+async def test_the_first_code_confirms_the_factor_and_steps_up(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    tokens = await identity.log_in("tola@unilag.edu.ng")
+    secret = await enroll(identity, tokens)
+    assert (await identity.log_in("tola@unilag.edu.ng"))["mfaRequired"] is False
+    stepped = await identity.step_up(tokens, secret)
+    assert (stepped["aal"], stepped["mfaRequired"]) == ("aal2", False)
+    assert [entry["method"] for entry in claims(stepped)["amr"]] == ["password", "totp"]
+    assert claims(stepped)["session_id"] == claims(tokens)["session_id"]
+    later = await identity.log_in("tola@unilag.edu.ng")
+    assert (later["aal"], later["mfaRequired"]) == ("aal1", True)
+    assert claims(later)["aal"] == "aal1"
+
+
+async def test_a_code_works_once(identity: Identity) -> None:
+    tokens, secret = await enrolled(identity)
+    body = {"code": identity.code(secret)}
+    assert (await identity.post("/api/auth/mfa/verify", body, token=tokens["accessToken"])).status_code == 200
+    again = await identity.post("/api/auth/mfa/verify", body, token=tokens["accessToken"])
+    assert (again.status_code, again.json()["invalid_params"][0]["name"]) == (422, "code")
+    other = await identity.log_in("tola@unilag.edu.ng")
+    assert (await identity.post("/api/auth/mfa/verify", body, token=other["accessToken"])).status_code == 422
+    identity.next_period()
+    assert (await identity.step_up(other, secret))["aal"] == "aal2"
+
+
+async def test_a_code_works_once_even_in_parallel(identity: Identity) -> None:
+    tokens, secret = await enrolled(identity)
+    body = {"code": identity.code(secret)}
+    answers = await asyncio.gather(
+        *(identity.post("/api/auth/mfa/verify", body, token=tokens["accessToken"]) for _ in range(10))
+    )
+    codes = [answer.status_code for answer in answers]
+    assert codes.count(200) == 1
+    # The repetitions count as wrong codes, and the fifth makes the rest wait.
+    assert set(codes) <= {200, 422, 429}
+
+
+async def test_an_older_code_does_not_work_after_a_newer_one(identity: Identity) -> None:
+    tokens, secret = await enrolled(identity)
+    older = {"code": identity.code(secret)}
+    identity.next_period()
+    await identity.step_up(tokens, secret)
+    answer = await identity.post("/api/auth/mfa/verify", older, token=tokens["accessToken"])
+    assert answer.status_code == 422
+
+
+async def test_a_refresh_does_not_make_the_second_factor_younger(identity: Identity) -> None:
+    tokens, secret = await enrolled(identity)
+    stepped = await identity.step_up(tokens, secret)
+    shown_at = claims(stepped)["amr"][1]["timestamp"]
+    identity.clock.advance(timedelta(minutes=14))
+    fresh = (await identity.post("/api/auth/refresh", {"refreshToken": stepped["refreshToken"]})).json()["data"]
+    assert (fresh["aal"], fresh["mfaRequired"]) == ("aal2", False)
+    assert claims(fresh)["amr"][1]["timestamp"] == shown_at
+    identity.clock.advance(timedelta(minutes=2))
+    stale = (await identity.post("/api/auth/refresh", {"refreshToken": fresh["refreshToken"]})).json()["data"]
+    assert (stale["aal"], stale["mfaRequired"]) == ("aal1", True)
+    assert claims(stale)["aal"] == "aal1"
+
+
+async def test_a_refresh_token_from_before_the_step_up_does_not_grow_by_it(identity: Identity) -> None:
+    tokens, secret = await enrolled(identity)
+    await identity.step_up(tokens, secret)
+    answer = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    assert answer.status_code == 200
+    assert answer.json()["data"]["aal"] == "aal1"
+
+
+async def test_a_password_alone_adds_no_factor_beside_the_owners(identity: Identity) -> None:
+    tokens, _ = await enrolled(identity)
+    refused = await identity.post("/api/auth/mfa/enroll", {}, token=tokens["accessToken"])
+    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+    assert await identity.count("totp_factors") == 1
+
+
+async def test_a_factor_enrolled_before_the_owners_is_gone_when_the_owner_enrolls(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    thief, owner = await identity.log_in("tola@unilag.edu.ng"), await identity.log_in("tola@unilag.edu.ng")
+    planted = await identity.post("/api/auth/mfa/enroll", {}, token=thief["accessToken"])
+    secret = await enroll(identity, owner)
+    await identity.step_up(owner, secret)
+    body = {
+        "code": identity.code(planted.json()["data"]["secret"]),
+        "factorId": planted.json()["data"]["factorId"],
+    }
+    assert (await identity.post("/api/auth/mfa/verify", body, token=thief["accessToken"])).status_code == 422
+
+
+async def test_a_further_factor_is_enrolled_and_confirmed_at_aal2(identity: Identity) -> None:
+    tokens, secret = await enrolled(identity)
+    stepped = await identity.step_up(tokens, secret)
+    answer = await identity.post("/api/auth/mfa/enroll", {}, token=stepped["accessToken"])
+    second = answer.json()["data"]
+    body = {"code": identity.code(second["secret"]), "factorId": second["factorId"]}
+    at_aal1 = await identity.post("/api/auth/mfa/verify", body, token=tokens["accessToken"])
+    assert (at_aal1.status_code, at_aal1.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+    assert (await identity.post("/api/auth/mfa/verify", body, token=stepped["accessToken"])).status_code == 200
+
+
+async def test_five_wrong_codes_make_the_next_one_wait_even_when_it_is_right(identity: Identity) -> None:
+    tokens, secret = await enrolled(identity)
+    right = identity.code(secret)
+    wrong = f"{(int(right) + 1) % 1_000_000:06d}"
+    for _ in range(5):
+        answer = await identity.post("/api/auth/mfa/verify", {"code": wrong}, token=tokens["accessToken"])
+        assert answer.status_code == 422
+    blocked = await identity.post("/api/auth/mfa/verify", {"code": right}, token=tokens["accessToken"])
+    assert (blocked.status_code, blocked.json()["code"]) == (429, "RATE_LIMIT_EXCEEDED")
+    assert blocked.headers["Retry-After"] == "30"
+    identity.clock.advance(timedelta(seconds=30))
+    assert (await identity.step_up(tokens, secret))["aal"] == "aal2"
+
+
+@pytest.mark.parametrize("code", ["12345", "1234567", "12345a", "١٢٣٤٥٦", 123456, "123456\n"])
+async def test_a_code_that_is_not_six_ascii_digits_is_malformed(identity: Identity, code: Any) -> None:
+    tokens, _ = await enrolled(identity)
+    answer = await identity.post("/api/auth/mfa/verify", {"code": code}, token=tokens["accessToken"])
+    assert answer.status_code == 422
+    failures = await identity.service.fetch("SELECT code_failures FROM accounts")
+    assert [row["code_failures"] for row in failures] == [0]
+
+
+async def test_the_factor_of_another_person_is_no_factor_of_mine(identity: Identity) -> None:
+    _, secret = await enrolled(identity, "ada@unilag.edu.ng")
+    rows = await identity.service.fetch("SELECT id FROM totp_factors")
+    mine, _ = await enrolled(identity, "bola@unilag.edu.ng")
+    body = {"code": identity.code(secret), "factorId": str(rows[0]["id"])}
+    assert (await identity.post("/api/auth/mfa/verify", body, token=mine["accessToken"])).status_code == 422
+
+
+async def test_the_secret_is_stored_sealed(identity: Identity) -> None:
+    _, secret = await enrolled(identity)
+    row = (await identity.service.fetch("SELECT id, secret_sealed FROM totp_factors"))[0]
+    assert secret not in row["secret_sealed"]
+    assert identity.dependencies.codes.unseal(row["id"], row["secret_sealed"]) == secret
+
+
+async def test_an_ended_session_does_not_step_up(identity: Identity) -> None:
+    tokens, secret = await enrolled(identity)
+    # Ended by another process: this one has not heard of it.
+    await identity.service.fetch("UPDATE sessions SET ended_at = now(), ended_because = 'logged_out'")
+    answer = await identity.post("/api/auth/mfa/verify", {"code": identity.code(secret)}, token=tokens["accessToken"])
+    assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
