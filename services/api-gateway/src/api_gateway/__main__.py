@@ -1,0 +1,23 @@
+"""`python -m api_gateway api | migrate`."""
+
+import sys
+
+import uvloop
+
+from api_gateway.app import run_edge
+from common.process import EXIT_UNKNOWN_COMMAND, migrate
+
+
+def main() -> None:
+    command = sys.argv[1] if len(sys.argv) == 2 else ""
+    if command == "migrate":
+        migrate("api_gateway")
+    elif command == "api":
+        uvloop.run(run_edge())
+    else:
+        sys.stderr.write("python -m api_gateway: expected one of api, migrate\n")
+        raise SystemExit(EXIT_UNKNOWN_COMMAND)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""The composition root of the gateway, and its one process: the edge on the public port, metrics on the internal one."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+
+import uvicorn
+
+from api_gateway.addresses import ClientAddresses
+from api_gateway.cors import CrossOrigin
+from api_gateway.edge import Edge
+from api_gateway.forwarding import Forwarder
+from api_gateway.headers import security_headers
+from api_gateway.keyed import KeyedRunner
+from api_gateway.metrics import Metrics
+from api_gateway.own_pages import Check, OwnPages
+from api_gateway.protocol import EdgeProtocol
+from api_gateway.quotas import ProcessQuotas, Quotas, StoreQuotas
+from api_gateway.reference import Reference
+from api_gateway.routes import IDENTITY, NOTIFICATIONS, ORDERS, PAYMENTS, PAYOUTS, ROUTES
+from api_gateway.routing import RouteTable
+from api_gateway.settings import Settings
+from api_gateway.store import IdempotencyRecords
+from api_gateway.tiers import Limits, Tiers
+from api_gateway.tracing import ServerSpans
+from api_gateway.upstream import Upstreams
+from api_gateway.windows import MICROSECONDS, SlidingWindows
+from common import logging, telemetry
+from common.caller import THE_SERVICE
+from common.clock import Clock
+from common.process import Loop, Runtime, Service, background, http_app, running, serve
+
+SWEEP_EVERY_SECONDS = 15.0
+PRUNE_EVERY_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What the gateway has open."""
+
+    settings: Settings
+    clock: Clock
+    edge: Edge
+    records: IdempotencyRecords
+    windows: SlidingWindows
+
+
+@asynccontextmanager
+async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
+    """Puts the edge together. The route table is checked here: a bad one stops the start."""
+    routes = RouteTable(ROUTES)
+    windows = SlidingWindows(settings.rate_window_seconds)
+    quotas: Quotas = ProcessQuotas(windows)
+    if settings.rate_limit_store_url:
+        quotas = StoreQuotas(settings.rate_limit_store_url, windows)
+    upstreams = Upstreams(_addresses_of(settings), settings.upstream_connections_max)
+    records = IdempotencyRecords(
+        runtime.database,
+        lock_seconds=settings.idempotency_lock_seconds,
+        keep_seconds=settings.idempotency_keep_seconds,
+    )
+    metrics, spans = Metrics(), ServerSpans()
+    forwarder = Forwarder(upstreams, tracing=spans.recording)
+    edge = Edge(
+        routes=routes,
+        verifier=runtime.verifier,
+        clock=runtime.clock,
+        addresses=ClientAddresses(settings.trusted_proxies),
+        tiers=Tiers(_limits_of(settings)),
+        quotas=quotas,
+        window_seconds=settings.rate_window_seconds,
+        forwarder=forwarder,
+        keyed=KeyedRunner(records, forwarder, metrics),
+        pages=OwnPages(Reference(ROUTES, upstreams, runtime.clock, settings.base_url), _checks_of(runtime)),
+        cross_origin=CrossOrigin(settings.allowed_origins),
+        metrics=metrics,
+        spans=spans,
+        base_url=settings.base_url,
+        always=security_headers(settings.base_url),
+    )
+    metrics.publish()
+    try:
+        yield Dependencies(settings, runtime.clock, edge, records, windows)
+    finally:
+        metrics.withdraw()
+        await upstreams.close()
+        await quotas.close()
+
+
+def loops(dependencies: Dependencies) -> Sequence[Loop]:
+    """Forgetting: subjects that are no longer counted, and records that were kept long enough."""
+
+    async def sweep_windows() -> None:
+        dependencies.windows.sweep(int(dependencies.clock.now().timestamp() * MICROSECONDS))
+
+    return (
+        Loop("quota windows", sweep_windows, SWEEP_EVERY_SECONDS),
+        Loop("idempotency records", dependencies.records.prune_once, PRUNE_EVERY_SECONDS),
+    )
+
+
+SERVICE = Service(name="api-gateway", settings=Settings, compose=compose, routers=(), loops=loops)
+
+
+async def run_edge() -> None:
+    """The gateway's process, until SIGTERM or SIGINT."""
+    settings = Settings.from_environment()
+    logging.start(SERVICE.name, settings.log_level)
+    telemetry.start(SERVICE.name)
+    try:
+        async with running(SERVICE, settings, SERVICE.name) as (runtime, dependencies):
+            beside = background(SERVICE, runtime, dependencies, "all")
+            beside.append(_serve_inside(settings, runtime, dependencies))
+            await serve(dependencies.edge, settings.host, settings.port, beside, protocol=EdgeProtocol)
+    finally:
+        telemetry.stop()
+
+
+class _InsideServer(uvicorn.Server):
+    """The internal port's server. The signals belong to the public one, and this one is cancelled with the loops beside it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def _serve_inside(settings: Settings, runtime: Runtime, dependencies: Dependencies) -> None:
+    """Health and metrics, on the port that only the inside reaches."""
+    config = uvicorn.Config(
+        http_app(SERVICE, settings, runtime, dependencies, with_routes=False),
+        host=settings.host,
+        port=settings.metrics_port,
+        http="httptools",
+        ws="none",
+        loop="none",
+        lifespan="off",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        log_config=None,
+    )
+    await _InsideServer(config).serve()
+
+
+def _addresses_of(settings: Settings) -> dict[str, str]:
+    return {
+        IDENTITY: settings.identity_url,
+        ORDERS: settings.orders_url,
+        PAYMENTS: settings.payments_url,
+        PAYOUTS: settings.payouts_url,
+        NOTIFICATIONS: settings.notifications_url,
+    }
+
+
+def _limits_of(settings: Settings) -> Limits:
+    return Limits(
+        anonymous=settings.rate_tier_1,
+        buyer=settings.rate_tier_2,
+        merchant=settings.rate_tier_3,
+        sensitive=settings.rate_tier_4,
+        assistant=settings.rate_tier_5,
+        account_address=settings.rate_tier_4_address,
+        machines=settings.rate_machines,
+    )
+
+
+def _checks_of(runtime: Runtime) -> dict[str, Check]:
+    async def database_answers() -> bool:
+        async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            return bool(await uow.fetch_value("SELECT true"))
+
+    async def broker_answers() -> bool:
+        return runtime.bus.is_connected
+
+    return {"database": database_answers, "broker": broker_answers}

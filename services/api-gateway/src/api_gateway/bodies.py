@@ -1,0 +1,104 @@
+"""Reading request bodies within their limits (contract section 4)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Final
+
+from starlette.types import Receive
+
+from api_gateway.routing import JSON_BYTES_MAX, Media, Route
+from api_gateway.upstream import ClientGone
+from common.problems import Problem, ValidationFailed
+
+# The whole body must be here within this time; the smallest useful uplink carries 5 MiB in less.
+BODY_SECONDS_MAX: Final = 60.0
+
+
+class BodyTooLarge(ValidationFailed):
+    status, detail = 413, "The body is too large."
+
+
+class WrongMediaType(ValidationFailed):
+    status, detail = 415, "The media type is not accepted here."
+
+
+class BodyTooSlow(ValidationFailed):
+    status, detail = 408, "The body did not arrive in time."
+
+
+def check_announced_body(route: Route, headers: Mapping[bytes, bytes]) -> None:
+    """Refuses by its headers what need not be read: compressed, of another media type, too long.
+
+    Raises WrongMediaType (415) and BodyTooLarge (413).
+    """
+    encoding = headers.get(b"content-encoding")
+    if encoding is not None and encoding.strip().lower() not in (b"", b"identity"):
+        raise WrongMediaType("Compressed bodies are not accepted.")
+    length = headers.get(b"content-length")
+    if length is not None and int(length) > route.body_bytes_max:
+        raise too_large(route)
+    if length == b"0" or (length is None and b"transfer-encoding" not in headers):
+        return
+    media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+    if route.media is not Media.ANY and media != route.media.value.encode():
+        raise WrongMediaType(f"The body must be {route.media.value}.")
+
+
+def too_large(route: Route) -> Problem:
+    """The refusal that names the route's limit."""
+    return BodyTooLarge(f"The body is larger than {route.body_bytes_max // 1024} KiB.")
+
+
+async def read_body(receive: Receive, route: Route) -> bytes | AsyncIterator[bytes]:
+    """The body: as a whole when it is here already or a JSON document, else as a stream that ends in BodyTooLarge at the limit.
+
+    Raises BodyTooLarge, BodyTooSlow, ClientGone.
+    """
+    if route.body_bytes_max <= JSON_BYTES_MAX:
+        return await read_whole_body(receive, route)
+    first, more = await _first(receive)
+    return _rest(receive, route, first) if more else _within(first, route)
+
+
+async def read_whole_body(receive: Receive, route: Route) -> bytes:
+    """The body in one piece. Raises BodyTooLarge, BodyTooSlow, ClientGone."""
+    first, more = await _first(receive)
+    if not more:
+        return _within(first, route)
+    return b"".join([chunk async for chunk in _rest(receive, route, first)])
+
+
+async def _first(receive: Receive) -> tuple[bytes, bool]:
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientGone
+    return message.get("body", b""), message.get("more_body", False)
+
+
+def _within(body: bytes, route: Route) -> bytes:
+    if len(body) > route.body_bytes_max:
+        raise too_large(route)
+    return body
+
+
+async def _rest(receive: Receive, route: Route, first: bytes) -> AsyncIterator[bytes]:
+    size = len(first)
+    if first:
+        yield first
+    deadline = asyncio.get_running_loop().time() + BODY_SECONDS_MAX
+    more = True
+    while more:
+        try:
+            async with asyncio.timeout_at(deadline):
+                message = await receive()
+        except TimeoutError as error:
+            raise BodyTooSlow from error
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        chunk: bytes = message.get("body", b"")
+        more = message.get("more_body", False)
+        size += len(chunk)
+        if size > route.body_bytes_max:
+            raise too_large(route)
+        if chunk:
+            yield chunk

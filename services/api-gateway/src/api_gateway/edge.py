@@ -1,0 +1,281 @@
+"""The edge: one pure ASGI application. A request passes these steps, and the first that refuses answers (contract sections 2 to 5).
+
+head limits → own pages → token → quota → route and method → announced body → idempotency key → body → service
+"""
+
+import hashlib
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+from starlette.types import Message, Receive, Scope, Send
+
+from api_gateway.addresses import ClientAddresses
+from api_gateway.bodies import check_announced_body, read_body, read_whole_body
+from api_gateway.call import Call
+from api_gateway.cors import CrossOrigin
+from api_gateway.forwarding import Forwarder
+from api_gateway.headers import Headers
+from api_gateway.idempotency import key_hash_of
+from api_gateway.keyed import KeyedRunner
+from api_gateway.metrics import Metrics
+from api_gateway.own_pages import OwnPages
+from api_gateway.quotas import Quotas
+from api_gateway.routing import Access, Quota, Route, RouteTable, allowed_methods
+from api_gateway.tiers import Tiers
+from api_gateway.tracing import ServerSpans
+from api_gateway.upstream import ClientGone, UpstreamFailed
+from api_gateway.windows import Counter, Standing
+from common.caller import Caller
+from common.clock import Clock
+from common.logging import get_logger
+from common.problems import NotFound, Problem, RateLimited, Unauthorized, Unavailable, ValidationFailed
+from common.tokens import TokenVerifier, bearer_token
+
+log = get_logger(__name__)
+
+# Set by the server's protocol when a head is over its limit: the status that the application shall answer.
+REFUSED_HEAD: Final = "refused_head"
+_HEAD_REFUSALS: Final[Mapping[int, str]] = {
+    400: "The request is not valid HTTP.",
+    414: "The URL is longer than 8 KiB.",
+    431: "The headers are longer than 16 KiB.",
+}
+_UNKNOWN_ROUTE: Final = "unknown"
+_STRICT: Final = frozenset({Quota.SENSITIVE, Quota.ACCOUNT, Quota.SESSION})
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Everything that a request meets, put together by the composition root."""
+
+    routes: RouteTable
+    verifier: TokenVerifier
+    clock: Clock
+    addresses: ClientAddresses
+    tiers: Tiers
+    quotas: Quotas
+    window_seconds: int
+    forwarder: Forwarder
+    keyed: KeyedRunner
+    pages: OwnPages
+    cross_origin: CrossOrigin
+    metrics: Metrics
+    spans: ServerSpans
+    base_url: str
+    always: Headers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        call = Call(
+            scope,
+            receive,
+            send,
+            instant=self.clock.now(),
+            window_seconds=self.window_seconds,
+        )
+        call.extra = [*self.always, *self.cross_origin.headers(call.headers)]
+        peer = scope["client"][0] if scope["client"] else ""
+        call.address = self.addresses.of(peer, call.headers.get(b"x-forwarded-for"))
+        try:
+            if self.spans.recording:
+                with self.spans.of(call, trusted=self.addresses.trusts(peer)):
+                    await self._guarded(call)
+            else:
+                await self._guarded(call)
+        finally:
+            name = call.route.name if call.route is not None else _UNKNOWN_ROUTE
+            self.metrics.request_ended(name, call.status, time.perf_counter() - call.began)
+
+    async def refusal_without_request(self, peer: str, status: int) -> bytes:
+        """The whole answer, as bytes, to what the server could not even read as a request (400, 431)."""
+        call = Call.unread(self.clock.now(), self.window_seconds)
+        call.extra = [*self.always]
+        call.address = self.addresses.of(peer, None)
+        written = bytearray()
+
+        async def write(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                lines = [b"HTTP/1.1 %d %b" % (status, HTTPStatus(status).phrase.encode()), b"connection: close"]
+                lines += [b"%b: %b" % pair for pair in message["headers"]]
+                written.extend(b"\r\n".join(lines) + b"\r\n\r\n")
+            else:
+                written.extend(message["body"])
+
+        call.send = write
+        await self._refuse(call, ValidationFailed(_HEAD_REFUSALS[status], status=status))
+        self.metrics.request_ended(_UNKNOWN_ROUTE, status, 0.0)
+        return bytes(written)
+
+    async def _guarded(self, call: Call) -> None:
+        """Whatever goes wrong is a problem document, as long as the answer has not begun."""
+        try:
+            await self._pass(call)
+        except ClientGone:
+            call.status = call.status or 499
+        except UpstreamFailed as failure:
+            await self._answer_failure(call, failure)
+        except Problem as problem:
+            await self._refuse(call, problem)
+        except Exception as error:
+            log.error("unhandled exception", path=call.path, request_id=call.request_id, exc_info=error)
+            await self._refuse(call, Problem())
+
+    async def _refuse(self, call: Call, problem: Problem) -> None:
+        if call.head_was_sent:
+            # The client sees the connection close before the announced end, and knows that the answer is not whole.
+            log.error("answer broken off", path=call.path, request_id=call.request_id, error=repr(problem))
+            return
+        if call.standing is None:
+            call.standing = await self.quotas.look(self.tiers.of_address(call.address), call.now)
+        await call.refuse(problem, self.base_url)
+
+    async def _answer_failure(self, call: Call, failure: UpstreamFailed) -> None:
+        upstream = call.route.upstream if call.route is not None else ""
+        self.metrics.upstream_failures[upstream] += 1
+        log.error("service did not answer", upstream=upstream, request_id=call.request_id, error=failure.reason)
+        unavailable = Unavailable()
+        unavailable.__cause__ = failure
+        await self._refuse(call, unavailable)
+
+    async def _pass(self, call: Call) -> None:
+        refused_head = call.scope["state"].get(REFUSED_HEAD)
+        if refused_head is not None:
+            raise ValidationFailed(_HEAD_REFUSALS[refused_head], status=refused_head)
+        routes = self.routes.find(call.path, call.instant)
+        if not routes and await self._answer_own_page(call):
+            return
+        if self.cross_origin.is_preflight(call.method, call.headers):
+            await self._answer_preflight(call, allowed_methods(routes))
+            return
+        route = call.route = routes.get("GET" if call.method == "HEAD" else call.method)
+        if route is not None and route.quota in (Quota.ACCOUNT, Quota.SESSION):
+            await self._pass_credentials(call, route)
+            return
+        await self._admit(call, route)
+        if route is None:
+            self._refuse_unknown(call, routes)
+            return
+        if call.method in ("GET", "HEAD"):
+            call.extra = [*call.extra, *route.deprecation_headers] if route.deprecated_at else call.extra
+            await self._forward(call, route, b"")
+        else:
+            await self._pass_body(call, route)
+
+    async def _answer_own_page(self, call: Call) -> bool:
+        page = self.pages.find(call.path)
+        if page is None:
+            return False
+        call.standing = await self.quotas.look(self.tiers.of_address(call.address), call.now)
+        await page(call)
+        return True
+
+    async def _answer_preflight(self, call: Call, methods: str) -> None:
+        call.standing = await self.quotas.look(self.tiers.of_address(call.address), call.now)
+        await call.answer(204, self.cross_origin.preflight_headers(methods), b"")
+
+    async def _admit(self, call: Call, route: Route | None) -> None:
+        """Token, then quota: a refused token counts against its address, and what is over its quota is 429 before it is 401."""
+        refusal: Problem | None = None
+        access = Access.ANONYMOUS if route is None else route.access
+        if access is not Access.OPEN:
+            try:
+                call.caller = await self._caller_of(call)
+            except Unavailable:
+                raise
+            except Problem as problem:
+                refusal = problem
+            if refusal is None and call.caller is None and access is Access.TOKEN:
+                refusal = Unauthorized()
+        await self._count(call, route)
+        if refusal is not None:
+            raise refusal
+
+    async def _caller_of(self, call: Call) -> Caller | None:
+        authorization = call.headers.get(b"authorization")
+        if authorization is None:
+            return None
+        token = bearer_token(authorization.decode("latin-1"))
+        return None if token is None else await self.verifier.caller_of(token)
+
+    async def _count(self, call: Call, route: Route | None) -> None:
+        quota = Quota.BY_CALLER if route is None else route.quota
+        counter = self.tiers.of(quota, call.caller, call.address)
+        if quota is Quota.UNCOUNTED:
+            call.standing = await self.quotas.look(self.tiers.of_address(call.address), call.now)
+            return
+        standing = await self.quotas.count((counter,), call.now, strict=quota in _STRICT)
+        self._settle_quota(call, counter, standing)
+
+    def _settle_quota(self, call: Call, counter: Counter, standing: Standing) -> None:
+        call.standing = standing
+        if not standing.admitted:
+            self.metrics.rate_limited[counter.tier] += 1
+            seconds = standing.retry_after_seconds(call.now, call.window)
+            raise RateLimited(headers={"Retry-After": str(seconds)})
+
+    def _refuse_unknown(self, call: Call, routes: Mapping[str, Route]) -> None:
+        if not routes:
+            raise NotFound
+        raise ValidationFailed(
+            "This path does not know this method.", status=405, headers={"Allow": allowed_methods(routes)}
+        )
+
+    async def _pass_credentials(self, call: Call, route: Route) -> None:
+        """Sign-up, login, refresh: the body names the account that is counted, so it is read first."""
+        check_announced_body(route, call.headers)
+        body = await read_whole_body(call.receive, route)
+        named = session_named_in(body) if route.quota is Quota.SESSION else account_named_in(body)
+        counters = self.tiers.of_account(named, call.address)
+        standing = await self.quotas.count(counters, call.now, strict=True)
+        self._settle_quota(call, counters[0], standing)
+        await self._forward(call, route, body)
+
+    async def _pass_body(self, call: Call, route: Route) -> None:
+        call.extra = [*call.extra, *route.deprecation_headers] if route.deprecated_at else call.extra
+        check_announced_body(route, call.headers)
+        key_hash = key_hash_of(call.headers.get(b"idempotency-key"), route.idempotency)
+        if key_hash is None:
+            await self._forward(call, route, await read_body(call.receive, route))
+        else:
+            await self.keyed.run(call, route, key_hash, await read_whole_body(call.receive, route))
+
+    async def _forward(self, call: Call, route: Route, body: bytes | AsyncIterator[bytes]) -> None:
+        answer = await self.forwarder.ask(call, route, body, watch_client=True)
+        try:
+            await self.forwarder.relay(call, answer)
+        finally:
+            answer.release()
+
+
+class _Credentials(msgspec.Struct, rename="camel"):
+    email: str = ""
+    phone: str = ""
+    refresh_token: str = ""
+
+
+_decode_credentials = msgspec.json.Decoder(_Credentials).decode
+
+
+def account_named_in(body: bytes) -> str:
+    """The account that a body names, as a hash, so that no store holds addresses of people; empty when it names none."""
+    credentials = _credentials_in(body)
+    return _hashed(credentials.email.strip().lower() or credentials.phone.strip())
+
+
+def session_named_in(body: bytes) -> str:
+    """The session of a refresh token, `<session>.<secret>`: what stands before the dot stays when the token rotates."""
+    return _hashed(_credentials_in(body).refresh_token.partition(".")[0].lower())
+
+
+def _credentials_in(body: bytes) -> _Credentials:
+    try:
+        return _decode_credentials(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _Credentials()
+
+
+def _hashed(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:32] if name else ""

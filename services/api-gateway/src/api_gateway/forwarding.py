@@ -1,0 +1,118 @@
+"""Carrying a request to its service and the answer back."""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+from api_gateway.call import Call
+from api_gateway.headers import Headers, passed_to_client, request_head
+from api_gateway.routing import Access, Route
+from api_gateway.upstream import Connection, Gone, Upstreams
+from common.problems import Problem, ValidationFailed
+from common.telemetry import trace_headers
+
+# An answer that is stored under a key is held in memory; the longest of ours is a dispatch of some hundred transfers.
+STORED_BYTES_MAX: Final = 1024 * 1024
+
+
+class Forwarder:
+    """Knows how to reach the services. `tracing`: whether spans are recorded and their context is passed on."""
+
+    def __init__(self, upstreams: Upstreams, *, tracing: bool) -> None:
+        self._upstreams, self._tracing = upstreams, tracing
+
+    async def ask(
+        self, call: Call, route: Route, body: bytes | AsyncIterator[bytes], *, watch_client: bool
+    ) -> Connection:
+        """Sends the request on and waits for the head of the answer. Raises UpstreamFailed, ClientGone."""
+        upstream = self._upstreams[route.upstream]
+        method = "GET" if call.method == "HEAD" else call.method
+        own = b"x-request-id: %b\r\n" % call.request_id.encode()
+        if self._tracing:
+            own += b"".join(b"%b: %b\r\n" % (name.encode(), text.encode()) for name, text in trace_headers().items())
+        is_stream = not isinstance(body, bytes)
+        if is_stream:
+            length = call.headers.get(b"content-length")
+            own += b"transfer-encoding: chunked\r\n\r\n" if length is None else b"content-length: %b\r\n\r\n" % length
+        elif method == "GET":
+            own += b"\r\n"
+        else:
+            own += b"content-length: %d\r\n\r\n" % len(body)  # type: ignore[arg-type]
+        head = request_head(
+            method,
+            _target(call),
+            upstream.host_header,
+            call.headers,
+            own,
+            with_token=route.access is not Access.CREDENTIALS,
+        )
+        if is_stream and b"content-length" not in call.headers:
+            body = _chunked(body)  # type: ignore[arg-type]
+        gone: Gone | None = _departure(call) if watch_client else None
+        return await upstream.ask(head, body, seconds_max=route.seconds_max, may_repeat=method == "GET", gone=gone)
+
+    async def relay(self, call: Call, answer: Connection) -> None:
+        """Passes the answer through: in one piece when it is already here, else as it comes."""
+        if answer.status >= 400 and not _is_json(answer.headers):
+            await read_answer(answer)
+            raise problem_of_status(answer.status)
+        headers = passed_to_client(answer.headers, private=call.is_private or answer.status >= 400)
+        await call.start(answer.status, headers)
+        if answer.is_complete:
+            await call.send({"type": "http.response.body", "body": await answer.next_chunk() or b""})
+            return
+        while (chunk := await answer.next_chunk()) is not None:
+            await call.send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await call.send({"type": "http.response.body", "body": b""})
+
+    async def relay_whole(self, call: Call, status: int, headers: Headers, body: bytes) -> None:
+        """Passes on an answer that was read to its end."""
+        if status >= 400 and not _is_json(headers):
+            raise problem_of_status(status)
+        passed = [pair for pair in passed_to_client(headers, private=True) if pair[0] != b"content-length"]
+        await call.answer(status, passed, body)
+
+
+async def read_answer(answer: Connection) -> bytes:
+    """The whole body of an answer, at most STORED_BYTES_MAX; raises AnswerTooLong."""
+    parts, size = [], 0
+    while (chunk := await answer.next_chunk()) is not None:
+        size += len(chunk)
+        if size > STORED_BYTES_MAX:
+            raise AnswerTooLong
+        parts.append(chunk)
+    return b"".join(parts)
+
+
+class AnswerTooLong(Exception):
+    """A service answered a keyed request with more than can be kept: a bug of that service."""
+
+
+def problem_of_status(status: int) -> Problem:
+    """The problem document for an error that a service's server gave without one."""
+    if status >= 500:
+        return Problem(status=status)
+    return ValidationFailed("The request is not valid.", status=status)
+
+
+def _is_json(headers: Headers) -> bool:
+    return any(name == b"content-type" and b"json" in value for name, value in headers)
+
+
+def _target(call: Call) -> bytes:
+    query: bytes = call.scope["query_string"]
+    path = call.path.encode()
+    return path + b"?" + query if query else path
+
+
+def _departure(call: Call) -> Gone:
+    async def gone() -> None:
+        while (await call.receive())["type"] != "http.disconnect":
+            pass
+
+    return gone
+
+
+async def _chunked(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async for chunk in body:
+        yield b"%x\r\n%b\r\n" % (len(chunk), chunk)
+    yield b"0\r\n\r\n"

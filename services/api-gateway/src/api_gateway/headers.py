@@ -1,0 +1,94 @@
+"""Which headers pass through the gateway, and which it adds (contract section 4)."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+Headers = list[tuple[bytes, bytes]]
+
+# What a client may tell a service. Everything else stops here, and with it every header that would say who is calling
+# (X-User-Id, X-Role, X-Forwarded-For, Forwarded, ...): what is not on the list cannot be forged.
+PASSED_TO_SERVICES: Final = frozenset(
+    {
+        b"accept",
+        b"accept-language",
+        b"authorization",
+        b"content-type",
+        b"idempotency-key",
+        b"if-match",
+        b"if-modified-since",
+        b"if-none-match",
+        b"last-event-id",
+        b"user-agent",
+        b"x-gateway-signature",
+        b"x-hub-signature-256",
+    }
+)
+# What a service says to the gateway only: hop-by-hop headers (RFC 9110, 7.6.1), and what the gateway says itself.
+_KEPT_FROM_CLIENTS: Final = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+        b"server",
+        b"date",
+        b"x-powered-by",
+        b"x-request-id",
+        b"x-cache-lookup",
+        b"api-version",
+        b"ratelimit-limit",
+        b"ratelimit-remaining",
+        b"ratelimit-reset",
+        b"traceparent",
+        b"tracestate",
+    }
+)
+NO_STORE: Final = (b"cache-control", b"no-store")
+_CONTENT_POLICY: Final = b"content-security-policy"
+
+
+def request_head(
+    method: str, target: bytes, host: bytes, headers: Mapping[bytes, bytes], own: bytes, *, with_token: bool
+) -> bytes:
+    """The head of a request to a service; `own` holds the lines that the gateway adds, each ended. Ready for its body's framing.
+
+    Taken from a mapping, not from the list: a header sent twice must not be read differently here and there.
+    """
+    lines = [b"%b %b HTTP/1.1\r\nhost: %b\r\n" % (method.encode(), target, host)]
+    for name, value in headers.items():
+        if name in PASSED_TO_SERVICES and (with_token or name != b"authorization"):
+            lines.append(b"%b: %b\r\n" % (name, value))
+    lines.append(own)
+    return b"".join(lines)
+
+
+def passed_to_client(headers: Iterable[tuple[bytes, bytes]], *, private: bool) -> Headers:
+    """The headers of a service's answer that its client may see."""
+    if private:
+        return [pair for pair in headers if pair[0] not in _KEPT_FROM_CLIENTS and pair[0] != b"cache-control"]
+    return [pair for pair in headers if pair[0] not in _KEPT_FROM_CLIENTS]
+
+
+def security_headers(base_url: str) -> Headers:
+    """What stands on every answer, whatever it holds."""
+    headers = [
+        (b"x-content-type-options", b"nosniff"),
+        (b"referrer-policy", b"no-referrer"),
+        (_CONTENT_POLICY, b"default-src 'none'; frame-ancestors 'none'"),
+    ]
+    if base_url.startswith("https:"):
+        headers.append((b"strict-transport-security", b"max-age=31536000; includeSubDomains"))
+    return headers
+
+
+def with_page_policy(headers: Headers) -> Headers:
+    """The same for a page of our own, whose style and script come from this server."""
+    policy = (
+        b"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
+        b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    return [(name, policy if name == _CONTENT_POLICY else value) for name, value in headers]

@@ -1,0 +1,85 @@
+"""What an Idempotency-Key means for a request (contract section 3): pure rules, without the store."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from api_gateway.routing import Idempotency
+from common.problems import Conflict, ValidationFailed
+
+HEADER: Final = "Idempotency-Key"
+
+_UUID_V4: Final = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}")
+_STORED_REFUSALS: Final = frozenset({400, 422, 423})
+
+
+class OperationInProgress(Conflict):
+    """409 with `Retry-After`: the first request under this key still runs."""
+
+    detail = "The operation under this Idempotency-Key is already in progress."
+
+    def __init__(self, retry_after_seconds: int) -> None:
+        super().__init__(headers={"Retry-After": str(retry_after_seconds)})
+
+
+@dataclass(frozen=True, slots=True)
+class Leased:
+    """The key is ours until the lease ends; `token` fences what we write."""
+
+    token: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The answer that the first request under this key was given."""
+
+    status: int
+    content_type: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class InProgress:
+    """Somebody holds the lease."""
+
+    seconds_left: float
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRequest:
+    """The key belongs to a request with another method, path, query or body."""
+
+
+Begun = Leased | Stored | InProgress | OtherRequest
+
+
+def key_hash_of(header: bytes | None, rule: Idempotency) -> bytes | None:
+    """SHA-256 of the key without case, or None when no key counts here. The key itself is kept nowhere.
+
+    Raises ValidationFailed (422, invalid param `Idempotency-Key`) when it is missing where required, or no UUID v4.
+    """
+    if rule is Idempotency.IGNORED:
+        return None
+    if header is None:
+        if rule is Idempotency.REQUIRED:
+            raise ValidationFailed.of(HEADER, "is required here: a UUID v4, new for each operation")
+        return None
+    if _UUID_V4.fullmatch(header) is None:
+        raise ValidationFailed.of(HEADER, "must be a UUID v4")
+    return hashlib.sha256(header.lower()).digest()
+
+
+def fingerprint_of(method: str, canonical_path: str, query: bytes, body: bytes) -> bytes:
+    """What makes two requests the same: method, path (`/api/v1` = `/api`, ids without case), query and body."""
+    digest = hashlib.sha256()
+    for part in (method.encode(), canonical_path.lower().encode(), query, body):
+        digest.update(len(part).to_bytes(8))
+        digest.update(part)
+    return digest.digest()
+
+
+def is_stored(status: int) -> bool:
+    """Whether the answer is final: what a later try may answer otherwise is not kept."""
+    return 200 <= status < 300 or status in _STORED_REFUSALS

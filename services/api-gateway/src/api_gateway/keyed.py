@@ -1,0 +1,99 @@
+"""A POST under an idempotency key: lease, run, keep or release (contract section 3)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from api_gateway.call import Call
+from api_gateway.forwarding import Forwarder, read_answer
+from api_gateway.idempotency import (
+    HEADER,
+    InProgress,
+    Leased,
+    OperationInProgress,
+    OtherRequest,
+    Stored,
+    fingerprint_of,
+    is_stored,
+)
+from api_gateway.metrics import Metrics
+from api_gateway.routing import Route
+from api_gateway.store import IdempotencyRecords
+from api_gateway.upstream import UpstreamFailed
+from common.database import DatabaseAway
+from common.logging import get_logger
+from common.problems import Unauthorized, ValidationFailed
+
+log = get_logger(__name__)
+
+_HIT: Final = (b"x-cache-lookup", b"HIT")
+# What still runs is asked for again after this long, whatever is left of its lease: mostly it ends in well under a second.
+_ASK_AGAIN_SECONDS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """The lease in our hand."""
+
+    caller_id: UUID
+    key_hash: bytes
+    token: UUID
+
+
+class KeyedRunner:
+    """Runs a request once under its key, whoever asks again."""
+
+    def __init__(self, records: IdempotencyRecords, forwarder: Forwarder, metrics: Metrics) -> None:
+        self._records, self._forwarder, self._metrics = records, forwarder, metrics
+
+    async def run(self, call: Call, route: Route, key_hash: bytes, body: bytes) -> None:
+        """Answers the call. Raises OperationInProgress, ValidationFailed, DatabaseAway, UpstreamFailed."""
+        if call.caller is None:
+            raise Unauthorized
+        caller_id = call.caller.id
+        fingerprint = fingerprint_of(call.method, call.path, call.scope["query_string"], body)
+        begun = await self._records.begin(caller_id, key_hash, fingerprint)
+        self._metrics.idempotency[type(begun).__name__] += 1
+        match begun:
+            case Stored():
+                headers = [(b"content-type", begun.content_type.encode()), _HIT]
+                await call.answer(begun.status, headers, begun.body)
+            case InProgress():
+                raise OperationInProgress(max(1, min(round(begun.seconds_left), _ASK_AGAIN_SECONDS)))
+            case OtherRequest():
+                raise ValidationFailed.of(HEADER, "was used for another request")
+            case Leased():
+                await self._run_leased(call, route, _Held(caller_id, key_hash, begun.token), body)
+
+    async def _run_leased(self, call: Call, route: Route, held: _Held, body: bytes) -> None:
+        """The answer is stored before it is sent. A client that leaves does not stop the work: it will ask again."""
+        try:
+            answer = await self._forwarder.ask(call, route, body, watch_client=False)
+            try:
+                content = await read_answer(answer)
+                status, headers = answer.status, answer.headers
+            finally:
+                answer.release()
+        except UpstreamFailed as failure:
+            # A service that is silent may still be at work: its key stays taken until the lease ends.
+            if not failure.still_running:
+                await self._settle(call, held, None)
+            raise
+        kept = Stored(status, _content_type(headers), content) if is_stored(status) else None
+        await self._settle(call, held, kept)
+        await self._forwarder.relay_whole(call, status, headers, content)
+
+    async def _settle(self, call: Call, held: _Held, kept: Stored | None) -> None:
+        """Keeps the answer, or frees the key. A store that is away does not take the answer from who waits for it."""
+        try:
+            if kept is None:
+                await self._records.release(held.caller_id, held.key_hash, held.token)
+            elif not await self._records.finish(held.caller_id, held.key_hash, held.token, kept):
+                log.warning("lease ended before its answer", request_id=call.request_id)
+        except DatabaseAway as error:
+            log.error("idempotency record not settled", request_id=call.request_id, error=repr(error))
+
+
+def _content_type(headers: Sequence[tuple[bytes, bytes]]) -> str:
+    return next((value.decode("latin-1") for name, value in headers if name == b"content-type"), "application/json")

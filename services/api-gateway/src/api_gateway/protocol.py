@@ -1,0 +1,97 @@
+"""uvicorn's HTTP protocol with the limits of the contract: 16 KiB of headers, 8 KiB of URL (section 4), and problems for all it refuses."""
+
+import asyncio
+from typing import Any, Final
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from api_gateway.edge import REFUSED_HEAD, Edge
+
+HEADERS_BYTES_MAX: Final = 16 * 1024
+URL_BYTES_MAX: Final = 8 * 1024
+# A head that has not ended by then is refused without looking for its end: nothing beyond it is kept in memory.
+HEAD_BYTES_MAX: Final = 64 * 1024
+# A client that opens a connection and takes longer for the head of its first request holds the connection for nothing.
+HEAD_SECONDS_MAX: Final = 20.0
+
+
+class EdgeProtocol(HttpToolsProtocol):
+    """One connection of a client."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._head_bytes = 0
+        self._in_head = True
+        self._first_head: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._first_head = self.loop.call_later(HEAD_SECONDS_MAX, self._close_silent)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget_first_head()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._in_head:
+            self._head_bytes += len(data)
+        super().data_received(data)
+        if self._in_head and self._head_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
+            self._refuse(431)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_head = True
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._forget_first_head()
+        # Only a head that may be too long is measured: what came since the last message bounds its length.
+        if self._head_bytes > URL_BYTES_MAX:
+            refused = self._measure_head()
+            if refused:
+                self.scope["state"][REFUSED_HEAD] = refused
+                if refused == 414:
+                    self.url = b"/"
+        self._head_bytes = 0
+        try:
+            super().on_headers_complete()
+        except httptools.HttpParserInvalidURLError:
+            self.url = b"/"
+            self.scope["state"][REFUSED_HEAD] = 400
+            super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400)
+
+    def _measure_head(self) -> int:
+        if len(self.url) > URL_BYTES_MAX:
+            return 414
+        # Each line has a colon, a space and its end.
+        size = sum(len(name) + len(value) + 4 for name, value in self.headers)
+        return 431 if size > HEADERS_BYTES_MAX else 0
+
+    def _refuse(self, status: int) -> None:
+        """Answers what never became a request, and closes: nobody knows where the next request would begin."""
+        self.flow.pause_reading()
+        task = self.loop.create_task(self._answer_and_close(status))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def _answer_and_close(self, status: int) -> None:
+        edge: Edge = self.config.loaded_app
+        answer = await edge.refusal_without_request(self.client[0] if self.client else "", status)
+        if not self.transport.is_closing():
+            self.transport.write(answer)
+            self.transport.close()
+
+    def _close_silent(self) -> None:
+        self._first_head = None
+        if not self.transport.is_closing():
+            self.transport.close()
+
+    def _forget_first_head(self) -> None:
+        if self._first_head is not None:
+            self._first_head.cancel()
+            self._first_head = None

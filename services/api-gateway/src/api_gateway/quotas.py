@@ -1,0 +1,178 @@
+"""Where requests are counted: in this process, or in Redis or Valkey for all replicas together (contract section 4)."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import redis.asyncio as redis
+from redis.exceptions import RedisError
+
+from api_gateway.windows import Counter, SlidingWindows, Standing, tightest
+from common.logging import get_logger
+from common.problems import Unavailable
+
+log = get_logger(__name__)
+
+# A quota that cannot be read in this time is not worth waiting for: the request itself takes a few milliseconds.
+STORE_SECONDS_MAX: Final = 0.5
+# After a failure the store is left alone for this long, so that its absence costs one request in many.
+AWAY_SECONDS: Final = 1.0
+# Checks that wait for one round trip travel together in the next one; more would make the script long for the others.
+BATCH_MAX: Final = 64
+SWEEP_EVERY_SECONDS: Final = 15.0
+
+
+class Quotas(Protocol):
+    """Counts requests. `strict` counters are refused (503) rather than counted in one process only when the store is away."""
+
+    async def count(self, counters: Sequence[Counter], now: int, *, strict: bool) -> Standing: ...
+
+    async def look(self, counter: Counter, now: int) -> Standing: ...
+
+    async def close(self) -> None: ...
+
+
+class ProcessQuotas:
+    """All counting in this process: for one gateway, or while the store is away."""
+
+    def __init__(self, windows: SlidingWindows) -> None:
+        self._windows = windows
+
+    async def count(self, counters: Sequence[Counter], now: int, *, strict: bool) -> Standing:
+        return self._windows.count_all(counters, now)
+
+    async def look(self, counter: Counter, now: int) -> Standing:
+        return self._windows.look(counter, now)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+# Each check is a group of counters: counted under all of them, or under none. The log of a subject is a list of instants
+# of Redis's own clock, so that all gateways agree on the time. KEYS: one for each counter. ARGV: window, then for each
+# check the number of its counters, whether it counts (1) or looks (0), and the limits.
+_SCRIPT: Final = """
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local window = tonumber(ARGV[1])
+local answers, key, argument = {now}, 1, 2
+while argument <= #ARGV do
+  local counters, counts = tonumber(ARGV[argument]), ARGV[argument + 1] == '1'
+  argument = argument + 2
+  local admitted, held = true, {}
+  for i = 1, counters do
+    local name = KEYS[key + i - 1]
+    local oldest = redis.call('LINDEX', name, 0)
+    while oldest and tonumber(oldest) <= now - window do
+      redis.call('LPOP', name)
+      oldest = redis.call('LINDEX', name, 0)
+    end
+    held[i] = redis.call('LLEN', name)
+    if held[i] >= tonumber(ARGV[argument + i - 1]) then admitted = false end
+  end
+  for i = 1, counters do
+    local name = KEYS[key + i - 1]
+    local room = held[i] < tonumber(ARGV[argument + i - 1])
+    if counts and admitted then
+      redis.call('RPUSH', name, string.format('%.0f', now))
+      redis.call('PEXPIRE', name, math.ceil(window / 1000) + 1000)
+      held[i] = held[i] + 1
+    end
+    answers[#answers + 1] = held[i]
+    answers[#answers + 1] = tonumber(redis.call('LINDEX', name, 0) or -1)
+    answers[#answers + 1] = room and 1 or 0
+  end
+  key, argument = key + counters, argument + counters
+end
+return answers
+"""
+
+
+@dataclass(slots=True)
+class _Check:
+    counters: Sequence[Counter]
+    counts: bool
+    answer: "asyncio.Future[Standing]"
+
+
+class StoreQuotas:
+    """Counting in Redis or Valkey. Checks that arrive during a round trip share the next one."""
+
+    def __init__(self, url: str, windows: SlidingWindows, *, prefix: str = "campus:quota:") -> None:
+        self._windows, self._prefix = windows, prefix
+        self._client: Any = redis.from_url(
+            url, socket_timeout=STORE_SECONDS_MAX, socket_connect_timeout=STORE_SECONDS_MAX
+        )
+        self._script = self._client.register_script(_SCRIPT)
+        self._waiting: list[_Check] = []
+        self._travelling: asyncio.Task[None] | None = None
+        self._away_until = 0.0
+
+    async def count(self, counters: Sequence[Counter], now: int, *, strict: bool) -> Standing:
+        try:
+            return await self._ask(counters, counts=True)
+        except (RedisError, OSError, TimeoutError) as error:
+            if strict:
+                raise Unavailable from error
+            return self._windows.count_all(counters, now)
+
+    async def look(self, counter: Counter, now: int) -> Standing:
+        try:
+            return await self._ask([counter], counts=False)
+        except (RedisError, OSError, TimeoutError):
+            return self._windows.look(counter, now)
+
+    async def close(self) -> None:
+        if self._travelling is not None:
+            self._travelling.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._travelling
+        await self._client.aclose()
+
+    async def _ask(self, counters: Sequence[Counter], *, counts: bool) -> Standing:
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._away_until:
+            raise TimeoutError("the quota store did not answer a moment ago")
+        check = _Check(counters, counts, loop.create_future())
+        self._waiting.append(check)
+        if self._travelling is None or self._travelling.done():
+            self._travelling = loop.create_task(self._travel())
+        return await check.answer
+
+    async def _travel(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting[:BATCH_MAX], self._waiting[BATCH_MAX:]
+            try:
+                self._settle(batch, await self._run(batch))
+            except (RedisError, OSError, TimeoutError) as error:
+                self._give_up([*batch, *self._waiting], error)
+                self._waiting = []
+
+    async def _run(self, batch: Sequence[_Check]) -> list[int]:
+        keys = [f"{self._prefix}{line.tier}:{line.subject}" for check in batch for line in check.counters]
+        arguments: list[int] = [self._windows.window]
+        for check in batch:
+            arguments += [len(check.counters), int(check.counts), *(line.limit for line in check.counters)]
+        async with asyncio.timeout(STORE_SECONDS_MAX):
+            answers: list[int] = await self._script(keys=keys, args=arguments)
+        return answers
+
+    def _settle(self, batch: Sequence[_Check], answers: Sequence[int]) -> None:
+        position = 1
+        for check in batch:
+            standings = []
+            for counter in check.counters:
+                held, oldest, room = answers[position : position + 3]
+                standings.append(Standing(counter.limit, held, None if oldest < 0 else oldest, admitted=room == 1))
+                position += 3
+            if not check.answer.done():
+                check.answer.set_result(tightest(standings))
+
+    def _give_up(self, checks: Sequence[_Check], error: Exception) -> None:
+        log.warning("quota store away", error=repr(error))
+        self._away_until = asyncio.get_running_loop().time() + AWAY_SECONDS
+        for check in checks:
+            if not check.answer.done():
+                check.answer.set_exception(TimeoutError("the quota store does not answer"))

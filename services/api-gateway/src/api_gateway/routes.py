@@ -1,0 +1,112 @@
+"""The route table: everything public that a service behind the gateway serves. A path that is not here does not exist."""
+
+from typing import Final
+
+from api_gateway.routing import KIB, Access, Idempotency, Media, Quota, Route
+
+MIB: Final = 1024 * KIB
+IDENTITY: Final = "identity"
+ORDERS: Final = "orders"
+PAYMENTS: Final = "payments"
+PAYOUTS: Final = "payouts"
+NOTIFICATIONS: Final = "notifications"
+UPSTREAMS: Final = (IDENTITY, ORDERS, PAYMENTS, PAYOUTS, NOTIFICATIONS)
+
+# A dispatch asks the payment gateway for every payout of its batch; everything else answers in far less.
+DISPATCH_SECONDS_MAX: Final = 100.0
+
+
+def _read(path: str, upstream: str) -> Route:
+    return Route("GET", path, upstream)
+
+
+def _browse(path: str, upstream: str) -> Route:
+    return Route("GET", path, upstream, access=Access.ANONYMOUS)
+
+
+def _act(path: str, upstream: str, quota: Quota = Quota.BY_CALLER) -> Route:
+    return Route("POST", path, upstream, quota, idempotency=Idempotency.ACCEPTED)
+
+
+def _act_once(path: str, upstream: str, quota: Quota = Quota.BY_CALLER, seconds_max: float = 30.0) -> Route:
+    return Route("POST", path, upstream, quota, idempotency=Idempotency.REQUIRED, seconds_max=seconds_max)
+
+
+def _secret(path: str, upstream: str, quota: Quota) -> Route:
+    """A POST whose answer holds a secret: it is never stored, so a key is ignored."""
+    return Route("POST", path, upstream, quota)
+
+
+def _credentials(path: str, quota: Quota) -> Route:
+    return Route("POST", path, IDENTITY, quota, access=Access.CREDENTIALS)
+
+
+def _machine(path: str, upstream: str, body_bytes_max: int, media: Media = Media.JSON) -> Route:
+    return Route("POST", path, upstream, Quota.MACHINES, access=Access.OPEN, media=media, body_bytes_max=body_bytes_max)
+
+
+ROUTES: Final[tuple[Route, ...]] = (
+    # Identity (contract section 10)
+    Route("GET", "/.well-known/jwks.json", IDENTITY, Quota.UNCOUNTED, access=Access.OPEN),
+    _credentials("/api/auth/signup", Quota.ACCOUNT),
+    _credentials("/api/auth/login", Quota.ACCOUNT),
+    _credentials("/api/auth/refresh", Quota.SESSION),
+    _secret("/api/auth/logout", IDENTITY, Quota.BY_CALLER),
+    _secret("/api/auth/mfa/enroll", IDENTITY, Quota.SENSITIVE),
+    _secret("/api/auth/mfa/verify", IDENTITY, Quota.SENSITIVE),
+    _read("/api/profiles/current", IDENTITY),
+    Route("PATCH", "/api/profiles/current", IDENTITY),
+    _browse("/api/campuses", IDENTITY),
+    _browse("/api/campuses/:id", IDENTITY),
+    _browse("/api/campuses/:id/hubs", IDENTITY),
+    _browse("/api/vendors", IDENTITY),
+    _browse("/api/vendors/:id", IDENTITY),
+    _machine("/functions/v1/create-user", IDENTITY, 256 * KIB),
+    # Catalog and orders (sections 6 and 11)
+    _browse("/api/products", ORDERS),
+    _browse("/api/products/:id", ORDERS),
+    _act_once("/api/orders/checkout", ORDERS),
+    _read("/api/orders", ORDERS),
+    _read("/api/orders/:id", ORDERS),
+    _read("/api/orders/:id/items", ORDERS),
+    _act("/api/orders/:id/cancel", ORDERS),
+    _act("/api/orders/:id/dispatch", ORDERS),
+    _act_once("/api/orders/:id/verify-delivery", ORDERS),
+    _read("/api/orders/:id/delivery-pin", ORDERS),
+    _secret("/api/orders/:id/delivery-pin/reissue", ORDERS, Quota.BY_CALLER),
+    # Payments (section 7)
+    _act_once("/api/payments/intent", PAYMENTS, Quota.SENSITIVE),
+    _read("/api/payments", PAYMENTS),
+    _read("/api/payments/:id", PAYMENTS),
+    _act("/api/orders/:id/release", PAYMENTS, Quota.SENSITIVE),
+    _read("/api/transactions", PAYMENTS),
+    _read("/api/ledger/accounts", PAYMENTS),
+    _read("/api/quarantined-charges", PAYMENTS),
+    _read("/api/dead-letter-webhooks", PAYMENTS),
+    _act("/api/dead-letter-webhooks/:id/replay", PAYMENTS),
+    _machine("/functions/v1/gateway-webhook", PAYMENTS, MIB, Media.ANY),
+    # Payouts (section 8)
+    _read("/api/wallets/current", PAYOUTS),
+    _read("/api/wallets/current/statement", PAYOUTS),
+    _read("/api/vendors/:id/bank-details", PAYOUTS),
+    Route("PUT", "/api/vendors/:id/bank-details", PAYOUTS, Quota.SENSITIVE),
+    _act("/api/payouts", PAYOUTS, Quota.SENSITIVE),
+    _read("/api/payouts", PAYOUTS),
+    _read("/api/payouts/:id", PAYOUTS),
+    _act_once("/api/payouts/dispatch", PAYOUTS, Quota.SENSITIVE, DISPATCH_SECONDS_MAX),
+    _read("/api/payout-exceptions", PAYOUTS),
+    _read("/api/payout-exceptions/:id", PAYOUTS),
+    # Notifications (section 12)
+    _read("/api/notification-delivery-logs", NOTIFICATIONS),
+    _read("/api/alerts", NOTIFICATIONS),
+    _machine("/functions/v1/deliver-notification", NOTIFICATIONS, 256 * KIB),
+    # What a service gave up, read and replayed at that service (sections 7 and 13)
+    *(
+        route
+        for service in UPSTREAMS
+        for route in (
+            _read(f"/api/dead-letters/{service}", service),
+            _act(f"/api/dead-letters/{service}/:id/replay", service),
+        )
+    ),
+)

@@ -1,0 +1,157 @@
+"""The shape of a route, and how a request finds its own. The routes themselves stand in `routes.py`."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from enum import Enum
+from typing import Final
+
+KIB: Final = 1024
+JSON_BYTES_MAX: Final = 256 * KIB
+# At least this long between notice and end (specification: Versioning 5). Six months are at most 184 days.
+DEPRECATION_NOTICE: Final = timedelta(days=184)
+
+# Stands for an id in the table's keys; no request line can hold it.
+_ID_KEY: Final = "/\x00"
+_ID_SEGMENT: Final = re.compile(r"/[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?=/|$)", re.ASCII)
+
+
+class Access(Enum):
+    """What the gateway asks for before it forwards. Each service judges again."""
+
+    ANONYMOUS = "anonymous"
+    """A token may be sent, and must then be good."""
+    TOKEN = "token"  # noqa: S105
+    """A good token must be sent."""
+    CREDENTIALS = "credentials"
+    """The body says who is calling. A token, perhaps an expired one, is neither looked at nor passed on."""
+    OPEN = "open"
+    """A signature or the service key says who is calling, and the service judges it."""
+
+
+class Quota(Enum):
+    """How requests are counted (contract section 4)."""
+
+    BY_CALLER = "tier 1, 2 or 3"
+    SENSITIVE = "tier 4, by user or address"
+    ACCOUNT = "tier 4, by address and account named in the body, with a ceiling by address"
+    SESSION = "tier 4, by the session named in the body, with a ceiling by address"
+    ASSISTANT = "tier 5"
+    MACHINES = "outside the tiers, by address"
+    UNCOUNTED = "not counted"
+
+
+class Idempotency(Enum):
+    """Whether `Idempotency-Key` counts here (contract section 3)."""
+
+    REQUIRED = "required"
+    ACCEPTED = "accepted"
+    IGNORED = "ignored"
+
+
+class Media(Enum):
+    """What a request body must be."""
+
+    JSON = "application/json"
+    IMAGE = "multipart/form-data"
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One line of the route table. `seconds_max` is the longest silence of the service that we bear."""
+
+    method: str
+    path: str
+    upstream: str
+    quota: Quota = Quota.BY_CALLER
+    access: Access = Access.TOKEN
+    idempotency: Idempotency = Idempotency.IGNORED
+    media: Media = Media.JSON
+    body_bytes_max: int = JSON_BYTES_MAX
+    seconds_max: float = 30.0
+    deprecated_at: datetime | None = None
+    sunset_at: datetime | None = None
+    successor: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Method and template, as it is shown in metrics and traces."""
+        return f"{self.method} {self.path}"
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether the sunset has passed: the route answers 404 from then on."""
+        return self.sunset_at is not None and now >= self.sunset_at
+
+    @property
+    def deprecation_headers(self) -> list[tuple[bytes, bytes]]:
+        """`Deprecation`, `Sunset` and `Link` (specification: Versioning 4); none for a route that stays."""
+        if self.deprecated_at is None or self.sunset_at is None:
+            return []
+        sunset = format_datetime(self.sunset_at.astimezone(UTC), usegmt=True)
+        return [
+            (b"deprecation", b"@%d" % int(self.deprecated_at.timestamp())),
+            (b"sunset", sunset.encode()),
+            (b"link", f'<{self.successor}>; rel="sunset"'.encode()),
+        ]
+
+
+class BadRouteTable(Exception):
+    """The table contradicts itself or the contract: the gateway does not start with it."""
+
+
+class RouteTable:
+    """Finds the routes of a path by one dictionary look-up; ids are UUIDs, so a literal segment always wins over `:id`."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self._by_path: dict[str, dict[str, Route]] = {}
+        self._some_end = False
+        for route in routes:
+            _check(route)
+            methods = self._by_path.setdefault(route.path.replace("/:id", _ID_KEY), {})
+            if route.method in methods:
+                raise BadRouteTable(f"{route.name} stands twice in the table")
+            methods[route.method] = route
+            self._some_end = self._some_end or route.sunset_at is not None
+
+    def __iter__(self) -> Iterator[Route]:
+        return (route for methods in self._by_path.values() for route in methods.values())
+
+    def find(self, path: str, now: datetime) -> Mapping[str, Route]:
+        """The living routes of a canonical path by method; empty for an unknown path."""
+        methods = self._by_path.get(path) or self._by_path.get(_ID_SEGMENT.sub(_ID_KEY, path))
+        if methods is None:
+            return {}
+        if self._some_end:
+            return {method: route for method, route in methods.items() if not route.is_over(now)}
+        return methods
+
+
+def canonical_path(path: str) -> str:
+    """`/api/v1/...` is `/api/...` (contract section 1)."""
+    return "/api" + path[7:] if path.startswith("/api/v1/") else path
+
+
+def allowed_methods(routes: Mapping[str, Route]) -> str:
+    """The `Allow` header of a path: HEAD goes wherever GET does."""
+    methods = set(routes) | ({"HEAD"} if "GET" in routes else set())
+    return ", ".join(sorted(methods))
+
+
+def _check(route: Route) -> None:
+    if route.idempotency is not Idempotency.IGNORED and (route.method != "POST" or route.access is not Access.TOKEN):
+        raise BadRouteTable(f"{route.name}: only a POST of a known caller has an idempotency key")
+    if route.idempotency is not Idempotency.IGNORED and route.body_bytes_max > JSON_BYTES_MAX:
+        raise BadRouteTable(f"{route.name}: a body that is compared under a key is held in memory, so it must be small")
+    if (route.deprecated_at is None) != (route.sunset_at is None) or (route.sunset_at is None) != (
+        route.successor is None
+    ):
+        raise BadRouteTable(f"{route.name}: deprecated_at, sunset_at and successor stand together or not at all")
+    if (
+        route.deprecated_at is not None
+        and route.sunset_at is not None
+        and route.sunset_at - route.deprecated_at < DEPRECATION_NOTICE
+    ):
+        raise BadRouteTable(f"{route.name}: less than six months between deprecation and sunset")

@@ -1,0 +1,62 @@
+"""What the gateway is told by its environment (architecture section 6). Read only by the composition root."""
+
+import ipaddress
+from typing import Annotated, Self
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_settings import NoDecode
+
+from common.settings import ServiceSettings
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class Settings(ServiceSettings):
+    """Addresses of the services behind, quotas, and the times of the idempotency records (seconds)."""
+
+    # The gateway signs no cursor and opens no function: it holds no secret but its database's password.
+    cursor_key: str = ""
+
+    metrics_port: int = Field(ge=1, le=65535)
+    identity_url: str
+    orders_url: str
+    payments_url: str
+    payouts_url: str
+    notifications_url: str
+    upstream_connections_max: int = Field(default=256, ge=1)
+
+    trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = ()
+    allowed_origins: Annotated[tuple[str, ...], NoDecode] = ()
+
+    rate_limit_store_url: str = ""
+    rate_window_seconds: int = Field(default=60, ge=1)
+    rate_tier_1: int = Field(default=60, ge=1)
+    rate_tier_2: int = Field(default=300, ge=1)
+    rate_tier_3: int = Field(default=600, ge=1)
+    rate_tier_4: int = Field(default=10, ge=1)
+    rate_tier_5: int = Field(default=20, ge=1)
+    rate_tier_4_address: int = Field(default=60, ge=1)
+    rate_machines: int = Field(default=6_000, ge=1)
+
+    idempotency_lock_seconds: int = Field(default=120, ge=1)
+    idempotency_keep_seconds: int = Field(default=86_400, ge=1)
+
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def split_networks(cls, value: object) -> object:
+        return tuple(ipaddress.ip_network(part) for part in _parts(value)) if isinstance(value, str) else value
+
+    @field_validator("allowed_origins", mode="before")
+    @classmethod
+    def split_origins(cls, value: object) -> object:
+        return tuple(part.rstrip("/") for part in _parts(value)) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def two_doors(self) -> Self:
+        if self.port == self.metrics_port:
+            raise ValueError("METRICS_PORT must differ from PORT: metrics are not public")
+        return self
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -1,0 +1,45 @@
+"""The server span of a request at the edge.
+
+A trace begins here. The context that an outsider sends is not continued, since it could force sampling or join foreign
+traces: it is kept as a link. What a trusted proxy sends is continued.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from opentelemetry import propagate, trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.trace import Link, SpanKind
+
+from api_gateway.call import Call
+
+
+class ServerSpans:
+    """Spans are recorded only when tracing was started; otherwise a request pays nothing."""
+
+    def __init__(self) -> None:
+        self.recording = isinstance(trace.get_tracer_provider(), TracerProvider)
+        self._tracer = trace.get_tracer("api_gateway")
+
+    @contextmanager
+    def of(self, call: Call, *, trusted: bool) -> Iterator[None]:
+        """Runs a call inside its span."""
+        carried = {
+            name: call.headers[name.encode()].decode("latin-1")
+            for name in ("traceparent", "tracestate")
+            if name.encode() in call.headers
+        }
+        offered = propagate.extract(carried) if carried else None
+        links = []
+        if offered is not None and not trusted:
+            links = [Link(trace.get_current_span(offered).get_span_context())]
+            offered = None
+        with self._tracer.start_as_current_span(
+            f"{call.method} {call.path}", context=offered, kind=SpanKind.SERVER, links=links
+        ) as span:
+            yield
+            if call.route is not None:
+                span.update_name(call.route.name)
+            span.set_attribute("http.request.method", call.method)
+            span.set_attribute("http.response.status_code", call.status)
+            span.set_attribute("campus.request_id", call.request_id)

@@ -1,0 +1,225 @@
+"""The gateway on a real socket, before a service of the tests' own that says what reached it."""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest_asyncio
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from api_gateway.app import SERVICE, Dependencies
+from api_gateway.protocol import EdgeProtocol
+from api_gateway.settings import Settings
+from campus_tools.service_kit import BASE_URL, Issuer, issuing, served
+from campus_tools.testing import DatabaseFactory, DatabaseUrls
+from common.ids import new_id
+from common.process import Runtime, running
+
+
+@dataclass(slots=True)
+class Upstream:
+    """A service behind the gateway: keeps what reached it, answers as it is told, and can be held in the middle of its work."""
+
+    url: str = ""
+    seen: list[dict[str, Any]] = field(default_factory=list)
+    answer: tuple[int, Any] = (201, {"success": True})
+    headers: dict[str, str] = field(default_factory=dict)
+    plain: str | None = None
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    begun: int = 0
+    left: int = 0
+    tick: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.gate.set()
+
+    async def echo(self, request: Request) -> Response:
+        self.begun += 1
+        try:
+            body = await request.body()
+        except ClientDisconnect:
+            self.left += 1
+            raise
+        seen = {
+            "method": request.method,
+            "path": request.url.path,
+            "query": request.url.query,
+            "headers": dict(request.headers),
+            "body": body,
+        }
+        self.seen.append(seen)
+        await self.gate.wait()
+        if self.plain is not None:
+            return PlainTextResponse(self.plain, self.answer[0])
+        status, content = self.answer
+        return JSONResponse(content, status, headers={"X-Number": str(len(self.seen)), **self.headers})
+
+    async def stream(self, _: Request) -> Response:
+        async def events() -> AsyncIterator[str]:
+            try:
+                yield "event: token\ndata: first\n\n"
+                await self.tick.wait()
+                yield "event: done\ndata: last\n\n"
+            finally:
+                self.left += 1
+
+        return StreamingResponse(events(), media_type="text/event-stream")
+
+    async def openapi(self, _: Request) -> Response:
+        order = {"type": "object", "properties": {"id": {"type": "string"}}}
+        answered = {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Order"}}}}}
+        return JSONResponse(
+            {
+                "openapi": "3.1.0",
+                "paths": {
+                    "/api/orders/{order_id}": {"get": {"responses": answered}},
+                    "/api/orders/checkout": {"post": {"responses": {"201": {}, "422": {}}}},
+                    "/internal/orders": {"get": {"responses": {}}},
+                },
+                "components": {"schemas": {"Order": order}},
+            }
+        )
+
+    def app(self) -> Starlette:
+        methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+        return Starlette(
+            routes=[
+                Route("/openapi.json", self.openapi),
+                Route("/api/notification-delivery-logs", self.stream),
+                Route("/{path:path}", self.echo, methods=methods),
+            ]
+        )
+
+    @property
+    def last(self) -> dict[str, Any]:
+        return self.seen[-1]
+
+
+@dataclass(slots=True)
+class Gateway:
+    """A gateway in hand."""
+
+    url: str
+    port: int
+    client: httpx.AsyncClient
+    upstream: Upstream
+    issuer: Issuer
+    dependencies: Dependencies
+    runtime: Runtime
+
+    def bearer(self, user_id: UUID | None = None, **claims: Any) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.issuer.token(user_id or new_id(), **claims)}"}
+
+
+OpenGateway = Callable[..., Awaitable[Gateway]]
+
+
+@asynccontextmanager
+async def listening(app: Any) -> AsyncIterator[int]:
+    """The edge behind uvicorn, as in production; yields its port."""
+    opened = socket.socket()
+    opened.bind(("127.0.0.1", 0))
+    config = uvicorn.Config(
+        app,
+        http=EdgeProtocol,
+        ws="none",
+        loop="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+    )
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server.serve(sockets=[opened]))
+    while not server.started:  # noqa: ASYNC110  (uvicorn has no event for it)
+        await asyncio.sleep(0.01)
+    try:
+        yield opened.getsockname()[1]
+    finally:
+        server.should_exit = True
+        await task
+        opened.close()
+
+
+def settings_for(urls: DatabaseUrls, broker_url: str, issuer: Issuer, upstream_url: str, **changed: Any) -> Settings:
+    values = {
+        "port": 1,
+        "metrics_port": 2,
+        "jwks_url": issuer.jwks_url,
+        "base_url": BASE_URL,
+        "api_database_url": urls.api,
+        "service_database_url": urls.service,
+        "broker_url": broker_url,
+        **{f"{name}_url": upstream_url for name in ("identity", "orders", "payments", "payouts", "notifications")},
+        **changed,
+    }
+    return Settings(**values)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def upstream() -> AsyncIterator[Upstream]:
+    made = Upstream()
+    async with served(made.app()) as url:
+        made.url = url
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def issuer() -> AsyncIterator[Issuer]:
+    async with issuing() as made:
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_gateway(
+    module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer
+) -> AsyncIterator[OpenGateway]:
+    """`await open_gateway(**settings)`: a gateway before `upstream`; several of them share their database."""
+    async with AsyncExitStack() as stack:
+
+        async def make(**changed: Any) -> Gateway:
+            settings = settings_for(
+                module_urls, broker_url, issuer, changed.pop("upstream_url", upstream.url), **changed
+            )
+            runtime, dependencies = await stack.enter_async_context(running(SERVICE, settings, "test"))
+            port = await stack.enter_async_context(listening(dependencies.edge))
+            url = f"http://127.0.0.1:{port}"
+            client = await stack.enter_async_context(httpx.AsyncClient(base_url=url, timeout=20, trust_env=False))
+            return Gateway(url, port, client, upstream, issuer, dependencies, runtime)
+
+        yield make
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def module_urls(module_database: DatabaseFactory) -> DatabaseUrls:
+    return await module_database("api-gateway")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def gateway(open_gateway: OpenGateway) -> Gateway:
+    return await open_gateway()
+
+
+def problem_of(answer: httpx.Response) -> dict[str, Any]:
+    """The problem document of an answer, after a look at what each must have."""
+    assert answer.headers["content-type"] == "application/problem+json", answer.text
+    document: dict[str, Any] = json.loads(answer.content)
+    assert document["status"] == answer.status_code
+    assert document["requestId"] == answer.headers["x-request-id"]
+    assert document["type"] == f"{BASE_URL}/errors/{document['code'].lower().replace('_', '-')}"
+    for name in ("limit", "remaining", "reset"):
+        assert answer.headers[f"ratelimit-{name}"].isdigit()
+    assert answer.headers["api-version"] == "v1"
+    assert answer.headers["cache-control"] == "no-store"
+    return document
