@@ -69,7 +69,8 @@ def _news(status: str, event: TransferNews) -> News:
         event.amount_minor,
         event.currency,
         event.transfer_code or None,
-        event.reason,
+        # Of a success it is our own narration, and no failure.
+        None if status == "success" else event.reason,
         event.gateway_event_id,
     )
 

@@ -1,0 +1,61 @@
+import pytest
+
+from payouts.domain.bank_accounts import BANK_NAMES, check_digit_valid, judge_account_name
+
+
+@pytest.mark.parametrize(
+    ("bank_code", "account_number", "valid"),
+    [
+        ("011", "0000014579", True),
+        ("011", "0000014578", False),
+        ("058", "0123456785", True),
+        ("035A", "0000014579", None),
+    ],
+)
+def test_the_check_digit_follows_from_bank_and_serial(bank_code, account_number, valid):
+    assert check_digit_valid(bank_code, account_number) is valid
+
+
+def test_a_bank_code_of_five_digits_is_prefixed_with_nine():
+    digits = [digit for digit in "0123456789" if check_digit_valid("50931", f"000000001{digit}")]
+    weighted = sum(int(digit) * weight for digit, weight in zip("950931000000001", (3, 7, 3) * 5, strict=True))
+    assert digits == [str(-weighted % 10)]
+
+
+def test_the_bank_list_is_the_bundled_one():
+    assert len(BANK_NAMES) == 44
+    assert BANK_NAMES["058"] == "Guaranty Trust Bank"
+
+
+@pytest.mark.parametrize(
+    ("legal_name", "account_name"),
+    [
+        ("Ada Obi Ventures", "ADA OBI VENTURES"),
+        ("Ada Obi Ventures", "Ventures, Obi Ada"),
+        ("Ada Obi", "OBI ADA CHIDINMA"),
+        ("O'Neil & Sons Ltd.", "ONEIL SONS LTD"),
+        ("Adé-Balógun Stores", "ADE BALOGUN STORES"),
+        ("Chidi", "CHIDI"),
+    ],
+)
+def test_names_match_by_words_whatever_their_order_case_and_punctuation(legal_name, account_name):
+    assert judge_account_name(legal_name, account_name).verified
+
+
+@pytest.mark.parametrize(
+    ("legal_name", "account_name", "sign"),
+    [
+        ("Ada Obi Ventures", "BOLA ADE STORES", "ada, obi, ventures"),
+        ("Ada Obi Ventures", "ADA OBI", "ventures"),
+        ("Ada Ada Stores", "ADA STORES", "ada"),
+        ("Chidi", "CHIDI OKAFOR", "one word"),
+        ("Ada Obi Ventures", "", "ada"),
+        ("&", "ANY BODY", "every word"),
+        ("Ada Obi Ventures", None, "no such account"),
+    ],
+)
+def test_another_name_is_refused_with_a_reason_that_says_what_is_missing(legal_name, account_name, sign):
+    judged = judge_account_name(legal_name, account_name)
+    assert not judged.verified
+    assert judged.reason is not None
+    assert sign in judged.reason

@@ -1,0 +1,58 @@
+from datetime import timedelta
+
+import pytest
+
+from common.ids import new_id
+from payouts.domain.dispatch import LEASE, Candidate, plan_batch, wait_before_asking
+
+
+def candidate(amount_minor: int = 100, *, pending=True, attempted=False, stand=True) -> Candidate:
+    return Candidate(new_id(), amount_minor, pending, attempted, stand)
+
+
+def reasons(plan) -> list[str | None]:
+    return [line.skipped for line in plan.lines]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (candidate(pending=False), "not_pending"),
+        (candidate(attempted=True), "already_dispatched"),
+        (candidate(stand=False), "bank_details_changed"),
+        (candidate(), None),
+    ],
+)
+def test_a_payout_that_cannot_go_is_skipped_with_its_reason(given, reason):
+    assert reasons(plan_batch([given], [], None, 1_000)) == [reason]
+
+
+def test_the_total_is_never_above_the_limit_and_smaller_ones_still_fit():
+    plan = plan_batch([candidate(60), candidate(50), candidate(40)], [], 100, 1_000)
+    assert reasons(plan) == [None, "max_total_reached", None]
+    assert plan.taken_minor == 100
+
+
+def test_a_short_balance_stops_the_whole_batch():
+    plan = plan_batch([candidate(60), candidate(41), candidate(stand=False)], [new_id()], None, 100)
+    assert plan.short
+    assert reasons(plan) == ["not_found", "balance_insufficient", "balance_insufficient", "bank_details_changed"]
+    assert not plan_batch([candidate(60), candidate(40)], [], None, 100).short
+
+
+def test_what_is_skipped_needs_no_balance():
+    assert not plan_batch([candidate(10_000, stand=False)], [], None, 0).short
+
+
+def test_waits_grow_and_end_at_an_hour():
+    waits = [wait_before_asking(asks) for asks in range(40)]
+    assert waits == sorted(waits)
+    assert waits[0] == timedelta(seconds=15)
+    assert waits[-1] == timedelta(hours=1)
+
+
+def test_the_lease_outlasts_all_calls_of_a_submission():
+    from payouts.settings import Settings
+
+    longest = next(rule.le for rule in Settings.model_fields["gateway_timeout_seconds"].metadata if hasattr(rule, "le"))
+    assert timedelta(seconds=4 * longest) < LEASE

@@ -1,0 +1,58 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common.ids import new_id
+from common.problems import Conflict, ValidationFailed
+from payouts.domain import accounts
+from payouts.domain.errors import BankDetailsUnverified, DebtOutstanding, EscrowLocked
+from payouts.domain.wallet import Standing, judge_payout_request, repayment, shortfall
+
+moves = st.lists(st.tuples(st.sampled_from(["release", "refund"]), st.integers(1, 10_000)), max_size=40)
+
+
+@given(moves)
+def test_wallet_and_debt_are_never_both_above_zero_and_always_say_what_escrow_handed_over(history):
+    vendor = new_id()
+    book: dict[str, int] = {}
+
+    def post(posting):
+        for entry in posting.entries:
+            name = entry.account.name.split(":")[0]
+            book[name] = book.get(name, 0) + entry.amount_minor
+
+    for kind, amount_minor in history:
+        available, debt = -book.get("wallet", 0), book.get("vendor_debt", 0)
+        if kind == "release":
+            post(accounts.release("key", vendor, amount_minor, repayment(debt, amount_minor)))
+        else:
+            post(accounts.refund("key", vendor, amount_minor, shortfall(available, amount_minor)))
+        assert -book.get("wallet", 0) >= 0
+        assert book.get("vendor_debt", 0) >= 0
+        assert book.get("wallet", 0) == 0 or book.get("vendor_debt", 0) == 0
+    signed = sum(amount if kind == "release" else -amount for kind, amount in history)
+    assert book.get("escrow_released", 0) == signed
+
+
+VERSION = new_id()
+
+
+@pytest.mark.parametrize(
+    ("standing", "amount_minor", "refusal"),
+    [
+        (Standing(100, 0, 50, VERSION, True), 101, EscrowLocked),
+        (Standing(100, 0, 50, VERSION, True), 150, EscrowLocked),
+        (Standing(100, 0, 50, VERSION, True), 151, ValidationFailed),
+        (Standing(100, 0, 50, VERSION, False), 1, BankDetailsUnverified),
+        (Standing(100, 0, 50, None, False), 1, BankDetailsUnverified),
+        (Standing(0, 1, 50, VERSION, True), 1, DebtOutstanding),
+    ],
+)
+def test_a_payout_request_is_refused_by_its_condition(standing, amount_minor, refusal):
+    with pytest.raises(refusal):
+        judge_payout_request(standing, amount_minor)
+    assert issubclass(DebtOutstanding, Conflict)
+
+
+def test_all_that_is_available_may_be_asked_for():
+    assert judge_payout_request(Standing(100, 0, 50, VERSION, True), 100) == VERSION
