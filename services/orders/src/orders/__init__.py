@@ -1,0 +1,1 @@
+"""Products, stock, orders and delivery PINs."""

@@ -1,0 +1,63 @@
+"""Which part a caller plays in an order, and what the part may see and do (contract sections 5 and 6)."""
+
+from typing import Final, Literal, Protocol
+from uuid import UUID
+
+from orders.domain.moves import Trigger
+
+Part = Literal["buyer", "vendor", "hub_agent", "support"]
+
+
+class Asker(Protocol):
+    """Who is asking: the facts of a verified token."""
+
+    @property
+    def user_id(self) -> UUID | None: ...
+    @property
+    def vendor_id(self) -> UUID | None: ...
+    @property
+    def campus_id(self) -> UUID | None: ...
+    @property
+    def permissions(self) -> frozenset[str]: ...
+
+
+class Concerned(Protocol):
+    """Whom an order concerns. None of it ever changes."""
+
+    @property
+    def buyer_id(self) -> UUID: ...
+    @property
+    def vendor_id(self) -> UUID: ...
+    @property
+    def campus_id(self) -> UUID: ...
+
+
+# In this order: who is vendor and buyer of one order acts as the vendor, who may do more.
+_CANCELLING: Final[tuple[tuple[Part, Trigger], ...]] = (
+    ("support", "staff_cancels"),
+    ("vendor", "vendor_cancels"),
+    ("buyer", "buyer_cancels"),
+)
+VERIFYING: Final[frozenset[Part]] = frozenset({"vendor", "hub_agent", "buyer"})
+
+
+def parts_of(asker: Asker, order: Concerned) -> frozenset[Part]:
+    """The parts that the caller plays in this order; none for a reader such as the auditor."""
+    played: dict[Part, bool] = {
+        "buyer": asker.user_id == order.buyer_id,
+        "vendor": "orders:fulfil" in asker.permissions and asker.vendor_id == order.vendor_id,
+        "hub_agent": "orders:verify" in asker.permissions and asker.campus_id == order.campus_id,
+        "support": "orders:cancel" in asker.permissions,
+    }
+    return frozenset(part for part, plays in played.items() if plays)
+
+
+def trigger_of_cancelling(parts: frozenset[Part]) -> Trigger | None:
+    """The cancellation that these parts may ask for; None when none of them may."""
+    return next((trigger for part, trigger in _CANCELLING if part in parts), None)
+
+
+def sees_commission(asker: Asker, vendor_id: UUID) -> bool:
+    """`commissionMinor` is shown to the vendor and to staff only."""
+    may = asker.permissions
+    return "orders:read" in may or "orders:verify" in may or ("orders:fulfil" in may and asker.vendor_id == vendor_id)

@@ -1,0 +1,70 @@
+"""The delivery PIN (contract section 6): its digest, and what a try is worth."""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from orders.domain.errors import DeliveryPinLocked, ForbiddenMove
+from orders.domain.moves import NoMove, State, answer
+
+# Five tries at six digits find a PIN once in 200,000 orders, whoever makes them (contract section 6).
+WRONG_TRIES_MAX: Final = 5
+# The first issue, and three more when the buyer asks: at most twenty tries in an order's life.
+ISSUES_MAX: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedPin:
+    """The PIN of an order as it is kept: never in the clear."""
+
+    issue: int
+    digest: bytes
+    wrong_tries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The right PIN. `moves` is false when the order was delivered before."""
+
+    moves: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """The try is spent; so many are left."""
+
+    attempts_remaining: int
+
+
+class PinKey:
+    """Makes the digests that stand in the database; they tell nothing without this key (`PIN_KEY`)."""
+
+    def __init__(self, key: str) -> None:
+        self._key = hashlib.sha256(b"delivery-pin:" + key.encode()).digest()
+
+    def digest(self, order_id: UUID, issue: int, pin: str) -> bytes:
+        """What is kept for checking a PIN; bound to the order and the issue."""
+        return hmac.digest(self._key, order_id.bytes + issue.to_bytes(4, "big") + pin.encode(), "sha256")
+
+    def fingerprint(self, order_id: UUID, pin: str) -> bytes:
+        """What is kept of a request under its Idempotency-Key; its PIN cannot be read from it."""
+        return hmac.digest(self._key, b"request" + order_id.bytes + pin.encode(), "sha256")
+
+
+def judge(state: State, pin: IssuedPin | None, offered_digest: bytes) -> Accepted | Wrong:
+    """What a try is worth. Raises ForbiddenMove (409) and DeliveryPinLocked (429), which spend no try."""
+    move = answer(state, "pin_accepted")
+    if move is NoMove.FORBIDDEN or pin is None:
+        raise ForbiddenMove(state)
+    if pin.wrong_tries >= WRONG_TRIES_MAX:
+        raise DeliveryPinLocked
+    if hmac.compare_digest(pin.digest, offered_digest):
+        return Accepted(moves=move is not NoMove.REPEATED)
+    return Wrong(attempts_remaining(pin.wrong_tries + 1))
+
+
+def attempts_remaining(wrong_tries: int) -> int:
+    """How many wrong tries an issue still bears."""
+    return max(0, WRONG_TRIES_MAX - wrong_tries)

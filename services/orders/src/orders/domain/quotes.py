@@ -1,0 +1,151 @@
+"""What a checkout costs: prices and commission as the catalog has them now, frozen into a quote. All money in kobo."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from common.money import share_half_even
+from orders.domain.errors import (
+    OutOfStock,
+    PriceMoved,
+    RepeatedProduct,
+    SeveralVendors,
+    UnknownCampus,
+    UnknownHub,
+    UnknownProduct,
+)
+
+# The platform's share where the vendor has no agreement of its own (contract section 7).
+COMMISSION_BASIS_POINTS_DEFAULT: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One line of a checkout."""
+
+    product_id: UUID
+    quantity: int
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where the buyer wants the goods, as asked; and what is known of it."""
+
+    campus_id: UUID | None
+    campus_known: bool
+    hub_id: UUID | None
+    hub: "Hub | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A pick-up point that takes deliveries."""
+
+    campus_id: UUID
+    delivery_fee_minor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A product as the catalog offers it now."""
+
+    vendor_id: UUID
+    campus_id: UUID
+    name: str
+    price_minor: int
+    stock: int
+    commission_basis_points: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedLine:
+    product_id: UUID
+    name: str
+    quantity: int
+    unit_price_minor: int
+
+    @property
+    def line_total_minor(self) -> int:
+        return self.unit_price_minor * self.quantity
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Everything that checkout freezes."""
+
+    vendor_id: UUID
+    campus_id: UUID
+    hub_id: UUID | None
+    lines: tuple[QuotedLine, ...]
+    delivery_fee_minor: int
+    commission_minor: int
+
+    @property
+    def subtotal_minor(self) -> int:
+        return sum(line.line_total_minor for line in self.lines)
+
+    @property
+    def total_minor(self) -> int:
+        return self.subtotal_minor + self.delivery_fee_minor
+
+
+def quote(
+    wishes: Sequence[Wish],
+    offers: Mapping[UUID, Offer],
+    destination: Destination,
+    expected_total_minor: int | None,
+) -> Quote:
+    """The quote for a checkout.
+
+    Raises RepeatedProduct, UnknownProduct, SeveralVendors, UnknownHub, UnknownCampus (422), PriceMoved, OutOfStock (409).
+    """
+    if len({wish.product_id for wish in wishes}) < len(wishes):
+        raise RepeatedProduct
+    absent = [position for position, wish in enumerate(wishes) if wish.product_id not in offers]
+    if absent:
+        raise UnknownProduct(absent)
+    wanted = [offers[wish.product_id] for wish in wishes]
+    if len({offer.vendor_id for offer in wanted}) > 1:
+        raise SeveralVendors
+    lines = tuple(
+        QuotedLine(wish.product_id, offer.name, wish.quantity, offer.price_minor)
+        for wish, offer in zip(wishes, wanted, strict=True)
+    )
+    first = wanted[0]
+    points = first.commission_basis_points
+    quoted = Quote(
+        vendor_id=first.vendor_id,
+        campus_id=_campus_of(destination, first.campus_id),
+        hub_id=destination.hub_id,
+        lines=lines,
+        delivery_fee_minor=destination.hub.delivery_fee_minor if destination.hub else 0,
+        commission_minor=share_half_even(
+            sum(line.line_total_minor for line in lines), COMMISSION_BASIS_POINTS_DEFAULT if points is None else points
+        ),
+    )
+    if expected_total_minor is not None and expected_total_minor != quoted.total_minor:
+        raise PriceMoved(quoted.total_minor)
+    short = [
+        position
+        for position, (wish, offer) in enumerate(zip(wishes, wanted, strict=True))
+        if offer.stock < wish.quantity
+    ]
+    if short:
+        raise OutOfStock(short)
+    return quoted
+
+
+def _campus_of(destination: Destination, vendors_campus_id: UUID) -> UUID:
+    """The hub's campus, else the one asked for, else the vendor's."""
+    if destination.hub_id is not None:
+        if destination.hub is None:
+            raise UnknownHub
+        if destination.campus_id not in (None, destination.hub.campus_id):
+            raise UnknownHub("the hub is on another campus")
+        return destination.hub.campus_id
+    if destination.campus_id is None or destination.campus_id == vendors_campus_id:
+        return vendors_campus_id
+    if not destination.campus_known:
+        raise UnknownCampus
+    return destination.campus_id

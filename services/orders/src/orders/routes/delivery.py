@@ -1,0 +1,85 @@
+"""The delivery PIN (contract section 6)."""
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.caller import THE_SERVICE
+from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
+from common.problems import NotFound
+from orders import queries
+from orders.domain.errors import DeliveryPinInvalid
+from orders.domain.pins import WRONG_TRIES_MAX, attempts_remaining
+from orders.routes.idempotency import IdempotencyKey
+from orders.routes.orders import ONE_ORDER
+from orders.schemas import DeliveryAnswer, DeliveryPinAnswer, EmptyRequest, ReissuedPinAnswer, VerifyDeliveryRequest
+from orders.use_cases.find_parts import find_parts
+from orders.use_cases.reissue_delivery_pin import reissue_delivery_pin
+from orders.use_cases.verify_delivery import Try, verify_delivery
+
+if TYPE_CHECKING:
+    from orders.app import Dependencies
+
+router = guarded_router(tags=["delivery"])
+
+# The PIN must not stay in a cache on its way.
+NEVER_STORED = {"Cache-Control": "no-store"}
+
+
+@router.post(f"{ONE_ORDER}/verify-delivery", responses={200: {"model": DeliveryAnswer}})
+@signed_in
+async def verify(
+    request: Request, caller: CurrentCaller, order_id: UUID, key: IdempotencyKey, body: VerifyDeliveryRequest
+) -> Response:
+    """For the vendor, a hub agent of the order's campus, or the buyer. Five wrong tries lock the PIN, whoever made them."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        parts = await find_parts(uow, caller, order_id)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        wrong = await verify_delivery(
+            uow,
+            dependencies.pins.key,
+            Try(order_id, body.pin, caller.id, key),
+            parts,
+            now=dependencies.clock.now(),
+            windows=dependencies.windows,
+        )
+        order = await queries.order(uow, order_id, caller)
+    if wrong is not None:
+        raise DeliveryPinInvalid(wrong.attempts_remaining)
+    if order is None:
+        raise NotFound
+    return ok(request, {name: order[name] for name in ("id", "status", "deliveredAt")})
+
+
+@router.get(f"{ONE_ORDER}/delivery-pin", responses={200: {"model": DeliveryPinAnswer}})
+@signed_in
+async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
+    """For the buyer alone; for everybody else there is none."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        sealed = await queries.sealed_pin(uow, order_id)
+    if sealed is None:
+        raise NotFound
+    pin = dependencies.pins.open_kept(order_id, sealed.issue, sealed.sealed)
+    answer = {"pin": pin, "attemptsRemaining": attempts_remaining(sealed.wrong_tries)}
+    return ok(request, answer, headers=NEVER_STORED)
+
+
+@router.post(f"{ONE_ORDER}/delivery-pin/reissue", responses={200: {"model": ReissuedPinAnswer}})
+@signed_in
+async def reissue(
+    request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
+) -> Response:
+    """A new PIN for the buyer, sent again; at most three times. The old one opens nothing any more."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        parts = await find_parts(uow, caller, order_id)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        pin, reissues_remaining = await reissue_delivery_pin(
+            uow, dependencies.pins, order_id, parts, dependencies.clock.now()
+        )
+    answer = {"pin": pin, "attemptsRemaining": WRONG_TRIES_MAX, "reissuesRemaining": reissues_remaining}
+    return ok(request, answer, headers=NEVER_STORED)

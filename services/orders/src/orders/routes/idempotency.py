@@ -1,0 +1,21 @@
+"""The Idempotency-Key of the operations that require one (contract section 3). The gateway refuses first; this is the second lock."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from common.ids import parse_uuid
+from common.problems import ValidationFailed
+
+
+def idempotency_key_of(request: Request) -> UUID:
+    """The caller's key; raises ValidationFailed (422) when it is absent or not a UUID v4."""
+    key = parse_uuid(request.headers.get("idempotency-key", ""))
+    if key is None or key.version != 4:
+        raise ValidationFailed.of("Idempotency-Key", "a UUID v4 is required")
+    return key
+
+
+IdempotencyKey = Annotated[UUID, Depends(idempotency_key_of)]

@@ -1,0 +1,136 @@
+"""Orders: checkout, reads, cancellation, dispatch (contract section 6)."""
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.caller import THE_SERVICE
+from common.http import (
+    LIMIT_DEFAULT,
+    CurrentCaller,
+    Cursor,
+    Limit,
+    dependencies_of,
+    guarded_router,
+    ok,
+    requires,
+    signed_in,
+)
+from common.problems import NotFound
+from orders import queries
+from orders.domain.quotes import Wish
+from orders.routes.idempotency import IdempotencyKey
+from orders.schemas import (
+    CancelRequest,
+    CheckoutRequest,
+    EmptyRequest,
+    OrderAnswer,
+    OrderItemsAnswer,
+    OrderPageAnswer,
+)
+from orders.use_cases.cancel_order import cancel_order
+from orders.use_cases.dispatch_order import dispatch_order
+from orders.use_cases.find_parts import find_parts
+from orders.use_cases.place_order import Checkout, place_order
+
+if TYPE_CHECKING:
+    from orders.app import Dependencies
+
+router = guarded_router(tags=["orders"])
+
+# The convertor keeps `/api/orders/checkout` out of the ids, so that a GET of it is 405 and no 404 (contract section 15).
+ONE_ORDER = "/api/orders/{order_id:uuid}"
+
+
+@router.post("/api/orders/checkout", status_code=201, responses={201: {"model": OrderAnswer}})
+@requires("orders:place")
+async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey, body: CheckoutRequest) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    asked = Checkout(
+        wishes=[Wish(line.product_id, line.quantity) for line in body.items],
+        campus_id=body.campus_id,
+        hub_id=body.hub_id,
+        delivery_note=body.delivery_note,
+        expected_total_minor=body.expected_total_minor,
+    )
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        placed = await place_order(
+            uow,
+            asked,
+            buyer_id=caller.id,
+            key=key,
+            now=dependencies.clock.now(),
+            windows=dependencies.windows,
+        )
+        order = (
+            await queries.order(uow, placed, caller)
+            if isinstance(placed, UUID)
+            else queries.shown_order(placed, caller)
+        )
+    return ok(request, order, status=201)
+
+
+@router.get("/api/orders", responses={200: {"model": OrderPageAnswer}})
+@signed_in
+async def list_orders(
+    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+) -> Response:
+    """The caller's orders, newest first: bought, sold, of the hub's campus, or all of them for staff who may read orders."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        page = await queries.page_of_orders(uow, dependencies.cursors, caller, limit, cursor)
+    return ok(request, page.rows, **page.meta)
+
+
+@router.get(ONE_ORDER, responses={200: {"model": OrderAnswer}})
+@signed_in
+async def show_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
+    return ok(request, await _visible_order(request, caller, order_id))
+
+
+@router.get(f"{ONE_ORDER}/items", responses={200: {"model": OrderItemsAnswer}})
+@signed_in
+async def list_order_items(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
+    """All items of the order: a checkout holds 50 lines at most."""
+    order = await _visible_order(request, caller, order_id)
+    return ok(request, order["items"])
+
+
+@router.post(f"{ONE_ORDER}/cancel", responses={200: {"model": OrderAnswer}})
+@signed_in
+async def cancel(request: Request, caller: CurrentCaller, order_id: UUID, body: CancelRequest) -> Response:
+    """Before payment the order is `cancelled`; while the money is held it is `refund_pending`, and all of it goes back."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        parts = await find_parts(uow, caller, order_id)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await cancel_order(
+            uow, order_id, parts, body.reason, now=dependencies.clock.now(), windows=dependencies.windows
+        )
+        order = await queries.order(uow, order_id, caller)
+    return ok(request, order)
+
+
+@router.post(f"{ONE_ORDER}/dispatch", responses={200: {"model": OrderAnswer}})
+@requires("orders:fulfil")
+async def dispatch(
+    request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        parts = await find_parts(uow, caller, order_id)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await dispatch_order(uow, order_id, parts, now=dependencies.clock.now(), windows=dependencies.windows)
+        order = await queries.order(uow, order_id, caller)
+    return ok(request, order)
+
+
+async def _visible_order(request: Request, caller: CurrentCaller, order_id: UUID) -> queries.Row:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        order = await queries.order(uow, order_id, caller)
+    if order is None:
+        raise NotFound
+    return order

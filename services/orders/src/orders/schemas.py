@@ -1,0 +1,163 @@
+"""Request bodies, and the shapes of the answers as OpenAPI shows them (contract sections 6 and 11)."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field, StringConstraints
+
+from common.schemas import Kobo, RequestBody, ResponseShape
+
+# One checkout is one delivery of one vendor; more lines than this are several.
+CHECKOUT_LINES_MAX = 50
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class CheckoutLine(RequestBody):
+    product_id: UUID
+    quantity: Annotated[int, Field(strict=True, ge=1, le=99)]
+
+
+class CheckoutRequest(RequestBody):
+    items: Annotated[list[CheckoutLine], Field(min_length=1, max_length=CHECKOUT_LINES_MAX)]
+    campus_id: UUID | None = None
+    hub_id: UUID | None = None
+    delivery_note: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] | None = None
+    expected_total_minor: Kobo | None = None
+
+
+class CancelRequest(RequestBody):
+    reason: Reason
+
+
+class EmptyRequest(RequestBody):
+    """`{}`: who asks says nothing more."""
+
+
+class VerifyDeliveryRequest(RequestBody):
+    pin: Annotated[str, StringConstraints(pattern=r"^[0-9]{4,8}$")]
+
+
+class EnvelopeMeta(ResponseShape):
+    timestamp: str
+    version: str
+    request_id: str
+
+
+class PageMeta(EnvelopeMeta):
+    next_cursor: Annotated[str | None, Field(alias="next_cursor")]
+    has_more: Annotated[bool, Field(alias="has_more")]
+    limit: int
+
+
+class ProductShape(ResponseShape):
+    id: UUID
+    vendor_id: UUID
+    vendor_name: str
+    campus_id: UUID
+    name: str
+    description: str
+    category: str
+    price_minor: int
+    currency: str
+    stock: int
+    in_stock: bool
+    images: list[str]
+    rating: float | None
+    rating_count: int
+    revision: int
+    created_at: str
+
+
+class OrderItemShape(ResponseShape):
+    id: UUID
+    product_id: UUID
+    name: str
+    quantity: int
+    unit_price_minor: int
+    line_total_minor: int
+
+
+class OrderShape(ResponseShape):
+    id: UUID
+    status: str
+    total: float
+    total_minor: int
+    currency: str
+    buyer_id: UUID
+    vendor_id: UUID
+    campus_id: UUID
+    hub_id: UUID | None
+    items: list[OrderItemShape]
+    subtotal_minor: int
+    delivery_fee_minor: int
+    commission_minor: Annotated[int | None, Field(description="For the vendor and for staff only.")] = None
+    refunded_minor: int
+    delivery_note: str | None
+    payment_due_at: str
+    delivered_at: str | None
+    revision: int
+    created_at: str
+    updated_at: str
+
+
+class DeliveryShape(ResponseShape):
+    id: UUID
+    status: str
+    delivered_at: str
+
+
+class DeliveryPinShape(ResponseShape):
+    pin: str
+    attempts_remaining: int
+
+
+class ReissuedPinShape(DeliveryPinShape):
+    reissues_remaining: int
+
+
+class ProductAnswer(ResponseShape):
+    success: bool
+    data: ProductShape
+    meta: EnvelopeMeta
+
+
+class ProductPageAnswer(ResponseShape):
+    success: bool
+    data: list[ProductShape]
+    meta: PageMeta
+
+
+class OrderAnswer(ResponseShape):
+    success: bool
+    data: OrderShape
+    meta: EnvelopeMeta
+
+
+class OrderPageAnswer(ResponseShape):
+    success: bool
+    data: list[OrderShape]
+    meta: PageMeta
+
+
+class OrderItemsAnswer(ResponseShape):
+    success: bool
+    data: list[OrderItemShape]
+    meta: EnvelopeMeta
+
+
+class DeliveryAnswer(ResponseShape):
+    success: bool
+    data: DeliveryShape
+    meta: EnvelopeMeta
+
+
+class DeliveryPinAnswer(ResponseShape):
+    success: bool
+    data: DeliveryPinShape
+    meta: EnvelopeMeta
+
+
+class ReissuedPinAnswer(ResponseShape):
+    success: bool
+    data: ReissuedPinShape
+    meta: EnvelopeMeta

@@ -1,0 +1,16 @@
+"""What the orders service is told by its environment (architecture section 6)."""
+
+from pydantic import Field
+
+from common.settings import ServiceSettings
+
+
+class Settings(ServiceSettings):
+    """The service's own variables. Lengths of windows in seconds."""
+
+    pin_key: str = Field(min_length=16)
+    sealing_key: str = Field(min_length=16)
+    delivery_pin_length: int = Field(default=6, ge=4, le=8)
+    payment_window_seconds: int = Field(default=900, ge=1)
+    vendor_idle_seconds: int = Field(default=259_200, ge=1)
+    pin_window_seconds: int = Field(default=1_209_600, ge=1)

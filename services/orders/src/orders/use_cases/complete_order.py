@@ -1,0 +1,24 @@
+"""Escrow went to the vendor."""
+
+from datetime import datetime
+
+from common.database import UnitOfWork
+from contracts.orders import OrderCompleted
+from contracts.payments import EscrowReleased
+from orders import store
+from orders.domain.moves import NoMove
+from orders.domain.news import judge_news
+from orders.domain.orders import Windows
+
+
+async def complete_order(uow: UnitOfWork, event: EscrowReleased, *, now: datetime, windows: Windows) -> NoMove | None:
+    """With nothing left in escrow the order is paid; a part of it changes nothing here. Raises OrderUnknown, NewsBeforeItsTime."""
+    if event.remaining_minor > 0:
+        return None
+    order = await store.lock_order(uow, event.order_id)
+    order, move = judge_news(order, "escrow_fully_released", about=event.order_id)
+    if isinstance(move, NoMove):
+        return move
+    await store.save_move(uow, order, move, now, windows)
+    uow.publish(OrderCompleted(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id))
+    return None

@@ -1,0 +1,51 @@
+"""What happens when nothing else has happened in time."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from contracts.orders import OrderDisputed, OrderExpired
+from orders import store
+from orders.domain.moves import NoMove, Trigger
+from orders.domain.news import judge_news
+from orders.domain.orders import TimerKind, Windows
+from orders.use_cases.request_refund import request_refund
+from orders.use_cases.say_stock_turned import say_stock_turned
+
+_TRIGGERS: Final[Mapping[TimerKind, Trigger]] = {
+    "payment_window": "payment_window_ended",
+    "vendor_idle": "vendor_idle",
+    "pin_window": "pin_window_ended",
+}
+_REASONS: Final[Mapping[TimerKind, str]] = {
+    "payment_window": "The payment window ended.",
+    "vendor_idle": "The vendor did not hand the goods over in time.",
+    "pin_window": "The delivery was not confirmed with the PIN in time.",
+}
+
+
+async def fire_timer(
+    uow: UnitOfWork, order_id: UUID, kind: TimerKind, *, now: datetime, windows: Windows
+) -> NoMove | None:
+    """An unpaid order expires, an idle vendor's order is refunded, an unconfirmed delivery is disputed (contract section 6).
+
+    Answers why nothing was done: the timer's time has passed, or somebody else holds the order and the next round will see.
+    """
+    if not await store.claim_timer(uow, order_id, kind, now):
+        return NoMove.REPEATED
+    order, move = judge_news(await store.lock_order(uow, order_id), _TRIGGERS[kind], about=order_id)
+    if isinstance(move, NoMove):
+        await store.end_timer(uow, order_id, kind)
+        return move
+    await store.save_move(uow, order, move, now, windows)
+    reason = _REASONS[kind]
+    if move == "expired":
+        say_stock_turned(uow, await store.free_stock(uow, order.id))
+        uow.publish(OrderExpired(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=reason))
+    elif move == "refund_pending":
+        await request_refund(uow, order, order.total_minor, reason, now)
+    else:
+        uow.publish(OrderDisputed(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=reason))
+    return None

@@ -1,0 +1,49 @@
+"""Making a delivery PIN."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.ids import new_digits
+from common.sealing import Sealer
+from contracts.orders import DeliveryPinIssued
+from orders import store
+from orders.domain.orders import Order
+from orders.domain.pins import PinKey
+
+
+@dataclass(frozen=True, slots=True)
+class PinOffice:
+    """What PINs are made and kept with. `kept` seals for this service alone, `sent` for notifications."""
+
+    key: PinKey
+    kept: Sealer
+    sent: Sealer
+    length: int
+
+    def open_kept(self, order_id: UUID, issue: int, sealed: str) -> str:
+        """The PIN that is kept for the buyer; raises SealBroken."""
+        return self.kept.unseal(sealed, _kept_context(order_id, issue))
+
+
+async def issue_delivery_pin(uow: UnitOfWork, pins: PinOffice, order: Order, issue: int, now: datetime) -> str:
+    """A fresh PIN for the order, kept as a digest and sealed, and on its way to the buyer. Answers the PIN, for the buyer only."""
+    pin = new_digits(pins.length)
+    await store.save_pin(
+        uow,
+        order,
+        issue,
+        digest=pins.key.digest(order.id, issue, pin),
+        sealed=pins.kept.seal(pin, _kept_context(order.id, issue)),
+        now=now,
+    )
+    sealed_for_notifications = pins.sent.seal(pin, str(order.id))
+    uow.publish(
+        DeliveryPinIssued(order_id=order.id, buyer_id=order.buyer_id, pin_sealed=sealed_for_notifications, issue=issue)
+    )
+    return pin
+
+
+def _kept_context(order_id: UUID, issue: int) -> str:
+    return f"{order_id}:{issue}"

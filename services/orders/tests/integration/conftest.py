@@ -1,0 +1,176 @@
+"""The orders service opened on a migrated database, with a clock in hand; and what the tests sell and say."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest_asyncio
+
+from campus_tools.service_kit import OpenService, opened
+from campus_tools.testing import DatabaseFactory
+from common.clock import ManualClock
+from common.ids import new_id
+from common.messages import Received
+from contracts.payments import EscrowHeld, EscrowReleased
+from orders.app import SERVICE
+
+PIN_KEY = "a pin key for the tests"
+SEALING_KEY = "a sealing key for the tests"
+
+
+@dataclass
+class Market:
+    """A vendor on a campus, a buyer, and the service between them."""
+
+    service: OpenService
+    clock: ManualClock
+    campus_id: UUID = field(default_factory=new_id)
+    vendor_id: UUID = field(default_factory=new_id)
+    merchant_id: UUID = field(default_factory=new_id)
+    buyer_id: UUID = field(default_factory=new_id)
+
+    def as_buyer(self, user_id: UUID | None = None, **more: Any) -> dict[str, str]:
+        return self.service.headers(user_id or self.buyer_id, **more)
+
+    def as_merchant(self, vendor_id: UUID | None = None, **more: Any) -> dict[str, str]:
+        roles = ("buyer", "merchant")
+        return self.service.headers(self.merchant_id, roles=roles, vendor_id=vendor_id or self.vendor_id, **more)
+
+    def as_staff(self, role: str, campus_id: UUID | None = None, **more: Any) -> dict[str, str]:
+        return self.service.headers(new_id(), roles=(role,), campus_id=campus_id, **more)
+
+    async def sell(self, *, price_minor: int = 150_000, stock: int = 10, **columns: Any) -> UUID:
+        """Puts a product on the vendor's shelf."""
+        product_id = columns.pop("id", None) or new_id()
+        row = {
+            "id": product_id,
+            "vendor_id": self.vendor_id,
+            "vendor_name": "Ada's Kitchen",
+            "campus_id": self.campus_id,
+            "name": "Jollof Rice",
+            "description": "Smoky",
+            "category": "meals",
+            "price_minor": price_minor,
+            "currency": "NGN",
+            "stock": stock,
+            "images": [],
+            "rating_sum": 0,
+            "rating_count": 0,
+            "revision": 1,
+            "created_at": self.clock.now(),
+            "updated_at": self.clock.now(),
+            **columns,
+        }
+        names, values = ", ".join(row), list(row.values())
+        places = ", ".join(f"${number}" for number in range(1, len(values) + 1))
+        await self.service.fetch(f"INSERT INTO products ({names}) VALUES ({places})", *values)
+        return product_id
+
+    async def stock_of(self, product_id: UUID) -> int:
+        rows = await self.service.fetch("SELECT stock FROM products WHERE id = $1", product_id)
+        return rows[0]["stock"]
+
+    async def checkout(
+        self,
+        product_id: UUID,
+        quantity: int = 1,
+        *,
+        key: UUID | str | None = None,
+        buyer_id: UUID | None = None,
+        **body: Any,
+    ) -> httpx.Response:
+        items = [{"productId": str(product_id), "quantity": quantity}]
+        headers = self.as_buyer(buyer_id, idempotency_key=key or uuid4())
+        return await self.service.client.post("/api/orders/checkout", json={"items": items, **body}, headers=headers)
+
+    async def ordered(self, product_id: UUID | None = None, quantity: int = 1, **more: Any) -> dict[str, Any]:
+        """An order that waits for its payment."""
+        answer = await self.checkout(product_id or await self.sell(), quantity, **more)
+        assert answer.status_code == 201, answer.text
+        return answer.json()["data"]
+
+    async def pay(self, order: dict[str, Any], **delivery: Any) -> Received:
+        """Payments says that the order's money is held."""
+        return await self.service.hear(
+            EscrowHeld(
+                order_id=UUID(order["id"]),
+                buyer_id=UUID(order["buyerId"]),
+                vendor_id=UUID(order["vendorId"]),
+                amount_minor=order["totalMinor"],
+                commission_minor=1,
+                delivery_fee_minor=order["deliveryFeeMinor"],
+                reference="reference",
+                held_at="2026-01-01T00:00:00.000Z",
+            ),
+            **delivery,
+        )
+
+    async def release(self, order: dict[str, Any], *, remaining_minor: int = 0, **delivery: Any) -> Received:
+        """Payments says that escrow went to the vendor."""
+        return await self.service.hear(
+            EscrowReleased(
+                order_id=UUID(order["id"]),
+                buyer_id=UUID(order["buyerId"]),
+                vendor_id=UUID(order["vendorId"]),
+                release_id=new_id(),
+                gross_minor=order["totalMinor"] - remaining_minor,
+                commission_minor=0,
+                delivery_fee_minor=0,
+                net_minor=order["totalMinor"] - remaining_minor,
+                remaining_minor=remaining_minor,
+                remaining_vendor_minor=remaining_minor,
+            ),
+            **delivery,
+        )
+
+    async def paid(self, **more: Any) -> dict[str, Any]:
+        """An order whose money is held."""
+        order = await self.ordered(**more)
+        await self.pay(order)
+        return order
+
+    async def show(self, order: dict[str, Any], headers: dict[str, str] | None = None) -> dict[str, Any]:
+        answer = await self.service.client.get(f"/api/orders/{order['id']}", headers=headers or self.as_buyer())
+        assert answer.status_code == 200, answer.text
+        return answer.json()["data"]
+
+    async def status_of(self, order: dict[str, Any]) -> str:
+        rows = await self.service.fetch("SELECT status FROM orders WHERE id = $1", UUID(order["id"]))
+        return rows[0]["status"]
+
+    async def pin_of(self, order: dict[str, Any]) -> str:
+        url = f"/api/orders/{order['id']}/delivery-pin"
+        answer = await self.service.client.get(url, headers=self.as_buyer())
+        assert answer.status_code == 200, answer.text
+        return answer.json()["data"]["pin"]
+
+    async def verify(
+        self, order: dict[str, Any], pin: str, *, key: UUID | None = None, **headers: Any
+    ) -> httpx.Response:
+        sent = headers.get("headers") or self.as_buyer()
+        return await self.service.client.post(
+            f"/api/orders/{order['id']}/verify-delivery",
+            json={"pin": pin},
+            headers={**sent, "Idempotency-Key": str(key or uuid4())},
+        )
+
+    async def post(
+        self, order: dict[str, Any], verb: str, headers: dict[str, str], body: dict[str, Any] | None = None
+    ) -> httpx.Response:
+        return await self.service.client.post(f"/api/orders/{order['id']}/{verb}", json=body or {}, headers=headers)
+
+
+def wrong(pin: str) -> str:
+    """Another PIN than this one."""
+    return f"{(int(pin) + 1) % 10 ** len(pin):0{len(pin)}d}"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def market(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIterator[Market]:
+    clock = ManualClock(datetime(2026, 1, 5, 12, 0, tzinfo=UTC))
+    urls = await fresh_database("orders")
+    async with opened(SERVICE, urls, broker_url, clock=clock, pin_key=PIN_KEY, sealing_key=SEALING_KEY) as service:
+        yield Market(service, clock)
