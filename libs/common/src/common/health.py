@@ -7,7 +7,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import guarded_router, ok, public
+from common.http import guarded_router, ok, problem_response, public
 from common.problems import Unavailable
 
 Check = Callable[[], Awaitable[bool]]
@@ -27,7 +27,8 @@ def health_router(checks: Callable[[Request], Mapping[str, Check]]) -> APIRouter
     async def readiness(request: Request) -> Response:
         failed = [name for name, check in checks(request).items() if not await check()]
         if failed:
-            raise Unavailable(f"Not ready: {', '.join(sorted(failed))}.")
+            # Answered, not raised: a start waits through many of these, and none is worth a line in the log.
+            return problem_response(request, Unavailable(f"Not ready: {', '.join(sorted(failed))}."))
         return ok(request, {"status": "ready"})
 
     @router.get("/metrics")

@@ -34,6 +34,7 @@ async def health(_request: Request) -> Response:
 
 ROUTES = [
     Route("/health", health, methods=["GET"]),
+    Route("/health/readiness", health, methods=["GET"]),
     Route("/", show_inbox, methods=["GET"]),
     Route("/traces", show_trace_list_page, methods=["GET"]),
     Route("/traces/{trace_id}", show_trace_page, methods=["GET"]),
