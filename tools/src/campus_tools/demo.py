@@ -33,8 +33,10 @@ def main() -> None:
 async def play(state_dir: Path, port_base: int) -> bool:
     """Plays one purchase from browsing to the paid-out vendor; tells whether the audit is clean."""
     secrets = read_secrets(state_dir / "secrets.env")
-    base_url = f"http://127.0.0.1:{port_base}"
-    market = Marketplace.at(base_url, f"http://127.0.0.1:{port_base + 90}", secrets, patient=True)
+    # In containers the two have names instead of neighbouring ports.
+    base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{port_base}"
+    sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{port_base + 90}"
+    market = Marketplace.at(base_url, sandbox_url, secrets, patient=True)
     try:
         await tell(market)
         return await audit_system(secrets, market.sandbox, console)

@@ -16,7 +16,8 @@ from campus_tools.secrets import read_secrets
 async def run(state_dir: Path, port_base: int) -> bool:
     """Audits the system of this state directory; tells whether the books are clean."""
     secrets = read_secrets(state_dir / "secrets.env")
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port_base + 90}", timeout=30, trust_env=False) as sandbox:
+    sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{port_base + 90}"
+    async with httpx.AsyncClient(base_url=sandbox_url, timeout=30, trust_env=False) as sandbox:
         return await audit_system(secrets, sandbox, Console(highlight=False))
 
 
