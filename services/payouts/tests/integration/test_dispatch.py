@@ -1,0 +1,434 @@
+import asyncio
+import dataclasses
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from uuid import UUID
+
+import httpx
+import pytest
+
+from common.caller import Caller
+from common.ids import new_id
+from contracts.payments import TransferSucceeded
+from contracts.permissions import permissions_of
+from payouts.clients.gateway import Gateway
+from payouts.domain.dispatch import LEASE
+from payouts.timers import take_up_due_transfers
+from payouts.use_cases.dispatch_payouts import DispatchOrder, dispatch_payouts
+
+from .conftest import OPENING_BALANCE_MINOR
+
+KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
+OTHER_KEY = UUID("7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
+EVERYTHING = DispatchOrder(None, None, False)
+
+
+@pytest.fixture
+async def immediate(sandbox):
+    """Transfers that succeed in the answer to the call."""
+    await sandbox.settings_are(transfer_settlement="immediate")
+    return sandbox
+
+
+async def recover(story):
+    """What the worker does when all leases have run out, until nothing is due."""
+    dependencies = story.service.dependencies
+    for _ in range(6):
+        story.clock.advance(LEASE + timedelta(seconds=1))
+        await story.service.work("payouts.transfers")
+        await take_up_due_transfers(dependencies.database, dependencies.gateway, story.clock)
+
+
+async def assert_paid_once(story, sandbox, payout_id, amount_minor):
+    payout = await story.read_payout(payout_id)
+    assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
+    [transfer] = await sandbox.transfers()
+    assert (transfer["reference"], transfer["amount"]) == (payout["transferReference"], amount_minor)
+    assert await sandbox.balance_minor() == OPENING_BALANCE_MINOR - amount_minor
+    assert await story.balance("gateway_cash") == -amount_minor
+    assert await story.balance("in_transit:%") == 0
+    assert len(await story.service.published("payouts.payout_processed.v1")) == 1
+
+
+async def test_a_dispatch_sends_each_waiting_payout_and_says_what_it_did(story, sandbox):
+    vendor = await story.ready_vendor(100_000)
+    first, second = await story.payout(vendor, 10_000), await story.payout(vendor, 20_000)
+    answer = (await story.dispatch(KEY)).json()["data"]
+    assert (answer["submitted"], answer["totalMinor"], answer["skipped"]) == (2, 30_000, [])
+    assert answer["gatewayBalanceMinor"] == OPENING_BALANCE_MINOR
+    assert [transfer["payoutId"] for transfer in answer["transfers"]] == [first, second]
+    for transfer in answer["transfers"]:
+        assert transfer["status"] == "pending"
+        assert transfer["transferCode"].startswith("TRF_")
+        assert len(transfer["reference"]) == 35
+    assert {transfer["reference"] for transfer in answer["transfers"]} == {
+        transfer["reference"] for transfer in await sandbox.transfers()
+    }
+    assert len(await story.service.published("payouts.payout_submitted.v1")) == 2
+    again = (await story.dispatch(OTHER_KEY, payoutIds=[first])).json()["data"]
+    assert (again["submitted"], again["skipped"]) == (0, [{"payoutId": first, "reason": "already_dispatched"}])
+
+
+async def test_the_same_key_gives_the_same_answer_for_good_and_other_content_is_refused(story, sandbox):
+    vendor = await story.ready_vendor(100_000)
+    await story.payout(vendor, 10_000)
+    first = await story.dispatch(KEY)
+    await story.payout(vendor, 10_000)
+    assert (await story.dispatch(KEY)).json()["data"] == first.json()["data"]
+    assert (await story.dispatch(str(KEY).upper())).json()["data"] == first.json()["data"]
+    assert len(await sandbox.transfers()) == 1
+    refused = await story.dispatch(KEY, maxTotalMinor=5)
+    assert refused.status_code == 422
+    assert refused.json()["invalid_params"][0]["name"] == "Idempotency-Key"
+
+
+async def test_twenty_requests_at_once_under_one_key_are_one_batch(story, sandbox):
+    vendor = await story.ready_vendor(100_000)
+    for _ in range(3):
+        await story.payout(vendor, 10_000)
+    answers = await asyncio.gather(*(story.dispatch(KEY) for _ in range(20)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.json()["data"]["batchId"] for answer in answers}) == 1
+    assert len(await sandbox.transfers()) == 3
+
+
+async def test_dispatchers_at_once_send_each_payout_once(story, sandbox):
+    vendor = await story.ready_vendor(1_000_000)
+    payouts = [await story.payout(vendor, 1_000) for _ in range(12)]
+    answers = await asyncio.gather(*(story.dispatch(key) for key in (KEY, OTHER_KEY)))
+    sent = [transfer["payoutId"] for answer in answers for transfer in answer.json()["data"]["transfers"]]
+    assert sorted(sent) == sorted(payouts)
+    assert len(await sandbox.transfers()) == 12
+    assert await sandbox.balance_minor() == OPENING_BALANCE_MINOR - 12_000
+
+
+async def test_a_dry_run_shows_what_would_go_and_sends_nothing(story, sandbox):
+    vendor = await story.ready_vendor(100_000)
+    payout_id = await story.payout(vendor, 10_000)
+    answer = (await story.dispatch(KEY, dryRun=True)).json()["data"]
+    assert (answer["submitted"], answer["totalMinor"], answer["dryRun"]) == (0, 10_000, True)
+    assert [(line["payoutId"], line["status"]) for line in answer["transfers"]] == [(payout_id, "planned")]
+    assert await sandbox.transfers() == []
+    assert (await story.read_payout(payout_id))["transfer"] is None
+    assert (await story.dispatch(OTHER_KEY)).json()["data"]["submitted"] == 1
+
+
+async def test_named_payouts_and_a_limit_are_kept(story):
+    vendor = await story.ready_vendor(100_000)
+    payouts = [await story.payout(vendor, amount) for amount in (10_000, 8_000, 2_000, 1_000)]
+    absent = str(new_id())
+    answer = (await story.dispatch(KEY, payoutIds=[*payouts[:3], absent], maxTotalMinor=12_000)).json()["data"]
+    assert [line["payoutId"] for line in answer["transfers"]] == [payouts[0], payouts[2]]
+    assert {line["payoutId"]: line["reason"] for line in answer["skipped"]} == {
+        payouts[1]: "max_total_reached", absent: "not_found",
+    }  # fmt: skip
+
+
+async def test_a_short_balance_stops_the_batch_before_the_first_transfer(story, sandbox):
+    vendor = await story.ready_vendor(2 * OPENING_BALANCE_MINOR)
+    small = await story.payout(vendor, 1_000)
+    await story.payout(vendor, OPENING_BALANCE_MINOR)
+    answer = (await story.dispatch(KEY)).json()["data"]
+    assert (answer["submitted"], answer["transfers"]) == (0, [])
+    assert {line["reason"] for line in answer["skipped"]} == {"balance_insufficient"}
+    assert await sandbox.transfers() == []
+    headers = story.service.headers(new_id(), roles=("auditor",))
+    [exception] = (await story.service.client.get("/api/payout-exceptions", headers=headers)).json()["data"]
+    assert (exception["severity"], exception["cause"]) == ("SEV-1", "balance_insufficient")
+    assert (exception["batchId"], exception["payoutId"]) == (answer["batchId"], None)
+    assert exception["respondBy"] == "2026-01-01T00:15:00.000Z"
+    assert [alert["severity"] for alert in await story.service.published("operations.alert_raised.v1")] == ["SEV-1"]
+    assert (await story.dispatch(OTHER_KEY, payoutIds=[small])).json()["data"]["submitted"] == 1
+
+
+async def test_changed_or_unverified_bank_details_stop_a_payout(story, sandbox):
+    await sandbox.name_account("044", "1234567890", "Ada Obi Ventures")
+    changed, unverified, same = [await story.ready_vendor(10_000) for _ in range(3)]
+    payouts = [await story.payout(vendor, 1_000) for vendor in (changed, unverified, same)]
+    assert (await story.put_bank_details(changed, "1234567890", "044")).json()["data"]["verified"] is True
+    assert (await story.put_bank_details(unverified, "0690123456", "044")).json()["data"]["verified"] is False
+    await story.put_bank_details(same)
+    answer = (await story.dispatch(KEY)).json()["data"]
+    assert [line["payoutId"] for line in answer["transfers"]] == [payouts[2]]
+    assert answer["skipped"] == [{"payoutId": payout_id, "reason": "bank_details_changed"} for payout_id in payouts[:2]]
+
+
+async def test_who_may_not_dispatch_is_refused_before_anything_happens(story, sandbox):
+    vendor = await story.ready_vendor(10_000)
+    await story.payout(vendor, 1_000)
+
+    async def post(headers, body=None):
+        answer = await story.service.client.post("/api/payouts/dispatch", json=body or {}, headers=headers)
+        return answer.status_code, answer.json()["code"]
+
+    checker = story.service.headers(new_id(), roles=("finance_checker",), stepped_up=True, idempotency_key=KEY)
+    assert await post(checker) == (403, "AUTH_FORBIDDEN")
+    assert await post(story.maker(KEY, stepped_up=False)) == (403, "AUTH_AAL2_REQUIRED")
+    assert await post(story.maker()) == (422, "VALIDATION_FAILED")
+    assert await post(story.maker("not-a-key")) == (422, "VALIDATION_FAILED")
+    assert await post(story.maker("6f8c0ad7-31a5-1a79-9e36-4c41b7cd5f0e")) == (422, "VALIDATION_FAILED")
+    twice = [str(KEY), str(KEY)]
+    for body in ({"maxTotalMinor": 0}, {"payoutIds": []}, {"payoutIds": twice}, {"dryRun": "yes"}, {"all": True}):
+        assert await post(story.maker(KEY), body) == (422, "VALIDATION_FAILED")
+    assert await sandbox.transfers() == []
+    assert await story.service.fetch("SELECT id FROM dispatch_batches") == []
+
+
+async def test_when_the_gateway_does_not_tell_its_balance_nothing_is_written(story, sandbox):
+    vendor = await story.ready_vendor(10_000)
+    await story.payout(vendor, 1_000)
+    await sandbox.faults(balance_call={"error_before": True})
+    answer = await story.dispatch(KEY)
+    assert (answer.status_code, answer.json()["code"]) == (503, "INTERNAL_ERROR")
+    assert await story.service.fetch("SELECT id FROM dispatch_batches") == []
+    await sandbox.faults(balance_call=None)
+    assert (await story.dispatch(KEY)).json()["data"]["submitted"] == 1
+
+
+@pytest.mark.parametrize("fault", [{"timeout": True}, {"error_after": True}])
+async def test_a_call_without_an_answer_is_unknown_until_the_gateway_is_asked(story, immediate, fault):
+    vendor = await story.ready_vendor(10_000)
+    payout_id = await story.payout(vendor, 1_000)
+    await immediate.faults(transfer_call={**fault, "times": 1})
+    [transfer] = (await story.dispatch(KEY)).json()["data"]["transfers"]
+    assert transfer["status"] == "unknown"
+    assert (await story.read_payout(payout_id))["status"] == "pending"
+    assert await story.service.work("payouts.transfers") == 1
+    await assert_paid_once(story, immediate, payout_id, 1_000)
+
+
+async def test_what_the_gateway_never_accepted_is_sent_again_under_the_same_reference(story, immediate):
+    vendor = await story.ready_vendor(10_000)
+    payout_id = await story.payout(vendor, 1_000)
+    await immediate.faults(transfer_call={"error_before": True, "times": 1})
+    [transfer] = (await story.dispatch(KEY)).json()["data"]["transfers"]
+    assert transfer["status"] == "unknown"
+    assert await immediate.transfers() == []
+    await story.service.work("payouts.transfers")
+    await assert_paid_once(story, immediate, payout_id, 1_000)
+    assert (await immediate.transfers())[0]["reference"] == transfer["reference"]
+
+
+async def test_a_gateway_that_cannot_be_asked_leaves_it_unknown_and_people_hear_of_it(story, immediate):
+    vendor = await story.ready_vendor(10_000)
+    payout_id = await story.payout(vendor, 1_000)
+    await immediate.faults(transfer_call={"error_after": True, "times": 1}, verify_call={"error_before": True})
+    await story.dispatch(KEY)
+    await recover(story)
+    payout = await story.read_payout(payout_id)
+    assert (payout["status"], payout["transfer"]["status"]) == ("pending", "unknown")
+    assert (payout["openException"]["cause"], payout["openException"]["severity"]) == ("timeout", "SEV-1")
+    await immediate.faults(verify_call=None)
+    story.clock.advance(timedelta(hours=1))
+    await recover(story)
+    await assert_paid_once(story, immediate, payout_id, 1_000)
+    assert (await story.read_payout(payout_id))["openException"] is None
+
+
+async def test_details_that_change_before_a_second_try_are_not_paid_to(story, sandbox):
+    vendor = await story.ready_vendor(10_000)
+    payout_id = await story.payout(vendor, 1_000)
+    await sandbox.faults(transfer_call={"error_before": True})
+    await story.dispatch(KEY)
+    await sandbox.faults(transfer_call=None)
+    await story.put_bank_details(vendor, "0690123456", "044")
+    await story.service.work("payouts.transfers")
+    assert await sandbox.transfers() == []
+    payout = await story.read_payout(payout_id)
+    assert (payout["status"], payout["transfer"]["status"]) == ("pending", "failed")
+    assert (payout["openException"]["cause"], payout["openException"]["severity"]) == ("bank_details_changed", "SEV-3")
+
+
+async def test_a_definite_refusal_is_a_failed_attempt_and_returns_nothing_by_itself(story, sandbox):
+    """The balance leaves between the reading and the transfer: two batches that each fit, and together do not."""
+    vendor = await story.ready_vendor(2 * OPENING_BALANCE_MINOR)
+    first, second = [await story.payout(vendor, OPENING_BALANCE_MINOR - 1_000) for _ in range(2)]
+
+    class Later(httpx.AsyncBaseTransport):
+        def __init__(self, inner):
+            self.inner = inner
+
+        async def handle_async_request(self, request):
+            answer = await self.inner.handle_async_request(request)
+            if request.url.path.endswith("/balance"):
+                await answer.aread()
+                assert (await story.dispatch(KEY, payoutIds=[first])).json()["data"]["submitted"] == 1
+            return answer
+
+    dependencies = story.service.dependencies
+    async with httpx.AsyncHTTPTransport() as inner:
+        gateway = gateway_over(story, Later(inner))
+        order = DispatchOrder((UUID(second),), None, False)
+        answer = await dispatch_payouts(dependencies.database, gateway, story.clock, maker(story), OTHER_KEY, order)
+    assert (answer["submitted"], answer["transfers"][0]["status"]) == (0, "failed")
+    payout = await story.read_payout(second)
+    assert (payout["status"], payout["transfer"]["status"]) == ("pending", "failed")
+    assert payout["openException"]["cause"] == "balance_insufficient"
+    assert -await story.balance(f"in_transit:{second}") == OPENING_BALANCE_MINOR - 1_000
+    await recover(story)
+    assert len(await sandbox.transfers()) == 1
+
+
+async def test_a_success_told_before_our_own_call_returned_is_accepted(story, immediate):
+    vendor = await story.ready_vendor(10_000)
+    payout_id = await story.payout(vendor, 1_000)
+
+    class HeardFirst(httpx.AsyncBaseTransport):
+        def __init__(self, inner):
+            self.inner = inner
+
+        async def handle_async_request(self, request):
+            answer = await self.inner.handle_async_request(request)
+            if request.method == "POST" and request.url.path.endswith("/transfer"):
+                await answer.aread()
+                reference = (await story.read_payout(payout_id))["transferReference"]
+                await story.service.hear(
+                    TransferSucceeded(
+                        reference=reference, transfer_code="TRF_1", amount_minor=1_000, currency="NGN",
+                        status="success", gateway_event_id="1", occurred_at="2026-01-01T00:00:00.000Z",
+                    )
+                )  # fmt: skip
+            return answer
+
+    async with httpx.AsyncHTTPTransport() as inner:
+        gateway = gateway_over(story, HeardFirst(inner))
+        database = story.service.runtime.database
+        await dispatch_payouts(database, gateway, story.clock, maker(story), KEY, EVERYTHING)
+    await assert_paid_once(story, immediate, payout_id, 1_000)
+
+
+# --- The process dies ---
+
+
+class Died(BaseException):
+    """The process ended here: nothing that would have come after it happens."""
+
+
+class MortalDatabase:
+    """The real database of a process that dies before its n-th transaction; what was committed stays."""
+
+    def __init__(self, database, lives):
+        self._database, self.lives = database, lives
+
+    @asynccontextmanager
+    async def unit_of_work(self, *, acting_as):
+        if self.lives == 0:
+            raise Died
+        self.lives -= 1
+        async with self._database.unit_of_work(acting_as=acting_as) as uow:
+            yield uow
+
+
+class MortalTransport(httpx.AsyncBaseTransport):
+    """The real network of a process that dies before its n-th call, or after the answer to it."""
+
+    def __init__(self, inner, lives, *, after):
+        self.inner, self.lives, self.after = inner, lives, after
+
+    async def handle_async_request(self, request):
+        self.lives -= 1
+        if self.lives < 0 and not self.after:
+            raise Died
+        answer = await self.inner.handle_async_request(request)
+        if self.lives < 0:
+            await answer.aread()
+            raise Died
+        return answer
+
+
+def maker(story):
+    return Caller(user_id=story.staff, permissions=permissions_of(["finance_maker"]))
+
+
+def gateway_over(story, transport):
+    client = story.service.dependencies.gateway.client
+    other = httpx.AsyncClient(base_url=client.base_url, headers=client.headers, transport=transport)
+    return Gateway(other, 10)
+
+
+async def dispatch_until_death(story, *, database=None, gateway=None):
+    """Whether the process lived to the end."""
+    dependencies = dataclasses.replace(story.service.dependencies)
+    try:
+        await dispatch_payouts(
+            database or dependencies.database,
+            gateway or dependencies.gateway,
+            story.clock,
+            maker(story),
+            KEY,
+            EVERYTHING,
+        )
+    except Died:
+        return False
+    return True
+
+
+async def carry_on(story, again_under):
+    """Another process: the worker's recovery, and staff who dispatch again, under the same key or a new one."""
+    if again_under == "the same key":
+        assert (await story.dispatch(KEY)).status_code == 200
+    await recover(story)
+    assert (await story.dispatch(OTHER_KEY)).status_code == 200
+    await recover(story)
+
+
+@pytest.mark.parametrize("again_under", ["the same key", "a new key"])
+@pytest.mark.parametrize("commits", range(8))
+async def test_a_process_that_dies_between_two_commits_of_a_dispatch_pays_once(story, immediate, commits, again_under):
+    vendor = await story.ready_vendor(10_000)
+    payout_id = await story.payout(vendor, 1_000)
+    mortal = MortalDatabase(story.service.runtime.database, commits)
+    lived = await dispatch_until_death(story, database=mortal)
+    # find, plan, unsent, reserve, submitting, recipient, record, finish: eight commits, and the death before each.
+    assert not lived
+    await carry_on(story, again_under)
+    await assert_paid_once(story, immediate, payout_id, 1_000)
+
+
+@pytest.mark.parametrize("again_under", ["the same key", "a new key"])
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("calls", range(3))
+async def test_a_process_that_dies_around_a_call_to_the_gateway_pays_once(story, immediate, calls, after, again_under):
+    vendor = await story.ready_vendor(10_000)
+    payout_id = await story.payout(vendor, 1_000)
+    async with httpx.AsyncHTTPTransport() as inner:
+        gateway = gateway_over(story, MortalTransport(inner, calls, after=after))
+        # balance, recipient, transfer.
+        assert not await dispatch_until_death(story, gateway=gateway)
+    await carry_on(story, again_under)
+    await assert_paid_once(story, immediate, payout_id, 1_000)
+
+
+async def test_a_dispatch_that_nobody_kills_ends_within_the_commits_that_the_deaths_were_counted_on(story, immediate):
+    vendor = await story.ready_vendor(10_000)
+    await story.payout(vendor, 1_000)
+    mortal = MortalDatabase(story.service.runtime.database, 8)
+    assert await dispatch_until_death(story, database=mortal)
+    assert mortal.lives == 0
+
+
+async def test_a_transfer_whose_webhook_is_lost_is_asked_for(story, sandbox):
+    vendor = await story.ready_vendor(10_000)
+    payout_id = await story.payout(vendor, 1_000)
+    await story.dispatch(KEY)
+    reference = (await story.read_payout(payout_id))["transferReference"]
+    await recover(story)
+    assert (await story.read_payout(payout_id))["transfer"]["status"] == "pending"
+    await sandbox.client.post(f"/control/transfers/{reference}/succeed", json={})
+    story.clock.advance(timedelta(hours=1))
+    await recover(story)
+    await assert_paid_once(story, sandbox, payout_id, 1_000)
+
+
+async def test_two_workers_take_up_a_due_transfer_once(story, immediate):
+    vendor = await story.ready_vendor(10_000)
+    payouts = [await story.payout(vendor, 1_000) for _ in range(3)]
+    await dispatch_until_death(story, database=MortalDatabase(story.service.runtime.database, 6))
+    story.clock.advance(LEASE + timedelta(seconds=1))
+    dependencies = story.service.dependencies
+    await asyncio.gather(
+        *(take_up_due_transfers(dependencies.database, dependencies.gateway, story.clock) for _ in range(4))
+    )
+    await carry_on(story, "a new key")
+    assert {(await story.read_payout(payout_id))["status"] for payout_id in payouts} == {"processed"}
+    assert len(await immediate.transfers()) == 3
