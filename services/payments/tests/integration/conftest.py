@@ -5,12 +5,14 @@ import hashlib
 import hmac
 import itertools
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import asyncpg
 import httpx
 import pytest
 import pytest_asyncio
@@ -20,7 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from campus_tools.service_kit import OpenService, opened, served
-from campus_tools.testing import DatabaseFactory
+from campus_tools.testing import DatabaseFactory, DatabaseUrls
 from common.clock import ManualClock, iso
 from common.ids import new_id
 from contracts.orders import OrderPlaced
@@ -30,7 +32,6 @@ SECRET = "sk_test_current"
 PREVIOUS_SECRET = "sk_test_previous"
 ORIGIN = "https://shop.example"
 WEBHOOK = "/functions/v1/gateway-webhook"
-PLATFORM_NAMES = ("gateway_cash", "commission", "delivery_fee", "charge_surcharge")
 
 
 @dataclass
@@ -112,6 +113,7 @@ class Story:
     service: OpenService
     gateway: SmallGateway
     clock: ManualClock
+    urls: DatabaseUrls
     buyer: UUID = field(default_factory=uuid4)
     vendor: UUID = field(default_factory=uuid4)
     _ids: Any = field(default_factory=lambda: itertools.count(1))
@@ -229,21 +231,45 @@ def sign(raw: bytes, secret: str = SECRET) -> str:
     return hmac.new(secret.encode(), raw, hashlib.sha512).hexdigest()
 
 
-OpenStory = Callable[..., Awaitable[Story]]
+@pytest_asyncio.fixture(loop_scope="session")
+async def story_on(gateway: SmallGateway) -> Callable[..., AbstractAsyncContextManager[Story]]:
+    """`async with story_on(urls, broker_url, **settings)`: a story on a database of the test's own."""
+
+    @asynccontextmanager
+    async def open_story(urls: DatabaseUrls, broker_url: str, **changes: Any) -> AsyncIterator[Story]:
+        clock = ManualClock()
+        settings: dict[str, Any] = {
+            "gateway_api_url": gateway.url,
+            "gateway_secret_key": SECRET,
+            "gateway_secret_key_previous": PREVIOUS_SECRET,
+            "allowed_origins": (ORIGIN,),
+            **changes,
+        }
+        async with opened(SERVICE, urls, broker_url, clock=clock, **settings) as service:
+            yield Story(service, gateway, clock, urls)
+
+    return open_story
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def story(fresh_database: DatabaseFactory, broker_url: str, gateway: SmallGateway) -> AsyncIterator[Story]:
-    urls = await fresh_database("payments")
-    clock = ManualClock()
-    settings: dict[str, Any] = {
-        "gateway_api_url": gateway.url,
-        "gateway_secret_key": SECRET,
-        "gateway_secret_key_previous": PREVIOUS_SECRET,
-        "allowed_origins": (ORIGIN,),
-    }
-    async with opened(SERVICE, urls, broker_url, clock=clock, **settings) as service:
-        yield Story(service, gateway, clock)
+async def story(fresh_database: DatabaseFactory, broker_url: str, story_on: Any) -> AsyncIterator[Story]:
+    async with story_on(await fresh_database("payments"), broker_url) as told:
+        yield told
+
+
+@pytest.fixture
+def owner_of() -> Callable[..., AbstractAsyncContextManager[asyncpg.Connection]]:
+    """A connection past the service's roles (`owner`, `admin`, or `api` and `service` bare), for making it fail."""
+
+    @asynccontextmanager
+    async def connected(story: Story, role: str = "owner") -> AsyncIterator[asyncpg.Connection]:
+        connection = await asyncpg.connect(getattr(story.urls, role))
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+    return connected
 
 
 @pytest.fixture

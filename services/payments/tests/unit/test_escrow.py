@@ -1,0 +1,145 @@
+"""Releases and refunds of one order in any sequence: nothing is lost, nothing is made, refusals change nothing."""
+
+from collections import defaultdict
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from common.ledger import Posting
+from payments.domain import escrow, postings
+from payments.domain.accounts import HOME_CURRENCY
+from payments.domain.charges import Charge, Covered, Expected, judge_charge
+from payments.domain.errors import EscrowBalanceDeficit, EscrowLocked, RefundExceedsHeld
+from payments.domain.escrow import Escrow, Parts
+
+ORDER, VENDOR = UUID(int=1), UUID(int=2)
+
+
+class Book:
+    """The book in memory: what the database does with postings, for random sequences of thousands of steps."""
+
+    def __init__(self) -> None:
+        self.balances: dict[str, int] = defaultdict(int)
+        self.keys: set[str] = set()
+
+    def post(self, posting: Posting) -> None:
+        assert posting.currency == HOME_CURRENCY
+        assert posting.key not in self.keys
+        self.keys.add(posting.key)
+        for entry in posting.entries:
+            self.balances[entry.account.name] += entry.amount_minor
+        for entry in posting.entries:
+            if entry.account.guarded:
+                assert self.balances[entry.account.name] <= 0, f"{entry.account.name} was overdrawn"
+
+    def credit(self, name: str) -> int:
+        return -self.balances[name]
+
+
+STEPS = some.lists(
+    some.tuples(some.sampled_from(["release", "refund", "charge", "dispute", "resolve"]), some.integers(1, 1_200_000)),
+    max_size=25,
+)
+
+
+@given(
+    total=some.integers(1, 1_000_000),
+    commission_share=some.integers(0, 100),
+    fee_share=some.integers(0, 100),
+    steps=STEPS,
+)
+def test_the_book_is_right_after_every_step(
+    total: int, commission_share: int, fee_share: int, steps: list[tuple[str, int]]
+) -> None:
+    commission = total * commission_share // 200
+    fee = total * fee_share // 200
+    book = Book()
+    state: Escrow | None = None
+    charged = refunded = 0
+    for step, amount in steps:
+        before = (state, dict(book.balances))
+        try:
+            if step == "charge":
+                charge = Charge(str(uuid4()), None, amount, "NGN", None, None, None)
+                verdict = judge_charge(charge, Expected(ORDER, total, str(total), state is not None))
+                refund_id = uuid4()
+                if isinstance(verdict, Covered):
+                    book.post(
+                        postings.charge(
+                            charge.identity,
+                            ORDER,
+                            refund_id,
+                            amount_minor=amount,
+                            escrow_minor=verdict.escrow_minor,
+                            surplus_minor=verdict.surplus_minor,
+                            surcharge_minor=verdict.surcharge_minor,
+                        )
+                    )
+                    state = escrow.held(total, commission, fee)
+                elif state is not None and amount >= total:
+                    book.post(postings.overpayment(charge.identity, refund_id, amount))
+                else:
+                    book.post(postings.quarantine(charge.identity, charge.reference, amount, "NGN"))
+                charged += amount
+            elif state is None:
+                continue
+            elif step == "release":
+                plan = escrow.release(state, amount)
+                book.post(postings.release(uuid4(), ORDER, VENDOR, plan.parts))
+                state = plan.after
+            elif step == "refund":
+                back = escrow.refund(state, amount)
+                book.post(
+                    postings.refund(
+                        uuid4(), ORDER, VENDOR, from_locked=back.from_locked, from_released=back.from_released
+                    )
+                )
+                refunded += amount
+                state = back.after
+            else:
+                state = Escrow(state.locked, state.released, state.refunded_minor, step == "dispute")
+        except (EscrowLocked, EscrowBalanceDeficit, RefundExceedsHeld):
+            assert (state, dict(book.balances)) == before
+        assert sum(book.balances.values()) == 0
+        assert book.balances["gateway_cash"] == charged
+        if state is not None:
+            assert book.credit(f"escrow:{ORDER}") == state.locked.total_minor
+            assert book.credit(f"vendor_payable:{VENDOR}") == state.released.vendor_minor
+            assert book.credit("commission") == state.released.commission_minor
+            assert book.credit("delivery_fee") == state.released.delivery_fee_minor
+            assert state.locked.total_minor + state.released.total_minor + state.refunded_minor == total
+            assert state.refunded_minor == refunded
+
+
+def test_a_partial_release_takes_each_part_in_proportion_with_the_remainder_on_the_last() -> None:
+    plan = escrow.release(escrow.held(1_000, 50, 100), 333)
+    assert plan.parts == Parts(vendor_minor=283, commission_minor=16, delivery_fee_minor=34)
+    rest = escrow.release(plan.after, 667)
+    assert rest.parts.plus(plan.parts) == Parts(850, 50, 100)
+    assert rest.after.locked == Parts()
+
+
+def test_more_than_is_locked_is_refused_with_the_parameter_named() -> None:
+    with pytest.raises(EscrowBalanceDeficit) as refusal:
+        escrow.release(escrow.held(1_000, 50, 100), 1_001)
+    assert (refusal.value.answer_status, refusal.value.code) == (409, "ESCROW_BALANCE_DEFICIT")
+    assert [param.name for param in refusal.value.invalid_params] == ["amountMinor"]
+
+
+def test_a_disputed_escrow_is_released_only_by_its_resolution() -> None:
+    disputed = Escrow(Parts(850, 50, 100), is_disputed=True)
+    with pytest.raises(EscrowLocked):
+        escrow.release(disputed, 1)
+    assert escrow.release(disputed, 1_000, resolves_dispute=True).after.locked == Parts()
+
+
+def test_a_refund_takes_what_is_locked_first_and_then_what_was_released_in_proportion() -> None:
+    half = escrow.release(escrow.held(1_000, 50, 100), 500).after
+    plan = escrow.refund(half, 700)
+    assert plan.from_locked.total_minor == 500
+    assert plan.from_released.total_minor == 200
+    assert plan.from_released == half.released.share(200)
+    with pytest.raises(RefundExceedsHeld):
+        escrow.refund(plan.after, 301)

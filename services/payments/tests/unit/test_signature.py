@@ -1,0 +1,46 @@
+import hashlib
+import hmac
+
+import pytest
+
+from payments.domain.signature import is_signed
+
+RAW = b'{"event":"charge.success"}'
+CURRENT, PREVIOUS = "sk_current", "sk_previous"
+
+
+def _sign(secret: str, raw: bytes = RAW) -> str:
+    return hmac.new(secret.encode(), raw, hashlib.sha512).hexdigest()
+
+
+@pytest.mark.parametrize("secret", [CURRENT, PREVIOUS])
+def test_both_secrets_of_a_rotation_sign(secret: str) -> None:
+    assert is_signed(RAW, _sign(secret), (CURRENT, PREVIOUS))
+
+
+@pytest.mark.parametrize(
+    "offered",
+    [
+        None,
+        "",
+        _sign(CURRENT).upper(),
+        _sign(CURRENT)[:-1],
+        _sign(CURRENT) + "0",
+        _sign(CURRENT) + "\n",
+        " " + _sign(CURRENT)[1:],
+        "g" + _sign(CURRENT)[1:],
+        "\u0661" + _sign(CURRENT)[1:],
+        "0" * 128,
+        _sign("sk_other"),
+        _sign(""),
+        _sign(CURRENT, RAW + b" "),
+        "sha512=" + _sign(CURRENT),
+        hmac.new(CURRENT.encode(), RAW, hashlib.sha256).hexdigest() * 2,
+    ],
+)
+def test_every_other_form_is_refused(offered: str | None) -> None:
+    assert not is_signed(RAW, offered, (CURRENT, PREVIOUS))
+
+
+def test_without_a_secret_nothing_is_signed() -> None:
+    assert not is_signed(RAW, _sign(""), ())

@@ -1,0 +1,101 @@
+"""The table of section 7, row by row, and the traps of section 14."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from payments.domain.charges import (
+    Covered,
+    Expected,
+    ForeignCurrency,
+    OrderMismatch,
+    SecondCharge,
+    Underpaid,
+    UnknownReference,
+    judge_charge,
+    read_charge,
+)
+from payments.domain.errors import NewsUnreadable
+
+ORDER = UUID("018cc251-f400-7000-8000-000000000001")
+TOTAL = 500_000
+
+
+def _judge(told: dict[str, Any], *, is_paid: bool = False, known: bool = True) -> Any:
+    charge = read_charge({"id": 1, "reference": "ch-1", "amount": TOTAL, "currency": "NGN", **told}, "webhook")
+    return judge_charge(charge, Expected(ORDER, TOTAL, str(TOTAL), is_paid) if known else None)
+
+
+def _metadata(**fields: Any) -> dict[str, Any]:
+    return {"metadata": fields}
+
+
+@pytest.mark.parametrize(
+    ("told", "verdict"),
+    [
+        ({}, Covered(TOTAL, 0, 0)),
+        ({"amount": TOTAL + 1}, Covered(TOTAL, 1, 0)),
+        ({"amount": TOTAL - 1}, Underpaid()),
+        ({"amount": 5_000}, Underpaid()),
+        ({"currency": "GHS"}, ForeignCurrency()),
+        ({"currency": "ngn"}, ForeignCurrency()),
+        ({"currency": None}, ForeignCurrency()),
+        ({"currency": 566}, ForeignCurrency()),
+        (_metadata(orderId=str(ORDER)), Covered(TOTAL, 0, 0)),
+        (_metadata(orderId=str(ORDER).upper()), Covered(TOTAL, 0, 0)),
+        (_metadata(orderId="018cc251-f400-7000-8000-000000000002"), OrderMismatch()),
+        (_metadata(orderId="another"), OrderMismatch()),
+        (_metadata(orderId=7), OrderMismatch()),
+        (_metadata(orderId=""), Covered(TOTAL, 0, 0)),
+        (_metadata(orderId=None), Covered(TOTAL, 0, 0)),
+        ({"metadata": 0}, Covered(TOTAL, 0, 0)),
+        ({"metadata": ""}, Covered(TOTAL, 0, 0)),
+        ({"metadata": []}, Covered(TOTAL, 0, 0)),
+        ({"metadata": None}, Covered(TOTAL, 0, 0)),
+        ({"integration": {"id": 5}}, Covered(TOTAL, 0, 0)),
+    ],
+)
+def test_what_a_charge_of_an_unpaid_order_is_worth(told: dict[str, Any], verdict: Any) -> None:
+    assert _judge(told) == verdict
+
+
+@pytest.mark.parametrize(
+    ("amount", "settlement", "verdict"),
+    [
+        (TOTAL + 7_500, str(TOTAL), Covered(TOTAL, 0, 7_500)),
+        (TOTAL, str(TOTAL), Covered(TOTAL, 0, 0)),
+        (TOTAL + 7_500, str(TOTAL + 1), Covered(TOTAL, 7_500, 0)),
+        (TOTAL + 7_500, f"0{TOTAL}", Covered(TOTAL, 7_500, 0)),
+        (TOTAL + 7_500, f" {TOTAL}", Covered(TOTAL, 7_500, 0)),
+        (TOTAL + 7_500, TOTAL, Covered(TOTAL, 7_500, 0)),
+        (TOTAL + 7_500, "", Covered(TOTAL, 7_500, 0)),
+        (TOTAL + 7_500, "-1", Covered(TOTAL, 7_500, 0)),
+        (TOTAL - 1, str(TOTAL), Underpaid()),
+    ],
+)
+def test_the_principal_is_the_settlement_only_when_our_intent_wrote_it(
+    amount: int, settlement: Any, verdict: Any
+) -> None:
+    assert _judge({"amount": amount, "metadata": {"settlement": settlement}}) == verdict
+
+
+def test_a_second_good_charge_is_owed_back_and_a_second_bad_one_is_quarantined() -> None:
+    assert _judge({}, is_paid=True) == SecondCharge()
+    assert _judge({"amount": TOTAL - 1}, is_paid=True) == Underpaid()
+    assert _judge({"currency": "GHS"}, is_paid=True) == ForeignCurrency()
+
+
+def test_a_reference_that_is_not_ours_is_unknown() -> None:
+    assert _judge({}, known=False) == UnknownReference()
+
+
+@pytest.mark.parametrize("amount", [None, "500000", 500_000.0, True, 0, -1, 10**19, {}, []])
+def test_a_charge_without_a_usable_amount_is_unreadable(amount: Any) -> None:
+    with pytest.raises(NewsUnreadable):
+        read_charge({"reference": "ch-1", "amount": amount}, "webhook")
+
+
+def test_a_charge_without_a_reference_stands_under_its_webhook() -> None:
+    charge = read_charge({"amount": 1, "reference": {}}, "charge.success:5")
+    assert (charge.reference, charge.gateway_id, charge.identity) == ("charge.success:5", None, "charge.success:5")

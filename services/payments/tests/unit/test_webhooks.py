@@ -1,0 +1,51 @@
+import hashlib
+import json
+from typing import Any
+
+import pytest
+
+from payments.domain.webhooks import identify, read_body
+
+
+def _filed(body: Any) -> tuple[str, str]:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    arrival = identify(raw, read_body(raw))
+    return arrival.id, arrival.event_type
+
+
+def test_the_key_is_the_event_and_its_id() -> None:
+    assert _filed({"event": "charge.success", "data": {"id": 7, "reference": "r"}}) == (
+        "charge.success:7",
+        "charge.success",
+    )
+
+
+@pytest.mark.parametrize("missing", [{}, {"id": None}, {"id": ""}, {"id": []}, {"id": True}, {"id": 1.5}])
+def test_without_an_id_the_reference_is_the_key(missing: dict[str, Any]) -> None:
+    filed = _filed({"event": "charge.success", "data": {"reference": "ch-1", **missing}})
+    assert filed == ("charge.success:ch-1", "charge.success")
+
+
+@pytest.mark.parametrize(
+    ("body", "event_type"),
+    [
+        ({"event": "charge.success", "data": {}}, "charge.success"),
+        ({"event": "charge.success", "data": []}, "charge.success"),
+        ({"event": "charge.success", "data": {"reference": "a\x00b"}}, "charge.success"),
+        ({"event": "charge.success", "data": {"reference": "x" * 5_000}}, "charge.success"),
+        ({"event": "charge.success", "data": {"reference": "\ud800"}}, "charge.success"),
+        ({"event": 5, "data": {"id": 7}}, "unknown"),
+        ({"event": "e" * 5_000, "data": {"id": 7}}, "unknown"),
+        ({"data": {"id": 7}}, "unknown"),
+        ([], "unknown"),
+        (0, "unknown"),
+        (b"", "unknown"),
+        (b"not json", "unknown"),
+        (b"\xff\xfe\x00", "unknown"),
+        (b"[" * 100_000, "unknown"),
+        (b'{"event":"charge.success","data":{"id":' + b"9" * 5_000 + b"}}", "unknown"),
+    ],
+)
+def test_what_names_neither_is_filed_under_the_hash_of_its_bytes(body: Any, event_type: str) -> None:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    assert _filed(raw) == (hashlib.sha256(raw).hexdigest(), event_type)
