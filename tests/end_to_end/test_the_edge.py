@@ -82,7 +82,7 @@ async def test_a_bad_request_gets_a_problem_document(market, method, path, body,
     assert problem["requestId"] == answer.headers["X-Request-Id"]
 
 
-@pytest.mark.parametrize("token", ["", "x", "a.b.c", "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."])
+@pytest.mark.parametrize("token", ["x", "a.b.c", "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."])
 async def test_a_broken_token_is_401_even_where_none_is_needed(market, token):
     for path in ("/api/orders", "/api/products"):
         answer = await market.http.get(path, headers={"Authorization": f"Bearer {token}"})

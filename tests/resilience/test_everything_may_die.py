@@ -78,9 +78,10 @@ async def kill_process(system: System, name: str) -> None:
 
 
 async def kill_server(system: System, name: str) -> None:
-    """The launcher sees it die and starts it again on the same data."""
+    """Killed and started again on the same data and ports."""
     server = getattr(system.servers, name)
     await asyncio.to_thread(server.kill)
+    await asyncio.to_thread(server.start)
 
 
 VICTIMS = {
