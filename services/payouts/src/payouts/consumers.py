@@ -18,6 +18,7 @@ from contracts.payments import (
     TransferSucceeded,
 )
 from payouts.domain.transfer_news import News
+from payouts.domain.wallet import Refund, Release
 from payouts.use_cases.credit_release import credit_release
 from payouts.use_cases.hear_transfer_news import hear_transfer_news
 from payouts.use_cases.hear_vendor import hear_vendor
@@ -26,12 +27,14 @@ from payouts.use_cases.settle_transfer import settle_transfer
 from payouts.use_cases.take_refund import take_refund
 
 
-async def on_vendor_approved(event: VendorApproved, received: Received, uow: UnitOfWork, _: Any) -> None:
-    await hear_vendor(uow, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence)
+async def on_vendor_approved(event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    now = dependencies.clock.now()
+    await hear_vendor(uow, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence, now)
 
 
-async def on_vendor_changed(event: VendorChanged, received: Received, uow: UnitOfWork, _: Any) -> None:
-    await hear_vendor(uow, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence)
+async def on_vendor_changed(event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    now = dependencies.clock.now()
+    await hear_vendor(uow, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence, now)
 
 
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, _: Any) -> None:
@@ -41,12 +44,22 @@ async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork,
 
 async def on_escrow_released(event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     await note_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
-    await credit_release(uow, event, dependencies.clock.now())
+    release = Release(
+        event.release_id,
+        event.order_id,
+        event.vendor_id,
+        event.gross_minor,
+        event.commission_minor,
+        event.delivery_fee_minor,
+        event.net_minor,
+    )
+    await credit_release(uow, release, dependencies.clock.now())
 
 
 async def on_escrow_refunded(event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     await note_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
-    await take_refund(uow, event, dependencies.clock.now())
+    refund = Refund(event.refund_id, event.order_id, event.vendor_id, event.amount_minor, event.from_vendor_minor)
+    await take_refund(uow, refund, dependencies.clock.now())
 
 
 async def on_transfer_succeeded(event: TransferSucceeded, _: Received, uow: UnitOfWork, dependencies: Any) -> None:

@@ -118,6 +118,11 @@ ON CONFLICT (vendor_id) DO UPDATE SET version_id = $2, account_number = $3, last
     verified = $7, reason = $8, check_digit_valid = $9, quarantine_reason = NULL, updated_at = $10
 """
 
+_LOCK_BANK_DETAILS: Final = """
+SELECT account_number, bank_code, account_name, verified, reason, check_digit_valid FROM vendor_bank_details
+WHERE vendor_id = $1 FOR UPDATE
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class BankDetails:
@@ -144,6 +149,16 @@ async def save_bank_details(
     verdict = (judged.verified, judged.reason, details.check_digit_valid)
     await uow.execute(_SAVE_VERSION, version_id, details.vendor_id, *shared, *verdict, changed_by, at)
     await uow.execute(_SAVE_BANK_DETAILS, details.vendor_id, version_id, *shared, *verdict, at)
+
+
+async def lock_bank_details(uow: UnitOfWork, vendor_id: UUID) -> BankDetails | None:
+    """The present details with their account number: for the service itself only, the API role may not read it."""
+    row = await uow.fetch_row(_LOCK_BANK_DETAILS, vendor_id)
+    if row is None:
+        return None
+    judged = Judged(row["verified"], row["reason"])
+    account = (row["account_number"], row["bank_code"], row["account_name"])
+    return BankDetails(vendor_id, *account, judged, row["check_digit_valid"])
 
 
 # --- Payouts and batches ---

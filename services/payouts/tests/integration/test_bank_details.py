@@ -3,6 +3,7 @@ import pytest
 
 from common.caller import Caller
 from common.ids import new_id
+from contracts.identity import VendorChanged
 from contracts.permissions import permissions_of
 
 
@@ -146,3 +147,27 @@ async def test_demo_vendors_have_accounts_that_the_sandbox_knows_under_their_nam
         name = await story.service.dependencies.gateway.account_name(account_number, bank_code)
         assert name == vendor.legal_name
     assert {vendor.id for vendor, *_ in _ACCOUNTS} == {vendor.id for vendor in demo.VENDORS}
+
+
+async def test_details_verified_under_another_legal_name_lose_their_verification(story):
+    vendor = await story.ready_vendor(1_000)
+
+    async def rename(legal_name, sequence):
+        await story.service.hear(
+            VendorChanged(
+                vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="A shop", legal_name=legal_name,
+                campus_id=new_id(),
+            ),
+            sequence=sequence,
+        )  # fmt: skip
+
+    await rename("ADA OBI VENTURES", 5)
+    assert (await read(story, vendor)).json()["data"]["verified"] is True
+    await rename("Bola Ade Stores", 4)
+    assert (await read(story, vendor)).json()["data"]["verified"] is True
+    await rename("Bola Ade Stores", 6)
+    details = (await read(story, vendor)).json()["data"]
+    assert (details["verified"], details["accountLast4"]) == (False, "6785")
+    assert details["reason"].startswith("name_mismatch")
+    assert (await story.ask(vendor, 100)).status_code == 409
+    assert len(await history(story, vendor)) == 2

@@ -29,6 +29,30 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Release:
+    """What escrow handed over for an order, in kobo; `id` is the release's own."""
+
+    id: UUID
+    order_id: UUID
+    vendor_id: UUID
+    gross_minor: int
+    commission_minor: int
+    delivery_fee_minor: int
+    net_minor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refund:
+    """A refund of an order, in kobo; `from_vendor_minor` left the vendor's earnings (0 while all was in escrow)."""
+
+    id: UUID
+    order_id: UUID
+    vendor_id: UUID
+    amount_minor: int
+    from_vendor_minor: int
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """What a vendor's wallet holds, in kobo, and whether payouts have somewhere to go."""
 

@@ -1,21 +1,19 @@
 """Credit a vendor with what escrow released."""
 
 from datetime import datetime
-from uuid import UUID
 
 from common import ledger
 from common.database import UnitOfWork
-from contracts.payments import EscrowReleased
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.errors import ReleaseContradicts
-from payouts.domain.wallet import Line, repayment
+from payouts.domain.wallet import Line, Release, repayment
 
 
-async def credit_release(uow: UnitOfWork, released: EscrowReleased, now: datetime) -> None:
+async def credit_release(uow: UnitOfWork, released: Release, now: datetime) -> None:
     """Posts the release once, by its id; it repays the vendor's debt first. Raises ReleaseContradicts."""
-    vendor_id: UUID = released.vendor_id
-    key = f"release:{released.release_id}"
+    vendor_id = released.vendor_id
+    key = f"release:{released.id}"
     standing = await store.lock_wallet(uow, vendor_id)
     before = await store.find_line_net(uow, key, "release")
     if before is not None:

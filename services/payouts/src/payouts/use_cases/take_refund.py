@@ -4,18 +4,17 @@ from datetime import datetime
 
 from common import ledger
 from common.database import UnitOfWork
-from contracts.payments import EscrowRefunded
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.errors import ReleaseContradicts
-from payouts.domain.wallet import Line, shortfall
+from payouts.domain.wallet import Line, Refund, shortfall
 
 
-async def take_refund(uow: UnitOfWork, refunded: EscrowRefunded, now: datetime) -> None:
+async def take_refund(uow: UnitOfWork, refunded: Refund, now: datetime) -> None:
     """Posts the vendor's part once, by the refund's id; what the wallet cannot give becomes debt. Raises ReleaseContradicts."""
     if refunded.from_vendor_minor == 0:
         return
-    vendor_id, key = refunded.vendor_id, f"refund:{refunded.refund_id}"
+    vendor_id, key = refunded.vendor_id, f"refund:{refunded.id}"
     standing = await store.lock_wallet(uow, vendor_id)
     before = await store.find_line_net(uow, key, "refund")
     if before is not None:

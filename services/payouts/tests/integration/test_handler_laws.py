@@ -1,0 +1,88 @@
+"""The laws that every subscription keeps, run over the whole list."""
+
+import msgspec
+import pytest
+
+from common.caller import THE_SERVICE
+from common.ids import new_id
+from contracts.identity import VendorApproved, VendorChanged
+from contracts.payments import (
+    EscrowHeld,
+    EscrowRefunded,
+    EscrowReleased,
+)
+from payouts.consumers import SUBSCRIPTIONS
+
+STATE = (
+    "vendors", "order_shares", "wallets", "wallet_lines", "ledger_transactions", "ledger_entries", "ledger_balances",
+    "vendor_bank_details", "bank_detail_versions", "payout_requests", "payout_transfers", "transfer_observations",
+    "payout_exceptions", "outbox",
+)  # fmt: skip
+KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
+
+
+async def an_event_of(story, event):
+    """One event of the type, in a world where it has an effect."""
+    vendor = await story.ready_vendor(50_000)
+    if event in (VendorApproved, VendorChanged):
+        return event(
+            vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="B", legal_name="Another Name", campus_id=new_id()
+        )  # fmt: skip
+    ids = {"order_id": new_id(), "buyer_id": new_id(), "vendor_id": vendor.id}
+    if event is EscrowHeld:
+        return EscrowHeld(
+            **ids, amount_minor=900, commission_minor=1, delivery_fee_minor=2, reference="ch", held_at="2026-01-01T00:00:00.000Z"
+        )  # fmt: skip
+    if event is EscrowReleased:
+        return EscrowReleased(
+            **ids, release_id=new_id(), gross_minor=900, commission_minor=1, delivery_fee_minor=2, net_minor=897,
+            remaining_minor=0, remaining_vendor_minor=0,
+        )  # fmt: skip
+    if event is EscrowRefunded:
+        return EscrowRefunded(
+            **ids, refund_id=new_id(), amount_minor=60_000, from_vendor_minor=60_000, remaining_minor=0,
+            remaining_vendor_minor=0,
+        )  # fmt: skip
+    await story.payout(vendor, 1_000)
+    [transfer] = (await story.dispatch(KEY)).json()["data"]["transfers"]
+    return event(
+        reference=transfer["reference"], transfer_code="TRF_1", amount_minor=1_000, currency="NGN", status="any",
+        gateway_event_id="1", occurred_at="2026-01-01T00:00:00.000Z",
+    )  # fmt: skip
+
+
+async def state(story):
+    return {table: await story.service.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in STATE}
+
+
+@pytest.mark.parametrize("event", [line.event for line in SUBSCRIPTIONS], ids=lambda event: event.__name__)
+async def test_delivered_twice_equals_once_and_a_crash_before_the_commit_leaves_nothing(story, event):
+    said = await an_event_of(story, event)
+    before = await state(story)
+    [line] = [line for line in SUBSCRIPTIONS if line.event is event]
+    received = None
+
+    class Crash(Exception):
+        pass
+
+    async def crash(event, received, uow, dependencies):
+        await line.handler(event, received, uow, dependencies)
+        raise Crash
+
+    with pytest.raises(Crash):
+        async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            envelope = Envelope(99)
+            await crash(said, envelope, uow, story.service.dependencies)
+    assert await state(story) == before
+
+    received = await story.service.hear(said, sequence=99)
+    once = await state(story)
+    assert once != before
+    await story.service.hear(said, sequence=99, event_id=received.event_id)
+    assert await state(story) == once
+
+
+class Envelope(msgspec.Struct):
+    """The part of an envelope that this service's handlers look at."""
+
+    sequence: int
