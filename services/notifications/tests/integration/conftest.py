@@ -27,7 +27,7 @@ from contracts.payments import EscrowHeld
 from notifications.app import SERVICE
 
 SEALING_KEY = "a sealing key for these tests"
-QUEUE = "notifications.deliveries"
+SERVICE_ROLE_KEY = "service-role-key-of-these-tests"
 
 
 @dataclass(slots=True)
@@ -185,6 +185,7 @@ def open_story(fresh_database, broker_url, outside) -> Open:
         urls = settings.pop("urls", None) or await fresh_database("notifications")
         values = {
             "sealing_key": SEALING_KEY,
+            "service_role_key": SERVICE_ROLE_KEY,
             "sms_api_url": f"{outside.url}/sms",
             "smtp_url": outside.smtp_url,
             "on_call_url": f"{outside.url}/on-call/webhook",

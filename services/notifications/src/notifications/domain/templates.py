@@ -116,6 +116,7 @@ def _is_count(value: object) -> bool:
 
 
 def names_to_seal(template: Template, *, sensitive: bool) -> frozenset[str]:
-    """The parameters that are stored sealed: the secrets, and every text of a message that its sender calls sensitive."""
-    texts = {name for name, kind in template.parameters.items() if kind == "text"} if sensitive else set()
-    return template.secrets | texts
+    """The parameters that are stored sealed: a message's own secrets; or, of one without, every text when its sender says so."""
+    if template.sensitive or not sensitive:
+        return template.secrets
+    return frozenset(name for name, kind in template.parameters.items() if kind == "text")

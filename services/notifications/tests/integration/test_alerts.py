@@ -1,0 +1,121 @@
+"""Alerts: kept, listed, logged, and said to the people on call in their own words."""
+
+from datetime import timedelta
+
+import pytest
+
+from common.caller import THE_SERVICE
+from common.ids import new_id
+from contracts.operations import AlertRaised
+from notifications.consumers import WORK
+from notifications.domain.alerts import PAGE_AGAIN_AFTER
+from notifications.domain.errors import ProviderAway
+
+QUEUE = "notifications.deliveries"
+
+
+def alert(severity="SEV-2", dedup_key="balance:low"):
+    return AlertRaised(
+        alert_id=new_id(),
+        severity=severity,
+        title="Gateway balance is short",
+        detail="1,000 kobo are missing",
+        runbook="gateway-balance",
+        dedup_key=dedup_key,
+        about="batch-1",
+    )
+
+
+async def listed(story, **query):
+    headers = story.service.headers(new_id(), roles=("ops_oncall",))
+    return (await story.service.client.get("/api/alerts", params=query, headers=headers)).json()
+
+
+async def test_an_alert_is_logged_listed_and_paged(story, outside, capfd):
+    raised = alert()
+    received = await story.service.hear(raised)
+    await story.service.hear(raised, event_id=received.event_id)
+    await story.service.work(QUEUE)
+    assert [path for path, _ in outside.pages] == ["/on-call/webhook"]
+    page = await listed(story)
+    [shown] = page["data"]
+    assert {name: shown[name] for name in ("id", "severity", "title", "detail", "subject", "closedAt")} == {
+        "id": str(raised.alert_id),
+        "severity": "SEV-2",
+        "title": "Gateway balance is short",
+        "detail": "1,000 kobo are missing",
+        "subject": "batch-1",
+        "closedAt": None,
+    }
+    assert (page["meta"]["total"], shown["repetitions"]) == (1, 0)
+    assert shown["pagedAt"] is not None
+    assert capfd.readouterr().out.count("alert raised") == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "told"),
+    [
+        ("/on-call/api/v2/alerts", "", lambda page: page[0]["labels"]["severity"]),
+        ("/on-call/v2/enqueue", "route-1", lambda page: page["payload"]["custom_details"]["severity"]),
+        ("/on-call/webhook", "", lambda page: page["severity"]),
+    ],
+)
+async def test_the_people_on_call_are_paged_in_the_words_of_their_address(open_story, outside, path, key, told):
+    async with open_story(on_call_url=f"{outside.url}{path}", on_call_key=key) as story:
+        await story.service.hear(alert("SEV-1"))
+        await story.service.work(QUEUE)
+    [(called, page)] = outside.pages
+    assert (called, told(page)) == (path, "SEV-1")
+
+
+async def test_without_an_address_the_list_and_the_log_tell(open_story, outside):
+    async with open_story(on_call_url="") as story:
+        await story.service.hear(alert())
+        await story.service.work(QUEUE)
+        assert [(shown["severity"], shown["pagedAt"]) for shown in (await listed(story))["data"]] == [("SEV-2", None)]
+    assert outside.pages == []
+
+
+async def test_repetitions_of_an_open_alert_are_one_alert_said_again_when_it_grows_worse_or_old(story, outside):
+    async def raise_and_page(severity):
+        await story.service.hear(alert(severity))
+        await story.service.work(QUEUE)
+
+    await raise_and_page("SEV-2")
+    await raise_and_page("SEV-2")
+    await raise_and_page("SEV-3")
+    assert len(outside.pages) == 1
+    await raise_and_page("SEV-1")
+    assert [page["severity"] for _, page in outside.pages] == ["SEV-2", "SEV-1"]
+    story.service.runtime.clock.advance(PAGE_AGAIN_AFTER + timedelta(seconds=1))
+    await raise_and_page("SEV-1")
+    assert len(outside.pages) == 3
+    [shown] = (await listed(story))["data"]
+    assert (shown["severity"], shown["repetitions"]) == ("SEV-1", 4)
+
+
+async def test_a_page_that_nobody_takes_is_asked_again_and_at_the_end_written_down_without_a_new_alert(story, outside):
+    outside.page_faults = [500, 503]
+    raised = alert()
+    await story.service.hear(raised)
+    with pytest.raises(ProviderAway):
+        await story.service.work(QUEUE)
+    [work] = WORK
+    errand = work.payload(alert_id=raised.alert_id)
+    async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await work.when_exhausted(errand, None, uow, "ProviderAway: webhook: answered 503")
+    [row] = await story.service.fetch("SELECT page_error, paged_at FROM alerts")
+    assert (row["page_error"], row["paged_at"]) == ("ProviderAway: webhook: answered 503", None)
+    assert await story.service.published("operations.alert_raised.v1") == []
+
+
+async def test_alerts_are_sorted_by_time_or_severity_and_shown_to_those_who_may(story):
+    for severity in ("SEV-3", "SEV-1", "SEV-2"):
+        await story.service.hear(alert(severity, dedup_key=severity))
+        story.service.runtime.clock.advance(timedelta(seconds=1))
+    newest = [shown["severity"] for shown in (await listed(story))["data"]]
+    worst = [shown["severity"] for shown in (await listed(story, sort="severity", order="asc"))["data"]]
+    assert (newest, worst) == (["SEV-2", "SEV-1", "SEV-3"], ["SEV-1", "SEV-2", "SEV-3"])
+    assert [shown["severity"] for shown in (await listed(story, limit=1, page=2))["data"]] == ["SEV-1"]
+    refused = await story.service.client.get("/api/alerts", headers=story.service.headers(new_id()))
+    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")

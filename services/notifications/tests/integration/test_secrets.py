@@ -1,0 +1,111 @@
+"""A search through everything that a run leaves behind: no PIN and no code, in any form, anywhere."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import aio_pika
+from starlette.responses import JSONResponse
+
+from campus_tools.testing import eventually
+from common.caller import THE_SERVICE
+from common.ids import new_id
+from common.process import background
+from contracts.identity import OneTimeCodeIssued
+from contracts.orders import DeliveryPinIssued
+from notifications.app import SERVICE
+
+PINS = ("042917", "583016", "690244")
+CODE = "770031"
+ADDRESS = "+2348039998877"
+
+
+@asynccontextmanager
+async def tapped(broker_url, delays):
+    """Hears a copy of every event, and of everything that waits in a delay queue."""
+    connection = await aio_pika.connect(broker_url)
+    channel = await connection.channel()
+    heard = []
+    tap = await channel.declare_queue(exclusive=True)
+    await tap.bind("campus.events", "#")
+    for delay in delays:
+        await tap.bind(f"campus.delay.{int(delay * 1000)}", "#")
+
+    async def keep(message):
+        heard.append(message.body + repr(message.headers).encode())
+
+    await tap.consume(keep, no_ack=True)
+    yield heard
+    await connection.close()
+
+
+async def everything_stored(story):
+    tables = await story.service.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+    stored = []
+    for table in tables:
+        if table["tablename"] != "alembic_version":
+            stored.extend(row["row"] for row in await story.service.fetch(f"SELECT t::text AS row FROM {table[0]} t"))
+    return "\n".join(stored)
+
+
+async def test_no_pin_and_no_code_stands_readable_in_any_table_log_queue_or_dead_letter(
+    open_story, outside, broker_url, capfd
+):
+    delays = (0.05, 0.15)
+    async with open_story(retry_delays_seconds=delays) as story:
+        service = story.service
+        running = [
+            asyncio.ensure_future(task) for task in background(SERVICE, service.runtime, service.dependencies, "worker")
+        ]
+        await eventually(lambda: service.runtime.bus.is_connected)
+        async with tapped(broker_url, delays) as heard:
+            # One PIN arrives, one is refused by a company that repeats the text, one finds the company down for ever,
+            # one is of a buyer whom nobody knows and ends as a dead letter.
+            code_id, stranger = new_id(), new_id()
+            refusing = JSONResponse({"message": f"Rejected: your PIN is {PINS[1]}"}, 422)
+            await say(story, story.buyer(), story.pin(PINS[0], issue=1))
+            await eventually(lambda: outside.texts)
+            outside.sms_faults.append(refusing)
+            await say(story, story.pin(PINS[1], issue=2))
+            await eventually(lambda: service.published("operations.alert_raised.v1"))
+            outside.sms_down = True
+            sealed = story.sealer.seal(PINS[2], str(stranger))
+            await say(
+                story,
+                story.pin(PINS[2], issue=3),
+                DeliveryPinIssued(order_id=stranger, buyer_id=stranger, pin_sealed=sealed, issue=1),
+                OneTimeCodeIssued(
+                    code_id=code_id,
+                    purpose="sign_in",
+                    channel="sms",
+                    address_sealed=story.sealer.seal(ADDRESS, str(code_id)),
+                    code_sealed=story.sealer.seal(CODE, str(code_id)),
+                ),
+            )
+
+            async def all_ended():
+                failed = await service.fetch("SELECT 1 FROM notification_deliveries WHERE status = 'failed'")
+                letters = await service.fetch("SELECT 1 FROM dead_letters")
+                return len(failed) == 3 and len(letters) == 1
+
+            await eventually(all_ended)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        stored, spoken, carried = await everything_stored(story), capfd.readouterr(), b"\n".join(heard)
+    assert PINS[0] in outside.texts[0]["sms"]
+    # The search would find something: these stand there.
+    assert "message failed" in spoken.out + spoken.err
+    assert story.order_id.hex in stored or str(story.order_id) in stored
+    assert b"pinSealed" in carried
+    assert b"x-attempt" in carried
+    for secret in (*PINS, CODE, ADDRESS, ADDRESS[1:]):
+        for form in (secret, secret.encode().hex()):
+            assert form not in stored
+            assert form not in spoken.out + spoken.err
+            assert form.encode() not in carried
+
+
+async def say(story, *events):
+    async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        for event in events:
+            uow.publish(event)

@@ -1,0 +1,190 @@
+"""The decisions of this service, as tables."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pydantic import ValidationError
+
+from common.ids import new_id
+from common.problems import ValidationFailed
+from notifications.domain.alerts import (
+    PAGE_AGAIN_AFTER,
+    Alert,
+    Counted,
+    PageNow,
+    dialect_of,
+    judge_repetition,
+    page_of_alert,
+)
+from notifications.domain.deliveries import (
+    ATTEMPTS_MAX,
+    CLAIM_LIFE,
+    Contact,
+    Free,
+    Settled,
+    UnderWay,
+    UsedUp,
+    judge_claim,
+    masked,
+    notification_id_of,
+    pin_channel,
+    without,
+)
+from notifications.domain.templates import CATALOG, check_parameters, template_of
+from notifications.settings import Settings
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LATER = timedelta(milliseconds=1)
+
+
+@pytest.mark.parametrize(
+    ("status", "claimed_at", "attempts", "verdict"),
+    [
+        ("queued", None, 0, Free()),
+        ("queued", None, ATTEMPTS_MAX - 1, Free()),
+        ("queued", None, ATTEMPTS_MAX, UsedUp()),
+        ("queued", NOW, 1, UnderWay()),
+        ("queued", NOW, ATTEMPTS_MAX, UnderWay()),
+        ("queued", NOW - CLAIM_LIFE, 1, UnderWay()),
+        ("queued", NOW - CLAIM_LIFE - LATER, 1, Free()),
+        ("queued", NOW - CLAIM_LIFE - LATER, ATTEMPTS_MAX, UsedUp()),
+        *[(settled, None, 1, Settled()) for settled in ("sent", "delivered", "read", "failed", "bounced")],
+    ],
+)
+def test_a_delivery_may_be_claimed_when_nobody_holds_it(status, claimed_at, attempts, verdict):
+    assert judge_claim(status, claimed_at, attempts, NOW) == verdict
+
+
+@pytest.mark.parametrize(
+    ("recipient", "shown"),
+    [
+        ("chidi@unilag.edu.ng", "c***@unilag.edu.ng"),
+        ("+2348030000001", "+234******0001"),
+        ("+23480", "***"),
+        ("", "***"),
+        ('"a@b"@unilag.edu.ng', '"***@unilag.edu.ng'),
+    ],
+)
+def test_staff_see_an_address_masked(recipient, shown):
+    assert masked(recipient) == shown
+
+
+def test_a_providers_words_are_kept_without_what_they_repeat_of_the_message():
+    assert without({"pin": "042917", "empty": ""}, "cannot send 'PIN 042917'") == "cannot send 'PIN ***'"
+    assert len(without({}, "x" * 1000)) == 200
+
+
+def test_a_pin_goes_by_sms_when_there_is_a_phone():
+    with_phone = Contact(new_id(), "a@b.ng", "+2348030000001", None)
+    assert pin_channel(with_phone) == ("sms", "delivery_pin")
+    assert pin_channel(Contact(new_id(), "a@b.ng", None, None)) == ("email", "delivery_pin_ready")
+
+
+@pytest.mark.parametrize(("full_name", "greeted"), [("Chidi Okafor", "Chidi"), (None, "there"), ("  ", "there")])
+def test_people_are_greeted_by_their_first_name(full_name, greeted):
+    assert Contact(new_id(), "a@b.ng", None, full_name).first_name == greeted
+
+
+def test_the_same_news_has_the_same_id():
+    order_id = new_id()
+    assert notification_id_of("delivery_pin", order_id, 1) == notification_id_of("delivery_pin", order_id, 1)
+    assert notification_id_of("delivery_pin", order_id, 1) != notification_id_of("delivery_pin", order_id, 2)
+    assert notification_id_of("delivery_pin", order_id, 1) != notification_id_of("order_confirmation", order_id, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ({}, ["data.payoutId", "data.businessName", "data.amountMinor"]),
+        ({"payoutId": "p", "businessName": "b", "amountMinor": 1.5}, ["data.amountMinor"]),
+        ({"payoutId": "p", "businessName": "b", "amountMinor": True}, ["data.amountMinor"]),
+        ({"payoutId": "p", "businessName": "b", "amountMinor": -1}, ["data.amountMinor"]),
+        ({"payoutId": "", "businessName": "b" * 501, "amountMinor": 1}, ["data.payoutId", "data.businessName"]),
+        ({"payoutId": "p", "businessName": "b", "amountMinor": 1, "role": "admin"}, ["data.role"]),
+    ],
+)
+def test_parameters_that_do_not_fit_are_named(values, names):
+    with pytest.raises(ValidationFailed) as refused:
+        check_parameters(CATALOG["payout_processed"], values)
+    assert [param.name for param in refused.value.invalid_params] == names
+
+
+@pytest.mark.parametrize(
+    "line", [{"name": "x", "quantity": 1}, "x", {"name": "x", "quantity": "1", "lineTotalMinor": 1}]
+)
+def test_lines_have_a_name_a_quantity_and_a_total(line):
+    values = {"orderId": "o", "businessName": "b", "items": [line]}
+    with pytest.raises(ValidationFailed):
+        check_parameters(CATALOG["vendor_dispatch_alert"], values)
+
+
+@pytest.mark.parametrize(("name", "channel"), [("no_such_message", "email"), ("delivery_pin", "email")])
+def test_an_unknown_message_or_channel_is_refused(name, channel):
+    with pytest.raises(ValidationFailed):
+        template_of(name, channel)
+
+
+@pytest.mark.parametrize(
+    ("was", "paged_ago", "now_severity", "verdict"),
+    [
+        ("SEV-2", timedelta(minutes=1), "SEV-2", Counted()),
+        ("SEV-2", timedelta(minutes=1), "SEV-3", Counted()),
+        ("SEV-2", timedelta(minutes=1), "SEV-1", PageNow()),
+        ("SEV-2", PAGE_AGAIN_AFTER, "SEV-2", PageNow()),
+        ("SEV-2", None, "SEV-2", PageNow()),
+    ],
+)
+def test_a_repeated_alert_is_said_again_when_it_grew_worse_or_the_last_page_is_old(
+    was, paged_ago, now_severity, verdict
+):
+    paged_at = None if paged_ago is None else NOW - paged_ago
+    assert judge_repetition(was_severity=was, was_paged_at=paged_at, severity=now_severity, now=NOW) == verdict
+
+
+ALERT = Alert(
+    "a-1", "SEV-1", "Balance empty", "Top up", "balance", "balance:low", "b-1", "payouts", "2026-01-01T00:00:00.000Z"
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "dialect"),
+    [
+        ("http://alerts:9093/api/v2/alerts", "alertmanager"),
+        ("http://alerts/prefix/api/v2/alerts/", "alertmanager"),
+        ("https://events.pagerduty.com/v2/enqueue", "pagerduty"),
+        ("https://chat.example/hooks/1?path=/v2/enqueue", "webhook"),
+        ("", "webhook"),
+    ],
+)
+def test_the_address_says_in_which_words_to_page(url, dialect):
+    assert dialect_of(url) == dialect
+
+
+def test_alertmanager_joins_pages_by_their_labels():
+    [page] = page_of_alert("alertmanager", ALERT, "")
+    assert (page["labels"]["severity"], page["labels"]["dedup_key"]) == ("SEV-1", "balance:low")
+    assert page["annotations"]["description"] == "Top up"
+
+
+def test_pagerduty_joins_pages_by_the_dedup_key():
+    page = page_of_alert("pagerduty", ALERT, "route")
+    assert (page["routing_key"], page["dedup_key"], page["event_action"]) == ("route", "balance:low", "trigger")
+    assert page["payload"]["severity"] == "critical"
+
+
+def test_a_start_without_the_key_that_pagerduty_needs_is_refused():
+    values = {
+        "port": 1,
+        "jwks_url": "http://x",
+        "api_database_url": "x",
+        "service_database_url": "x",
+        "broker_url": "x",
+        "cursor_key": "x" * 16,
+        "sealing_key": "x" * 16,
+        "sms_api_url": "http://x",
+        "smtp_url": "smtp://x",
+        "on_call_url": "https://events.pagerduty.com/v2/enqueue",
+    }
+    with pytest.raises(ValidationError, match="ON_CALL_KEY"):
+        Settings(**values)
+    assert Settings(**values, on_call_key="k").on_call_key == "k"
