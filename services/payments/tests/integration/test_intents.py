@@ -1,0 +1,180 @@
+"""Starting a payment (contract section 7)."""
+
+import asyncio
+import re
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from contracts.identity import ReferralOutcome, UserProvisioned
+from contracts.orders import OrderCancelled, OrderExpired
+
+
+async def test_an_intent_takes_its_amount_from_the_order_and_its_address_from_the_gateway(story: Any) -> None:
+    provisioned = UserProvisioned(
+        user_id=story.buyer,
+        email="ada@unilag.edu.ng",
+        role="buyer",
+        referral=ReferralOutcome(applied=False, reward_minor=0),
+    )
+    await story.service.hear(provisioned)
+    placed = await story.place_order()
+    answer = await story.ask_intent(placed.order_id, channel="card", callbackUrl="https://shop.example/paid")
+
+    assert answer.status_code == 201
+    intent = answer.json()["data"]
+    assert UUID(intent.pop("id"))
+    reference = intent.pop("reference")
+    assert re.fullmatch(r"ch-[0-9a-f]{32}", reference)
+    assert intent == {
+        "orderId": str(placed.order_id),
+        "amountMinor": 500_000,
+        "currency": "NGN",
+        "status": "pending",
+        "authorizationUrl": f"{story.gateway.url}/pay/{reference}",
+        "accessCode": reference[-10:],
+        "expiresAt": "2026-01-01T00:15:00.000Z",
+    }
+    assert story.gateway.initialized[reference] == {
+        "email": "ada@unilag.edu.ng",
+        "amount": 500_000,
+        "currency": "NGN",
+        "reference": reference,
+        "callback_url": "https://shop.example/paid",
+        "channels": ["card"],
+        "metadata": {"userId": str(story.buyer), "orderId": str(placed.order_id), "settlement": "500000"},
+    }
+
+
+async def test_a_live_intent_is_returned_again_also_to_twenty_at_once(story: Any) -> None:
+    placed = await story.place_order()
+    answers = await asyncio.gather(*(story.ask_intent(placed.order_id) for _ in range(20)))
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.json()["data"]["id"] for answer in answers}) == 1
+    assert len({answer.json()["data"]["reference"] for answer in answers}) == 1
+    assert len(story.gateway.initialized) == 1
+    later = await story.open_intent(placed.order_id)
+    assert later["reference"] in story.gateway.initialized
+
+
+async def test_a_key_stays_bound_to_its_effect_for_good(story: Any) -> None:
+    placed, key = await story.place_order(), uuid4()
+    first = await story.ask_intent(placed.order_id, key=key)
+    again = await story.ask_intent(placed.order_id, key=str(key).upper())
+    assert again.json()["data"] == first.json()["data"]
+    other = await story.place_order()
+    for refused in (
+        await story.ask_intent(other.order_id, key=key),
+        await story.ask_intent(placed.order_id, key=key, channel="card"),
+    ):
+        assert (refused.status_code, refused.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+    assert len(story.gateway.initialized) == 1
+    stranger = uuid4()
+    elsewhere = await story.place_order(buyer_id=stranger)
+    assert (await story.ask_intent(elsewhere.order_id, key=key, user=stranger)).status_code == 201
+
+
+async def test_a_key_that_is_absent_or_no_uuid_v4_is_refused(story: Any) -> None:
+    placed = await story.place_order()
+    for key in (None, "", "nonsense", "018cc251-f400-7000-8000-000000000001"):
+        headers = story.service.headers(story.buyer, idempotency_key=key)
+        answer = await story.service.client.post(
+            "/api/payments/intent", headers=headers, json={"orderId": str(placed.order_id)}
+        )
+        assert answer.status_code == 422
+        assert answer.json()["invalid_params"][0]["name"] == "Idempotency-Key"
+    assert story.gateway.initialized == {}
+
+
+async def test_foreign_and_absent_orders_are_404_alike(story: Any) -> None:
+    foreign = await story.place_order(buyer_id=uuid4())
+    answers = await asyncio.gather(story.ask_intent(foreign.order_id), story.ask_intent(uuid4()))
+    documents = [answer.json() for answer in answers]
+    for document in documents:
+        document.pop("requestId")
+    assert [answer.status_code for answer in answers] == [404, 404]
+    assert documents[0] == documents[1]
+    assert story.gateway.initialized == {}
+
+
+async def test_an_order_whose_event_is_under_way_is_waited_for(story: Any) -> None:
+    order_id = uuid4()
+    waiting = asyncio.create_task(story.ask_intent(order_id))
+    await asyncio.sleep(0)
+    await story.place_order(order_id=order_id)
+    assert (await waiting).status_code == 201
+
+
+async def test_what_is_not_payable_is_409(story: Any) -> None:
+    paid = await story.paid_order()
+    assert (await story.ask_intent(paid.order_id)).status_code == 409
+    for event in (OrderCancelled, OrderExpired):
+        placed = await story.place_order()
+        await story.open_intent(placed.order_id)
+        await story.service.hear(
+            event(order_id=placed.order_id, buyer_id=story.buyer, vendor_id=story.vendor, reason="test")
+        )
+        answer = await story.ask_intent(placed.order_id)
+        assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    late = await story.place_order()
+    story.clock.advance(timedelta(minutes=15))
+    assert (await story.ask_intent(late.order_id)).status_code == 409
+
+
+async def test_a_foreign_callback_and_odd_bodies_are_422_and_change_nothing(story: Any) -> None:
+    placed = await story.place_order()
+    for body in (
+        {"callbackUrl": "https://evil.example/"},
+        {"callbackUrl": ""},
+        {"channel": "cash"},
+        {"amountMinor": 1},
+        {"orderId": "not-a-uuid"},
+    ):
+        assert (await story.ask_intent(placed.order_id, **body)).status_code == 422, body
+    assert (await story.service.fetch("SELECT * FROM payment_intents")) == []
+    assert story.gateway.initialized == {}
+
+
+async def test_who_may_not_place_orders_may_not_pay(story: Any) -> None:
+    placed = await story.place_order()
+    url, body = "/api/payments/intent", {"orderId": str(placed.order_id)}
+    assert (await story.service.client.post(url, json=body)).status_code == 401
+    staff = story.service.headers(story.buyer, idempotency_key=uuid4(), roles=("finance_checker",))
+    assert (await story.service.client.post(url, json=body, headers=staff)).status_code == 403
+
+
+async def test_a_gateway_that_fails_is_503_and_the_intent_stays_for_another_try(story: Any) -> None:
+    placed, key = await story.place_order(), uuid4()
+    story.gateway.fail_before = [500, 400, 401]
+    story.gateway.fail_after = [500]
+    for _ in range(4):
+        answer = await story.ask_intent(placed.order_id, key=key)
+        assert (answer.status_code, answer.json()["code"]) == (503, "INTERNAL_ERROR")
+        assert answer.headers["retry-after"]
+    answer = await story.ask_intent(placed.order_id, key=key)
+    assert answer.status_code == 201
+    assert len(await story.service.fetch("SELECT * FROM payment_intents")) == 1
+    # Each try had a reference of its own, written down before the call: a charge under any of them finds the order.
+    written = {row["reference"] for row in await story.service.fetch("SELECT reference FROM payment_references")}
+    assert len(written) == 5
+    [lost] = set(story.gateway.initialized) - {answer.json()["data"]["reference"]}
+    await story.tell(story.charge(lost, 500_000))
+    assert await story.order_status(placed.order_id) == "paid_escrow"
+
+
+async def test_payments_are_the_buyers_own_and_everybodys_for_staff(story: Any) -> None:
+    placed = await story.paid_order()
+    other = uuid4()
+    foreign = await story.place_order(buyer_id=other)
+    foreign_intent = (await story.ask_intent(foreign.order_id, user=other)).json()["data"]
+    client, own = story.service.client, story.service.headers(story.buyer)
+
+    mine = (await client.get("/api/payments", headers=own)).json()
+    assert (mine["meta"]["total"], mine["data"][0]["orderId"]) == (1, str(placed.order_id))
+    assert (mine["data"][0]["status"], mine["data"][0]["paidAt"]) == ("paid", "2026-01-01T00:00:00.000Z")
+    assert (await client.get(f"/api/payments/{mine['data'][0]['id']}", headers=own)).status_code == 200
+    assert (await client.get(f"/api/payments/{foreign_intent['id']}", headers=own)).status_code == 404
+    assert (await client.get("/api/payments/nonsense", headers=own)).status_code == 404
+    auditor = story.service.headers(uuid4(), roles=("auditor",))
+    assert (await client.get("/api/payments?order=asc", headers=auditor)).json()["meta"]["total"] == 2
+    assert (await client.get(f"/api/payments/{foreign_intent['id']}", headers=auditor)).status_code == 200

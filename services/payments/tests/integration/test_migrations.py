@@ -1,0 +1,50 @@
+from typing import Any
+
+import asyncpg
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
+
+from contracts.identity import SessionRevoked
+from contracts.topology import SUBSCRIPTIONS, WORK_QUEUES
+from payments import consumers
+from payments.tables import metadata
+
+
+async def test_the_migrated_database_is_what_the_tables_say(fresh_database: Any) -> None:
+    urls = await fresh_database("payments")
+    engine = create_async_engine(urls.owner.replace("postgresql://", "postgresql+asyncpg://"), poolclass=NullPool)
+
+    def differences(connection: Any) -> Any:
+        def ours(_: Any, name: str, kind: str, *__: Any) -> bool:
+            return not (kind == "table" and name == "alembic_version")
+
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "include_object": ours})
+        return compare_metadata(context, metadata)
+
+    async with engine.connect() as connection:
+        assert await connection.run_sync(differences) == []
+    await engine.dispose()
+
+
+async def test_every_table_the_api_role_may_touch_is_under_row_security(fresh_database: Any) -> None:
+    urls = await fresh_database("payments")
+    connection = await asyncpg.connect(urls.owner)
+    open_tables = await connection.fetch(
+        """
+        SELECT c.relname FROM pg_class AS c
+        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND NOT c.relrowsecurity
+          AND c.relname NOT IN ('outbox', 'outbox_sequences')
+          AND (has_any_column_privilege('campus_payments_api', c.oid, 'SELECT, INSERT, UPDATE')
+               OR has_table_privilege('campus_payments_api', c.oid, 'DELETE'))
+        """
+    )
+    await connection.close()
+    assert [row["relname"] for row in open_tables] == []
+
+
+def test_the_service_hears_exactly_what_the_map_of_the_broker_says() -> None:
+    heard = {line.event for line in consumers.SUBSCRIPTIONS} | {SessionRevoked}
+    assert heard == set(SUBSCRIPTIONS["payments"])
+    assert {item.queue for item in consumers.WORK} == {name for name in WORK_QUEUES if name.startswith("payments.")}

@@ -1,0 +1,155 @@
+"""Escrow leaves by delivery, by staff, by a resolution; two at once have one outcome (contract section 7)."""
+
+import asyncio
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from common.ids import new_id
+from contracts.orders import DisputeResolved, OrderDelivered, OrderDisputed, RefundRequested
+from payments.domain.errors import EscrowLocked, SubjectUnknown
+
+ROUNDS = 30
+
+
+def _delivered(placed: Any) -> OrderDelivered:
+    return OrderDelivered(
+        order_id=placed.order_id,
+        buyer_id=placed.buyer_id,
+        vendor_id=placed.vendor_id,
+        delivered_at="2026-01-01T00:00:00.000Z",
+        verified_by=placed.vendor_id,
+    )
+
+
+def _refund(placed: Any, amount_minor: int) -> RefundRequested:
+    return RefundRequested(
+        order_id=placed.order_id,
+        refund_id=new_id(),
+        buyer_id=placed.buyer_id,
+        vendor_id=placed.vendor_id,
+        amount_minor=amount_minor,
+        reason="test",
+    )
+
+
+async def _release(story: Any, order_id: UUID, amount_minor: Any, **claims: Any) -> Any:
+    granted = {"roles": ("finance_checker",), "stepped_up": True, **claims}
+    headers = story.service.headers(uuid4(), **granted)
+    return await story.service.client.post(
+        f"/api/orders/{order_id}/release", headers=headers, json={"amountMinor": amount_minor}
+    )
+
+
+async def test_delivery_releases_everything_once_however_often_it_is_told(story: Any) -> None:
+    placed = await story.paid_order()
+    heard = await story.service.hear(_delivered(placed))
+    await story.service.hear(_delivered(placed), event_id=heard.event_id)
+    await story.service.hear(_delivered(placed))
+
+    assert await story.balances() == {
+        "gateway_cash": 500_000,
+        f"vendor_payable:{story.vendor}": -456_000,
+        "commission": -24_000,
+        "delivery_fee": -20_000,
+    }
+    [released] = await story.service.published("payments.escrow_released.v1")
+    assert UUID(released.pop("releaseId"))
+    assert released == {
+        "orderId": str(placed.order_id),
+        "buyerId": str(story.buyer),
+        "vendorId": str(story.vendor),
+        "grossMinor": 500_000,
+        "commissionMinor": 24_000,
+        "deliveryFeeMinor": 20_000,
+        "netMinor": 456_000,
+        "remainingMinor": 0,
+        "remainingVendorMinor": 0,
+    }
+    await story.check_books()
+
+
+async def test_a_delivery_before_the_escrow_climbs_the_ladder(story: Any) -> None:
+    placed = await story.place_order()
+    with pytest.raises(SubjectUnknown):
+        await story.service.hear(_delivered(placed))
+    assert await story.balances() == {}
+
+
+async def test_staff_release_in_parts_and_never_more_than_is_locked(story: Any) -> None:
+    placed = await story.paid_order()
+    part = await _release(story, placed.order_id, 100_001)
+    assert (part.status_code, part.json()["data"]) == (
+        200,
+        {"releasedMinor": 100_001, "remainingLockedMinor": 399_999},
+    )
+    before = await story.balances()
+    refused = await _release(story, placed.order_id, 400_000)
+    assert (refused.status_code, refused.json()["code"]) == (409, "ESCROW_BALANCE_DEFICIT")
+    assert refused.json()["invalid_params"][0]["name"] == "amountMinor"
+    assert await story.balances() == before
+    assert (await _release(story, placed.order_id, 399_999)).json()["data"]["remainingLockedMinor"] == 0
+    assert (await story.balances())[f"vendor_payable:{story.vendor}"] == -456_000
+    await story.service.hear(_delivered(placed))
+    assert len(await story.service.published("payments.escrow_released.v1")) == 2
+    await story.check_books()
+
+
+async def test_who_may_release_and_what_is_refused(story: Any) -> None:
+    placed = await story.paid_order()
+    unpaid = await story.place_order()
+    assert (await _release(story, placed.order_id, 1, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
+    assert (await _release(story, placed.order_id, 1, roles=("finance_maker",))).json()["code"] == "AUTH_FORBIDDEN"
+    for amount in (0, -1, 1.5, "1", True, None, 10**20):
+        assert (await _release(story, placed.order_id, amount)).status_code == 422
+    assert (await _release(story, uuid4(), 1)).status_code == 404
+    assert (await _release(story, unpaid.order_id, 1)).json()["code"] == "ESCROW_BALANCE_DEFICIT"
+    assert await story.service.fetch("SELECT * FROM releases") == []
+
+
+async def test_a_disputed_order_is_423_until_its_resolution_releases_exactly_its_amount(story: Any) -> None:
+    placed = await story.paid_order()
+    parties = {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
+    disputed = OrderDisputed(**parties, reason="never came")
+    await story.service.hear(disputed, sequence=5)
+    locked = await _release(story, placed.order_id, 1)
+    assert (locked.status_code, locked.json()["code"]) == (423, "ESCROW_LOCKED")
+    with pytest.raises(EscrowLocked):
+        await story.service.hear(_delivered(placed))
+
+    refund = _refund(placed, 200_000)
+    await story.service.hear(refund)
+    resolved = DisputeResolved(
+        **parties, outcome="split", refund_minor=200_000, release_minor=300_000, refund_id=refund.refund_id
+    )
+    heard = await story.service.hear(resolved, sequence=6)
+    await story.service.hear(resolved, sequence=6, event_id=heard.event_id)
+    await story.service.hear(disputed, sequence=4)
+    assert (await _release(story, placed.order_id, 1)).json()["code"] == "ESCROW_BALANCE_DEFICIT"
+    [released] = await story.service.published("payments.escrow_released.v1")
+    assert (released["grossMinor"], released["remainingMinor"]) == (300_000, 0)
+    await story.check_books()
+
+
+async def test_of_two_releases_at_once_only_what_is_locked_leaves(story: Any) -> None:
+    for _ in range(ROUNDS):
+        placed = await story.paid_order()
+        answers = await asyncio.gather(*(_release(story, placed.order_id, 300_000) for _ in range(2)))
+        assert sorted(answer.status_code for answer in answers) == [200, 409]
+    await story.check_books()
+
+
+async def test_release_against_refund_has_one_outcome_and_right_books(story: Any) -> None:
+    for _ in range(ROUNDS):
+        placed = await story.paid_order()
+        release, _refunded = await asyncio.gather(
+            _release(story, placed.order_id, 500_000), story.service.hear(_refund(placed, 500_000))
+        )
+        assert release.status_code in (200, 409)
+        [row] = await story.service.fetch("SELECT * FROM escrows WHERE order_id = $1", placed.order_id)
+        assert row["refunded_minor"] == 500_000
+        said = await story.service.published("payments.escrow_refunded.v1")
+        assert said[-1]["fromVendorMinor"] == (456_000 if release.status_code == 200 else 0)
+    assert (await story.balances()).get(f"vendor_payable:{story.vendor}", 0) == 0
+    await story.check_books()

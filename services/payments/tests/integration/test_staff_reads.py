@@ -1,0 +1,167 @@
+"""What staff read and replay, and what the row policies hold back."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+import msgspec
+import pytest
+
+from common.caller import THE_SERVICE
+from common.ids import new_id
+from common.messages import PermanentFault, Received
+from contracts.identity import ReferralOutcome, UserProvisioned
+from payments.consumers import WebhookWork, on_webhook_exhausted
+
+
+async def _get(story: Any, path: str, *roles: str, user: UUID | None = None) -> Any:
+    return await story.service.client.get(path, headers=story.service.headers(user or uuid4(), roles=roles))
+
+
+async def _dead(story: Any) -> str:
+    """A charge that cannot be read, given up."""
+    body = {"event": "charge.success", "data": {"id": 5, "amount": "much", "reference": "ch-5"}}
+    with pytest.raises(PermanentFault) as fault:
+        await story.tell(body)
+    received = Received(new_id(), "payments.webhooks", "/services/payments", "x", 1, "", 1, is_last_attempt=True)
+    async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await on_webhook_exhausted(WebhookWork(webhook_id="charge.success:5"), received, uow, str(fault.value))
+    letters = (await _get(story, "/api/dead-letter-webhooks", "ops_oncall")).json()
+    assert letters["meta"]["total"] == 1
+    return str(letters["data"][0]["id"])
+
+
+async def _replay(story: Any, letter_id: str, **claims: Any) -> Any:
+    headers = story.service.headers(uuid4(), **{"roles": ("ops_oncall",), "stepped_up": True, **claims})
+    return await story.service.client.post(f"/api/dead-letter-webhooks/{letter_id}/replay", headers=headers)
+
+
+async def test_what_the_ladder_could_not_mend_is_a_dead_letter_with_an_alert_that_names_the_event(story: Any) -> None:
+    letter_id = await _dead(story)
+    [letter] = (await _get(story, "/api/dead-letter-webhooks", "auditor")).json()["data"]
+    assert (letter["id"], letter["service"], letter["eventId"]) == (letter_id, "payments", "charge.success:5")
+    assert (letter["eventType"], letter["attempts"], letter["outcome"]) == ("charge.success", 1, "dead")
+    [alert] = await story.service.published("operations.alert_raised.v1")
+    assert alert["severity"] == "SEV-2"
+    assert "charge.success" in alert["title"]
+    assert await story.outcomes() == ["dead"]
+    assert (await _get(story, "/api/dead-letter-webhooks", "buyer")).status_code == 403
+
+
+async def test_a_replay_needs_step_up_and_puts_the_webhook_back_once(story: Any) -> None:
+    letter_id = await _dead(story)
+    assert (await _replay(story, letter_id, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
+    assert (await _replay(story, letter_id, roles=("auditor",))).json()["code"] == "AUTH_FORBIDDEN"
+    assert (await _replay(story, str(uuid4()))).status_code == 404
+    await story.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+
+    replayed = (await _replay(story, letter_id)).json()["data"]
+    assert replayed == {"id": letter_id, "eventId": "charge.success:5", "outcome": "queued", "requeued": True}
+    assert (await _replay(story, letter_id)).json()["data"]["requeued"] is False
+    with pytest.raises(PermanentFault):
+        await story.service.work("payments.webhooks")
+
+
+async def test_a_replay_of_an_effected_event_says_so_and_does_nothing(story: Any) -> None:
+    letter_id = await _dead(story)
+    await story.service.fetch("UPDATE processed_webhook_events SET outcome = 'done' RETURNING 1")
+    await story.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+    replayed = (await _replay(story, letter_id)).json()["data"]
+    assert (replayed["outcome"], replayed["requeued"]) == ("done", False)
+    assert await story.service.work("payments.webhooks") == 0
+
+
+async def test_the_book_is_read_by_auditors_and_finance(story: Any) -> None:
+    placed = await story.paid_order()
+    await story.tell(story.charge("ch-x", 700), is_last_attempt=True)
+    for role in ("auditor", "finance_maker", "finance_checker"):
+        listed = (await _get(story, "/api/transactions?sort=amount&order=desc", role)).json()
+        assert [entry["type"] for entry in listed["data"]] == ["charge", "quarantine"]
+        assert listed["meta"]["total"] == 2
+    assert listed["data"][0]["entries"] == [
+        {"account": f"escrow:{placed.order_id}", "amountMinor": -500_000},
+        {"account": "gateway_cash", "amountMinor": 500_000},
+    ]
+    assert listed["data"][0]["postingKey"].startswith("charge:ch-")
+    accounts = (await _get(story, "/api/ledger/accounts?order=asc&limit=2", "auditor")).json()
+    assert accounts["meta"] | {"total": 3, "total_pages": 2, "page": 1, "limit": 2} == accounts["meta"]
+    assert accounts["data"] == [
+        {"account": f"escrow:{placed.order_id}", "currency": "NGN", "balanceMinor": -500_000, "side": "credit"},
+        {"account": "gateway_cash", "currency": "NGN", "balanceMinor": 500_700, "side": "debit"},
+    ]
+    [quarantined] = (await _get(story, "/api/quarantined-charges", "auditor")).json()["data"]
+    assert (quarantined["reference"], quarantined["orderId"], quarantined["amountMinor"]) == ("ch-x", None, 700)
+    assert (quarantined["reason"], quarantined["status"]) == ("unknown_reference", "quarantined")
+    for path in ("/api/transactions", "/api/ledger/accounts", "/api/quarantined-charges"):
+        assert (await _get(story, path, "buyer")).status_code == 403
+        assert (await _get(story, f"{path}?sort=account", "auditor")).status_code == 422
+        assert (await _get(story, f"{path}?limit=101", "auditor")).status_code == 422
+
+
+async def test_a_referral_reward_is_credited_once_and_read_by_its_owner(story: Any) -> None:
+    event = UserProvisioned(
+        user_id=story.buyer,
+        email="new@unilag.edu.ng",
+        role="buyer",
+        referral=ReferralOutcome(applied=True, reward_minor=50_000, referrer_id=uuid4()),
+    )
+    heard = await story.service.hear(event)
+    await story.service.hear(event, event_id=heard.event_id)
+    await story.service.hear(event)
+    assert await story.balances() == {"referral_expense": 50_000, f"buyer_reward:{story.buyer}": -50_000}
+    assert await story.service.published("payments.reward_credited.v1") == [
+        {"userId": str(story.buyer), "amountMinor": 50_000, "reason": "referral"}
+    ]
+    own = (await _get(story, "/api/rewards/balance", "buyer", user=story.buyer)).json()["data"]
+    foreign = (await _get(story, "/api/rewards/balance", "buyer")).json()["data"]
+    assert (own, foreign) == ({"balanceMinor": 50_000}, {"balanceMinor": 0})
+
+
+SETTINGS = "SELECT set_config('app.user_id', $1, true), set_config('app.permissions', $2, true)"
+GUARDED = {
+    "payment_intents": "ledger:read",
+    "quarantined_charges": "ledger:read",
+    "ledger_transactions": "ledger:read",
+    "ledger_entries": "ledger:read",
+    "ledger_balances": "ledger:read",
+    "payable_orders": "escrow:release",
+    "escrows": "escrow:release",
+    "releases": "escrow:release",
+    "dead_letter_webhooks": "dead_letters:read",
+}
+
+
+async def test_the_policies_hold_when_a_query_forgets_its_filter(story: Any, owner_of: Any) -> None:
+    await story.paid_order()
+    await story.tell(story.charge("ch-x", 700), is_last_attempt=True)
+    await _dead(story)
+    own = ("payment_intents", "payable_orders", "payment_references", "payment_intent_keys")
+    async with owner_of(story, "api") as api:
+
+        async def seen(table: str, user: UUID, permissions: str) -> int:
+            async with api.transaction():
+                await api.fetch(SETTINGS, str(user), permissions)
+                return int(await api.fetchval(f"SELECT count(*) FROM {table}"))
+
+        for table in {*GUARDED, *own}:
+            assert await seen(table, uuid4(), "orders:place") == 0, table
+        for table in own:
+            assert await seen(table, story.buyer, "orders:place") == 1, table
+        for table, permission in GUARDED.items():
+            expected = 0 if table == "releases" else 1
+            assert await seen(table, uuid4(), permission) >= expected, table
+        for table in ("charges", "refunds", "inbox", "dead_letters"):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await seen(table, story.buyer, "ledger:read")
+        for column in ("payload", "raw"):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await api.fetch(f"SELECT {column} FROM processed_webhook_events")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await api.execute("UPDATE payable_orders SET status = 'paid_escrow'")
+
+
+async def test_payloads_of_work_are_plain_references(story: Any) -> None:
+    """Nothing of a webhook's content travels over the broker as work."""
+    await story.send({"event": "charge.success", "data": {"id": 1, "authorization": {"last4": "4081"}}})
+    [work] = await story.service.fetch("SELECT payload FROM outbox")
+    assert msgspec.json.decode(bytes(work["payload"])) == {"webhookId": "charge.success:1"}
