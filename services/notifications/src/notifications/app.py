@@ -19,10 +19,10 @@ from notifications.consumers import SUBSCRIPTIONS, WORK
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.routes import alerts, delivery_logs, feed, functions
 from notifications.settings import Settings
+from notifications.templates.words import Words
 from notifications.timers import SWEEP_EVERY_SECONDS, resume_abandoned_once
 from notifications.use_cases.deliver_notification import Desk
 from notifications.use_cases.send_delivery import Carrier, Post
-from notifications.words import Words
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from notifications.domain.alerts import PAGERDUTY_PATH
 
 
 class Settings(ServiceSettings):
-    """Providers and keys. `SMS_API_KEY` defaults to a word that only the sandbox takes: a real company refuses it."""
+    """Providers and keys. The default of `SMS_API_KEY` is a word that every real company refuses, aloud, with 401."""
 
     sealing_key: str = Field(min_length=16)
     sms_api_url: str = Field(pattern="^https?://")
-    sms_api_key: str = Field(default="sandbox", min_length=1)
+    sms_api_key: str = Field(default="not-set", min_length=1)
     sms_sender: str = Field(default="Campus", min_length=3, max_length=11)
     smtp_url: str = Field(pattern="^smtp(s|\\+starttls)?://")
     mail_from: str = Field(default="Campus Marketplace <no-reply@campus.example>", min_length=3)

@@ -3,7 +3,7 @@
 import pytest
 
 from notifications.domain.templates import CATALOG, check_parameters
-from notifications.words import GREETED, Words, naira_text, order_number
+from notifications.templates.words import GREETED, Words, naira_text, order_number
 
 SAMPLES = {
     "text": "0192f3c4-0000-7000-8000-00003f2a91bc",

@@ -15,7 +15,7 @@ from notifications.domain.errors import (
     NotificationOfSomebodyElse,
 )
 from notifications.domain.templates import check_parameters, template_of
-from notifications.words import GREETED, Words
+from notifications.templates.words import GREETED, Words
 
 
 @dataclass(frozen=True, slots=True)

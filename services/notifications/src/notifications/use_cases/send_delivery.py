@@ -13,9 +13,9 @@ from common.sealing import SealBroken, Sealer
 from notifications import store
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX, Free, Message, UsedUp, judge_claim, without
 from notifications.domain.errors import ProviderAway, ProviderRefused
+from notifications.templates.words import Words
 from notifications.use_cases.give_up_delivery import give_up_delivery
 from notifications.use_cases.settle_delivery import settle_delivery
-from notifications.words import Words
 
 
 class Carrier(Protocol):

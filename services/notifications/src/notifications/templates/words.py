@@ -1,4 +1,4 @@
-"""From a template and its values to the words that go out. The texts are in `templates/`, one file of blocks for each message."""
+"""From a template and its values to the words that go out. The texts stand beside this file, one of blocks for each message."""
 
 from collections.abc import Mapping
 from typing import Final
