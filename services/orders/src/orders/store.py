@@ -322,6 +322,7 @@ SELECT fingerprint, attempts_remaining FROM delivery_verifications WHERE caller_
 _RECORD_VERIFICATION: Final = """
 INSERT INTO delivery_verifications (caller_id, idempotency_key, order_id, fingerprint, attempts_remaining, tried_at)
 VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (caller_id, idempotency_key) DO NOTHING
 """
 
 
@@ -353,11 +354,11 @@ async def find_verification(uow: UnitOfWork, caller_id: UUID, key: UUID) -> Veri
     return None if row is None else Verification(row["fingerprint"], row["attempts_remaining"])
 
 
-async def record_verification(
+async def record_verification_once(
     uow: UnitOfWork, caller_id: UUID, key: UUID, order_id: UUID, verification: Verification, now: datetime
-) -> None:
-    """Binds the key to the try for good. A key that is in use for another order at this moment is a unique violation."""
-    await uow.execute(_RECORD_VERIFICATION, caller_id, key, order_id, *verification, now)
+) -> bool:
+    """Binds the key to the try for good; False when the caller used it for another order at this very moment."""
+    return await uow.execute(_RECORD_VERIFICATION, caller_id, key, order_id, *verification, now) == 1
 
 
 # --------------------------------------------------------------------------------------------------------------- timers

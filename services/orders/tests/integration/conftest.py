@@ -1,12 +1,14 @@
 """The orders service opened on a migrated database, with a clock in hand; and what the tests sell and say."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
+import pytest
 import pytest_asyncio
 
 from campus_tools.service_kit import OpenService, opened
@@ -19,6 +21,8 @@ from orders.app import SERVICE
 
 PIN_KEY = "a pin key for the tests"
 SEALING_KEY = "a sealing key for the tests"
+# In the place of the outbox's statement: the last one before the commit fails.
+BROKEN_OUTBOX = "SELECT 1 / 0, $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, $7::jsonb"
 
 
 @dataclass
@@ -163,9 +167,17 @@ class Market:
         return await self.service.client.post(f"/api/orders/{order['id']}/{verb}", json=body or {}, headers=headers)
 
 
-def wrong(pin: str) -> str:
-    """Another PIN than this one."""
-    return f"{(int(pin) + 1) % 10 ** len(pin):0{len(pin)}d}"
+@pytest.fixture
+def broken_outbox(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManager[None]]:
+    """`with broken_outbox():` every transaction that says something dies before its commit."""
+
+    @contextmanager
+    def breaking() -> Iterator[None]:
+        with monkeypatch.context() as patch:
+            patch.setattr("common.outbox.APPEND", BROKEN_OUTBOX)
+            yield
+
+    return breaking
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -1,6 +1,7 @@
 import asyncio
 from uuid import UUID, uuid4
 
+import asyncpg
 import pytest
 
 from common.ids import new_id
@@ -231,10 +232,10 @@ async def test_an_order_may_go_to_another_campus_that_is_known(market):
     assert (await market.ordered(campusId=str(campus)))["campusId"] == str(campus)
 
 
-async def test_a_checkout_that_dies_before_its_commit_leaves_nothing(market, monkeypatch):
+async def test_a_checkout_that_dies_before_its_commit_leaves_nothing(market, broken_outbox):
     product = await market.sell(stock=5)
-    monkeypatch.setattr("common.outbox.APPEND", "SELECT 1 / 0, $1, $2, $3, $4, $5, $6, $7")
-    answer = await market.checkout(product)
+    with broken_outbox():
+        answer = await market.checkout(product)
     assert (answer.status_code, answer.json()["code"]) == (500, "INTERNAL_ERROR")
     await nothing_happened(market, product, 5)
 
@@ -249,8 +250,6 @@ async def test_a_buyer_cannot_write_an_order_in_another_name_or_state_even_in_sq
     columns = "id, buyer_id, vendor_id, campus_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor"
     more = "commission_minor, refunded_minor, payment_due_at, idempotency_key, fingerprint, revision, created_at, updated_at"
     caller = await market.service.runtime.verifier.caller_of(market.service.token(market.buyer_id))
-    import asyncpg
-
     for change in ({"buyer_id": "gen_random_uuid()"}, {"status": "'paid_escrow'"}):
         shown = {"id": "gen_random_uuid()", "idempotency_key": "gen_random_uuid()", **change}
         source = ", ".join(shown.get(name.strip(), name.strip()) for name in f"{columns}, {more}".split(","))

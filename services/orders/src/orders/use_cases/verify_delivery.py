@@ -48,9 +48,9 @@ async def verify_delivery(
     offered = b"" if issued is None else pins.digest(order.id, issued.issue, tried.pin)
     verdict = judge(order.status, issued, offered)
     remaining = verdict.attempts_remaining if isinstance(verdict, Wrong) else None
-    await store.record_verification(
-        uow, tried.caller_id, tried.key, order.id, store.Verification(fingerprint, remaining), now
-    )
+    recorded = store.Verification(fingerprint, remaining)
+    if not await store.record_verification_once(uow, tried.caller_id, tried.key, order.id, recorded, now):
+        raise IdempotencyKeyReused
     if isinstance(verdict, Wrong):
         await store.count_wrong_try(uow, order.id)
         return verdict

@@ -1,0 +1,197 @@
+from datetime import timedelta
+
+import pytest
+
+from common.caller import ANONYMOUS
+from common.ids import new_id
+from orders.demo import demo_products, load_demo_data
+
+
+async def browse(market, **query):
+    answer = await market.service.client.get("/api/products", params=query)
+    assert answer.status_code == 200, answer.text
+    return [product["id"] for product in answer.json()["data"]]
+
+
+async def test_a_product_is_shown_to_anybody_in_whole(market):
+    product = await market.sell(price_minor=150_000, stock=3, rating_sum=14, rating_count=3)
+    answer = await market.service.client.get(f"/api/products/{product}")
+    assert answer.status_code == 200
+    assert answer.json()["data"] == {
+        "id": str(product),
+        "vendorId": str(market.vendor_id),
+        "vendorName": "Ada's Kitchen",
+        "campusId": str(market.campus_id),
+        "name": "Jollof Rice",
+        "description": "Smoky",
+        "category": "meals",
+        "priceMinor": 150_000,
+        "currency": "NGN",
+        "stock": 3,
+        "inStock": True,
+        "images": [],
+        "rating": 4.67,
+        "ratingCount": 3,
+        "revision": 1,
+        "createdAt": "2026-01-05T12:00:00.000Z",
+    }
+    listed = await market.service.client.get("/api/products")
+    assert listed.json()["data"] == [answer.json()["data"]]
+    assert listed.json()["meta"]["has_more"] is False
+
+
+async def test_a_product_without_a_review_has_no_rating(market):
+    shown = (await market.service.client.get(f"/api/products/{await market.sell()}")).json()["data"]
+    assert (shown["rating"], shown["ratingCount"]) == (None, 0)
+
+
+async def test_what_was_removed_is_absent(market):
+    removed = await market.sell(removed_at=market.clock.now())
+    assert await browse(market) == []
+    for product in (removed, new_id()):
+        answer = await market.service.client.get(f"/api/products/{product}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+
+
+async def test_a_bad_token_is_refused_even_where_none_is_needed(market):
+    answer = await market.service.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
+    assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    assert (await market.service.client.get("/api/products", headers=market.as_buyer())).status_code == 200
+
+
+async def test_each_filter_narrows_and_all_of_them_hold_together(market):
+    other_vendor, other_campus = new_id(), new_id()
+    rice = await market.sell(price_minor=100, stock=5)
+    fan = await market.sell(
+        price_minor=300,
+        stock=0,
+        name="Rechargeable Fan",
+        description="With light",
+        category="power",
+        vendor_id=other_vendor,
+        campus_id=other_campus,
+    )
+    fans = [str(fan)]
+    assert await browse(market, vendorId=other_vendor) == fans
+    assert await browse(market, campusId=other_campus) == fans
+    assert await browse(market, category="power") == fans
+    assert await browse(market, minPriceMinor=101) == fans
+    assert await browse(market, maxPriceMinor=299) == [str(rice)]
+    assert await browse(market, inStock="false") == fans
+    assert await browse(market, inStock="true") == [str(rice)]
+    for text in ("fan", "FANS", "recharg light", "fa", "power", "'fan' & !:*"):
+        assert await browse(market, q=text) == fans, text
+    for text in ("fan rice", "xyz", "!!!", "'"):
+        assert await browse(market, q=text) == [], text
+    everything = {"q": "fan", "vendorId": other_vendor, "campusId": other_campus, "category": "power"}
+    assert await browse(market, minPriceMinor=300, maxPriceMinor=300, inStock="false", **everything) == fans
+    assert await browse(market, minPriceMinor=301, **everything) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("vendorId", "x"),
+        ("campusId", "12"),
+        ("minPriceMinor", "-1"),
+        ("minPriceMinor", "1.5"),
+        ("maxPriceMinor", "999999999999999999999999"),
+        ("inStock", "perhaps"),
+        ("sort", "name"),
+        ("q", ""),
+        ("q", "x" * 201),
+        ("q", "a\x00b"),
+        ("category", "a\x00b"),
+        ("cursor", "a\x00b"),
+        ("cursor", "AAAA"),
+    ],
+)
+async def test_a_bad_filter_is_422_and_named(market, name, value):
+    answer = await market.service.client.get("/api/products", params={name: value})
+    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, name)
+
+
+@pytest.mark.parametrize("sort", ["newest", "price_asc", "price_desc"])
+async def test_a_walk_while_products_come_gives_each_exactly_once_in_its_order(market, sort):
+    standing = {}
+    for number in range(23):
+        if number % 3 == 0:
+            market.clock.advance(timedelta(seconds=1))
+        product = await market.sell(price_minor=100 + number % 4)
+        standing[str(product)] = (market.clock.now(), 100 + number % 4)
+    walked, cursor = [], None
+    while True:
+        query = {"limit": 5, "sort": sort} | ({} if cursor is None else {"cursor": cursor})
+        answer = (await market.service.client.get("/api/products", params=query)).json()
+        walked += [product["id"] for product in answer["data"]]
+        cursor = answer["meta"]["next_cursor"]
+        if cursor is None:
+            break
+        market.clock.advance(timedelta(seconds=1))
+        await market.sell(price_minor=101)
+    seen = [product for product in walked if product in standing]
+    assert len(walked) == len(set(walked))
+    assert set(seen) == set(standing)
+    keys = [standing[product][0 if sort == "newest" else 1] for product in seen]
+    assert keys == sorted(keys, reverse=sort != "price_asc")
+
+
+async def test_a_cursor_holds_for_its_list_its_filters_and_its_caller_only(market):
+    for _ in range(3):
+        await market.sell()
+    page = await market.service.client.get("/api/products", params={"limit": 1, "inStock": "true"})
+    cursor = page.json()["meta"]["next_cursor"]
+    get = market.service.client.get
+    same = await get("/api/products", params={"limit": 2, "inStock": "true", "cursor": cursor})
+    assert (same.status_code, len(same.json()["data"])) == (200, 2)
+    for query, headers in (
+        ({"cursor": cursor}, {}),
+        ({"cursor": cursor, "inStock": "false"}, {}),
+        ({"cursor": cursor, "inStock": "true", "sort": "price_asc"}, {}),
+        ({"cursor": cursor, "inStock": "true"}, market.as_buyer()),
+    ):
+        answer = await get("/api/products", params=query, headers=headers)
+        assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "cursor")
+
+
+async def test_pages_are_read_along_an_index_whatever_is_asked_alone(market):
+    """No sort and no scan of the table: the plan of each list's first page, as the API role gets it."""
+    await market.service.fetch(
+        """
+        INSERT INTO products (
+            id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, currency, stock, images, rating_sum,
+            rating_count, revision, created_at, updated_at
+        )
+        SELECT gen_random_uuid(), gen_random_uuid(), 'Vendor', gen_random_uuid(), 'Name ' || n, '', 'category ' || n % 50,
+            1 + n % 1000, 'NGN', 1, '[]', 0, 0, 1, now() - make_interval(secs => n), now()
+        FROM generate_series(1, 5000) AS n
+        """
+    )
+    async with market.service.runtime.database.unit_of_work(acting_as=ANONYMOUS) as uow:
+        for clause, order in (
+            ("", "created_at DESC, id DESC"),
+            ("", "price_minor ASC, id ASC"),
+            ("", "price_minor DESC, id DESC"),
+            ("AND category = 'category 7'", "created_at DESC, id DESC"),
+            ("AND category = 'category 7'", "price_minor ASC, id ASC"),
+            ("AND (created_at, id) < (now(), gen_random_uuid())", "created_at DESC, id DESC"),
+        ):
+            rows = await uow.fetch(
+                f"EXPLAIN SELECT id, name FROM products WHERE removed_at IS NULL {clause} ORDER BY {order} LIMIT 21"
+            )
+            plan = "\n".join(row[0] for row in rows)
+            assert "Index Scan" in plan, plan
+            assert "Seq Scan" not in plan, plan
+
+
+async def test_demo_data_is_loaded_once_and_said_aloud_once(market):
+    await load_demo_data(market.service.dependencies)
+    products = demo_products()
+    assert len(await market.service.published("orders.product_changed.v1")) == len(products)
+    sold = products[0].shelf.product_id
+    await market.ordered(sold)
+    left = await market.stock_of(sold)
+    await load_demo_data(market.service.dependencies)
+    assert len(await market.service.published("orders.product_changed.v1")) == len(products)
+    assert await market.stock_of(sold) == left
+    assert len(await browse(market, limit=100)) == 100

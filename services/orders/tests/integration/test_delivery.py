@@ -1,0 +1,222 @@
+import asyncio
+from uuid import UUID, uuid4
+
+import pytest
+
+from common.ids import new_id
+from common.sealing import Sealer
+
+
+def another(pin):
+    """Another PIN than this one."""
+    return f"{(int(pin) + 1) % 10 ** len(pin):0{len(pin)}d}"
+
+
+async def wrong_tries_of(market, order):
+    rows = await market.service.fetch("SELECT wrong_tries FROM delivery_pins WHERE order_id = $1", UUID(order["id"]))
+    return rows[0]["wrong_tries"]
+
+
+async def test_a_paid_order_has_a_pin_that_only_its_buyer_and_the_sealed_event_hold(market):
+    order = await market.paid()
+    pin = await market.pin_of(order)
+    assert len(pin) == 6
+    assert pin.isdecimal()
+    said = (await market.service.published("orders.delivery_pin_issued.v1"))[0]
+    assert said["issue"] == 1
+    assert Sealer("a sealing key for the tests").unseal(said["pinSealed"], order["id"]) == pin
+    kept = await market.service.fetch("SELECT delivery_pins::text AS kept FROM delivery_pins")
+    events = await market.service.fetch("SELECT convert_from(payload, 'UTF8') AS payload FROM outbox")
+    assert pin not in kept[0]["kept"].replace(order["id"], "")
+    assert not any(f'"{pin}"' in event["payload"] for event in events)
+
+
+async def test_the_pin_of_another_is_as_absent_as_that_of_no_order(market):
+    order = await market.paid()
+    for headers in (
+        market.as_merchant(),
+        market.as_staff("hub_agent", market.campus_id),
+        market.as_staff("support_agent"),
+        market.as_staff("auditor"),
+        market.as_buyer(new_id()),
+    ):
+        shown = await market.service.client.get(f"/api/orders/{order['id']}/delivery-pin", headers=headers)
+        reissued = await market.post(order, "delivery-pin/reissue", headers)
+        assert [(answer.status_code, answer.json()["code"]) for answer in (shown, reissued)] == [
+            (404, "RESOURCE_NOT_FOUND")
+        ] * 2
+    unpaid = await market.ordered()
+    answer = await market.service.client.get(f"/api/orders/{unpaid['id']}/delivery-pin", headers=market.as_buyer())
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("part", ["vendor", "hub_agent", "buyer"])
+@pytest.mark.parametrize("dispatched", [False, True])
+async def test_the_right_pin_delivers_whoever_of_the_three_shows_it(market, part, dispatched):
+    order = await market.paid()
+    if dispatched:
+        assert (await market.post(order, "dispatch", market.as_merchant())).status_code == 200
+    headers = {
+        "vendor": market.as_merchant(),
+        "hub_agent": market.as_staff("hub_agent", market.campus_id),
+        "buyer": market.as_buyer(),
+    }[part]
+    answer = await market.verify(order, await market.pin_of(order), headers=headers)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["data"] == {
+        "id": order["id"],
+        "status": "delivered",
+        "deliveredAt": "2026-01-05T12:00:00.000Z",
+    }
+    said = (await market.service.published("orders.order_delivered.v1"))[0]
+    assert (said["orderId"], said["deliveredAt"]) == (order["id"], "2026-01-05T12:00:00.000Z")
+
+
+async def test_who_may_read_but_not_verify_spends_no_try(market):
+    order = await market.paid()
+    answer = await market.verify(order, await market.pin_of(order), headers=market.as_staff("auditor"))
+    assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    stranger = await market.verify(
+        order, await market.pin_of(order), headers=market.as_staff("hub_agent", campus_id=new_id())
+    )
+    assert stranger.status_code == 404
+    assert (await wrong_tries_of(market, order), await market.status_of(order)) == (0, "paid_escrow")
+
+
+async def test_five_wrong_tries_by_anybody_lock_the_pin_even_for_the_right_one(market):
+    order = await market.paid()
+    pin = await market.pin_of(order)
+    callers = [market.as_merchant(), market.as_buyer(), market.as_staff("hub_agent", market.campus_id)]
+    for turn in range(5):
+        answer = await market.verify(order, another(pin), headers=callers[turn % 3])
+        assert (answer.status_code, answer.json()["code"]) == (400, "DELIVERY_PIN_INVALID")
+        assert answer.json()["attemptsRemaining"] == 4 - turn
+    locked = await market.verify(order, pin)
+    assert (locked.status_code, locked.json()["code"]) == (429, "RATE_LIMIT_EXCEEDED")
+    assert int(locked.headers["retry-after"]) > 0
+    assert await market.status_of(order) == "paid_escrow"
+
+
+async def test_parallel_guesses_never_exceed_five(market):
+    order = await market.paid()
+    pin = await market.pin_of(order)
+    callers = [market.as_merchant(), market.as_buyer(), market.as_staff("hub_agent", market.campus_id)]
+    answers = await asyncio.gather(
+        *(market.verify(order, another(pin), headers=callers[turn % 3]) for turn in range(30))
+    )
+    assert sorted(answer.status_code for answer in answers) == [400] * 5 + [429] * 25
+    remaining = sorted(answer.json()["attemptsRemaining"] for answer in answers if answer.status_code == 400)
+    assert remaining == [0, 1, 2, 3, 4]
+    assert await wrong_tries_of(market, order) == 5
+
+
+async def test_a_reissue_opens_the_lock_and_shuts_the_old_pin_three_times_at_most(market):
+    order = await market.paid()
+    first = await market.pin_of(order)
+    for _ in range(5):
+        await market.verify(order, another(first))
+    pins = [first]
+    for left in (2, 1, 0):
+        answer = await market.post(order, "delivery-pin/reissue", market.as_buyer())
+        assert answer.status_code == 200, answer.text
+        issued = answer.json()["data"]
+        assert (issued["attemptsRemaining"], issued["reissuesRemaining"]) == (5, left)
+        assert issued["pin"] == await market.pin_of(order)
+        pins.append(issued["pin"])
+    refused = await market.post(order, "delivery-pin/reissue", market.as_buyer())
+    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert [said["issue"] for said in await market.service.published("orders.delivery_pin_issued.v1")] == [1, 2, 3, 4]
+    for old in set(pins[:-1]) - {pins[-1]}:
+        assert (await market.verify(order, old)).status_code == 400
+    assert (await market.verify(order, pins[-1])).status_code == 200
+
+
+async def test_the_right_pin_again_is_a_success_without_effect_also_when_paid(market):
+    order = await market.paid()
+    pin = await market.pin_of(order)
+    assert (await market.verify(order, pin)).status_code == 200
+    again = await market.verify(order, pin, headers=market.as_merchant())
+    assert (again.status_code, again.json()["data"]["status"]) == (200, "delivered")
+    await market.release(order)
+    paid = await market.verify(order, pin)
+    assert (paid.status_code, paid.json()["data"]["status"]) == (200, "paid")
+    assert len(await market.service.published("orders.order_delivered.v1")) == 1
+    assert (await market.verify(order, another(pin))).status_code == 400
+
+
+async def test_one_key_is_one_try(market):
+    order = await market.paid()
+    pin, key = await market.pin_of(order), uuid4()
+    answers = await asyncio.gather(*(market.verify(order, another(pin), key=key) for _ in range(10)))
+    assert {(answer.status_code, answer.json()["attemptsRemaining"]) for answer in answers} == {(400, 4)}
+    assert await wrong_tries_of(market, order) == 1
+    other = await market.verify(order, pin, key=key)
+    assert (other.status_code, other.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+    assert await market.status_of(order) == "paid_escrow"
+    right = uuid4()
+    answers = [await market.verify(order, pin, key=right) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200] * 3
+    assert len(await market.service.published("orders.order_delivered.v1")) == 1
+
+
+async def test_one_key_of_a_caller_cannot_serve_two_orders(market):
+    first, second = await market.paid(), await market.paid()
+    key = uuid4()
+    assert (await market.verify(first, await market.pin_of(first), key=key)).status_code == 200
+    answer = await market.verify(second, await market.pin_of(second), key=key)
+    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+    assert await market.status_of(second) == "paid_escrow"
+
+
+async def test_one_key_for_two_orders_at_once_delivers_one_of_them(market):
+    orders = [await market.paid(), await market.paid()]
+    key, pins = uuid4(), [await market.pin_of(order) for order in orders]
+    answers = await asyncio.gather(
+        *(market.verify(order, pin, key=key) for order, pin in zip(orders, pins, strict=True))
+    )
+    assert sorted(answer.status_code for answer in answers) == [200, 422]
+    assert sorted([await market.status_of(order) for order in orders]) == ["delivered", "paid_escrow"]
+
+
+@pytest.mark.parametrize(
+    "pin", ["123", "123456789", "12345a", "\uff11\uff12\uff13\uff14\uff15\uff16", "", " 1234", "1234\n", 123456]
+)
+async def test_a_pin_that_is_not_four_to_eight_ascii_digits_is_422_and_no_try(market, pin):
+    order = await market.paid()
+    answer = await market.verify(order, pin)
+    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "pin")
+    assert await wrong_tries_of(market, order) == 0
+
+
+async def test_four_and_eight_digits_are_well_formed_and_wrong(market):
+    order = await market.paid()
+    assert [(await market.verify(order, pin)).status_code for pin in ("1234", "12345678")] == [400, 400]
+
+
+async def test_other_states_are_409_and_spend_no_try(market):
+    order = await market.paid()
+    pin = await market.pin_of(order)
+    for status in ("Processing", "expired", "cancelled", "disputed", "refund_pending", "refunded"):
+        await market.service.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
+        for shown in (pin, another(pin)):
+            answer = await market.verify(order, shown)
+            assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+        assert (await market.post(order, "delivery-pin/reissue", market.as_buyer())).status_code == 409
+    assert await wrong_tries_of(market, order) == 0
+
+
+async def test_without_a_key_nothing_is_verified(market):
+    order = await market.paid()
+    body = {"pin": await market.pin_of(order)}
+    answer = await market.post(order, "verify-delivery", market.as_buyer(), body)
+    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+    assert await market.status_of(order) == "paid_escrow"
+
+
+async def test_a_verification_that_dies_before_its_commit_leaves_nothing(market, broken_outbox):
+    order = await market.paid()
+    pin = await market.pin_of(order)
+    with broken_outbox():
+        assert (await market.verify(order, pin)).status_code == 500
+    assert await market.status_of(order) == "paid_escrow"
+    assert (await market.verify(order, pin)).status_code == 200

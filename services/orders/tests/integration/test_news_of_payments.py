@@ -1,0 +1,294 @@
+import asyncio
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from common import telemetry
+from common.ids import new_id
+from contracts.identity import CampusChanged, HubChanged, VendorApproved, VendorChanged
+from contracts.payments import EscrowHeld, EscrowRefunded, RefundFailed, RefundSettled
+from orders.domain.news import NewsBeforeItsTime, OrderUnknown
+from orders.timers import fire_timers_once
+
+
+def stale_count(event_type):
+    return telemetry.STALE_NEWS.labels(event_type)._value.get()
+
+
+async def everything(market):
+    """All rows of the database that a message may change."""
+    tables = [
+        "orders",
+        "order_timers",
+        "order_refunds",
+        "delivery_pins",
+        "products",
+        "vendors",
+        "campuses",
+        "hubs",
+        "outbox",
+        "inbox",
+    ]
+    return {table: await market.service.fetch(f"SELECT {table}::text FROM {table} ORDER BY 1") for table in tables}
+
+
+def refunded(order, refund_id, amount_minor):
+    return EscrowRefunded(
+        order_id=UUID(order["id"]),
+        buyer_id=UUID(order["buyerId"]),
+        vendor_id=UUID(order["vendorId"]),
+        refund_id=refund_id,
+        amount_minor=amount_minor,
+        from_vendor_minor=0,
+        remaining_minor=0,
+        remaining_vendor_minor=0,
+    )
+
+
+def settled(order, refund_id, amount_minor, kind="order"):
+    return RefundSettled(
+        refund_id=refund_id, kind=kind, amount_minor=amount_minor, order_id=UUID(order["id"]), buyer_id=None
+    )
+
+
+async def refunding(market):
+    """A paid order that was cancelled, and the id of its refund."""
+    order = await market.paid()
+    await market.post(order, "cancel", market.as_merchant(), {"reason": "sold out"})
+    said = (await market.service.published("orders.refund_requested.v1"))[-1]
+    return order, UUID(said["refundId"])
+
+
+async def test_held_escrow_makes_the_order_paid_and_gives_it_a_pin(market):
+    order = await market.paid()
+    assert (await market.show(order))["status"] == "paid_escrow"
+    timers = await market.service.fetch("SELECT kind, due_at FROM order_timers")
+    assert [(timer["kind"], timer["due_at"]) for timer in timers] == [
+        ("vendor_idle", market.clock.now() + timedelta(hours=72))
+    ]
+    assert len(await market.service.published("orders.delivery_pin_issued.v1")) == 1
+
+
+async def test_a_full_release_completes_a_delivered_order_and_a_part_of_it_does_not(market):
+    order = await market.paid()
+    await market.verify(order, await market.pin_of(order))
+    await market.release(order, remaining_minor=1)
+    assert await market.status_of(order) == "delivered"
+    await market.release(order)
+    assert await market.status_of(order) == "paid"
+    assert [said["orderId"] for said in await market.service.published("orders.order_completed.v1")] == [order["id"]]
+
+
+@pytest.mark.parametrize("dispatched", [False, True])
+async def test_staff_may_release_before_delivery(market, dispatched):
+    order = await market.paid()
+    if dispatched:
+        await market.post(order, "dispatch", market.as_merchant())
+    await market.release(order)
+    assert await market.status_of(order) == "paid"
+
+
+async def test_every_event_delivered_twice_takes_effect_once(market):
+    order, refund_id = await refunding(market)
+    amount = order["totalMinor"]
+    second, third = await market.ordered(), await market.paid()
+    vendor = {
+        "vendor_id": market.vendor_id,
+        "owner_user_id": market.merchant_id,
+        "legal_name": "Ada",
+        "campus_id": market.campus_id,
+    }
+    hub = HubChanged(hub_id=new_id(), campus_id=market.campus_id, name="Gate", delivery_fee_minor=1, active=True)
+    failed = RefundFailed(refund_id=refund_id, kind="order", amount_minor=amount, order_id=UUID(order["id"]))
+    deliveries = [
+        lambda **twice: market.service.hear(VendorApproved(business_name="Ada", **vendor), **twice),
+        lambda **twice: market.service.hear(VendorChanged(business_name="Ada II", **vendor), **twice),
+        lambda **twice: market.service.hear(CampusChanged(campus_id=new_id(), name="Lagos", active=True), **twice),
+        lambda **twice: market.service.hear(hub, **twice),
+        lambda **twice: market.pay(second, **twice),
+        lambda **twice: market.release(third, **twice),
+        lambda **twice: market.service.hear(refunded(order, refund_id, amount), **twice),
+        lambda **twice: market.service.hear(failed, **twice),
+        lambda **twice: market.service.hear(settled(order, refund_id, amount), **twice),
+    ]
+    for deliver in deliveries:
+        before = await everything(market)
+        received = await deliver()
+        after = await everything(market)
+        assert after != before
+        await deliver(event_id=received.event_id, sequence=received.sequence)
+        assert await everything(market) == after
+
+
+async def test_the_same_news_under_another_event_id_takes_no_second_effect_either(market):
+    order = await market.paid()
+    pin = await market.pin_of(order)
+    await market.pay(order)
+    assert await market.pin_of(order) == pin
+    await market.release(order)
+    await market.release(order)
+    assert len(await market.service.published("orders.order_completed.v1")) == 1
+
+
+async def test_a_message_that_arrives_ten_times_at_once_takes_effect_once(market):
+    order = await market.ordered()
+    event_id = new_id()
+    await asyncio.gather(*(market.pay(order, event_id=event_id, sequence=1) for _ in range(10)))
+    assert len(await market.service.published("orders.delivery_pin_issued.v1")) == 1
+
+
+async def test_stale_news_never_moves_an_order_back_and_is_counted(market):
+    order = await market.paid()
+    await market.verify(order, await market.pin_of(order))
+    await market.release(order)
+    before, counted = await market.show(order), stale_count(EscrowHeld.TYPE)
+    await market.pay(order)
+    assert await market.show(order) == before
+    assert stale_count(EscrowHeld.TYPE) == counted + 1
+
+
+async def test_a_release_before_its_charge_is_tried_again_and_then_counts(market):
+    order = await market.ordered()
+    with pytest.raises(NewsBeforeItsTime):
+        await market.release(order)
+    assert await market.service.fetch("SELECT 1 FROM inbox") == []
+    await market.pay(order)
+    await market.release(order)
+    assert await market.status_of(order) == "paid"
+
+
+async def test_news_of_an_order_that_is_not_known_is_tried_again(market):
+    order = await market.ordered()
+    with pytest.raises(OrderUnknown):
+        await market.pay({**order, "id": str(new_id())})
+    with pytest.raises(OrderUnknown):
+        await market.service.hear(refunded(order, new_id(), 1))
+
+
+async def end(market, order, how):
+    if how == "cancelled":
+        assert (await market.post(order, "cancel", market.as_buyer(), {"reason": "no"})).status_code == 200
+    else:
+        market.clock.advance(timedelta(minutes=15))
+        assert await fire_timers_once(market.service.dependencies) == 1
+    assert await market.status_of(order) == how
+
+
+@pytest.mark.parametrize("how", ["expired", "cancelled"])
+async def test_a_late_charge_takes_the_stock_again_while_there_is_some(market, how):
+    product = await market.sell(stock=2)
+    order = await market.ordered(product, 2)
+    await end(market, order, how)
+    assert await market.stock_of(product) == 2
+    await market.pay(order)
+    assert (await market.status_of(order), await market.stock_of(product)) == ("paid_escrow", 0)
+    assert len(await market.pin_of(order)) == 6
+    stock = [event["inStock"] for event in await market.service.published("orders.product_changed.v1")]
+    assert stock == [False, True, False]
+
+
+@pytest.mark.parametrize("how", ["expired", "cancelled"])
+async def test_a_late_charge_goes_back_when_the_stock_is_gone(market, how):
+    scarce, plenty = await market.sell(stock=2), await market.sell(stock=9)
+    items = [{"productId": str(scarce), "quantity": 2}, {"productId": str(plenty), "quantity": 3}]
+    answer = await market.service.client.post(
+        "/api/orders/checkout",
+        json={"items": items},
+        headers=market.as_buyer(idempotency_key="b2c44a45-7e51-4fd9-a3bb-6a7d8fdc3c10"),
+    )
+    order = answer.json()["data"]
+    await end(market, order, how)
+    await market.ordered(scarce, 1, buyer_id=new_id())
+    await market.pay(order)
+    assert await market.status_of(order) == "refund_pending"
+    assert [await market.stock_of(scarce), await market.stock_of(plenty)] == [1, 9]
+    said = await market.service.published("orders.refund_requested.v1")
+    assert [(event["orderId"], event["amountMinor"]) for event in said] == [(order["id"], order["totalMinor"])]
+    assert await market.service.published("orders.delivery_pin_issued.v1") == []
+
+
+async def test_a_refund_is_counted_once_and_ends_the_order_when_it_is_settled(market):
+    order, refund_id = await refunding(market)
+    amount = order["totalMinor"]
+    await market.service.hear(refunded(order, refund_id, amount))
+    shown = await market.show(order)
+    assert (shown["status"], shown["refundedMinor"]) == ("refund_pending", amount)
+    await market.service.hear(settled(order, refund_id, amount))
+    await market.service.hear(settled(order, refund_id, amount))
+    shown = await market.show(order)
+    assert (shown["status"], shown["refundedMinor"]) == ("refunded", amount)
+
+
+async def test_a_settlement_that_overtakes_the_posting_counts_the_same(market):
+    order, refund_id = await refunding(market)
+    amount = order["totalMinor"]
+    await market.service.hear(settled(order, refund_id, amount))
+    await market.service.hear(refunded(order, refund_id, amount))
+    shown = await market.show(order)
+    assert (shown["status"], shown["refundedMinor"]) == ("refunded", amount)
+
+
+async def test_a_failed_refund_calls_somebody_and_leaves_the_order_waiting(market):
+    order, refund_id = await refunding(market)
+    amount = order["totalMinor"]
+    failed = RefundFailed(refund_id=refund_id, kind="order", amount_minor=amount, order_id=UUID(order["id"]))
+    await market.service.hear(failed)
+    alerts = await market.service.published("operations.alert_raised.v1")
+    assert [(alert["severity"], alert["subject"]) for alert in alerts] == [("SEV-2", order["id"])]
+    assert await market.status_of(order) == "refund_pending"
+    await market.service.hear(settled(order, refund_id, amount))
+    assert await market.status_of(order) == "refunded"
+    counted = stale_count(RefundFailed.TYPE)
+    await market.service.hear(failed)
+    assert await market.status_of(order) == "refunded"
+    assert stale_count(RefundFailed.TYPE) == counted + 1
+
+
+async def test_the_refund_of_a_surplus_or_of_another_order_never_ends_this_one(market):
+    order, _ = await refunding(market)
+    other, other_refund_id = await refunding(market)
+    await market.service.hear(settled(order, new_id(), 1, kind="overpayment"))
+    with pytest.raises(OrderUnknown):
+        await market.service.hear(settled(order, other_refund_id, 1))
+    assert [await market.status_of(each) for each in (order, other)] == ["refund_pending"] * 2
+
+
+async def test_of_two_words_of_identity_the_newer_holds_whichever_comes_last(market):
+    product, hub = await market.sell(), new_id()
+    vendor = {
+        "vendor_id": market.vendor_id,
+        "owner_user_id": market.merchant_id,
+        "legal_name": "Ada",
+        "campus_id": market.campus_id,
+    }
+    newer = VendorChanged(business_name="Ada's New Kitchen", commission_basis_points=300, **vendor)
+    await market.service.hear(newer, sequence=2)
+    await market.service.hear(VendorApproved(business_name="Ada's Old Kitchen", **vendor), sequence=1)
+    rows = await market.service.fetch("SELECT business_name, commission_basis_points FROM vendors")
+    assert [tuple(row) for row in rows] == [("Ada's New Kitchen", 300)]
+    shown = await market.service.client.get(f"/api/products/{product}")
+    assert shown.json()["data"]["vendorName"] == "Ada's New Kitchen"
+    for fee, sequence in ((2, 2), (1, 1)):
+        said = HubChanged(hub_id=hub, campus_id=market.campus_id, name="G", delivery_fee_minor=fee, active=True)
+        await market.service.hear(said, sequence=sequence)
+    assert (await market.service.fetch("SELECT delivery_fee_minor FROM hubs"))[0][0] == 2
+
+
+async def test_a_handler_that_dies_before_its_commit_leaves_nothing_and_works_the_next_time(market, broken_outbox):
+    order = await market.ordered()
+    before = await everything(market)
+    with broken_outbox(), pytest.raises(Exception, match="division by zero"):
+        await market.pay(order)
+    assert await everything(market) == before
+    await market.pay(order)
+    assert await market.status_of(order) == "paid_escrow"
+
+
+async def test_a_cancellation_and_the_charge_at_the_same_moment_end_in_an_allowed_way(market):
+    for _ in range(5):
+        product = await market.sell(stock=1)
+        order = await market.ordered(product)
+        await asyncio.gather(market.post(order, "cancel", market.as_buyer(), {"reason": "no"}), market.pay(order))
+        status, stock = await market.status_of(order), await market.stock_of(product)
+        assert (status, stock) in (("paid_escrow", 0), ("refund_pending", 0))

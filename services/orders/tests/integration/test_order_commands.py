@@ -1,0 +1,126 @@
+import asyncio
+from uuid import UUID
+
+import pytest
+
+from common.ids import new_id
+
+
+@pytest.mark.parametrize("part", ["buyer", "vendor", "support"])
+async def test_before_payment_buyer_vendor_and_staff_cancel_and_the_stock_is_free_again(market, part):
+    product = await market.sell(stock=2)
+    order = await market.ordered(product, 2)
+    headers = {
+        "buyer": market.as_buyer(),
+        "vendor": market.as_merchant(),
+        "support": market.as_staff("support_agent"),
+    }[part]
+    answer = await market.post(order, "cancel", headers, {"reason": "changed my mind"})
+    assert answer.status_code == 200, answer.text
+    assert (answer.json()["data"]["status"], answer.json()["data"]["revision"]) == ("cancelled", 2)
+    assert ("commissionMinor" in answer.json()["data"]) == (part != "buyer")
+    assert await market.stock_of(product) == 2
+    said = await market.service.published("orders.order_cancelled.v1")
+    assert [(event["orderId"], event["reason"]) for event in said] == [(order["id"], "changed my mind")]
+    stock = [event["inStock"] for event in await market.service.published("orders.product_changed.v1")]
+    assert stock == [False, True]
+    assert await market.service.fetch("SELECT 1 FROM order_timers") == []
+    again = await market.post(order, "cancel", headers, {"reason": "again"})
+    assert (again.status_code, again.json()["data"]["revision"]) == (200, 2)
+    assert await market.stock_of(product) == 2
+
+
+async def test_cancelling_twenty_times_at_once_frees_the_stock_once(market):
+    product = await market.sell(stock=5)
+    order = await market.ordered(product, 3)
+    answers = await asyncio.gather(
+        *(market.post(order, "cancel", market.as_buyer(), {"reason": "no"}) for _ in range(20))
+    )
+    assert {answer.status_code for answer in answers} == {200}
+    assert await market.stock_of(product) == 5
+    assert len(await market.service.published("orders.order_cancelled.v1")) == 1
+
+
+@pytest.mark.parametrize("dispatched", [False, True])
+async def test_cancelling_a_paid_order_sends_all_of_the_money_back(market, dispatched):
+    order = await market.paid()
+    if dispatched:
+        await market.post(order, "dispatch", market.as_merchant())
+    answer = await market.post(order, "cancel", market.as_merchant(), {"reason": "sold out"})
+    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "refund_pending")
+    again = await market.post(order, "cancel", market.as_merchant(), {"reason": "sold out"})
+    assert again.status_code == 200
+    said = await market.service.published("orders.refund_requested.v1")
+    assert [(event["orderId"], event["amountMinor"], event["reason"]) for event in said] == [
+        (order["id"], order["totalMinor"], "sold out")
+    ]
+
+
+async def test_the_buyer_cannot_cancel_what_is_on_its_way(market):
+    order = await market.paid()
+    await market.post(order, "dispatch", market.as_merchant())
+    answer = await market.post(order, "cancel", market.as_buyer(), {"reason": "late"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert await market.status_of(order) == "dispatched"
+
+
+@pytest.mark.parametrize("status", ["expired", "delivered", "paid", "disputed", "refunded"])
+async def test_an_order_that_has_ended_cannot_be_cancelled_or_dispatched(market, status):
+    order = await market.ordered()
+    await market.service.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
+    for headers in (market.as_buyer(), market.as_merchant(), market.as_staff("support_agent")):
+        assert (await market.post(order, "cancel", headers, {"reason": "no"})).status_code == 409
+    assert (await market.post(order, "dispatch", market.as_merchant())).status_code == 409
+    assert await market.status_of(order) == status
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"reason": ""}, {"reason": "  "}, {"reason": 1}, {"reason": "x", "refundMinor": 1}]
+)
+async def test_a_cancellation_needs_a_reason_and_nothing_else(market, body):
+    order = await market.ordered()
+    answer = await market.post(order, "cancel", market.as_buyer(), body)
+    assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
+    assert await market.status_of(order) == "Processing"
+
+
+async def test_who_may_see_but_not_act_is_refused_and_who_may_not_see_finds_nothing(market):
+    order = await market.paid()
+    for headers in (market.as_staff("auditor"), market.as_staff("hub_agent", market.campus_id)):
+        assert (await market.post(order, "cancel", headers, {"reason": "no"})).status_code == 403
+        assert (await market.post(order, "dispatch", headers)).status_code == 403
+    stranger = market.as_merchant(vendor_id=new_id())
+    for verb, body in (("cancel", {"reason": "no"}), ("dispatch", {})):
+        answer = await market.post(order, verb, stranger, body)
+        absent = await market.post({"id": str(new_id())}, verb, stranger, body)
+        assert (answer.status_code, answer.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+        assert answer.json()["detail"] == absent.json()["detail"]
+    assert await market.status_of(order) == "paid_escrow"
+
+
+async def test_a_merchant_who_bought_it_from_another_cannot_dispatch_it(market):
+    order = await market.paid(buyer_id=market.merchant_id)
+    answer = await market.post(order, "dispatch", market.as_merchant(vendor_id=new_id()))
+    assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+
+
+async def test_dispatch_starts_the_time_for_the_pin_and_is_said_once(market):
+    order = await market.paid()
+    answers = [await market.post(order, "dispatch", market.as_merchant()) for _ in range(2)]
+    assert [(answer.status_code, answer.json()["data"]["status"]) for answer in answers] == [(200, "dispatched")] * 2
+    assert len(await market.service.published("orders.order_dispatched.v1")) == 1
+    timers = await market.service.fetch("SELECT kind FROM order_timers")
+    assert [timer["kind"] for timer in timers] == ["pin_window"]
+
+
+async def test_an_unpaid_order_cannot_be_dispatched(market):
+    order = await market.ordered()
+    answer = await market.post(order, "dispatch", market.as_merchant())
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert (await market.post(order, "dispatch", market.as_merchant(), {"to": "x"})).status_code == 422
+
+
+async def test_an_id_that_is_no_uuid_is_404(market):
+    for path in ("/api/orders/12", "/api/orders/12/items", "/api/products/12"):
+        answer = await market.service.client.get(path, headers=market.as_buyer())
+        assert (answer.status_code, answer.json()["code"]) == (404, "RESOURCE_NOT_FOUND")

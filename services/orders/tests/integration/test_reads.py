@@ -1,0 +1,188 @@
+from datetime import timedelta
+from uuid import UUID
+
+import asyncpg
+import pytest
+
+from common.ids import new_id
+
+
+async def listed(market, headers, **query):
+    answer = await market.service.client.get("/api/orders", params=query, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return [order["id"] for order in answer.json()["data"]]
+
+
+async def visible(market, table, user_id, **claims):
+    """What a bare SELECT shows to this caller: a query that has forgotten its filter."""
+    caller = await market.service.runtime.verifier.caller_of(market.service.token(user_id, **claims))
+    column = "id" if table == "orders" else "order_id"
+    async with market.service.runtime.database.unit_of_work(acting_as=caller) as uow:
+        return {str(row[0]) for row in await uow.fetch(f"SELECT {column} FROM {table}")}
+
+
+@pytest.fixture
+async def two_orders(market):
+    """One of the buyer at the market's vendor; one of a stranger at another vendor on another campus."""
+    mine = await market.paid()
+    foreign = await market.sell(vendor_id=new_id(), campus_id=new_id())
+    theirs = await market.paid(product_id=foreign, buyer_id=new_id())
+    return mine, theirs
+
+
+async def test_row_security_holds_even_when_the_query_forgets_its_filter(market, two_orders):
+    mine, theirs = two_orders
+    both = {mine["id"], theirs["id"]}
+    for table in ("orders", "order_items"):
+        assert await visible(market, table, market.buyer_id) == {mine["id"]}
+        assert await visible(market, table, new_id()) == set()
+        assert await visible(market, table, new_id(), roles=("buyer", "merchant"), vendor_id=market.vendor_id) == {
+            mine["id"]
+        }
+        assert await visible(market, table, new_id(), roles=("buyer",), vendor_id=market.vendor_id) == set()
+        assert await visible(market, table, new_id(), roles=("hub_agent",), campus_id=market.campus_id) == {mine["id"]}
+        assert await visible(market, table, new_id(), roles=("buyer",), campus_id=market.campus_id) == set()
+        assert await visible(market, table, new_id(), roles=("support_agent",)) == both
+        assert await visible(market, table, new_id(), roles=("auditor",)) == both
+        assert await visible(market, table, new_id(), roles=("finance_maker", "platform_admin")) == set()
+
+
+async def test_the_pins_row_is_its_buyers_alone_and_its_digest_nobodys(market, two_orders):
+    mine, _ = two_orders
+    assert await visible(market, "delivery_pins", market.buyer_id) == {mine["id"]}
+    for claims in (
+        {"roles": ("buyer", "merchant"), "vendor_id": market.vendor_id},
+        {"roles": ("hub_agent",), "campus_id": market.campus_id},
+        {"roles": ("support_agent",)},
+        {"roles": ("auditor",)},
+    ):
+        assert await visible(market, "delivery_pins", new_id(), **claims) == set()
+    caller = await market.service.runtime.verifier.caller_of(market.service.token(market.buyer_id))
+    for statement in (
+        "SELECT digest FROM delivery_pins",
+        "UPDATE delivery_pins SET wrong_tries = 0",
+        "SELECT * FROM order_timers",
+        "SELECT * FROM order_refunds",
+        "SELECT * FROM delivery_verifications",
+        "UPDATE orders SET status = 'paid'",
+        "UPDATE products SET stock = 1000",
+        "DELETE FROM orders",
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with market.service.runtime.database.unit_of_work(acting_as=caller) as uow:
+                await uow.execute(statement)
+
+
+async def test_every_table_that_the_api_role_may_touch_stands_under_row_security(market):
+    rows = await market.service.fetch(
+        """
+        SELECT DISTINCT relname FROM pg_class, aclexplode(relacl) AS granted
+        WHERE relkind = 'r' AND granted.grantee = 'campus_orders_api'::regrole AND NOT relrowsecurity
+        """
+    )
+    # The outbox is written by every caller's transaction; sequences hold no content.
+    assert {row["relname"] for row in rows} <= {"outbox", "outbox_sequences"}
+
+
+async def test_a_foreign_order_looks_like_an_absent_one(market, two_orders):
+    _, theirs = two_orders
+    for path in ("", "/items", "/delivery-pin"):
+        foreign = await market.service.client.get(f"/api/orders/{theirs['id']}{path}", headers=market.as_buyer())
+        absent = await market.service.client.get(f"/api/orders/{new_id()}{path}", headers=market.as_buyer())
+        assert (foreign.status_code, foreign.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+        same = ("status", "title", "detail", "code", "invalid_params", "type")
+        assert [foreign.json()[name] for name in same] == [absent.json()[name] for name in same]
+
+
+async def test_lists_show_each_party_their_orders(market, two_orders):
+    mine, theirs = two_orders
+    bought = await market.ordered(await market.sell(vendor_id=new_id()), buyer_id=market.merchant_id)
+    assert await listed(market, market.as_buyer()) == [mine["id"]]
+    assert await listed(market, market.as_buyer(new_id())) == []
+    assert sorted(await listed(market, market.as_merchant())) == sorted([mine["id"], bought["id"]])
+    assert mine["id"] in await listed(market, market.as_staff("hub_agent", market.campus_id))
+    assert theirs["id"] not in await listed(market, market.as_staff("hub_agent", market.campus_id))
+    assert len(await listed(market, market.as_staff("support_agent"))) == 3
+    anonymous = await market.service.client.get("/api/orders")
+    assert (anonymous.status_code, anonymous.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+
+
+async def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(market, two_orders):
+    mine, _ = two_orders
+    seen = {
+        name: "commissionMinor" in await market.show(mine, headers)
+        for name, headers in {
+            "buyer": market.as_buyer(),
+            "vendor": market.as_merchant(),
+            "hub": market.as_staff("hub_agent", market.campus_id),
+            "support": market.as_staff("support_agent"),
+            "auditor": market.as_staff("auditor"),
+        }.items()
+    }
+    assert seen == {"buyer": False, "vendor": True, "hub": True, "support": True, "auditor": True}
+
+
+async def test_the_items_of_an_order_stand_by_themselves_too(market, two_orders):
+    mine, _ = two_orders
+    answer = await market.service.client.get(f"/api/orders/{mine['id'].upper()}/items", headers=market.as_buyer())
+    assert (answer.status_code, answer.json()["data"]) == (200, mine["items"])
+
+
+@pytest.mark.parametrize("role", ["buyer", "merchant", "auditor"])
+async def test_a_walk_through_orders_while_others_are_placed_gives_each_exactly_once(market, role):
+    product = await market.sell(stock=1_000)
+    headers = {
+        "buyer": market.as_buyer(),
+        "merchant": market.as_merchant(),
+        "auditor": market.as_staff("auditor"),
+    }[role]
+    standing = []
+    for number in range(11):
+        if number % 4 == 0:
+            market.clock.advance(timedelta(seconds=1))
+        standing.append((await market.ordered(product))["id"])
+    walked, cursor = [], None
+    while True:
+        query = {"limit": 3} if cursor is None else {"limit": 3, "cursor": cursor}
+        answer = (await market.service.client.get("/api/orders", params=query, headers=headers)).json()
+        walked += [order["id"] for order in answer["data"]]
+        assert answer["meta"]["limit"] == 3
+        assert answer["meta"]["has_more"] == (answer["meta"]["next_cursor"] is not None)
+        cursor = answer["meta"]["next_cursor"]
+        if cursor is None:
+            break
+        market.clock.advance(timedelta(seconds=1))
+        await market.ordered(product)
+    assert walked == sorted(walked, key=walked.index)
+    assert len(walked) == len(set(walked)) == 11
+    assert set(walked) == set(standing)
+
+
+async def test_a_changed_or_foreign_cursor_is_422(market):
+    product = await market.sell()
+    for _ in range(3):
+        await market.ordered(product)
+    page = await market.service.client.get("/api/orders", params={"limit": 1}, headers=market.as_buyer())
+    cursor = page.json()["meta"]["next_cursor"]
+    for headers, sent in (
+        (market.as_buyer(), cursor[:-1] + ("A" if cursor[-1] != "A" else "B")),
+        (market.as_buyer(new_id()), cursor),
+        (market.as_buyer(), "x" * 600),
+        (market.as_buyer(), "é"),
+    ):
+        answer = await market.service.client.get("/api/orders", params={"cursor": sent}, headers=headers)
+        assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "cursor")
+
+
+@pytest.mark.parametrize("limit", ["0", "101", "-1", "x", ""])
+async def test_a_limit_outside_1_to_100_is_422(market, limit):
+    for path in ("/api/orders", "/api/products"):
+        answer = await market.service.client.get(path, params={"limit": limit}, headers=market.as_buyer())
+        assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "limit")
+
+
+async def test_an_order_is_read_in_whole_by_its_id(market, two_orders):
+    mine, _ = two_orders
+    shown = await market.show(mine)
+    assert UUID(shown["id"])
+    assert {**mine, "status": "paid_escrow", "revision": 2} == shown

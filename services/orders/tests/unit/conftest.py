@@ -1,0 +1,26 @@
+"""Orders out of nothing, for the pure rules."""
+
+from collections.abc import Callable
+
+import pytest
+
+from common.ids import new_id
+from orders.domain.moves import State
+from orders.domain.orders import Order
+
+
+@pytest.fixture
+def new_order() -> Callable[[State], Order]:
+    def make(status: State) -> Order:
+        return Order(
+            id=new_id(),
+            buyer_id=new_id(),
+            vendor_id=new_id(),
+            campus_id=new_id(),
+            status=status,
+            total_minor=150_000,
+            refunded_minor=0,
+            delivered_at=None,
+        )
+
+    return make

@@ -1,0 +1,135 @@
+"""The table of moves against the rows of the contract (section 6), written down here a second time."""
+
+import pytest
+
+from orders.domain.moves import MOVES, STATES, TRIGGERS, NoMove, answer
+from orders.domain.news import NewsBeforeItsTime, OrderUnknown, judge_news
+
+# From, trigger, to: as the contract lists them.
+CONTRACT = [
+    ("Processing", "payment_window_ended", "expired"),
+    ("Processing", "buyer_cancels", "cancelled"),
+    ("Processing", "vendor_cancels", "cancelled"),
+    ("Processing", "staff_cancels", "cancelled"),
+    ("Processing", "escrow_held", "paid_escrow"),
+    ("expired", "escrow_held", "paid_escrow"),
+    ("cancelled", "escrow_held", "paid_escrow"),
+    ("Processing", "escrow_held_without_stock", "refund_pending"),
+    ("expired", "escrow_held_without_stock", "refund_pending"),
+    ("cancelled", "escrow_held_without_stock", "refund_pending"),
+    ("paid_escrow", "vendor_dispatches", "dispatched"),
+    ("paid_escrow", "pin_accepted", "delivered"),
+    ("dispatched", "pin_accepted", "delivered"),
+    ("paid_escrow", "buyer_cancels", "refund_pending"),
+    ("paid_escrow", "vendor_cancels", "refund_pending"),
+    ("paid_escrow", "staff_cancels", "refund_pending"),
+    ("paid_escrow", "vendor_idle", "refund_pending"),
+    ("dispatched", "vendor_cancels", "refund_pending"),
+    ("dispatched", "staff_cancels", "refund_pending"),
+    ("paid_escrow", "buyer_disputes", "disputed"),
+    ("dispatched", "buyer_disputes", "disputed"),
+    ("dispatched", "pin_window_ended", "disputed"),
+    ("delivered", "escrow_fully_released", "paid"),
+    ("paid_escrow", "escrow_fully_released", "paid"),
+    ("dispatched", "escrow_fully_released", "paid"),
+    ("disputed", "escrow_fully_released", "paid"),
+    ("paid_escrow", "chargeback_opened", "disputed"),
+    ("dispatched", "chargeback_opened", "disputed"),
+    ("delivered", "chargeback_opened", "delivered"),
+    ("paid", "chargeback_opened", "paid"),
+    ("disputed", "resolved_for_buyer", "refund_pending"),
+    ("disputed", "resolved_for_vendor", "delivered"),
+    ("delivered", "return_approved", "delivered"),
+    ("paid", "return_approved", "paid"),
+    ("delivered", "everything_returned", "refunded"),
+    ("paid", "everything_returned", "refunded"),
+    ("refund_pending", "refund_settled", "refunded"),
+    ("delivered", "refund_settled", "delivered"),
+    ("paid", "refund_settled", "paid"),
+    ("refund_pending", "refund_failed", "refund_pending"),
+    ("delivered", "refund_failed", "delivered"),
+    ("paid", "refund_failed", "paid"),
+]
+COMMANDS = {
+    "buyer_cancels",
+    "vendor_cancels",
+    "staff_cancels",
+    "vendor_dispatches",
+    "pin_accepted",
+    "buyer_disputes",
+    "resolved_for_buyer",
+    "resolved_for_vendor",
+    "return_approved",
+    "everything_returned",
+}
+# Where a command finds its work done already.
+OBEYED = {
+    ("cancelled", "buyer_cancels"),
+    ("cancelled", "vendor_cancels"),
+    ("cancelled", "staff_cancels"),
+    ("refund_pending", "buyer_cancels"),
+    ("refund_pending", "vendor_cancels"),
+    ("refund_pending", "staff_cancels"),
+    ("dispatched", "vendor_dispatches"),
+    ("delivered", "pin_accepted"),
+    ("paid", "pin_accepted"),
+    ("disputed", "buyer_disputes"),
+    ("refund_pending", "resolved_for_buyer"),
+    ("delivered", "resolved_for_vendor"),
+    ("paid", "resolved_for_vendor"),
+    ("refunded", "everything_returned"),
+}
+LISTED = {(state, trigger) for state, trigger, _ in CONTRACT}
+UNLISTED = [(state, trigger) for state in STATES for trigger in TRIGGERS if (state, trigger) not in LISTED]
+TERMINAL = ("paid", "refunded")
+PRESUMES_A_CHARGE = ("escrow_fully_released", "chargeback_opened", "refund_settled", "refund_failed")
+
+
+@pytest.mark.parametrize(("state", "trigger", "to"), CONTRACT)
+def test_each_row_of_the_contract_is_a_move(state, trigger, to):
+    assert answer(state, trigger) == to
+
+
+@pytest.mark.parametrize(("state", "trigger"), [pair for pair in UNLISTED if pair[1] in COMMANDS])
+def test_every_other_command_is_forbidden_or_obeyed_already(state, trigger):
+    expected = NoMove.REPEATED if (state, trigger) in OBEYED else NoMove.FORBIDDEN
+    assert answer(state, trigger) is expected
+
+
+@pytest.mark.parametrize(("state", "trigger"), [pair for pair in UNLISTED if pair[1] not in COMMANDS])
+def test_all_other_news_moves_nothing_and_is_forbidden_only_before_its_charge(state, trigger):
+    too_early = trigger in PRESUMES_A_CHARGE and state in ("Processing", "expired", "cancelled")
+    expected = {NoMove.FORBIDDEN} if too_early else {NoMove.STALE, NoMove.REPEATED}
+    assert answer(state, trigger) in expected
+
+
+@pytest.mark.parametrize("trigger", [trigger for trigger in TRIGGERS if trigger not in COMMANDS])
+def test_news_heard_again_in_the_state_it_led_to_never_moves_the_order_on(trigger):
+    for reached in set(MOVES[trigger].leads.values()):
+        assert answer(reached, trigger) in (reached, NoMove.REPEATED, NoMove.STALE)
+
+
+@pytest.mark.parametrize("state", TERMINAL)
+@pytest.mark.parametrize("trigger", TRIGGERS)
+def test_stale_news_never_overwrites_a_terminal_state(state, trigger):
+    outcome = answer(state, trigger)
+    assert isinstance(outcome, NoMove) or outcome == state or (state, trigger) == ("paid", "everything_returned")
+
+
+def test_a_row_says_one_thing_of_each_state():
+    for trigger in TRIGGERS:
+        row = MOVES[trigger]
+        assert not set(row.leads) & row.repeated
+        assert not set(row.leads) & row.stale
+        assert not row.repeated & row.stale
+
+
+def test_news_of_an_unknown_order_is_tried_again(new_order):
+    with pytest.raises(OrderUnknown):
+        judge_news(None, "escrow_held", about=new_order("Processing").id)
+
+
+def test_news_before_its_time_is_tried_again(new_order):
+    order = new_order("Processing")
+    with pytest.raises(NewsBeforeItsTime):
+        judge_news(order, "escrow_fully_released", about=order.id)

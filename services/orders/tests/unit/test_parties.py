@@ -1,0 +1,46 @@
+import pytest
+
+from common.caller import Caller
+from common.ids import new_id
+from contracts.permissions import PERMISSIONS_BY_ROLE, permissions_of
+from orders.domain.parties import parts_of, sees_commission, trigger_of_cancelling
+
+
+def caller(*roles, **facts):
+    return Caller(**{"user_id": new_id(), "permissions": permissions_of(roles), **facts})
+
+
+def test_each_part_needs_its_role_and_its_tie_to_the_order(new_order):
+    order = new_order("paid_escrow")
+    assert parts_of(caller("buyer", user_id=order.buyer_id), order) == {"buyer"}
+    assert parts_of(caller("merchant", vendor_id=order.vendor_id), order) == {"vendor"}
+    assert parts_of(caller("buyer", vendor_id=order.vendor_id), order) == set()
+    assert parts_of(caller("hub_agent", campus_id=order.campus_id), order) == {"hub_agent"}
+    assert parts_of(caller("hub_agent", campus_id=new_id()), order) == set()
+    assert parts_of(caller("buyer", campus_id=order.campus_id), order) == set()
+    assert parts_of(caller("support_agent"), order) == {"support"}
+    assert parts_of(caller("auditor"), order) == set()
+    assert parts_of(Caller(), order) == set()
+
+
+@pytest.mark.parametrize(
+    ("parts", "trigger"),
+    [
+        (set(), None),
+        ({"hub_agent"}, None),
+        ({"buyer"}, "buyer_cancels"),
+        ({"buyer", "vendor"}, "vendor_cancels"),
+        ({"buyer", "support"}, "staff_cancels"),
+    ],
+)
+def test_who_plays_several_parts_cancels_in_the_one_that_may_do_more(parts, trigger):
+    assert trigger_of_cancelling(frozenset(parts)) == trigger
+
+
+def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(new_order):
+    order = new_order("paid")
+    assert sees_commission(caller("merchant", vendor_id=order.vendor_id), order.vendor_id)
+    assert not sees_commission(caller("merchant", vendor_id=new_id()), order.vendor_id)
+    assert not sees_commission(caller("buyer", user_id=order.buyer_id), order.vendor_id)
+    seeing = {role for role in PERMISSIONS_BY_ROLE if sees_commission(caller(role), order.vendor_id)}
+    assert seeing == {"support_agent", "auditor", "hub_agent"}

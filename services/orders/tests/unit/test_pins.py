@@ -1,0 +1,56 @@
+import pytest
+
+from common.ids import new_id
+from orders.domain.errors import DeliveryPinLocked, ForbiddenMove
+from orders.domain.moves import STATES
+from orders.domain.pins import WRONG_TRIES_MAX, Accepted, IssuedPin, PinKey, Wrong, attempts_remaining, judge
+
+KEY = PinKey("a pin key for the tests")
+ORDER = new_id()
+
+
+def issued(wrong_tries=0, issue=1):
+    return IssuedPin(issue, KEY.digest(ORDER, issue, "123456"), wrong_tries)
+
+
+def tried(pin, issue=1, order=ORDER):
+    return KEY.digest(order, issue, pin)
+
+
+@pytest.mark.parametrize(
+    ("state", "moves"), [("paid_escrow", True), ("dispatched", True), ("delivered", False), ("paid", False)]
+)
+def test_the_right_pin_delivers_once(state, moves):
+    assert judge(state, issued(), tried("123456")) == Accepted(moves)
+
+
+@pytest.mark.parametrize("wrong_tries", range(WRONG_TRIES_MAX))
+def test_a_wrong_pin_spends_a_try(wrong_tries):
+    assert judge("dispatched", issued(wrong_tries), tried("123457")) == Wrong(4 - wrong_tries)
+
+
+def test_after_five_wrong_tries_even_the_right_pin_is_refused():
+    with pytest.raises(DeliveryPinLocked) as refusal:
+        judge("dispatched", issued(5), tried("123456"))
+    assert int(refusal.value.headers["Retry-After"]) > 0
+
+
+@pytest.mark.parametrize(
+    "state", [state for state in STATES if state not in ("paid_escrow", "dispatched", "delivered", "paid")]
+)
+def test_no_other_state_takes_a_pin_and_no_try_is_spent(state):
+    with pytest.raises(ForbiddenMove):
+        judge(state, issued(), tried("123456"))
+
+
+def test_a_pin_opens_its_own_order_and_its_own_issue_only():
+    assert judge("dispatched", issued(issue=2), tried("123456", issue=1)) == Wrong(4)
+    assert judge("dispatched", issued(), tried("123456", order=new_id())) == Wrong(4)
+
+
+def test_digests_of_two_keys_differ():
+    assert PinKey("another pin key for tests").digest(ORDER, 1, "123456") != tried("123456")
+
+
+def test_the_tries_left_never_fall_below_none():
+    assert [attempts_remaining(count) for count in range(7)] == [5, 4, 3, 2, 1, 0, 0]

@@ -1,0 +1,100 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common.ids import new_id
+from common.money import AMOUNT_MINOR_MAX
+from orders.domain.errors import (
+    OutOfStock,
+    PriceMoved,
+    RepeatedProduct,
+    SeveralVendors,
+    UnknownCampus,
+    UnknownHub,
+    UnknownProduct,
+)
+from orders.domain.quotes import Destination, Hub, Offer, Wish, quote
+
+VENDOR, CAMPUS, OTHER_CAMPUS, PRODUCT, HUB = (new_id() for _ in range(5))
+ANYWHERE = Destination(campus_id=None, campus_known=False, hub_id=None, hub=None)
+
+
+def offer(price_minor=100_000, stock=10, vendor_id=VENDOR, commission=None):
+    return Offer(vendor_id, CAMPUS, "Jollof Rice", price_minor, stock, commission)
+
+
+def to(**known):
+    return Destination(
+        **{"campus_id": None, "campus_known": False, "hub_id": None, "hub": None, **known},
+    )
+
+
+@given(
+    lines=st.lists(st.tuples(st.integers(1, AMOUNT_MINOR_MAX), st.integers(1, 99)), min_size=1, max_size=50),
+    fee=st.integers(0, AMOUNT_MINOR_MAX),
+    commission=st.none() | st.integers(0, 10_000),
+)
+def test_a_quote_adds_up_and_its_commission_is_within_the_subtotal(lines, fee, commission):
+    wishes = [Wish(new_id(), quantity) for _, quantity in lines]
+    offers = {
+        wish.product_id: offer(price, stock=99, commission=commission)
+        for wish, (price, _) in zip(wishes, lines, strict=True)
+    }
+    quoted = quote(wishes, offers, to(hub_id=HUB, hub=Hub(CAMPUS, fee)), None)
+    assert quoted.subtotal_minor == sum(price * quantity for price, quantity in lines)
+    assert quoted.total_minor == quoted.subtotal_minor + fee
+    assert 0 <= quoted.commission_minor <= quoted.subtotal_minor
+    assert quoted.total_minor < 2**63
+
+
+@pytest.mark.parametrize(
+    ("commission", "price", "expected"),
+    [(None, 100_000, 5_000), (0, 100_000, 0), (750, 100_020, 7_502), (500, 110, 6), (500, 90, 4), (500, 130, 6)],
+)
+def test_commission_is_the_vendors_share_or_five_percent_half_to_even(commission, price, expected):
+    offers = {PRODUCT: offer(price, commission=commission)}
+    assert quote([Wish(PRODUCT, 1)], offers, ANYWHERE, None).commission_minor == expected
+
+
+@pytest.mark.parametrize(
+    ("destination", "campus"),
+    [
+        (to(), CAMPUS),
+        (to(campus_id=CAMPUS), CAMPUS),
+        (to(campus_id=OTHER_CAMPUS, campus_known=True), OTHER_CAMPUS),
+        (to(hub_id=HUB, hub=Hub(OTHER_CAMPUS, 0)), OTHER_CAMPUS),
+        (to(campus_id=OTHER_CAMPUS, hub_id=HUB, hub=Hub(OTHER_CAMPUS, 0)), OTHER_CAMPUS),
+    ],
+)
+def test_an_order_goes_to_the_hubs_campus_else_the_one_asked_for_else_the_vendors(destination, campus):
+    assert quote([Wish(PRODUCT, 1)], {PRODUCT: offer()}, destination, None).campus_id == campus
+
+
+@pytest.mark.parametrize(
+    ("destination", "refusal"),
+    [
+        (to(campus_id=OTHER_CAMPUS), UnknownCampus),
+        (to(hub_id=HUB), UnknownHub),
+        (to(campus_id=CAMPUS, hub_id=HUB, hub=Hub(OTHER_CAMPUS, 0)), UnknownHub),
+    ],
+)
+def test_a_destination_that_is_not_known_or_contradicts_itself_is_refused(destination, refusal):
+    with pytest.raises(refusal):
+        quote([Wish(PRODUCT, 1)], {PRODUCT: offer()}, destination, None)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "expected_total", "refusal"),
+    [
+        ([Wish(PRODUCT, 1), Wish(PRODUCT, 2)], None, RepeatedProduct),
+        ([Wish(PRODUCT, 1), Wish(HUB, 1)], None, UnknownProduct),
+        ([Wish(PRODUCT, 1), Wish(CAMPUS, 1)], None, SeveralVendors),
+        ([Wish(PRODUCT, 11)], None, OutOfStock),
+        ([Wish(PRODUCT, 1)], 100_001, PriceMoved),
+        ([Wish(PRODUCT, 11)], 1, PriceMoved),
+    ],
+)
+def test_what_cannot_be_sold_is_refused_by_name(wishes, expected_total, refusal):
+    offers = {PRODUCT: offer(), CAMPUS: offer(vendor_id=new_id())}
+    with pytest.raises(refusal):
+        quote(wishes, offers, ANYWHERE, expected_total)
