@@ -159,6 +159,7 @@ SIGNING_IN = (
     )
     """,
     "CREATE INDEX refresh_tokens_of_session ON refresh_tokens (session_id)",
+    "CREATE INDEX refresh_tokens_expiry ON refresh_tokens (expires_at)",
     """
     CREATE TABLE totp_factors (
         id uuid PRIMARY KEY,

@@ -9,7 +9,7 @@ from importlib.resources import files
 from common.clock import Clock
 from common.cursors import CursorSigner
 from common.database import Database
-from common.process import Runtime, Service
+from common.process import Loop, Runtime, Service
 from common.sealing import Sealer
 from common.tokens import Revocations
 from contracts.demo import CAMPUSES
@@ -19,6 +19,7 @@ from identity.credentials.signing_keys import SigningKeys
 from identity.domain.institutions import Institutions
 from identity.routes import auth, campuses, functions, keys, profiles, vendors
 from identity.settings import Settings
+from identity.timers import PRUNE_EVERY_SECONDS, prune_sessions_once
 from identity.use_cases.lay_foundations import ensure_first_admin, ensure_signing_key
 from identity.use_cases.load_demo_data import DemoSecrets, load_demo_data
 
@@ -93,10 +94,20 @@ async def demo_data(dependencies: Dependencies) -> None:
     )
 
 
+def loops(dependencies: Dependencies) -> list[Loop]:
+    """What the worker does beside its queues."""
+
+    async def prune() -> int:
+        return await prune_sessions_once(dependencies.database, now=dependencies.clock.now())
+
+    return [Loop("old sessions", prune, PRUNE_EVERY_SECONDS)]
+
+
 SERVICE = Service(
     name="identity",
     settings=Settings,
     compose=compose,
     routers=[auth.router, keys.router, profiles.router, campuses.router, vendors.router, functions.router],
+    loops=loops,
     commands={"demo-data": demo_data},
 )

@@ -6,10 +6,8 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, StringConstraints
 
 from common.schemas import RequestBody, ResponseShape
+from identity.domain import password_rules
 from identity.domain.addresses import e164_or_none, is_email, normal_email
-
-PASSWORD_CHARACTERS_MIN = 10
-PASSWORD_CHARACTERS_MAX = 128
 
 
 def _email(text: str) -> str:
@@ -30,7 +28,9 @@ Email = Annotated[str, StringConstraints(max_length=320), AfterValidator(_email)
 # Whatever was typed at a sign-in is compared, never judged: the answer must not tell addresses apart by their form.
 AnyAddress = Annotated[str, StringConstraints(min_length=1, max_length=320)]
 Phone = Annotated[str, StringConstraints(max_length=40), AfterValidator(_phone)]
-NewPassword = Annotated[str, StringConstraints(min_length=PASSWORD_CHARACTERS_MIN, max_length=PASSWORD_CHARACTERS_MAX)]
+NewPassword = Annotated[
+    str, StringConstraints(min_length=password_rules.CHARACTERS_MIN, max_length=password_rules.CHARACTERS_MAX)
+]
 FullName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 ReferralToken = Annotated[str, StringConstraints(max_length=64)]
 

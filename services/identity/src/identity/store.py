@@ -178,6 +178,19 @@ SELECT signed_in_at FROM sessions WHERE id = $1 AND user_id = $2 AND ended_at IS
 _END_SESSION: Final = """
 UPDATE sessions SET ended_at = $3, ended_because = $4 WHERE id = $1 AND user_id = $2 AND ended_at IS NULL RETURNING true
 """
+# A session without tokens can be neither refreshed nor stepped up; its last access token ended long before.
+_FORGET_EXPIRED_REFRESH_TOKENS: Final = """
+DELETE FROM refresh_tokens WHERE token_hash IN (
+    SELECT token_hash FROM refresh_tokens WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+"""
+_FORGET_EMPTY_SESSIONS: Final = """
+DELETE FROM sessions WHERE id IN (
+    SELECT s.id FROM sessions s
+    WHERE s.signed_in_at <= $1 AND NOT EXISTS (SELECT FROM refresh_tokens t WHERE t.session_id = s.id)
+    LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+"""
 
 
 async def record_account_once(uow: UnitOfWork, user_id: UUID, email: str, password_hash: str, now: datetime) -> bool:
@@ -248,6 +261,15 @@ async def lock_session(uow: UnitOfWork, session_id: UUID, user_id: UUID) -> Sign
 async def end_session_once(uow: UnitOfWork, session_id: UUID, user_id: UUID, now: datetime, because: str) -> bool:
     """Whether this ended the session; otherwise it had ended before."""
     return bool(await uow.fetch_value(_END_SESSION, session_id, user_id, now, because))
+
+
+async def forget_expired_refresh_tokens(uow: UnitOfWork, now: datetime, rows_max: int) -> int:
+    return await uow.execute(_FORGET_EXPIRED_REFRESH_TOKENS, now, rows_max)
+
+
+async def forget_empty_sessions(uow: UnitOfWork, now: datetime, rows_max: int) -> int:
+    """Sessions begun in this very moment have their first token in the same transaction."""
+    return await uow.execute(_FORGET_EMPTY_SESSIONS, now, rows_max)
 
 
 # -- second factors ---------------------------------------------------------------------------------------------------

@@ -149,6 +149,7 @@ refresh_tokens = sa.Table(
     sa.Column("used_at", _INSTANT),
     _foreign("refresh_tokens_session", "session_id", "sessions.id", on_delete="CASCADE"),
     sa.Index("refresh_tokens_of_session", "session_id"),
+    sa.Index("refresh_tokens_expiry", "expires_at"),
 )
 
 totp_factors = sa.Table(

@@ -21,6 +21,8 @@ from identity.app import SERVICE
 from identity.use_cases.load_demo_data import load_demo_data
 
 PASSWORD = "correct horse battery"
+SERVICE_ROLE_KEY = "a-service-role-key-for-tests"
+PREVIOUS_SERVICE_ROLE_KEY = "the-service-role-key-before-it"
 DEMO_PASSWORD = "a demo password"
 DEMO_SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 DEMO_SECRETS = {user.name: DEMO_SECRET for user in demo.USERS if "BUYER" not in user.name}
@@ -122,6 +124,8 @@ async def identity(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIte
             clock=clock,
             jwks_url=jwks_url,
             sealing_key="a sealing key for tests",
+            service_role_key=SERVICE_ROLE_KEY,
+            service_role_key_previous=PREVIOUS_SERVICE_ROLE_KEY,
             demo_password=DEMO_PASSWORD,
             **totp,
         ) as service:

@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 
 import jwt
-import pytest
 
 from .conftest import Identity
 
@@ -148,11 +147,12 @@ async def test_five_wrong_codes_make_the_next_one_wait_even_when_it_is_right(ide
     assert (await identity.step_up(tokens, secret))["aal"] == "aal2"
 
 
-@pytest.mark.parametrize("code", ["12345", "1234567", "12345a", "١٢٣٤٥٦", 123456, "123456\n"])
-async def test_a_code_that_is_not_six_ascii_digits_is_malformed(identity: Identity, code: Any) -> None:
+async def test_a_code_that_is_not_six_ascii_digits_is_malformed(identity: Identity) -> None:
     tokens, _ = await enrolled(identity)
-    answer = await identity.post("/api/auth/mfa/verify", {"code": code}, token=tokens["accessToken"])
-    assert answer.status_code == 422
+    malformed: list[Any] = ["12345", "1234567", "12345a", "١٢٣٤٥٦", 123456, "123456\n"]
+    for code in malformed:
+        answer = await identity.post("/api/auth/mfa/verify", {"code": code}, token=tokens["accessToken"])
+        assert answer.status_code == 422
     failures = await identity.service.fetch("SELECT code_failures FROM accounts")
     assert [row["code_failures"] for row in failures] == [0]
 

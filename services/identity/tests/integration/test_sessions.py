@@ -11,6 +11,7 @@ from common.caller import THE_SERVICE
 from identity.credentials.passwords import HASHER, Passwords
 from identity.domain.errors import WrongCredentials
 from identity.domain.institutions import Institutions
+from identity.timers import prune_sessions_once
 from identity.use_cases.log_in import log_in
 from identity.use_cases.refresh_session import refresh_session
 from identity.use_cases.sign_up import SignUp, sign_up
@@ -127,9 +128,8 @@ async def test_login_answers_alike_for_an_unknown_address_and_a_wrong_password(i
     assert answers[0]["code"] == "AUTH_UNAUTHORIZED"
 
 
-@pytest.mark.parametrize(
-    ("change", "name"),
-    [
+async def test_a_bad_sign_up_is_refused_by_the_name_of_its_fault(identity: Identity) -> None:
+    faults: list[tuple[dict[str, Any], str]] = [
         ({"password": "too short"}, "password"),
         ({"password": "x" * 129}, "password"),
         ({"email": "unilag.edu.ng"}, "email"),
@@ -139,16 +139,13 @@ async def test_login_answers_alike_for_an_unknown_address_and_a_wrong_password(i
         ({"fullName": "  "}, "fullName"),
         ({"fullName": "A\x00B"}, "body"),
         ({"roles": ["platform_admin"]}, "roles"),
-    ],
-)
-async def test_a_bad_sign_up_is_refused_by_the_name_of_its_fault(
-    identity: Identity, change: dict[str, Any], name: str
-) -> None:
-    body = {"email": "tola@unilag.edu.ng", "password": PASSWORD, "fullName": "Tola", **change}
-    answer = await identity.post("/api/auth/signup", body)
-    assert answer.status_code == 422
-    assert answer.json()["code"] == "VALIDATION_FAILED"
-    assert [param["name"] for param in answer.json()["invalid_params"]] == [name]
+    ]
+    for change, name in faults:
+        body = {"email": "tola@unilag.edu.ng", "password": PASSWORD, "fullName": "Tola", **change}
+        answer = await identity.post("/api/auth/signup", body)
+        assert answer.status_code == 422
+        assert answer.json()["code"] == "VALIDATION_FAILED"
+        assert [param["name"] for param in answer.json()["invalid_params"]] == [name]
     assert await identity.count("profiles") == 0
 
 
@@ -231,10 +228,10 @@ async def test_a_refresh_that_fails_before_its_commit_burns_no_token(identity: I
     assert again.status_code == 200
 
 
-@pytest.mark.parametrize("forged", ["x", "018cc251-f400-7001-8000-000000000001.secret", "a.b.c", "é" * 40])
-async def test_a_refresh_token_that_was_never_issued_is_refused(identity: Identity, forged: str) -> None:
-    answer = await identity.post("/api/auth/refresh", {"refreshToken": forged})
-    assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+async def test_a_refresh_token_that_was_never_issued_is_refused(identity: Identity) -> None:
+    for forged in ("x", "018cc251-f400-7001-8000-000000000001.secret", "a.b.c", "é" * 40):
+        answer = await identity.post("/api/auth/refresh", {"refreshToken": forged})
+        assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
 async def test_a_refresh_token_lives_for_thirty_days(identity: Identity) -> None:
@@ -264,3 +261,19 @@ async def test_logging_out_ends_this_session_and_no_other(identity: Identity) ->
 async def test_logging_out_needs_a_token(identity: Identity) -> None:
     answer = await identity.post("/api/auth/logout")
     assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+
+
+async def test_old_sessions_are_forgotten_and_living_ones_kept(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    await identity.log_in("tola@unilag.edu.ng")
+    living = await identity.log_in("tola@unilag.edu.ng")
+    identity.clock.advance(timedelta(days=20))
+    living = (await identity.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})).json()["data"]
+    database = identity.dependencies.database
+    assert await prune_sessions_once(database, now=identity.clock.now()) == 0
+    identity.clock.advance(timedelta(days=10))
+    # The forgotten login's session and token, and the used token of the living session.
+    assert await prune_sessions_once(database, now=identity.clock.now()) == 3
+    assert await identity.count("sessions") == await identity.count("refresh_tokens") == 1
+    answer = await identity.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})
+    assert answer.status_code == 200

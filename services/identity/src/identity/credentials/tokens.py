@@ -46,9 +46,14 @@ def new_refresh_token(session_id: UUID) -> str:
     return f"{session_id}.{new_secret()}"
 
 
-def refresh_token_hash(token: str) -> bytes | None:
-    """What is stored of a refresh token; None when it is none of ours. 256 random bits need no slow hash."""
+def stored_hash(token: str) -> bytes:
+    """What is stored of a refresh token. 256 random bits need no slow hash."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+def shown_hash(token: str) -> bytes | None:
+    """The stored form of a refresh token that somebody shows; None when it has not our form."""
     session, dot, secret = token.partition(".")
     if not dot or not secret or parse_uuid(session) is None:
         return None
-    return hashlib.sha256(token.encode()).digest()
+    return stored_hash(token)

@@ -9,6 +9,7 @@ from common.logging import get_logger
 from identity import store
 from identity.credentials.passwords import Passwords
 from identity.credentials.signing_keys import SigningKeys
+from identity.domain import password_rules
 from identity.domain.addresses import is_email, normal_email
 from identity.domain.institutions import Institutions
 from identity.use_cases.provision_user import NewUser, provision_user
@@ -16,7 +17,6 @@ from identity.use_cases.provision_user import NewUser, provision_user
 log = get_logger(__name__)
 
 STARTING = ServiceItself("the first start")
-PASSWORD_CHARACTERS_MIN = 10
 
 
 class BootstrapImpossible(Exception):
@@ -41,7 +41,7 @@ async def ensure_first_admin(
     """There is a platform_admin to begin with, made once: an address that has an account is left as it is, even when its
     role was taken away since. Raises BootstrapImpossible."""
     address = normal_email(email)
-    if not is_email(address) or len(password) < PASSWORD_CHARACTERS_MIN:
+    if not is_email(address) or len(password) < password_rules.CHARACTERS_MIN:
         raise BootstrapImpossible(BootstrapImpossible.__doc__)
     async with database.unit_of_work(acting_as=STARTING) as uow:
         await store.lock_foundations(uow)

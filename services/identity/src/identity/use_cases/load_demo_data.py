@@ -16,10 +16,10 @@ from contracts.permissions import STAFF_ROLES, leading_role
 from identity import demo_store, store
 from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.passwords import Passwords
+from identity.domain import password_rules
 from identity.domain.addresses import mailbox_of
 
 LOADING: Final = ServiceItself("demo data")
-PASSWORD_CHARACTERS_MIN: Final = 10
 
 
 class DemoPasswordMissing(Exception):
@@ -41,7 +41,7 @@ async def load_demo_data(
 
     Run again it changes nothing, but takes over a changed password or TOTP secret. Raises DemoPasswordMissing.
     """
-    if len(secrets.password) < PASSWORD_CHARACTERS_MIN:
+    if len(secrets.password) < password_rules.CHARACTERS_MIN:
         raise DemoPasswordMissing(DemoPasswordMissing.__doc__)
     async with database.unit_of_work(acting_as=LOADING) as uow:
         hashes = await demo_store.list_password_hashes(uow, [user.id for user in demo.USERS])

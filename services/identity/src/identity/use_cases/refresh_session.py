@@ -7,7 +7,7 @@ from common.database import UnitOfWork
 from contracts.identity import SessionRevoked
 from identity import store
 from identity.credentials.signing_keys import SigningKeys
-from identity.credentials.tokens import SignedIn, refresh_token_hash
+from identity.credentials.tokens import SignedIn, shown_hash
 from identity.domain.sessions import Reused, Usable, judge_refresh
 from identity.domain.standing import SignIn
 from identity.use_cases.issue_tokens import issue_tokens
@@ -20,7 +20,7 @@ async def refresh_session(
 
     None means that nothing was issued. It is an answer and no exception, because the end of the family must commit.
     """
-    token_hash = refresh_token_hash(token)
+    token_hash = shown_hash(token)
     shown = await store.lock_refresh_token(uow, token_hash) if token_hash else None
     if shown is None or token_hash is None:
         return None

@@ -1,0 +1,161 @@
+"""Profiles, referrals, campuses, hubs and vendors (contract sections 1 and 10)."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest_asyncio
+
+from contracts import demo
+
+from .conftest import Identity
+
+
+@pytest_asyncio.fixture
+async def campus(identity: Identity) -> Identity:
+    """The service with the demo data."""
+    await identity.load_demo_data()
+    return identity
+
+
+async def walk(identity: Identity, path: str, **params: Any) -> list[str]:
+    """The ids of a cursor list, page by page."""
+    ids: list[str] = []
+    cursor: dict[str, str] = {}
+    for _ in range(20):
+        body = (await identity.get(path, limit=1, **params, **cursor)).json()
+        assert len(body["data"]) <= 1
+        ids += [entry["id"] for entry in body["data"]]
+        if not body["meta"]["has_more"]:
+            assert body["meta"]["next_cursor"] is None
+            return ids
+        cursor = {"cursor": body["meta"]["next_cursor"]}
+    raise AssertionError("the walk does not end")
+
+
+async def test_a_walk_by_cursor_gives_every_item_once(campus: Identity) -> None:
+    assert await walk(campus, "/api/campuses") == [str(entry.id) for entry in demo.CAMPUSES]
+    assert await walk(campus, f"/api/campuses/{demo.LAGOS.id}/hubs") == [str(hub.id) for hub in demo.HUBS]
+    assert await walk(campus, f"/api/campuses/{demo.IBADAN.id}/hubs") == []
+    assert await walk(campus, "/api/vendors") == [str(vendor.id) for vendor in demo.VENDORS]
+    assert await walk(campus, "/api/vendors", campusId=str(demo.LAGOS.id)) == [str(v.id) for v in demo.VENDORS]
+    assert await walk(campus, "/api/vendors", campusId=str(demo.IBADAN.id)) == []
+
+
+async def test_a_campus_made_during_the_walk_neither_hides_nor_repeats_another(campus: Identity) -> None:
+    first = (await campus.get("/api/campuses", limit=2)).json()
+    campus.next_period()
+    await campus.sign_up("fresher@ashesi.edu.gh")
+    rest = (await campus.get("/api/campuses", limit=100, cursor=first["meta"]["next_cursor"])).json()
+    seen = [entry["id"] for entry in first["data"] + rest["data"]]
+    assert len(seen) == len(set(seen)) == 4
+    assert {str(entry.id) for entry in demo.CAMPUSES} <= set(seen)
+
+
+async def test_a_foreign_or_changed_cursor_is_refused(campus: Identity) -> None:
+    cursor = (await campus.get("/api/campuses", limit=1)).json()["meta"]["next_cursor"]
+    tokens = await campus.demo_log_in("BUYER")
+    answers = [
+        await campus.get("/api/vendors", cursor=cursor),
+        await campus.get("/api/campuses", cursor=cursor[:-2] + "AA"),
+        await campus.get("/api/campuses", cursor="x" * 40),
+        await campus.get("/api/campuses", cursor=cursor, token=tokens["accessToken"]),
+    ]
+    for answer in answers:
+        assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "cursor")
+
+
+async def test_a_limit_out_of_range_is_refused(identity: Identity) -> None:
+    for path in ("/api/campuses", "/api/vendors"):
+        for limit in ("0", "101", "-1", "x"):
+            answer = await identity.get(path, limit=limit)
+            assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "limit")
+
+
+async def test_campus_hub_and_vendor_show_their_public_shape(campus: Identity) -> None:
+    entry = (await campus.get(f"/api/campuses/{str(demo.LAGOS.id).upper()}")).json()["data"]
+    assert (entry["id"], entry["name"], entry["active"]) == (str(demo.LAGOS.id), demo.LAGOS.name, True)
+    hubs = (await campus.get(f"/api/campuses/{demo.LAGOS.id}/hubs")).json()["data"]
+    assert [(hub["campusId"], hub["name"], hub["address"], hub["deliveryFeeMinor"]) for hub in hubs] == [
+        (str(hub.campus_id), hub.name, hub.address, hub.delivery_fee_minor) for hub in demo.HUBS
+    ]
+    vendor = (await campus.get(f"/api/vendors/{demo.ADA.id}")).json()["data"]
+    assert vendor.keys() == {"id", "businessName", "campusId", "createdAt"}
+    assert vendor["businessName"] == demo.ADA.business_name
+
+
+async def test_absent_malformed_and_hidden_ids_look_the_same(campus: Identity) -> None:
+    await campus.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
+    await campus.service.fetch("UPDATE vendors SET status = 'suspended' WHERE id = $1", demo.BOLA.id)
+    for path in ("/api/campuses/{}", "/api/campuses/{}/hubs", "/api/vendors/{}"):
+        hidden = demo.BOLA.id if "vendors" in path else demo.NSUKKA.id
+        answers = [await campus.get(path.format(value)) for value in (uuid4(), "x", "1", hidden)]
+        shown = [{**answer.json(), "requestId": None, "instance": None} for answer in answers]
+        assert {answer.status_code for answer in answers} == {404}
+        assert shown[0]["code"] == "RESOURCE_NOT_FOUND"
+        assert all(body == shown[0] for body in shown)
+
+
+async def test_a_person_changes_their_name_and_number_and_the_services_hear_of_it(campus: Identity) -> None:
+    token = (await campus.demo_log_in("BUYER"))["accessToken"]
+    headers = {"Authorization": f"Bearer {token}"}
+    answer = await campus.client.patch(
+        "/api/profiles/current", json={"fullName": " Chidi O. ", "phone": "08031234567"}, headers=headers
+    )
+    assert answer.status_code == 200
+    profile = answer.json()["data"]
+    assert (profile["fullName"], profile["phone"], profile["revision"]) == ("Chidi O.", "+2348031234567", 2)
+    assert answer.headers["ETag"] == '"2"'
+    said = await campus.service.published("identity.profile_changed.v1")
+    assert [(event["userId"], event["fullName"], event["phone"]) for event in said] == [
+        (profile["id"], "Chidi O.", "+2348031234567")
+    ]
+    again = await campus.client.patch("/api/profiles/current", json={"fullName": "Chidi O."}, headers=headers)
+    assert again.json()["data"]["revision"] == 2
+    assert len(await campus.service.published("identity.profile_changed.v1")) == 1
+
+
+async def test_a_stale_revision_is_a_conflict_and_changes_nothing(campus: Identity) -> None:
+    token = (await campus.demo_log_in("BUYER"))["accessToken"]
+    headers = {"Authorization": f"Bearer {token}"}
+    stale = [
+        await campus.client.patch(
+            "/api/profiles/current", json={"fullName": "X"}, headers={**headers, "If-Match": '"7"'}
+        ),
+        await campus.client.patch("/api/profiles/current", json={"fullName": "X", "revision": 7}, headers=headers),
+    ]
+    for answer in stale:
+        assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    malformed = await campus.client.patch(
+        "/api/profiles/current", json={"fullName": "X"}, headers={**headers, "If-Match": "1"}
+    )
+    assert (malformed.status_code, malformed.json()["invalid_params"][0]["name"]) == (422, "If-Match")
+    assert (await campus.get("/api/profiles/current", token=token)).json()["data"]["fullName"] == "Chidi Okafor"
+
+
+async def test_what_is_not_ones_own_to_change_is_refused(campus: Identity) -> None:
+    token = (await campus.demo_log_in("BUYER"))["accessToken"]
+    changes: list[dict[str, Any]] = [{"email": "x@y.com"}, {"roles": ["auditor"]}, {"fullName": None}, {"fullName": ""}]
+    for change in changes:
+        answer = await campus.client.patch(
+            "/api/profiles/current", json=change, headers={"Authorization": f"Bearer {token}"}
+        )
+        assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
+
+
+async def test_a_good_token_without_a_profile_is_forbidden(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    tokens = await identity.log_in("tola@unilag.edu.ng")
+    await identity.service.fetch("DELETE FROM role_grants")
+    await identity.service.fetch("DELETE FROM refresh_tokens")
+    await identity.service.fetch("DELETE FROM sessions")
+    await identity.service.fetch("DELETE FROM accounts")
+    await identity.service.fetch("DELETE FROM profiles")
+    for path in ("/api/profiles/current", "/api/referrals/current"):
+        answer = await identity.get(path, token=tokens["accessToken"])
+        assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+
+
+async def test_nobody_reads_a_profile_without_a_token(identity: Identity) -> None:
+    for path in ("/api/profiles/current", "/api/referrals/current"):
+        answer = await identity.get(path)
+        assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")

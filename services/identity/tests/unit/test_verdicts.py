@@ -1,0 +1,81 @@
+"""The pure decisions on referrals, refresh tokens, codes and claims."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from identity.domain.one_time_codes import blocked_until
+from identity.domain.referrals import NotRewarded, Referrer, Rewarded, judge_referral
+from identity.domain.sessions import Reused, ShownToken, Usable, Worthless, judge_refresh
+from identity.domain.standing import SignIn, Standing, claims_of
+
+NOW = datetime(2026, 9, 1, tzinfo=UTC)
+ME, OTHER = UUID(int=1), UUID(int=2)
+
+
+@pytest.mark.parametrize(
+    ("token_given", "referrer", "mailbox_known", "verdict"),
+    [
+        (False, None, False, NotRewarded()),
+        (False, None, True, NotRewarded()),
+        (True, None, False, NotRewarded("unknown_token")),
+        (True, Referrer(ME, "other@x.co"), False, NotRewarded("own_token")),
+        (True, Referrer(OTHER, "me@x.co"), False, NotRewarded("own_token")),
+        (True, Referrer(OTHER, "other@x.co"), True, NotRewarded("mailbox_known")),
+        (True, Referrer(OTHER, "other@x.co"), False, Rewarded(OTHER)),
+    ],
+)
+def test_a_referral_rewards_a_new_mailbox_that_somebody_else_brought(
+    token_given: bool, referrer: Referrer | None, mailbox_known: bool, verdict: Rewarded | NotRewarded
+) -> None:
+    judged = judge_referral(ME, "me@x.co", token_given=token_given, referrer=referrer, mailbox_known=mailbox_known)
+    assert judged == verdict
+
+
+@pytest.mark.parametrize(
+    ("used", "ended", "expires_in", "verdict"),
+    [
+        (False, False, 1, Usable()),
+        (False, False, 0, Worthless()),
+        (True, False, 1, Reused()),
+        (True, False, -1, Reused()),
+        (False, True, 1, Worthless()),
+        (True, True, 1, Worthless()),
+    ],
+)
+def test_a_refresh_token_is_usable_once_while_its_session_lasts(
+    used: bool, ended: bool, expires_in: int, verdict: Usable | Reused | Worthless
+) -> None:
+    token = ShownToken(
+        session_id=OTHER,
+        user_id=ME,
+        signed_in_at=NOW,
+        stepped_up_at=None,
+        expires_at=NOW + timedelta(seconds=expires_in),
+        used_at=NOW if used else None,
+        session_ended=ended,
+    )
+    assert judge_refresh(token, NOW) == verdict
+
+
+def test_guessing_codes_becomes_slower_up_to_a_bound() -> None:
+    waits = [blocked_until(failures, NOW) for failures in range(1, 40)]
+    assert waits[:4] == [None] * 4
+    seconds = [(wait - NOW).total_seconds() for wait in waits[4:] if wait is not None]
+    assert seconds[:6] == [30, 60, 120, 240, 480, 900]
+    assert set(seconds[6:]) == {900}
+
+
+@pytest.mark.parametrize(("minutes", "aal"), [(0, "aal2"), (15, "aal2"), (16, "aal1")])
+def test_the_second_factor_counts_for_fifteen_minutes(minutes: int, aal: str) -> None:
+    sign_in = SignIn(OTHER, NOW - timedelta(hours=1), NOW)
+    assert sign_in.aal(NOW + timedelta(minutes=minutes)) == aal
+
+
+def test_a_token_without_vendor_and_campus_says_so() -> None:
+    standing = Standing(ME, "buyer", ("buyer",), None, None, has_second_factor=False)
+    claims = claims_of(standing, SignIn(OTHER, NOW), issuer="http://x", audience="y", now=NOW)
+    assert claims["app_metadata"] == {"roles": ["buyer"], "vendor_id": None, "campus_id": None}
+    assert claims["aal"] == "aal1"
+    assert claims["exp"] - claims["iat"] == 900
