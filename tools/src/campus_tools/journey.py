@@ -56,6 +56,7 @@ class Marketplace:
     sandbox: httpx.AsyncClient
     secrets: Mapping[str, str]
     patient: bool = False
+    patience_seconds: float = STEP_SECONDS_MAX
     """Whether 5xx, 429 and lost connections are tried again, as a good client does."""
     _used_codes: dict[str, set[str]] = field(default_factory=dict)
 
@@ -212,7 +213,7 @@ class Marketplace:
 
     async def _send(self, method: str, path: str, person: Person | None, **request: Any) -> httpx.Response:
         headers = {**(person.headers if person else {}), **request.pop("headers", {})}
-        deadline = time.monotonic() + STEP_SECONDS_MAX
+        deadline = time.monotonic() + self.patience_seconds
         while True:
             try:
                 answer = await self.http.request(method, path, headers=headers, **request)
