@@ -12,7 +12,7 @@ from common.database import Database
 from common.process import Loop, Runtime, Service
 from payouts.clients.gateway import Gateway
 from payouts.consumers import SUBSCRIPTIONS, WORK
-from payouts.demo_data import load_demo_data
+from payouts.demo import load_demo_data
 from payouts.routes import ROUTERS
 from payouts.settings import Settings
 from payouts.timers import take_up_due_transfers

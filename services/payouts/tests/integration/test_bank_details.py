@@ -137,7 +137,7 @@ async def test_the_api_role_cannot_read_an_account_number(story):
 
 async def test_demo_vendors_have_accounts_that_the_sandbox_knows_under_their_names(story):
     from contracts import demo
-    from payouts.demo_data import _ACCOUNTS, load_demo_data
+    from payouts.demo import _ACCOUNTS, load_demo_data
 
     database = story.service.runtime.database
     for _ in range(2):

@@ -57,6 +57,18 @@ class Plan:
     def taken_minor(self) -> int:
         return sum(line.amount_minor for line in self.lines if line.skipped is None)
 
+    @property
+    def stopped_minor(self) -> int:
+        return sum(line.amount_minor for line in self.lines if line.skipped == "balance_insufficient")
+
+
+@dataclass(frozen=True, slots=True)
+class ShortBatch:
+    """A batch that the gateway's balance does not cover; `amount_minor` is what it asked for."""
+
+    batch_id: UUID
+    amount_minor: int
+
 
 def reason_to_skip(candidate: Candidate) -> SkipReason | None:
     """Why this payout cannot be sent now; None when it can."""

@@ -15,8 +15,8 @@ from common.ids import new_id
 from common.problems import ValidationFailed
 from payouts import queries, store
 from payouts.clients.gateway import Gateway
-from payouts.domain.dispatch import BATCH_PAYOUTS_MAX, SUBMISSIONS_AT_ONCE, Plan, plan_batch
-from payouts.use_cases.open_exception import open_short_balance_exception
+from payouts.domain.dispatch import BATCH_PAYOUTS_MAX, SUBMISSIONS_AT_ONCE, ShortBatch, plan_batch
+from payouts.use_cases.open_exception import open_exception
 from payouts.use_cases.reserve_transfer import reserve_transfer
 from payouts.use_cases.submit_transfer import submit_transfer
 
@@ -81,13 +81,10 @@ async def _plan(
     if not (plan.short or order.dry_run):
         return batch
     if plan.short and not order.dry_run:
-        await open_short_balance_exception(uow, batch.id, _asked_for(plan), now)
+        detail = f"The gateway's balance does not cover a batch of {plan.stopped_minor} kobo; nothing was sent."
+        await open_exception(uow, ShortBatch(batch.id, plan.stopped_minor), "balance_insufficient", detail, now)
     answer = await queries.describe_batch(uow, batch.id)
     return store.Batch(batch.id, batch.fingerprint, await store.finish_batch(uow, batch.id, answer, now))
-
-
-def _asked_for(plan: Plan) -> int:
-    return sum(line.amount_minor for line in plan.lines if line.skipped == "balance_insufficient")
 
 
 async def _send(database: Database, gateway: Gateway, clock: Clock, batch_id: UUID) -> None:

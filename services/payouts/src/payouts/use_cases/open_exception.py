@@ -9,63 +9,47 @@ from common.ids import new_id
 from contracts.operations import AlertRaised
 from contracts.payouts import ExceptionOpened, PayoutDelayed
 from payouts import store
+from payouts.domain.dispatch import ShortBatch
 from payouts.domain.severity import RESPOND_WITHIN, Cause, Trouble, severity_of
 from payouts.domain.transfer_news import TransferInHand
 
 RUNBOOK = "payout-exceptions"
+# Payout, batch, vendor.
+Ids = tuple[UUID | None, UUID | None, UUID | None]
 
 
-async def open_payout_exception(
-    uow: UnitOfWork, transfer: TransferInHand, cause: Cause, detail: str, now: datetime
+async def open_exception(
+    uow: UnitOfWork, held: TransferInHand | ShortBatch, cause: Cause, detail: str, now: datetime
 ) -> bool:
-    """One live exception for each payout: False when it has one already. The payout must be locked."""
-    vendors, rejections = await store.count_company(uow, transfer.batch_id, transfer.vendor_id, now)
-    trouble = Trouble(cause, transfer.amount_minor, vendors, rejections)
-    opening = _opening(trouble, detail, now, payout_id=transfer.payout_id, vendor_id=transfer.vendor_id)
+    """One live exception for each payout and batch: False when it has one already. A payout must be locked."""
+    if isinstance(held, TransferInHand):
+        company = await store.count_company(uow, held.batch_id, held.vendor_id, now)
+        trouble = Trouble(cause, held.amount_minor, *company)
+        ids: Ids = (held.payout_id, None, held.vendor_id)
+    else:
+        trouble, ids = Trouble(cause, held.amount_minor), (None, held.batch_id, None)
+    severity = severity_of(trouble)
+    opening = store.OpeningException(new_id(), trouble, severity, detail, now + RESPOND_WITHIN[severity], *ids)
     if not await store.open_exception_once(uow, opening, now):
         return False
-    _tell(uow, opening)
-    uow.publish(
-        PayoutDelayed(
-            payout_id=transfer.payout_id,
-            vendor_id=transfer.vendor_id,
-            amount_minor=transfer.amount_minor,
-            cause=cause,
+    _tell_the_operators(uow, opening)
+    if isinstance(held, TransferInHand):
+        uow.publish(
+            PayoutDelayed(
+                payout_id=held.payout_id, vendor_id=held.vendor_id, amount_minor=held.amount_minor, cause=cause
+            )
         )
-    )
     return True
 
 
-async def open_short_balance_exception(uow: UnitOfWork, batch_id: UUID, total_minor: int, now: datetime) -> None:
-    """The gateway's balance does not cover a batch: nothing of it was sent (contract section 8)."""
-    detail = f"The gateway's balance does not cover a batch of {total_minor} kobo; nothing was sent."
-    opening = _opening(Trouble("balance_insufficient", total_minor), detail, now, batch_id=batch_id)
-    if await store.open_exception_once(uow, opening, now):
-        _tell(uow, opening)
-
-
-def _opening(
-    trouble: Trouble,
-    detail: str,
-    now: datetime,
-    *,
-    payout_id: UUID | None = None,
-    batch_id: UUID | None = None,
-    vendor_id: UUID | None = None,
-) -> store.OpeningException:
-    severity = severity_of(trouble)
-    respond_by = now + RESPOND_WITHIN[severity]
-    return store.OpeningException(new_id(), trouble, severity, detail, respond_by, payout_id, batch_id, vendor_id)
-
-
-def _tell(uow: UnitOfWork, opening: store.OpeningException) -> None:
-    cause, about = opening.trouble.cause, opening.payout_id or opening.batch_id
+def _tell_the_operators(uow: UnitOfWork, opening: store.OpeningException) -> None:
+    cause, respond_by = opening.trouble.cause, iso(opening.respond_by)
     uow.publish(
         ExceptionOpened(
             exception_id=opening.id,
             cause=cause,
             severity=opening.severity,
-            respond_by=iso(opening.respond_by),
+            respond_by=respond_by,
             payout_id=opening.payout_id,
             batch_id=opening.batch_id,
             vendor_id=opening.vendor_id,
@@ -76,10 +60,10 @@ def _tell(uow: UnitOfWork, opening: store.OpeningException) -> None:
             alert_id=new_id(),
             severity=opening.severity,
             title=f"Payout exception: {cause}",
-            detail=f"{opening.detail} Respond by {iso(opening.respond_by)}.",
+            detail=f"{opening.detail} Respond by {respond_by}.",
             runbook=RUNBOOK,
             dedup_key=f"payout-exception:{opening.id}",
-            about=str(about),
+            about=str(opening.payout_id or opening.batch_id),
         ),
         source="payouts",
     )

@@ -11,7 +11,7 @@ from payouts import store
 from payouts.domain import accounts
 from payouts.domain.severity import cause_of
 from payouts.domain.transfer_news import OURS, RANKS, UNDER_WAY, News, TransferInHand, Verdict, judge, takes_effect
-from payouts.use_cases.open_exception import open_payout_exception
+from payouts.use_cases.open_exception import open_exception
 
 
 async def record_news(uow: UnitOfWork, transfer: TransferInHand, news: News, now: datetime) -> Verdict:
@@ -30,7 +30,7 @@ async def record_news(uow: UnitOfWork, transfer: TransferInHand, news: News, now
         await _complete_payout(uow, transfer, verdict, now)
     elif takes_effect(verdict) and RANKS[news.status] > 0:
         detail = news.reason or f"The gateway reports the transfer as {news.status}."
-        await open_payout_exception(uow, transfer, cause_of(news.status, news.reason), detail, now)
+        await open_exception(uow, transfer, cause_of(news.status, news.reason), detail, now)
     elif verdict == "contradiction":
         await _look_into(uow, transfer, news, now)
     elif verdict == "stale":
@@ -73,7 +73,7 @@ async def _look_into(uow: UnitOfWork, transfer: TransferInHand, news: News, now:
         f"The gateway reports {news.status} over {news.amount_minor} {news.currency} kobo; the books have "
         f"{transfer.standing or transfer.status} over {transfer.amount_minor} {transfer.currency}."
     )
-    await open_payout_exception(uow, transfer, "unclassified", detail, now)
+    await open_exception(uow, transfer, "unclassified", detail, now)
     if news.heard_from != "query":
         uow.leave_work("payouts.transfers", transfer.reference, {"transferId": str(transfer.id)})
 

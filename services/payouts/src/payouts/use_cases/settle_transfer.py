@@ -10,7 +10,7 @@ from payouts.clients.gateway import Gateway
 from payouts.domain.dispatch import ASKS_BEFORE_EXCEPTION, FIRST_ASK, wait_before_asking
 from payouts.domain.gateway_answers import Absent, Told, VerifyAnswer
 from payouts.domain.transfer_news import OURS, RANKS, TransferInHand
-from payouts.use_cases.open_exception import open_payout_exception
+from payouts.use_cases.open_exception import open_exception
 from payouts.use_cases.record_news import record_news
 from payouts.use_cases.submit_transfer import submit_transfer
 
@@ -47,10 +47,10 @@ async def _record(database: Database, clock: Clock, transfer_id: UUID, answer: V
         await store.plan_ask(uow, transfer_id, now + wait, asked=True)
         if isinstance(answer, Absent):
             detail = "The gateway accepted this transfer before and now knows no such reference."
-            await open_payout_exception(uow, transfer, "unclassified", detail, now)
+            await open_exception(uow, transfer, "unclassified", detail, now)
         elif _has_waited_long(transfer):
             detail = f"The gateway has not said what became of the transfer: {answer.reason}."
-            await open_payout_exception(uow, transfer, "timeout", detail, now)
+            await open_exception(uow, transfer, "timeout", detail, now)
 
 
 def _has_waited_long(transfer: TransferInHand) -> bool:

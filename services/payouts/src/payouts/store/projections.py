@@ -1,0 +1,29 @@
+"""SQL for what other services said. Nothing here decides."""
+
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+
+_SAVE_VENDOR: Final = """
+INSERT INTO vendors AS v (id, owner_user_id, legal_name, sequence) VALUES ($1, $2, $3, $4)
+ON CONFLICT (id) DO UPDATE SET owner_user_id = excluded.owner_user_id, legal_name = excluded.legal_name, sequence = excluded.sequence
+WHERE v.sequence < excluded.sequence
+"""
+_SAVE_ORDER_SHARE: Final = """
+INSERT INTO order_shares AS s (order_id, vendor_id, remaining_vendor_minor, sequence) VALUES ($1, $2, $3, $4)
+ON CONFLICT (order_id) DO UPDATE SET remaining_vendor_minor = excluded.remaining_vendor_minor, sequence = excluded.sequence
+WHERE s.sequence < excluded.sequence
+"""
+
+
+async def save_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, legal_name: str, sequence: int) -> bool:
+    """False when later news of the vendor was heard before."""
+    return await uow.execute(_SAVE_VENDOR, vendor_id, owner_user_id, legal_name, sequence) == 1
+
+
+async def save_order_share(
+    uow: UnitOfWork, order_id: UUID, vendor_id: UUID, remaining_vendor_minor: int, sequence: int
+) -> bool:
+    """The vendor's share of what is still in escrow; False when later news of the order was heard before."""
+    return await uow.execute(_SAVE_ORDER_SHARE, order_id, vendor_id, remaining_vendor_minor, sequence) == 1

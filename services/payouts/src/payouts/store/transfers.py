@@ -1,0 +1,159 @@
+"""SQL for writes to transfers and what was observed of them. Nothing here decides."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.ids import new_id
+from payouts.domain.dispatch import LEASE
+from payouts.domain.gateway_answers import Recipient
+from payouts.domain.transfer_news import News, TransferInHand, Verdict
+
+_BEGIN_SUBMISSION: Final = """
+WITH taken AS (
+    UPDATE payout_transfers SET status = 'submitting', submissions = submissions + 1, due_at = $3, updated_at = $4
+    WHERE id = $1 AND status = $2
+    RETURNING reference, amount, currency, bank_details_version_id, vendor_id
+)
+SELECT t.reference, t.amount, t.currency, v.account_number, v.bank_code, v.account_name,
+       coalesce(d.verified AND d.account_number = v.account_number AND d.bank_code = v.bank_code, false) AS details_stand
+FROM taken AS t
+JOIN bank_detail_versions AS v ON v.id = t.bank_details_version_id
+LEFT JOIN vendor_bank_details AS d ON d.vendor_id = t.vendor_id
+"""
+# Payout before transfer, everywhere: two that need both never wait for each other in a circle.
+_LOCK_TRANSFER: Final = """
+SELECT t.id, t.payout_id, t.vendor_id, t.batch_id, t.reference, t.status, t.amount, t.currency, t.asks, p.status AS payout_status
+FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id
+WHERE {} FOR UPDATE OF p, t
+"""
+_LOCK_BY_REFERENCE: Final = _LOCK_TRANSFER.format("t.reference = $1")
+_LOCK_BY_ID: Final = _LOCK_TRANSFER.format("t.id = $1")
+# Read after the lock is held: a subquery of the locking statement would still see what was there before it waited.
+_READ_STANDING_OF_TRANSFER: Final = """
+SELECT status FROM transfer_observations WHERE transfer_id = $1 AND verdict IN ('advanced', 'confirmed')
+ORDER BY position DESC LIMIT 1
+"""
+_RECORD_OBSERVATION: Final = """
+INSERT INTO transfer_observations (id, transfer_id, heard_from, status, verdict, amount, currency, transfer_code, reason,
+                                   gateway_event_id, observed_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+"""
+_SAVE_STATUS: Final = """
+UPDATE payout_transfers SET status = $2, transfer_code = coalesce($3, transfer_code), failure = $4, updated_at = $5 WHERE id = $1
+"""
+_SAVE_TRANSFER_CODE: Final = """
+UPDATE payout_requests SET transfer_code = coalesce($2, transfer_code), updated_at = $3 WHERE id = $1
+"""
+_SAVE_RECIPIENT_CODE: Final = "UPDATE payout_transfers SET recipient_code = $2 WHERE id = $1"
+_PLAN_ASK: Final = "UPDATE payout_transfers SET due_at = $2, asks = asks + $3 WHERE id = $1"
+_LEAVE_UNKNOWN: Final = """
+UPDATE payout_transfers SET status = 'unknown', failure = $2, due_at = $3, updated_at = $4 WHERE id = $1 AND status = 'submitting'
+"""
+_TAKE_DUE: Final = """
+UPDATE payout_transfers SET due_at = $2, status = CASE status WHEN 'submitting' THEN 'unknown' ELSE status END
+WHERE id IN (SELECT id FROM payout_transfers WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+RETURNING id, status
+"""
+_FIND_TRANSFER: Final = "SELECT reference, status FROM payout_transfers WHERE id = $1"
+_MARK_PROCESSED: Final = """
+UPDATE payout_requests SET status = 'processed', processed_at = $2, updated_at = $2 WHERE id = $1 AND status = 'pending'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What is sent for an attempt, and whether the details it goes to are still the vendor's verified ones."""
+
+    reference: str
+    amount_minor: int
+    currency: str
+    recipient: Recipient
+    details_stand: bool
+
+
+async def begin_submission(uow: UnitOfWork, transfer_id: UUID, *, was: str, at: datetime) -> Submission | None:
+    """Takes an attempt that is still in the state `was`; None when somebody else has taken it."""
+    row = await uow.fetch_row(_BEGIN_SUBMISSION, transfer_id, was, at + LEASE, at)
+    if row is None:
+        return None
+    recipient = Recipient(row["account_number"], row["bank_code"], row["account_name"] or "")
+    return Submission(row["reference"], row["amount"], row["currency"], recipient, row["details_stand"])
+
+
+async def lock_transfer(
+    uow: UnitOfWork, *, reference: str | None = None, transfer_id: UUID | None = None
+) -> TransferInHand | None:
+    """Holds a transfer and its payout until the end of the unit of work."""
+    by, value = (_LOCK_BY_ID, transfer_id) if reference is None else (_LOCK_BY_REFERENCE, reference)
+    row = await uow.fetch_row(by, value)
+    if row is None:
+        return None
+    standing = await uow.fetch_value(_READ_STANDING_OF_TRANSFER, row["id"])
+    return TransferInHand(
+        row["id"],
+        row["payout_id"],
+        row["vendor_id"],
+        row["batch_id"],
+        row["reference"],
+        row["status"],
+        row["amount"],
+        row["currency"],
+        row["payout_status"],
+        standing,
+        row["asks"],
+    )
+
+
+async def record_observation(uow: UnitOfWork, transfer_id: UUID, news: News, verdict: Verdict, at: datetime) -> None:
+    await uow.execute(
+        _RECORD_OBSERVATION,
+        new_id(),
+        transfer_id,
+        news.heard_from,
+        news.status,
+        verdict,
+        news.amount_minor,
+        news.currency,
+        news.transfer_code,
+        news.reason,
+        news.gateway_event_id,
+        at,
+    )
+
+
+async def save_transfer_status(uow: UnitOfWork, transfer: TransferInHand, news: News, at: datetime) -> None:
+    """The gateway's own word for the transfer, and its code for it on both rows."""
+    await uow.execute(_SAVE_STATUS, transfer.id, news.status, news.transfer_code, news.reason, at)
+    await uow.execute(_SAVE_TRANSFER_CODE, transfer.payout_id, news.transfer_code, at)
+
+
+async def save_recipient_code(uow: UnitOfWork, transfer_id: UUID, recipient_code: str) -> None:
+    await uow.execute(_SAVE_RECIPIENT_CODE, transfer_id, recipient_code)
+
+
+async def plan_ask(uow: UnitOfWork, transfer_id: UUID, due_at: datetime | None, *, asked: bool) -> None:
+    """When the gateway is to be asked next; None: there is nothing left to ask."""
+    await uow.execute(_PLAN_ASK, transfer_id, due_at, int(asked))
+
+
+async def leave_unknown(uow: UnitOfWork, transfer_id: UUID, reason: str, due_at: datetime, at: datetime) -> bool:
+    """The call ended without an answer; False when news of the transfer was quicker."""
+    return await uow.execute(_LEAVE_UNKNOWN, transfer_id, reason, due_at, at) == 1
+
+
+async def take_due_transfers(uow: UnitOfWork, now: datetime, lease: timedelta, limit: int) -> list[tuple[UUID, str]]:
+    """Transfers that are due, each for one worker at a time; one that is still `submitting` by now lost its dispatcher."""
+    return [(row["id"], row["status"]) for row in await uow.fetch(_TAKE_DUE, now, now + lease, limit)]
+
+
+async def find_transfer(uow: UnitOfWork, transfer_id: UUID) -> tuple[str, str] | None:
+    """Reference and status, without a lock."""
+    row = await uow.fetch_row(_FIND_TRANSFER, transfer_id)
+    return None if row is None else (row["reference"], row["status"])
+
+
+async def mark_processed(uow: UnitOfWork, payout_id: UUID, at: datetime) -> bool:
+    return await uow.execute(_MARK_PROCESSED, payout_id, at) == 1

@@ -1,0 +1,68 @@
+"""SQL for writes to wallets and their statements. Nothing here decides."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.ids import new_id
+from payouts.domain.wallet import Line, Standing, with_balances
+
+# `DO UPDATE` to the same value takes the row's lock and makes the row in one round trip.
+_LOCK_WALLET: Final = """
+INSERT INTO wallets (vendor_id) VALUES ($1) ON CONFLICT (vendor_id) DO UPDATE SET vendor_id = excluded.vendor_id
+"""
+_READ_STANDING: Final = """
+SELECT
+    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'wallet:' || $1::uuid), 0) AS available_minor,
+    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'vendor_debt:' || $1::uuid), 0) AS debt_minor,
+    (SELECT coalesce(sum(remaining_vendor_minor), 0)::bigint FROM order_shares
+     WHERE vendor_id = $1 AND remaining_vendor_minor > 0) AS locked_minor,
+    d.version_id, coalesce(d.verified, false) AS verified
+FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1
+"""
+_FIND_LINE_NET: Final = "SELECT net_minor FROM wallet_lines WHERE source_key = $1 AND kind = $2"
+_APPEND_LINE: Final = """
+INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, payout_id, gross_minor, commission_minor, delivery_fee_minor,
+                          net_minor, balance_minor, at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+"""
+
+
+async def lock_wallet(uow: UnitOfWork, vendor_id: UUID) -> Standing:
+    """Holds the vendor's wallet until the end of the unit of work, and reads it under the lock."""
+    await uow.execute(_LOCK_WALLET, vendor_id)
+    row = await uow.fetch_row(_READ_STANDING, vendor_id)
+    if row is None:
+        raise AssertionError("the statement always gives a row")
+    return Standing(row["available_minor"], row["debt_minor"], row["locked_minor"], row["version_id"], row["verified"])
+
+
+async def find_line_net(uow: UnitOfWork, source_key: str, kind: str) -> int | None:
+    """What an earlier delivery of the same news did to the wallet, in kobo; None for the first."""
+    net_minor: int | None = await uow.fetch_value(_FIND_LINE_NET, source_key, kind)
+    return net_minor
+
+
+async def append_lines(
+    uow: UnitOfWork, vendor_id: UUID, source_key: str, available_minor: int, lines: list[Line], at: datetime
+) -> None:
+    """Writes statement lines with their running balance. The wallet must be locked."""
+    rows = [
+        (
+            new_id(),
+            vendor_id,
+            line.kind,
+            source_key,
+            line.order_id,
+            line.payout_id,
+            line.gross_minor,
+            line.commission_minor,
+            line.delivery_fee_minor,
+            line.net_minor,
+            balance_minor,
+            at,
+        )
+        for line, balance_minor in with_balances(available_minor, lines)
+    ]
+    await uow.execute_many(_APPEND_LINE, rows)
