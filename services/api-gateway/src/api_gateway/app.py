@@ -78,11 +78,9 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         base_url=settings.base_url,
         always=security_headers(settings.base_url),
     )
-    metrics.publish()
     try:
         yield Dependencies(settings, runtime.clock, edge, records, windows)
     finally:
-        metrics.withdraw()
         await upstreams.close()
         await quotas.close()
 
@@ -109,6 +107,7 @@ async def run_edge() -> None:
     telemetry.start(SERVICE.name)
     try:
         async with running(SERVICE, settings, SERVICE.name) as (runtime, dependencies):
+            dependencies.edge.metrics.publish()
             beside = background(SERVICE, runtime, dependencies, "all")
             beside.append(_serve_inside(settings, runtime, dependencies))
             await serve(dependencies.edge, settings.host, settings.port, beside, protocol=EdgeProtocol)

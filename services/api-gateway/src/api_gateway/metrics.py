@@ -30,10 +30,6 @@ class Metrics(Collector):
         """Shows these numbers under `/metrics` of the process."""
         registry.register(self)
 
-    def withdraw(self, registry: CollectorRegistry = REGISTRY) -> None:
-        """Shows them no longer."""
-        registry.unregister(self)
-
     def request_ended(self, route: str, status: int, seconds: float) -> None:
         self._requests[route, status] += 1
         self._buckets[route][bisect_left(_BUCKETS_SECONDS, seconds)] += 1

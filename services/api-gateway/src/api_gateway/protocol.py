@@ -11,7 +11,8 @@ from api_gateway.edge import REFUSED_HEAD, Edge
 HEADERS_BYTES_MAX: Final = 16 * 1024
 URL_BYTES_MAX: Final = 8 * 1024
 # A head that has not ended by then is refused without looking for its end: nothing beyond it is kept in memory.
-HEAD_BYTES_MAX: Final = 64 * 1024
+# Twice what one read brings, since the bytes of a read are counted in full for every head that begins in it.
+HEAD_BYTES_MAX: Final = 512 * 1024
 # A client that opens a connection and takes longer for the head of its first request holds the connection for nothing.
 HEAD_SECONDS_MAX: Final = 20.0
 
@@ -23,6 +24,7 @@ class EdgeProtocol(HttpToolsProtocol):
         super().__init__(*arguments, **named)
         self._head_bytes = 0
         self._in_head = True
+        self._read_bytes = 0
         self._first_head: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -34,27 +36,29 @@ class EdgeProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        self._read_bytes = len(data)
         if self._in_head:
-            self._head_bytes += len(data)
+            self._head_bytes += self._read_bytes
         super().data_received(data)
         if self._in_head and self._head_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
             self._refuse(431)
 
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        # What follows in the same read is the next head.
         self._in_head = True
+        self._head_bytes = self._read_bytes
 
     def on_headers_complete(self) -> None:
         self._in_head = False
         self._forget_first_head()
-        # Only a head that may be too long is measured: what came since the last message bounds its length.
+        # Only a head that may be too long is measured: `_head_bytes` is never less than its length.
         if self._head_bytes > URL_BYTES_MAX:
             refused = self._measure_head()
             if refused:
                 self.scope["state"][REFUSED_HEAD] = refused
                 if refused == 414:
                     self.url = b"/"
-        self._head_bytes = 0
         try:
             super().on_headers_complete()
         except httptools.HttpParserInvalidURLError:

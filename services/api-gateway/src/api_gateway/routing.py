@@ -13,8 +13,8 @@ JSON_BYTES_MAX: Final = 256 * KIB
 # At least this long between notice and end (specification: Versioning 5). Six months are at most 184 days.
 DEPRECATION_NOTICE: Final = timedelta(days=184)
 
-# Stands for an id in the table's keys; no request line can hold it.
-_ID_KEY: Final = "/\x00"
+# Stands for an id in the table's keys; a path, which is read as ASCII, cannot hold it.
+_ID_KEY: Final = "/\N{BULLET}"
 _ID_SEGMENT: Final = re.compile(r"/[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?=/|$)", re.ASCII)
 
 

@@ -299,23 +299,29 @@ class Upstream:
         return None
 
     async def _open_one(self) -> Connection:
-        if len(self._busy) + self._opening >= self._connections_max:
+        if len(self._busy) + self._opening < self._connections_max:
+            self._opening += 1
+        else:
             given = await self._queued()
-            if given is not None and given.is_open:
-                return given
-        self._opening += 1
+            if given is not None:
+                if given.is_open:
+                    return given
+                self._busy.discard(given)
+                self._opening += 1
         try:
             async with asyncio.timeout(CONNECT_SECONDS_MAX):
                 _, connection = await self.loop.create_connection(lambda: Connection(self), self._host, self._port)
-        except (OSError, TimeoutError) as error:
-            self._next_in_queue(None)
-            raise UpstreamFailed(f"not reached: {error!r}", nothing_sent=True) from error
-        finally:
+        except BaseException as error:
             self._opening -= 1
+            self._give_place()
+            if isinstance(error, OSError | TimeoutError):
+                raise UpstreamFailed(f"not reached: {error!r}", nothing_sent=True) from error
+            raise
+        self._opening -= 1
         return connection
 
     async def _queued(self) -> Connection | None:
-        """Waits for a connection that another request gives back; None: there is room to open one."""
+        """Waits for a connection that another request gives back; None: a place to open one is reserved."""
         if len(self._queue) >= QUEUE_MAX:
             raise UpstreamFailed("too many requests wait", nothing_sent=True)
         place: asyncio.Future[Connection | None] = self.loop.create_future()
@@ -334,14 +340,15 @@ class Upstream:
         if place.done() and not place.cancelled():
             given = place.result()
             if given is None:
-                self._next_in_queue(None)
+                self._opening -= 1
+                self._give_place()
             else:
                 self.give_back(given)
         else:
             with suppress(ValueError):
                 self._queue.remove(place)
 
-    def _next_in_queue(self, connection: Connection | None) -> bool:
+    def _hand_over(self, connection: Connection | None) -> bool:
         while self._queue:
             place = self._queue.popleft()
             if not place.done():
@@ -349,12 +356,17 @@ class Upstream:
                 return True
         return False
 
+    def _give_place(self) -> None:
+        """The first in the queue may open a connection; its place counts from now on."""
+        if self._hand_over(None):
+            self._opening += 1
+
     def give_back(self, connection: Connection) -> None:
-        """A connection whose exchange ended well: to the next in the queue, or kept."""
-        self._busy.discard(connection)
+        """A connection whose exchange ended well: to the first in the queue, for whom it stays busy, or kept."""
         connection.is_reused = True
-        if self._queue and self._next_in_queue(connection):
+        if self._queue and self._hand_over(connection):
             return
+        self._busy.discard(connection)
         connection.idle_since = self.loop.time()
         self._idle.append(connection)
 
@@ -362,7 +374,7 @@ class Upstream:
         """A connection that is not used again."""
         self._busy.discard(connection)
         if self._queue:
-            self._next_in_queue(None)
+            self._give_place()
 
     def forget_idle(self, connection: Connection) -> None:
         with suppress(ValueError):

@@ -1,12 +1,249 @@
 """What passes through the gateway, in both directions."""
 
-from typing import Any
+import asyncio
+import socket
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from campus_tools.testing import eventually
+from common.ids import new_id
+
+from .conftest import Gateway, OpenGateway, problem_of
 
 
-async def test_a_request_reaches_its_service_and_its_answer_the_client(gateway: Any) -> None:
+async def test_a_request_reaches_its_service_and_its_answer_the_client(gateway: Gateway) -> None:
     gateway.upstream.answer = (200, {"success": True, "data": 1})
-    answer = await gateway.client.get("/api/orders?limit=5", headers=gateway.bearer())
+    answer = await gateway.client.get("/api/orders?limit=5&q=a%20b", headers=gateway.bearer())
     assert (answer.status_code, answer.json()) == (200, {"success": True, "data": 1})
+    assert answer.headers["x-number"] == "1"
     seen = gateway.upstream.last
-    assert (seen["method"], seen["path"], seen["query"]) == ("GET", "/api/orders", "limit=5")
-    assert seen["headers"]["x-request-id"] == answer.headers["x-request-id"]
+    assert (seen["method"], seen["path"], seen["query"]) == ("GET", "/api/orders", "limit=5&q=a%20b")
+
+
+async def test_every_answer_carries_the_headers_of_the_contract_and_no_trace_of_the_server(gateway: Gateway) -> None:
+    for path in ("/api/products", "/health/liveness", "/docs", "/.well-known/jwks.json", "/openapi.json", "/nowhere"):
+        answer = await gateway.client.get(path)
+        for name in ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "x-request-id", "api-version"):
+            assert name in answer.headers, (path, name)
+            assert len(answer.headers.get_list(name)) == 1, (path, name)
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "server" not in answer.headers
+        assert len(answer.headers.get_list("date")) == 1
+
+
+async def test_the_version_prefix_is_the_same_route(gateway: Gateway) -> None:
+    await gateway.client.get("/api/v1/products")
+    assert gateway.upstream.last["path"] == "/api/products"
+
+
+async def test_no_identity_header_of_a_client_reaches_a_service(gateway: Gateway) -> None:
+    forged = {
+        "X-User-Id": "forged",
+        "X-Role": "forged",
+        "X-Vendor-Id": "forged",
+        "X-Campus-Id": "forged",
+        "X-Forwarded-For": "203.0.113.1",
+        "X-Real-IP": "forged",
+        "Forwarded": "for=forged",
+        "X-Internal-Caller": "forged",
+        "Traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "X-Request-Id": "forged",
+        "Keep-Alive": "forged",
+    }
+    token = gateway.bearer()
+    answer = await gateway.client.get("/api/orders", headers=token | forged)
+    seen = gateway.upstream.last["headers"]
+    assert set(seen) == {"host", "accept", "user-agent", "authorization", "x-request-id"}
+    assert seen["authorization"] == token["Authorization"]
+    assert seen["x-request-id"] == answer.headers["x-request-id"] != "forged"
+
+
+async def test_a_request_id_of_the_right_form_is_kept(gateway: Gateway) -> None:
+    own = "req_" + "A1" * 10
+    answer = await gateway.client.get("/api/products", headers={"X-Request-Id": own})
+    assert answer.headers["x-request-id"] == own == gateway.upstream.last["headers"]["x-request-id"]
+
+
+async def test_of_a_token_that_was_sent_twice_the_service_gets_the_one_that_was_judged(gateway: Gateway) -> None:
+    good, other = gateway.bearer()["Authorization"], gateway.bearer()["Authorization"]
+    pairs = [("Authorization", other), ("Authorization", good)]
+    answer = await gateway.client.get("/api/orders", headers=pairs)
+    assert answer.status_code == 201
+    assert gateway.upstream.last["headers"]["authorization"] == good
+
+
+async def test_a_stale_token_does_not_stand_in_the_way_of_signing_in(gateway: Gateway) -> None:
+    answer = await gateway.client.post(
+        "/api/auth/login", json={"email": "a@b.example"}, headers={"Authorization": "Bearer stale"}
+    )
+    assert answer.status_code == 201
+    assert "authorization" not in gateway.upstream.last["headers"]
+
+
+async def test_private_answers_are_not_stored_and_public_ones_keep_their_own_rule(gateway: Gateway) -> None:
+    gateway.upstream.headers = {"Cache-Control": "public, max-age=5"}
+    public = await gateway.client.get("/api/products")
+    private = await gateway.client.get("/api/products", headers=gateway.bearer())
+    assert public.headers.get_list("cache-control") == ["public, max-age=5"]
+    assert private.headers.get_list("cache-control") == ["no-store"]
+
+
+async def test_head_is_get_without_a_body(gateway: Gateway) -> None:
+    answer = await gateway.client.head("/api/products")
+    assert (answer.status_code, answer.content) == (201, b"")
+    assert gateway.upstream.last["method"] == "GET"
+
+
+async def test_the_bytes_of_a_webhook_arrive_untouched_with_and_without_a_length(gateway: Gateway) -> None:
+    body = b'{"event" : "charge.success",\r\n "x": "\xc3\xa9\xff"}' * 9_000
+
+    async def pieces() -> object:
+        for start in range(0, len(body), 50_000):
+            yield body[start : start + 50_000]
+
+    signature = {"X-Gateway-Signature": "ab" * 64}
+    for content in (body, pieces(), b"{}"):
+        answer = await gateway.client.post("/functions/v1/gateway-webhook", content=content, headers=signature)
+        assert answer.status_code == 201
+        assert gateway.upstream.last["headers"]["x-gateway-signature"] == "ab" * 64
+    assert [seen["body"] for seen in gateway.upstream.seen] == [body, body, b"{}"]
+
+
+async def test_events_are_passed_on_as_they_come(gateway: Gateway) -> None:
+    async with gateway.client.stream("GET", "/api/notification-delivery-logs", headers=gateway.bearer()) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        events = answer.aiter_text()
+        assert "first" in await anext(events)
+        assert not gateway.upstream.tick.is_set()
+        gateway.upstream.tick.set()
+        assert "last" in await anext(events)
+
+
+async def test_a_client_that_leaves_a_stream_ends_it_at_the_service(gateway: Gateway) -> None:
+    async with gateway.client.stream("GET", "/api/notification-delivery-logs", headers=gateway.bearer()) as answer:
+        await anext(answer.aiter_text())
+    assert await eventually(lambda: gateway.upstream.left == 1)
+
+
+async def test_a_large_answer_passes_whole_to_a_slow_reader(gateway: Gateway) -> None:
+    gateway.upstream.answer = (200, {"text": "x" * 6_000_000})
+    async with gateway.client.stream("GET", "/api/orders", headers=gateway.bearer()) as answer:
+        size = 0
+        async for piece in answer.aiter_raw(64 * 1024):
+            size += len(piece)
+            await asyncio.sleep(0)
+    assert size > 6_000_000
+
+
+async def test_a_service_that_is_away_is_503_with_a_time_to_wait(open_gateway: OpenGateway) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        gateway = await open_gateway(upstream_url=f"http://127.0.0.1:{nobody.getsockname()[1]}")
+        answer = await gateway.client.get("/api/products")
+    assert answer.status_code == 503
+    problem = problem_of(answer)
+    assert problem["code"] == "INTERNAL_ERROR"
+    assert problem["correlationId"] == answer.headers["x-request-id"]
+    assert int(answer.headers["retry-after"]) >= 1
+
+
+async def test_an_error_that_a_server_gave_without_a_document_gets_one(gateway: Gateway) -> None:
+    gateway.upstream.plain = "Internal Server Error at 10.0.0.7"
+    for status in (500, 503, 400, 413):
+        gateway.upstream.answer = (status, None)
+        answer = await gateway.client.get("/api/products")
+        assert answer.status_code == status
+        assert "10.0.0.7" not in problem_of(answer)["detail"]
+
+
+async def test_the_bare_refusal_of_a_webhook_stays_bare(gateway: Gateway) -> None:
+    gateway.upstream.answer = (401, {"error": "Invalid signature"})
+    answer = await gateway.client.post("/functions/v1/gateway-webhook", content=b"{}")
+    assert (answer.status_code, answer.json()) == (401, {"error": "Invalid signature"})
+
+
+async def test_a_connection_that_the_service_closed_meanwhile_is_not_noticed_by_a_reader(gateway: Gateway) -> None:
+    """The service answers once on each connection and then closes it without a word."""
+    answered = 0
+
+    async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal answered
+        await reader.readuntil(b"\r\n\r\n")
+        answered += 1
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}")
+        await writer.drain()
+        # The second request on this connection is read and never answered.
+        await reader.read(1)
+        writer.transport.abort()
+
+    server = await asyncio.start_server(once, "127.0.0.1", 0)
+    upstream = gateway.dependencies.edge.forwarder._upstreams["orders"]
+    upstream._port = server.sockets[0].getsockname()[1]
+    for _ in range(3):
+        assert (await gateway.client.get("/api/products")).status_code == 200
+    assert answered == 3
+    posted = await gateway.client.post(f"/api/orders/{new_id()}/cancel", json={}, headers=gateway.bearer())
+    assert posted.status_code == 503, "a POST is never sent twice"
+    server.close()
+
+
+@pytest.mark.parametrize(
+    "broken", [b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort", b"HTTP/1.1 200 OK\r\n"]
+)
+async def test_a_service_that_breaks_off_is_an_error_and_never_a_short_answer(gateway: Gateway, broken: bytes) -> None:
+    async def answer_badly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(broken)
+        writer.close()
+
+    server = await asyncio.start_server(answer_badly, "127.0.0.1", 0)
+    gateway.dependencies.edge.forwarder._upstreams["orders"]._port = server.sockets[0].getsockname()[1]
+    try:
+        answer = await gateway.client.get("/api/products")
+        assert answer.status_code == 503
+    except httpx.RemoteProtocolError:
+        assert broken.endswith(b"short"), "only an answer that had begun is broken off"
+    server.close()
+
+
+async def test_a_slow_request_of_a_client_that_left_is_given_up(gateway: Gateway) -> None:
+    gateway.upstream.gate.clear()
+    with pytest.raises(httpx.ReadTimeout):
+        await gateway.client.get("/api/orders", headers=gateway.bearer(), timeout=0.1)
+    upstream = gateway.dependencies.edge.forwarder._upstreams["orders"]
+    assert await eventually(lambda: not upstream._busy)
+    gateway.upstream.gate.set()
+
+
+async def test_beyond_the_connections_requests_wait_for_one_and_all_are_answered(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(upstream_connections_max=3)
+    answers = await asyncio.gather(*(gateway.client.get("/api/products", headers=gateway.bearer()) for _ in range(40)))
+    assert [answer.status_code for answer in answers] == [201] * 40
+    upstream = gateway.dependencies.edge.forwarder._upstreams["orders"]
+    assert len(upstream._idle) <= 3
+    assert not upstream._busy
+
+
+async def test_a_page_of_an_allowed_origin_may_call_and_another_may_not(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(allowed_origins="https://shop.example, https://admin.example/")
+    asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "idempotency-key"}
+    allowed = await gateway.client.options("/api/orders/checkout", headers=asks | {"Origin": "https://shop.example"})
+    assert allowed.status_code == 204
+    assert allowed.headers["access-control-allow-origin"] == "https://shop.example"
+    assert allowed.headers["access-control-allow-methods"] == "POST"
+    assert "Idempotency-Key" in allowed.headers["access-control-allow-headers"]
+    foreign = await gateway.client.options("/api/orders/checkout", headers=asks | {"Origin": "https://evil.example"})
+    assert foreign.status_code == 405
+    assert "access-control-allow-origin" not in foreign.headers
+    read = await gateway.client.get("/api/products", headers={"Origin": "https://admin.example"})
+    assert read.headers["access-control-allow-origin"] == "https://admin.example"
+    assert read.headers["vary"] == "Origin"
+    assert "RateLimit-Remaining" in read.headers["access-control-expose-headers"]
+
+
+async def test_ids_of_any_case_reach_the_service(gateway: Gateway) -> None:
+    order = str(uuid4()).upper()
+    await gateway.client.get(f"/api/orders/{order}", headers=gateway.bearer())
+    assert gateway.upstream.last["path"] == f"/api/orders/{order}"

@@ -1,0 +1,263 @@
+"""Every row of the contract's table on Idempotency-Key (section 3)."""
+
+import asyncio
+import json
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+
+from api_gateway.idempotency import InProgress, Leased, OtherRequest, Stored
+from api_gateway.store import IdempotencyRecords
+from campus_tools.testing import eventually
+from common.caller import THE_SERVICE
+from common.ids import new_id
+
+from .conftest import Gateway, OpenGateway, problem_of
+
+CHECKOUT = "/api/orders/checkout"
+BODY = {"items": [{"productId": str(uuid4()), "quantity": 1}]}
+
+
+async def post(
+    gateway: Gateway, user: UUID, key: object | None, *, path: str = CHECKOUT, body: Any = BODY, **claims: Any
+) -> httpx.Response:
+    headers = gateway.bearer(user, **claims)
+    if key is not None:
+        headers["Idempotency-Key"] = str(key)
+    return await gateway.client.post(path, json=body, headers=headers)
+
+
+async def rows(gateway: Gateway, user: UUID) -> list[Any]:
+    async with gateway.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        return await uow.fetch("SELECT * FROM idempotency_records WHERE caller_id = $1", user)
+
+
+@pytest.mark.parametrize("key", [None, "", "abc", "018cc251-f400-7004-8000-00000000000a"])
+async def test_a_key_that_is_absent_or_no_uuid_v4_is_422_where_one_is_required(gateway: Gateway, key: object) -> None:
+    answer = await post(gateway, new_id(), key)
+    assert answer.status_code == 422
+    problem = problem_of(answer)
+    assert problem["code"] == "VALIDATION_FAILED"
+    assert [param["name"] for param in problem["invalid_params"]] == ["Idempotency-Key"]
+    assert not gateway.upstream.seen
+
+
+async def test_where_a_key_is_accepted_none_is_needed_and_a_bad_one_is_refused(gateway: Gateway) -> None:
+    cancel = f"/api/orders/{uuid4()}/cancel"
+    user = new_id()
+    assert (await post(gateway, user, None, path=cancel)).status_code == 201
+    assert (await post(gateway, user, "abc", path=cancel)).status_code == 422
+    key = uuid4()
+    assert (await post(gateway, user, key, path=cancel)).status_code == 201
+    assert (await post(gateway, user, key, path=cancel)).headers["x-cache-lookup"] == "HIT"
+
+
+@pytest.mark.parametrize("path", ["/api/auth/login", f"/api/orders/{uuid4()}/delivery-pin/reissue", "/api/auth/logout"])
+async def test_where_answers_hold_secrets_a_key_is_ignored(gateway: Gateway, path: str) -> None:
+    user, key = new_id(), uuid4()
+    for _ in range(2):
+        answer = await post(gateway, user, key, path=path)
+        assert answer.status_code == 201
+        assert "x-cache-lookup" not in answer.headers
+    assert len(gateway.upstream.seen) == 2
+    assert await rows(gateway, user) == []
+
+
+async def test_the_same_request_again_gets_the_stored_bytes_with_headers_of_its_own(gateway: Gateway) -> None:
+    user, key = new_id(), uuid4()
+    gateway.upstream.answer = (201, {"data": {"id": 1}, "meta": {"requestId": "req_of_the_first"}})
+    first = await post(gateway, user, key)
+    gateway.upstream.answer = (500, {})
+    again = await post(gateway, user, str(key).upper())
+    assert (again.status_code, again.content) == (first.status_code, first.content)
+    assert again.headers["content-type"] == first.headers["content-type"]
+    assert again.headers["x-cache-lookup"] == "HIT"
+    assert "x-cache-lookup" not in first.headers
+    assert again.headers["x-request-id"] != first.headers["x-request-id"]
+    assert int(again.headers["ratelimit-remaining"]) == int(first.headers["ratelimit-remaining"]) - 1
+    assert len(gateway.upstream.seen) == 1
+    assert gateway.upstream.last["headers"]["idempotency-key"] == str(key)
+
+
+async def test_the_version_prefix_is_the_same_request(gateway: Gateway) -> None:
+    user, key = new_id(), uuid4()
+    await post(gateway, user, key)
+    assert (await post(gateway, user, key, path="/api/v1/orders/checkout")).headers["x-cache-lookup"] == "HIT"
+
+
+async def test_while_the_first_runs_the_key_is_409_with_a_time_to_wait(gateway: Gateway) -> None:
+    user, key = new_id(), uuid4()
+    gateway.upstream.gate.clear()
+    first = asyncio.create_task(post(gateway, user, key))
+    await eventually(lambda: gateway.upstream.seen)
+    second = await post(gateway, user, key)
+    assert (second.status_code, problem_of(second)["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert "already in progress" in problem_of(second)["detail"]
+    assert int(second.headers["retry-after"]) >= 1
+    gateway.upstream.gate.set()
+    assert (await first).status_code == 201
+    assert (await post(gateway, user, key)).headers["x-cache-lookup"] == "HIT"
+    assert len(gateway.upstream.seen) == 1
+
+
+async def test_another_path_query_or_body_under_the_same_key_is_422(gateway: Gateway) -> None:
+    user, key = new_id(), uuid4()
+    await post(gateway, user, key)
+    for path, body in (
+        (CHECKOUT, BODY | {"deliveryNote": "x"}),
+        (CHECKOUT + "?a=1", BODY),
+        (f"/api/orders/{uuid4()}/cancel", BODY),
+    ):
+        answer = await post(gateway, user, key, path=path, body=body)
+        assert answer.status_code == 422
+        assert problem_of(answer)["invalid_params"][0]["name"] == "Idempotency-Key"
+    assert len(gateway.upstream.seen) == 1
+
+
+async def test_another_callers_key_is_a_stranger(gateway: Gateway) -> None:
+    key = uuid4()
+    for _ in range(2):
+        answer = await post(gateway, new_id(), key)
+        assert "x-cache-lookup" not in answer.headers
+    assert len(gateway.upstream.seen) == 2
+
+
+@pytest.mark.parametrize("status", [200, 201, 400, 422, 423])
+async def test_final_answers_are_stored(gateway: Gateway, status: int) -> None:
+    user, key = new_id(), uuid4()
+    gateway.upstream.answer = (status, {"code": "X"})
+    await post(gateway, user, key)
+    again = await post(gateway, user, key)
+    assert (again.status_code, again.headers.get("x-cache-lookup")) == (status, "HIT")
+    assert len(gateway.upstream.seen) == 1
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 409, 429, 500, 503])
+async def test_answers_that_a_later_try_may_change_are_not_stored(gateway: Gateway, status: int) -> None:
+    user, key = new_id(), uuid4()
+    gateway.upstream.answer = (status, {"code": "X"})
+    assert (await post(gateway, user, key)).status_code == status
+    gateway.upstream.answer = (201, {})
+    again = await post(gateway, user, key)
+    assert (again.status_code, again.headers.get("x-cache-lookup")) == (201, None)
+
+
+async def test_a_429_and_a_401_burn_no_key(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_2=1)
+    user, key = new_id(), uuid4()
+    await gateway.client.get("/api/orders", headers=gateway.bearer(user))
+    assert (await post(gateway, user, key)).status_code == 429
+    refused = await gateway.client.post(
+        CHECKOUT, json=BODY, headers={"Authorization": "Bearer x", "Idempotency-Key": str(key)}
+    )
+    assert refused.status_code == 401
+    assert await rows(gateway, user) == []
+
+
+async def test_the_key_stands_nowhere_in_clear(gateway: Gateway) -> None:
+    user, key = new_id(), uuid4()
+    await post(gateway, user, key)
+    kept = repr([tuple(row) for row in await rows(gateway, user)])
+    for form in (str(key), key.hex, repr(key.bytes)[2:-1]):
+        assert form not in kept
+
+
+async def test_of_twenty_at_once_one_runs(gateway: Gateway) -> None:
+    user, key = new_id(), uuid4()
+    answers = await asyncio.gather(*(post(gateway, user, key) for _ in range(20)))
+    statuses = [answer.status_code for answer in answers]
+    assert len(gateway.upstream.seen) == 1
+    assert set(statuses) <= {201, 409}
+    fresh = [answer for answer in answers if answer.status_code == 201 and "x-cache-lookup" not in answer.headers]
+    assert len(fresh) == 1
+
+
+async def test_two_gateways_share_their_records(open_gateway: OpenGateway) -> None:
+    one, other = await open_gateway(), await open_gateway()
+    user, key = new_id(), uuid4()
+    await post(one, user, key)
+    assert (await post(other, user, key)).headers["x-cache-lookup"] == "HIT"
+
+
+async def test_a_client_that_leaves_does_not_stop_the_work_and_finds_its_answer_later(gateway: Gateway) -> None:
+    user, key = new_id(), uuid4()
+    gateway.upstream.gate.clear()
+    with pytest.raises(httpx.ReadTimeout):
+        await gateway.client.post(
+            CHECKOUT, json=BODY, headers=gateway.bearer(user) | {"Idempotency-Key": str(key)}, timeout=0.8
+        )
+    assert (await post(gateway, user, key)).status_code == 409
+    gateway.upstream.gate.set()
+
+    async def stored() -> bool:
+        return (await post(gateway, user, key)).headers.get("x-cache-lookup") == "HIT"
+
+    assert await eventually(stored)
+    assert len(gateway.upstream.seen) == 1
+
+
+async def test_a_service_that_could_not_be_reached_frees_the_key(open_gateway: OpenGateway, gateway: Gateway) -> None:
+    away = await open_gateway(upstream_url="http://127.0.0.1:9")
+    user, key = new_id(), uuid4()
+    assert (await post(away, user, key)).status_code == 503
+    assert (await post(gateway, user, key)).status_code == 201
+
+
+async def test_a_lease_that_ended_is_taken_over_and_its_late_holder_overwrites_nothing(gateway: Gateway) -> None:
+    records = IdempotencyRecords(gateway.runtime.database, lock_seconds=0, keep_seconds=60)
+    user, key, request = new_id(), b"k" * 32, b"f" * 32
+    late = await records.begin(user, key, request)
+    newer = await records.begin(user, key, request)
+    assert isinstance(late, Leased)
+    assert isinstance(newer, Leased)
+    assert not await records.finish(user, key, late.token, Stored(201, "application/json", b"late"))
+    await records.release(user, key, late.token)
+    assert await records.finish(user, key, newer.token, Stored(201, "application/json", b"newer"))
+    assert not await records.finish(user, key, late.token, Stored(201, "application/json", b"late"))
+    assert await records.begin(user, key, request) == Stored(201, "application/json", b"newer")
+
+
+async def test_a_lease_that_ended_without_an_answer_is_no_ones_but_the_same_requests(gateway: Gateway) -> None:
+    records = IdempotencyRecords(gateway.runtime.database, lock_seconds=0, keep_seconds=60)
+    user, key = new_id(), b"k" * 32
+    await records.begin(user, key, b"f" * 32)
+    assert await records.begin(user, key, b"g" * 32) == OtherRequest()
+
+
+async def test_a_lease_holds_for_its_time(gateway: Gateway) -> None:
+    records = IdempotencyRecords(gateway.runtime.database, lock_seconds=120, keep_seconds=60)
+    user, key, request = new_id(), b"k" * 32, b"f" * 32
+    await records.begin(user, key, request)
+    found = await records.begin(user, key, request)
+    assert isinstance(found, InProgress)
+    assert 100 < found.seconds_left <= 120
+
+
+async def test_an_answer_that_was_kept_long_enough_is_forgotten_and_pruned(gateway: Gateway) -> None:
+    records = IdempotencyRecords(gateway.runtime.database, lock_seconds=120, keep_seconds=60)
+    short = IdempotencyRecords(gateway.runtime.database, lock_seconds=0, keep_seconds=0)
+    user, key = new_id(), b"k" * 32
+    lease = await records.begin(user, key, b"f" * 32)
+    assert isinstance(lease, Leased)
+    await records.finish(user, key, lease.token, Stored(201, "application/json", b"kept"))
+    await records.prune_once()
+    assert isinstance(await records.begin(user, key, b"f" * 32), Stored)
+    assert isinstance(await short.begin(user, key, b"g" * 32), Leased), "the key is free for any request"
+    await short.prune_once()
+    assert await rows(gateway, user) == []
+
+
+async def test_the_records_are_out_of_reach_for_the_api_role(gateway: Gateway) -> None:
+    import asyncpg
+
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await gateway.runtime.database.api.fetch("SELECT * FROM idempotency_records")
+
+
+async def test_an_answer_of_nothing_is_replayed_as_nothing(gateway: Gateway) -> None:
+    user, key = new_id(), uuid4()
+    gateway.upstream.answer = (200, "")
+    first, again = await post(gateway, user, key), await post(gateway, user, key)
+    assert json.loads(first.content) == json.loads(again.content) == ""

@@ -1,0 +1,203 @@
+"""The process itself: two doors, and what survives it."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import httpx
+
+from campus_tools.service_kit import BASE_URL, Issuer
+from campus_tools.testing import DatabaseUrls, eventually
+from common.bus import Bus, Outgoing
+from common.clock import SystemClock, iso
+from common.ids import new_id
+from common.process import declared_topology
+from common.retry import RetryLadder
+from contracts.identity import SessionRevoked
+
+from .conftest import Upstream
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Process:
+    """`python -m api_gateway api` in a process of its own."""
+
+    def __init__(self, urls: DatabaseUrls, broker_url: str, issuer: Issuer, upstream: Upstream) -> None:
+        self.port, self.metrics_port = free_port(), free_port()
+        services = ("IDENTITY", "ORDERS", "PAYMENTS", "PAYOUTS", "NOTIFICATIONS")
+        self._environment = {
+            **os.environ,
+            "PORT": str(self.port),
+            "METRICS_PORT": str(self.metrics_port),
+            "BASE_URL": BASE_URL,
+            "JWKS_URL": issuer.jwks_url,
+            "API_DATABASE_URL": urls.api,
+            "SERVICE_DATABASE_URL": urls.service,
+            "BROKER_URL": broker_url,
+            "IDEMPOTENCY_LOCK_SECONDS": "4",
+            **{f"{name}_URL": upstream.url for name in services},
+        }
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "api_gateway", "api", env=self._environment, stdout=asyncio.subprocess.DEVNULL
+        )
+
+        async def ready() -> bool:
+            try:
+                async with httpx.AsyncClient(trust_env=False) as client:
+                    answer = await client.get(f"http://127.0.0.1:{self.metrics_port}/health/readiness")
+            except httpx.TransportError:
+                return False
+            return answer.status_code == 200
+
+        await eventually(ready, within=60)
+
+    async def end(self, number: signal.Signals) -> int:
+        assert self._process is not None
+        self._process.send_signal(number)
+        code = await asyncio.wait_for(self._process.wait(), 30)
+        self._process = None
+        return code
+
+    async def stop(self) -> None:
+        if self._process is not None:
+            await self.end(signal.SIGKILL)
+
+
+@asynccontextmanager
+async def running_process(
+    urls: DatabaseUrls, broker_url: str, issuer: Issuer, upstream: Upstream
+) -> AsyncIterator[tuple[Process, httpx.AsyncClient]]:
+    process = Process(urls, broker_url, issuer, upstream)
+    try:
+        await process.start()
+        base = f"http://127.0.0.1:{process.port}"
+        async with httpx.AsyncClient(base_url=base, timeout=20, trust_env=False) as client:
+            yield process, client
+    finally:
+        await process.stop()
+
+
+async def test_a_killed_gateway_neither_loses_nor_repeats_what_stands_under_a_key(
+    module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer
+) -> None:
+    async with running_process(module_urls, broker_url, issuer, upstream) as (process, client):
+        user = new_id()
+
+        async def checkout(key: object) -> httpx.Response:
+            headers = {"Authorization": f"Bearer {issuer.token(user)}", "Idempotency-Key": str(key)}
+            return await client.post("/api/orders/checkout", json={"items": []}, headers=headers)
+
+        answered, interrupted = uuid4(), uuid4()
+        first = await checkout(answered)
+        upstream.gate.clear()
+        burst = asyncio.gather(*(checkout(interrupted) for _ in range(20)), return_exceptions=True)
+        await eventually(lambda: len(upstream.seen) == 2)
+        await process.end(signal.SIGKILL)
+        outcomes = await burst
+        assert all(isinstance(one, httpx.TransportError) or one.status_code == 409 for one in outcomes)
+        upstream.gate.set()
+
+        await process.start()
+        again = await checkout(answered)
+        assert (again.content, again.headers["x-cache-lookup"]) == (first.content, "HIT")
+        waiting = await checkout(interrupted)
+        assert waiting.status_code == 409, "the lease of the killed process still holds"
+        assert len(upstream.seen) == 2
+
+        async def taken_over() -> bool:
+            return (await checkout(interrupted)).status_code == 201
+
+        assert await eventually(taken_over, within=15)
+        assert upstream.last["headers"]["idempotency-key"] == str(interrupted), "the service judges by its own record"
+        assert len(upstream.seen) == 3
+
+
+async def test_metrics_and_health_answer_on_the_inner_door_only(
+    module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer
+) -> None:
+    async with running_process(module_urls, broker_url, issuer, upstream) as (process, client):
+        await client.get("/api/products")
+        assert (await client.get("/metrics")).status_code == 404
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{process.metrics_port}", trust_env=False) as inside:
+            metrics = (await inside.get("/metrics")).text
+            assert 'gateway_requests_total{route="GET /api/products",status="201"} 1.0' in metrics
+            assert 'gateway_request_seconds_count{route="GET /api/products"} 1.0' in metrics
+            assert (await inside.get("/health/liveness")).status_code == 200
+            assert (await inside.get("/api/products")).status_code == 404
+
+
+async def test_a_revocation_that_is_said_anywhere_is_heard_and_outlives_the_process(
+    module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer
+) -> None:
+    async with running_process(module_urls, broker_url, issuer, upstream) as (process, client):
+        user, session = new_id(), new_id()
+        headers = {"Authorization": f"Bearer {issuer.token(user, session_id=session)}"}
+        assert (await client.get("/api/orders", headers=headers)).status_code == 201
+        bus = Bus(broker_url, declared_topology(RetryLadder()), "test")
+        assert await bus.publish([_said(SessionRevoked(user_id=user, session_id=session, not_before=_now()))]) == [True]
+        await bus.close()
+
+        async def refused() -> bool:
+            return (await client.get("/api/orders", headers=headers)).status_code == 401
+
+        assert await eventually(refused)
+        await asyncio.sleep(0)
+        await process.end(signal.SIGKILL)
+        await process.start()
+        assert await eventually(refused)
+
+
+async def test_a_running_request_ends_before_the_process_does(
+    module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer
+) -> None:
+    async with running_process(module_urls, broker_url, issuer, upstream) as (process, client):
+        upstream.gate.clear()
+        under_way = asyncio.create_task(client.get("/api/products"))
+        await eventually(lambda: upstream.seen)
+        ending = asyncio.create_task(process.end(signal.SIGTERM))
+
+        async def closed() -> bool:
+            try:
+                async with httpx.AsyncClient(trust_env=False) as other:
+                    await other.get(f"http://127.0.0.1:{process.port}/health/liveness")
+            except httpx.TransportError:
+                return True
+            return False
+
+        await eventually(closed)
+        upstream.gate.set()
+        assert (await under_way).status_code == 201
+        assert await ending == 0
+
+
+def _now() -> str:
+    return iso(SystemClock().now())
+
+
+def _said(event: SessionRevoked) -> Outgoing:
+    import msgspec
+
+    body = {
+        "specversion": "1.0",
+        "id": str(new_id()),
+        "source": "/services/identity",
+        "type": event.TYPE,
+        "subject": event.subject,
+        "time": _now(),
+        "sequence": 1,
+        "data": msgspec.to_builtins(event),
+    }
+    return Outgoing(msgspec.json.encode(body), str(new_id()), event.TYPE, None, {})

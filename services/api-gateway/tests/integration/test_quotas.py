@@ -1,0 +1,198 @@
+"""The tiers at work (contract section 4)."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from campus_tools.servers.redis import PrivateRedis
+from campus_tools.testing import eventually
+from common.ids import new_id
+
+from .conftest import Gateway, OpenGateway, problem_of
+
+
+@pytest.fixture(scope="module")
+def private_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRedis]:
+    """A quota store of this module's own, which its tests may take away."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    state = tmp_path_factory.mktemp("redis")
+    (state / "servers").mkdir()
+    server = PrivateRedis(state, port, say=print)
+    server.start()
+    yield server
+    server.stop()
+
+
+async def test_the_61st_anonymous_request_is_429_with_a_true_time_to_wait(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway()
+    began = time.time()
+    for number in range(60):
+        answer = await gateway.client.get("/api/products")
+        assert answer.status_code == 201
+        assert answer.headers["ratelimit-limit"] == "60"
+        assert answer.headers["ratelimit-remaining"] == str(59 - number)
+    refused = await gateway.client.get("/api/products")
+    assert (refused.status_code, problem_of(refused)["code"]) == (429, "RATE_LIMIT_EXCEEDED")
+    assert refused.headers["ratelimit-remaining"] == "0"
+    leaves = began + 60
+    assert leaves - 1 <= int(refused.headers["ratelimit-reset"]) <= time.time() + 61
+    assert time.time() + int(refused.headers["retry-after"]) >= leaves
+    assert (await gateway.client.get("/nowhere")).status_code == 429
+    assert (await gateway.client.get("/health/liveness")).status_code == 200
+    known = await gateway.client.get("/api/products", headers=gateway.bearer())
+    assert (known.status_code, known.headers["ratelimit-limit"]) == (201, "300")
+
+
+async def test_after_the_time_to_wait_a_request_is_admitted(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_1=2, rate_window_seconds=2)
+    for _ in range(2):
+        await gateway.client.get("/api/products")
+    refused = await gateway.client.get("/api/products")
+    assert refused.status_code == 429
+    due = time.monotonic() + int(refused.headers["retry-after"])
+
+    def is_due() -> bool:
+        return time.monotonic() >= due
+
+    await eventually(is_due)
+    assert (await gateway.client.get("/api/products")).status_code == 201
+
+
+async def test_one_counter_for_a_user_over_all_routes_and_tokens(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_2=3)
+    user = new_id()
+    for path in ("/api/orders", "/api/products", f"/api/orders/{uuid4()}"):
+        assert (await gateway.client.get(path, headers=gateway.bearer(user))).status_code == 201
+    assert (await gateway.client.get("/api/orders", headers=gateway.bearer(user))).status_code == 429
+    assert (await gateway.client.get("/api/orders", headers=gateway.bearer())).status_code == 201
+
+
+async def test_tier_4_is_a_counter_of_its_own(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_4=2)
+    user = new_id()
+
+    async def intent() -> int:
+        headers = gateway.bearer(user) | {"Idempotency-Key": str(uuid4())}
+        return (await gateway.client.post("/api/payments/intent", json={}, headers=headers)).status_code
+
+    assert [await intent() for _ in range(3)] == [201, 201, 429]
+    assert (await gateway.client.get("/api/orders", headers=gateway.bearer(user))).status_code == 201
+
+
+async def test_a_refused_token_counts_against_its_address(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_1=3)
+    bad = {"Authorization": "Bearer nonsense"}
+    statuses = [(await gateway.client.get("/api/orders", headers=bad)).status_code for _ in range(4)]
+    assert statuses == [401, 401, 401, 429]
+    assert (await gateway.client.get("/api/products")).status_code == 429
+    assert (await gateway.client.get("/api/products", headers=gateway.bearer())).status_code == 201
+
+
+async def test_login_is_counted_by_account_with_a_ceiling_for_the_address(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_4=3, rate_tier_4_address=5)
+
+    async def login(email: str) -> int:
+        return (await gateway.client.post("/api/auth/login", json={"email": email})).status_code
+
+    assert [await login("ada@x.example") for _ in range(4)] == [201, 201, 201, 429]
+    assert [await login("ADA@x.example"), await login("bola@x.example")] == [429, 201]
+    assert [await login("chidi@x.example"), await login("dami@x.example")] == [201, 429]
+
+
+async def test_refresh_counts_its_session_though_the_token_rotates(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_4=2)
+
+    async def refresh(token: str) -> int:
+        return (await gateway.client.post("/api/auth/refresh", json={"refreshToken": token})).status_code
+
+    assert [await refresh(f"one.{number}") for number in range(3)] == [201, 201, 429]
+    assert await refresh("two.0") == 201
+
+
+async def test_behind_a_trusted_proxy_each_client_is_counted(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_1=1, trusted_proxies="127.0.0.0/8")
+
+    async def browse(address: str) -> int:
+        return (await gateway.client.get("/api/products", headers={"X-Forwarded-For": address})).status_code
+
+    assert [await browse("203.0.113.1"), await browse("203.0.113.1"), await browse("203.0.113.2")] == [201, 429, 201]
+
+
+async def test_nobody_gets_a_new_quota_by_a_header(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_1=1)
+    statuses = [
+        (await gateway.client.get("/api/products", headers={"X-Forwarded-For": f"203.0.113.{number}"})).status_code
+        for number in range(3)
+    ]
+    assert statuses == [201, 429, 429]
+
+
+async def test_machines_are_outside_of_the_tiers(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_1=1, rate_machines=3)
+    answers = [await gateway.client.post("/functions/v1/gateway-webhook", content=b"{}") for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [201, 201, 201, 429]
+    assert answers[0].headers["ratelimit-limit"] == "3"
+    assert (await gateway.client.get("/api/products")).status_code == 201
+
+
+async def test_two_gateways_with_a_store_share_one_window(
+    open_gateway: OpenGateway, private_redis: PrivateRedis
+) -> None:
+    settings = {"rate_limit_store_url": private_redis.url, "rate_tier_2": 20}
+    gateways = [await open_gateway(**settings), await open_gateway(**settings)]
+    user = new_id()
+
+    async def read(gateway: Gateway) -> tuple[int, int, int]:
+        answer = await gateway.client.get("/api/orders", headers=gateway.bearer(user))
+        headers = answer.headers
+        return answer.status_code, int(headers["ratelimit-remaining"]), int(headers["ratelimit-reset"])
+
+    answers = await asyncio.gather(*(read(gateways[number % 2]) for number in range(30)))
+    assert sorted(status for status, _, _ in answers) == [201] * 20 + [429] * 10
+    assert sorted(remaining for status, remaining, _ in answers if status == 201) == list(range(20))
+    assert all(time.time() + 40 < reset <= time.time() + 61 for _, _, reset in answers)
+
+
+async def test_a_store_counts_account_and_address_together_or_not_at_all(
+    open_gateway: OpenGateway, private_redis: PrivateRedis
+) -> None:
+    gateway = await open_gateway(rate_limit_store_url=private_redis.url, rate_tier_4=2, rate_tier_4_address=4)
+
+    async def login(email: str) -> int:
+        return (await gateway.client.post("/api/auth/login", json={"email": email})).status_code
+
+    assert [await login("ada@x.example") for _ in range(6)] == [201, 201, 429, 429, 429, 429]
+    assert [await login(f"{name}@x.example") for name in ("b", "c", "d")] == [201, 201, 429]
+
+
+async def test_without_its_store_tier_4_refuses_and_the_rest_counts_in_the_process(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_limit_store_url="redis://127.0.0.1:9/0", rate_tier_2=2)
+    user = new_id()
+    reads = [(await gateway.client.get("/api/orders", headers=gateway.bearer(user))).status_code for _ in range(3)]
+    assert reads == [201, 201, 429]
+    login = await gateway.client.post("/api/auth/login", json={"email": "a@x.example"})
+    assert (login.status_code, problem_of(login)["code"]) == (503, "INTERNAL_ERROR")
+    assert "retry-after" in login.headers
+    assert not [seen for seen in gateway.upstream.seen if seen["path"] == "/api/auth/login"]
+
+
+async def test_a_store_that_comes_back_counts_again(open_gateway: OpenGateway, private_redis: PrivateRedis) -> None:
+    gateway = await open_gateway(rate_limit_store_url=private_redis.url)
+
+    async def login() -> int:
+        return (await gateway.client.post("/api/auth/login", json={"email": f"{uuid4()}@x.example"})).status_code
+
+    private_redis.kill()
+    assert await login() == 503
+    private_redis.start()
+
+    async def counts() -> bool:
+        return await login() == 201
+
+    assert await eventually(counts)

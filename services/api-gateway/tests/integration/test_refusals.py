@@ -1,0 +1,184 @@
+"""What the gateway refuses itself, and that nothing of it reaches a service."""
+
+import asyncio
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from common.clock import SystemClock
+from common.ids import new_id
+
+from .conftest import Gateway, problem_of
+
+CHECKOUT = "/api/orders/checkout"
+
+
+async def raw(gateway: Gateway, request: bytes) -> bytes:
+    reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
+    writer.write(request)
+    answer = await asyncio.wait_for(reader.readuntil(b"}"), 10)
+    writer.close()
+    await writer.wait_closed()
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/nowhere", 404, "RESOURCE_NOT_FOUND"),
+        ("GET", "/metrics", 404, "RESOURCE_NOT_FOUND"),
+        ("GET", "/api/orders/not-a-uuid", 404, "RESOURCE_NOT_FOUND"),
+        ("GET", "/api/orders/%2e%2e/products", 404, "RESOURCE_NOT_FOUND"),
+        ("GET", CHECKOUT, 405, "VALIDATION_FAILED"),
+        ("DELETE", "/api/products", 405, "VALIDATION_FAILED"),
+        ("POST", "/health/liveness", 405, "VALIDATION_FAILED"),
+        ("OPTIONS", "/api/products", 405, "VALIDATION_FAILED"),
+        ("GET", "/api/orders", 401, "AUTH_UNAUTHORIZED"),
+        ("POST", CHECKOUT, 401, "AUTH_UNAUTHORIZED"),
+    ],
+)
+async def test_refusals_are_problem_documents(gateway: Gateway, method: str, path: str, status: int, code: str) -> None:
+    answer = await gateway.client.request(method, path)
+    assert answer.status_code == status
+    assert problem_of(answer)["code"] == code
+    assert problem_of(answer)["instance"]
+    assert ("allow" in answer.headers) == (status == 405)
+    assert not gateway.upstream.seen
+
+
+async def test_allow_names_what_the_path_knows(gateway: Gateway) -> None:
+    assert (await gateway.client.get(CHECKOUT)).headers["allow"] == "POST"
+    assert (await gateway.client.delete("/api/payouts")).headers["allow"] == "GET, HEAD, POST"
+
+
+async def test_only_a_good_token_past_its_time_is_called_expired(gateway: Gateway) -> None:
+    user = new_id()
+    tokens = {
+        "AUTH_TOKEN_EXPIRED": [gateway.issuer.token(user, life=timedelta(minutes=-5))],
+        "AUTH_UNAUTHORIZED": [
+            "nonsense",
+            gateway.issuer.token(user)[:-4] + "AAAA",
+            gateway.issuer.token(user, iss="http://elsewhere"),
+            gateway.issuer.token(user, aud="another"),
+            gateway.issuer.token(user, life=timedelta(minutes=-5))[:-4] + "AAAA",
+        ],
+    }
+    for code, offered in tokens.items():
+        for token in offered:
+            answer = await gateway.client.get("/api/orders", headers={"Authorization": f"Bearer {token}"})
+            assert (answer.status_code, problem_of(answer)["code"]) == (401, code)
+            assert answer.headers["www-authenticate"].startswith("Bearer")
+    for header in ("", "Basic abc", "Bearer", "Bearer a b"):
+        answer = await gateway.client.get("/api/orders", headers={"Authorization": header})
+        assert problem_of(answer)["code"] == "AUTH_UNAUTHORIZED"
+    assert not gateway.upstream.seen
+
+
+async def test_a_bad_token_is_refused_even_where_none_is_needed(gateway: Gateway) -> None:
+    answer = await gateway.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
+    assert answer.status_code == 401
+
+
+async def test_a_revoked_session_is_refused(gateway: Gateway) -> None:
+    user, session = new_id(), new_id()
+    headers = gateway.bearer(user, session_id=session)
+    assert (await gateway.client.get("/api/orders", headers=headers)).status_code == 201
+    gateway.runtime.verifier.revocations.add(user, session, SystemClock().now())
+    answer = await gateway.client.get("/api/orders", headers=headers)
+    assert problem_of(answer)["code"] == "AUTH_UNAUTHORIZED"
+
+
+@pytest.mark.parametrize(
+    ("path", "limit"), [(CHECKOUT, 256 * 1024), ("/functions/v1/gateway-webhook", 1024 * 1024)], ids=["json", "webhook"]
+)
+@pytest.mark.parametrize("announced", [True, False])
+async def test_a_body_over_its_limit_is_413_and_at_its_limit_passes(
+    gateway: Gateway, path: str, limit: int, announced: bool
+) -> None:
+    async def pieces(size: int) -> object:
+        for start in range(0, size, 40_000):
+            yield b"x" * min(40_000, size - start)
+
+    headers = gateway.bearer() | {"Content-Type": "application/json", "Idempotency-Key": str(_key())}
+    for size, status in ((limit + 1, 413), (limit, 201)):
+        content = b"x" * size if announced else pieces(size)
+        answer = await gateway.client.post(path, content=content, headers=headers)
+        assert answer.status_code == status
+        if status == 413:
+            assert problem_of(answer)["code"] == "VALIDATION_FAILED"
+    assert len(gateway.upstream.last["body"]) == limit
+    assert len(gateway.upstream.seen) == 1
+
+
+async def test_media_types_other_than_json_and_compressed_bodies_are_415(gateway: Gateway) -> None:
+    key = {"Idempotency-Key": str(_key())}
+    for headers in (
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "application/x-www-form-urlencoded"},
+        {},
+        {"Content-Type": "application/json", "Content-Encoding": "gzip"},
+    ):
+        answer = await gateway.client.post(CHECKOUT, content=b"{}", headers=gateway.bearer() | key | headers)
+        assert (answer.status_code, problem_of(answer)["code"]) == (415, "VALIDATION_FAILED")
+    compressed = await gateway.client.post(
+        "/functions/v1/gateway-webhook", content=b"{}", headers={"Content-Encoding": "br"}
+    )
+    assert compressed.status_code == 415
+    assert not gateway.upstream.seen
+    with_charset = {"Content-Type": "application/json; charset=utf-8"}
+    assert (
+        await gateway.client.post(CHECKOUT, content=b"{}", headers=gateway.bearer() | key | with_charset)
+    ).status_code == 201
+
+
+async def test_long_headers_are_431_and_long_urls_414(gateway: Gateway) -> None:
+    long_header = await gateway.client.get("/api/products", headers={"X-Long": "x" * 17_000})
+    assert (long_header.status_code, problem_of(long_header)["code"]) == (431, "VALIDATION_FAILED")
+    many = await gateway.client.get("/api/products", headers={f"X-{number}": "x" * 100 for number in range(200)})
+    assert many.status_code == 431
+    long_url = await gateway.client.get("/api/products?q=" + "x" * 9_000)
+    assert (long_url.status_code, problem_of(long_url)["code"]) == (414, "VALIDATION_FAILED")
+    assert not gateway.upstream.seen
+    within = await gateway.client.get("/api/products?q=" + "x" * 8_000, headers={"X-Long": "x" * 15_000})
+    assert within.status_code == 201
+
+
+async def test_a_head_that_never_ends_is_cut_off(gateway: Gateway) -> None:
+    answer = await raw(gateway, b"GET /api/products HTTP/1.1\r\nx-long: " + b"x" * 600_000)
+    assert answer.startswith(b"HTTP/1.1 431 ")
+    assert b"application/problem+json" in answer
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [b"NONSENSE\r\n\r\n", b"GET /api/products HTTP/1.1\r\nbad header\r\n\r\n", b"GET \x01 HTTP/1.1\r\n\r\n"],
+)
+async def test_what_is_no_http_is_a_problem_too(gateway: Gateway, request_bytes: bytes) -> None:
+    answer = await raw(gateway, request_bytes)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    for name in (b"ratelimit-limit", b"x-request-id", b"api-version", b"application/problem+json", b"no-store"):
+        assert name in answer
+
+
+async def test_smuggled_framing_is_refused(gateway: Gateway) -> None:
+    answer = await raw(
+        gateway,
+        b"POST /api/auth/login HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+    )
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert not gateway.upstream.seen
+
+
+async def test_a_body_of_a_get_never_reaches_a_service_as_a_request_of_its_own(gateway: Gateway) -> None:
+    hidden = b"GET /hidden HTTP/1.1\r\nhost: x\r\n\r\n"
+    request = httpx.Request("GET", f"{gateway.url}/api/products", content=hidden)
+    assert (await gateway.client.send(request)).status_code == 201
+    assert (await gateway.client.get("/api/products")).status_code == 201
+    assert [seen["path"] for seen in gateway.upstream.seen] == ["/api/products"] * 2
+
+
+def _key() -> object:
+    from uuid import uuid4
+
+    return uuid4()

@@ -1,0 +1,63 @@
+"""What passes the gateway."""
+
+import pytest
+
+from api_gateway.headers import passed_to_client, request_head
+
+FORGED = [
+    b"x-user-id",
+    b"x-role",
+    b"x-vendor-id",
+    b"x-campus-id",
+    b"x-forwarded-for",
+    b"x-forwarded-host",
+    b"x-forwarded-proto",
+    b"x-real-ip",
+    b"forwarded",
+    b"x-request-id",
+    b"x-internal-anything",
+    b"traceparent",
+    b"tracestate",
+    b"connection",
+    b"keep-alive",
+    b"te",
+    b"trailer",
+    b"transfer-encoding",
+    b"upgrade",
+    b"proxy-authorization",
+    b"host",
+    b"content-length",
+    b"cookie",
+]
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_no_header_that_says_who_is_calling_or_how_to_frame_passes(name: bytes) -> None:
+    head = request_head("GET", b"/api/orders", b"orders:80", {name: b"forged"}, b"\r\n", with_token=True)
+    assert b"forged" not in head
+
+
+def test_what_a_service_needs_passes_and_the_token_only_where_it_is_asked_for() -> None:
+    sent = {b"authorization": b"Bearer t", b"accept": b"*/*", b"if-match": b'"3"', b"idempotency-key": b"k"}
+    head = request_head("POST", b"/api/orders?a=1", b"orders:80", sent, b"content-length: 0\r\n\r\n", with_token=True)
+    assert head.startswith(b"POST /api/orders?a=1 HTTP/1.1\r\nhost: orders:80\r\n")
+    for name, value in sent.items():
+        assert b"%b: %b\r\n" % (name, value) in head
+    assert head.endswith(b"\r\ncontent-length: 0\r\n\r\n")
+    without = request_head("POST", b"/", b"h", sent, b"\r\n", with_token=False)
+    assert b"Bearer" not in without
+
+
+def test_hop_by_hop_headers_and_what_the_gateway_says_itself_stop_on_the_way_back() -> None:
+    answered = [
+        (b"server", b"s"),
+        (b"date", b"d"),
+        (b"connection", b"close"),
+        (b"transfer-encoding", b"chunked"),
+        (b"x-request-id", b"r"),
+        (b"ratelimit-limit", b"1"),
+        (b"etag", b'"1"'),
+        (b"cache-control", b"max-age=5"),
+    ]
+    assert passed_to_client(answered, private=False) == [(b"etag", b'"1"'), (b"cache-control", b"max-age=5")]
+    assert passed_to_client(answered, private=True) == [(b"etag", b'"1"')]

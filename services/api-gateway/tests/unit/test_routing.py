@@ -1,0 +1,157 @@
+"""The route table: what a path finds, and what a table may not say."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api_gateway.routes import ROUTES
+from api_gateway.routing import (
+    Access,
+    BadRouteTable,
+    Idempotency,
+    Quota,
+    Route,
+    RouteTable,
+    allowed_methods,
+    canonical_path,
+)
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+ID = "018CC251-f400-7004-8000-00000000000a"
+TABLE = RouteTable(ROUTES)
+
+
+def found(method: str, path: str) -> str | None:
+    route = TABLE.find(canonical_path(path), NOW).get(method)
+    return None if route is None else f"{route.upstream} {route.path}"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "expected"),
+    [
+        ("GET", "/api/products", "orders /api/products"),
+        ("GET", f"/api/products/{ID}", "orders /api/products/:id"),
+        ("POST", "/api/orders/checkout", "orders /api/orders/checkout"),
+        ("POST", "/api/v1/orders/checkout", "orders /api/orders/checkout"),
+        ("POST", f"/api/orders/{ID}/release", "payments /api/orders/:id/release"),
+        ("POST", f"/api/orders/{ID}/verify-delivery", "orders /api/orders/:id/verify-delivery"),
+        ("POST", f"/api/orders/{ID}/delivery-pin/reissue", "orders /api/orders/:id/delivery-pin/reissue"),
+        ("GET", f"/api/vendors/{ID}", "identity /api/vendors/:id"),
+        ("PUT", f"/api/vendors/{ID}/bank-details", "payouts /api/vendors/:id/bank-details"),
+        ("POST", "/api/payouts/dispatch", "payouts /api/payouts/dispatch"),
+        ("POST", "/functions/v1/gateway-webhook", "payments /functions/v1/gateway-webhook"),
+        ("GET", "/.well-known/jwks.json", "identity /.well-known/jwks.json"),
+        ("POST", f"/api/dead-letters/orders/{ID}/replay", "orders /api/dead-letters/orders/:id/replay"),
+        ("GET", "/api/orders/checkout", None),
+        ("GET", "/api/orders/not-a-uuid", None),
+        ("GET", "/api/orders/:id", None),
+        ("GET", f"/api/orders/{ID}0", None),
+        ("GET", f"/api/orders/{ID}/", None),
+        ("GET", f"/api/orders//{ID}", None),
+        ("GET", f"/api/orders/{ID}/{ID}", None),
+        ("GET", "/api/v1", None),
+        ("GET", "/api/v2/products", None),
+        ("GET", "/API/products", None),
+        ("GET", "/api/dead-letters/somebody", None),
+        ("GET", "/metrics", None),
+    ],
+)
+def test_a_path_finds_its_own_route_and_no_other(method: str, path: str, expected: str | None) -> None:
+    assert found(method, path) == expected
+
+
+def test_a_literal_segment_wins_over_an_id_and_refuses_other_methods() -> None:
+    assert allowed_methods(TABLE.find("/api/orders/checkout", NOW)) == "POST"
+    assert allowed_methods(TABLE.find(f"/api/orders/{ID}", NOW)) == "GET, HEAD"
+
+
+@given(st.text(alphabet="abcdef0123456789-:/%.\x00{}", max_size=60))
+def test_nothing_but_a_uuid_stands_in_an_id_position(segment: str) -> None:
+    assert not TABLE.find(f"/api/payments/{segment}", NOW) or segment == "intent"
+
+
+def test_the_four_operations_of_the_specification_require_a_key() -> None:
+    required = {route.name for route in ROUTES if route.idempotency is Idempotency.REQUIRED}
+    assert required == {
+        "POST /api/payments/intent",
+        "POST /api/orders/checkout",
+        "POST /api/orders/:id/verify-delivery",
+        "POST /api/payouts/dispatch",
+    }
+
+
+def test_a_key_is_ignored_where_answers_hold_secrets_and_outside_of_the_api() -> None:
+    for route in ROUTES:
+        secret = route.path.startswith(("/api/auth/", "/functions/")) or "/delivery-pin" in route.path
+        if route.method == "POST" and not secret:
+            assert route.idempotency is not Idempotency.IGNORED, route.name
+        else:
+            assert route.idempotency is Idempotency.IGNORED, route.name
+
+
+def test_tier_4_is_what_the_contract_lists() -> None:
+    tier_4 = {route.name for route in ROUTES if route.quota in (Quota.SENSITIVE, Quota.ACCOUNT, Quota.SESSION)}
+    assert tier_4 == {
+        "POST /api/auth/signup",
+        "POST /api/auth/login",
+        "POST /api/auth/refresh",
+        "POST /api/auth/mfa/enroll",
+        "POST /api/auth/mfa/verify",
+        "POST /api/payments/intent",
+        "POST /api/payouts",
+        "POST /api/payouts/dispatch",
+        "PUT /api/vendors/:id/bank-details",
+        "POST /api/orders/:id/release",
+    }
+
+
+def test_only_functions_and_the_public_keys_are_open() -> None:
+    opened = {route.path for route in ROUTES if route.access is Access.OPEN}
+    assert opened == {
+        "/.well-known/jwks.json",
+        "/functions/v1/create-user",
+        "/functions/v1/gateway-webhook",
+        "/functions/v1/deliver-notification",
+    }
+
+
+def deprecated(notice: timedelta) -> Route:
+    return Route("GET", "/api/old", "orders", deprecated_at=NOW, sunset_at=NOW + notice, successor="/docs")
+
+
+def test_a_sunset_within_six_months_of_its_notice_stops_the_start() -> None:
+    with pytest.raises(BadRouteTable, match="six months"):
+        RouteTable([deprecated(timedelta(days=180))])
+
+
+def test_a_deprecated_route_says_so_until_its_sunset_and_is_gone_after_it() -> None:
+    table = RouteTable([deprecated(timedelta(days=184))])
+    before, after = NOW + timedelta(days=183), NOW + timedelta(days=184)
+    route = table.find("/api/old", before)["GET"]
+    assert route.deprecation_headers == [
+        (b"deprecation", b"@1793491200"),
+        (b"sunset", b"Tue, 04 May 2027 00:00:00 GMT"),
+        (b"link", b'</docs>; rel="sunset"'),
+    ]
+    assert not table.find("/api/old", after)
+
+
+@pytest.mark.parametrize(
+    "route",
+    [
+        Route("GET", "/a", "orders", idempotency=Idempotency.ACCEPTED),
+        Route("POST", "/a", "orders", access=Access.ANONYMOUS, idempotency=Idempotency.ACCEPTED),
+        Route("POST", "/a", "orders", body_bytes_max=2**20, idempotency=Idempotency.ACCEPTED),
+        Route("GET", "/a", "orders", sunset_at=NOW),
+    ],
+)
+def test_a_table_that_contradicts_itself_stops_the_start(route: Route) -> None:
+    with pytest.raises(BadRouteTable):
+        RouteTable([route])
+
+
+def test_a_route_that_stands_twice_stops_the_start() -> None:
+    with pytest.raises(BadRouteTable, match="twice"):
+        RouteTable([ROUTES[0], ROUTES[0]])
