@@ -41,7 +41,7 @@ from contracts.permissions import leading_role
 
 BASE_URL = "http://localhost:8080"
 CURSOR_KEY = "a cursor key for tests"
-SERVICE_ROLE_KEY = "a service role key for tests"
+SERVICE_ROLE_KEY = "a-service-role-key-for-tests"
 
 
 @dataclass(slots=True)
