@@ -40,6 +40,7 @@ class Guard:
     """Who may call an endpoint. Judged before the body is read: token, then permission, then step-up (contract section 5)."""
 
     anonymous: bool = False
+    ignores_token: bool = False
     permission: str | None = None
     step_up: bool = False
     service_key: bool = False
@@ -48,6 +49,11 @@ class Guard:
 def public(endpoint: Endpoint) -> Endpoint:
     """Anybody may call; a token that is sent must still be good."""
     return _guarded(endpoint, Guard(anonymous=True))
+
+
+def before_sign_in(endpoint: Endpoint) -> Endpoint:
+    """The way in: whoever refreshes may bring an expired token along, and it is not looked at."""
+    return _guarded(endpoint, Guard(anonymous=True, ignores_token=True))
 
 
 def signed_in(endpoint: Endpoint) -> Endpoint:
@@ -111,6 +117,8 @@ async def admit(request: Request, guard: Guard) -> Caller:
     context: HttpContext = request.app.state.http
     if guard.service_key:
         return _admit_service(request, context)
+    if guard.ignores_token:
+        return ANONYMOUS
     token = bearer_token(request.headers.get("authorization"))
     if token is None:
         if guard.anonymous:
@@ -132,7 +140,9 @@ def _admit_service(request: Request, context: HttpContext) -> Caller:
     return ANONYMOUS
 
 
-def caller_of(request: Request) -> Caller:
+# Dependencies here are `async` though they wait for nothing: FastAPI sends a plain function to a thread, which costs more than a
+# whole request.
+async def caller_of(request: Request) -> Caller:
     """The caller that the guard admitted."""
     caller: Caller = request.state.caller
     return caller
@@ -176,10 +186,10 @@ class OffsetPage:
         return {"page": self.page, "limit": self.limit, "total": total, "total_pages": -(-total // self.limit)}
 
 
-def offset_page(*sorts: str) -> Callable[..., OffsetPage]:
+def offset_page(*sorts: str) -> Callable[..., Coroutine[Any, Any, OffsetPage]]:
     """The dependency of an offset list that may be sorted by these fields; the first is the default, newest first."""
 
-    def page_of(
+    async def page_of(
         page: Annotated[int, Query(ge=1, le=OFFSET_MAX)] = 1,
         limit: Limit = LIMIT_DEFAULT,
         sort: Annotated[str, Query(max_length=40)] = sorts[0],
