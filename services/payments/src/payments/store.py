@@ -8,7 +8,7 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from common.database import Database, DatabaseAway, UnitOfWork, is_away
+from common.database import ACQUIRE_SECONDS_MAX, Database, DatabaseAway, UnitOfWork, is_away
 from common.ids import new_id
 from common.telemetry import trace_headers
 from payments.domain.charges import Charge, Expected
@@ -40,17 +40,19 @@ async def record_webhook_once(database: Database, arrival: Arrival, raw: bytes, 
     """
     work = msgspec.json.encode({"webhookId": arrival.id})
     try:
-        status: str = await database.service.execute(
-            _ACCEPT_WEBHOOK,
-            arrival.id,
-            PROVIDER,
-            arrival.event_type,
-            payload,
-            raw,
-            new_id(),
-            work,
-            trace_headers(),
-        )
+        # Bounded: a webhook that finds no free connection for so long is sent again by the gateway.
+        async with database.service.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
+            status: str = await connection.execute(
+                _ACCEPT_WEBHOOK,
+                arrival.id,
+                PROVIDER,
+                arrival.event_type,
+                payload,
+                raw,
+                new_id(),
+                work,
+                trace_headers(),
+            )
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         if isinstance(error, OSError) or is_away(error):
             raise DatabaseAway from error
