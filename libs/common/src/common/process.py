@@ -43,6 +43,8 @@ log = logging.get_logger(__name__)
 
 # Requests that run get this long to end after the signal; Kubernetes kills after thirty.
 DRAIN_SECONDS: Final = 8
+# Well within the 60 s in which a log-out must take effect everywhere (contract section 5).
+RELOAD_REVOCATIONS_SECONDS: Final = 20.0
 EXIT_UNKNOWN_COMMAND: Final = 64
 
 
@@ -179,7 +181,13 @@ def http_app(
 
 def background(service: Service, runtime: Runtime, dependencies: Any, command: str) -> list[Awaitable[None]]:
     """Everything that a process does beside answering requests, as coroutines to run until cancelled."""
-    tasks: list[Awaitable[None]] = [run_relay(runtime.database, runtime.bus), hear_broadcasts(runtime)]
+    # What was said while no process listened is stored by a consumer at any later moment: so the stored ones are read again.
+    revocations = Loop("stored revocations", lambda: load_stored_revocations(runtime), RELOAD_REVOCATIONS_SECONDS)
+    tasks: list[Awaitable[None]] = [
+        run_relay(runtime.database, runtime.bus),
+        hear_broadcasts(runtime),
+        run_loop(revocations),
+    ]
     if command in ("worker", "all"):
         subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
         consumers = Consumers(
@@ -276,9 +284,7 @@ async def hear_broadcasts(runtime: Runtime) -> None:
     """Hears revocations, and what the service itself wants to hear, on a queue of this process; catches up from the stored ones."""
 
     async def load_stored() -> None:
-        async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            for row in await uow.fetch(_RECENT_REVOCATIONS):
-                runtime.verifier.revocations.add(row["user_id"], row["session_id"], row["not_before"])
+        await load_stored_revocations(runtime)
 
     async def on_message(message: AbstractIncomingMessage) -> None:
         try:
@@ -297,6 +303,13 @@ async def hear_broadcasts(runtime: Runtime) -> None:
 
     types = {SessionRevoked.TYPE, *(event.TYPE for event in runtime.on_broadcast)}
     await runtime.bus.listen(sorted(types), on_message, on_open=load_stored)
+
+
+async def load_stored_revocations(runtime: Runtime) -> None:
+    """Believes no token that a stored revocation covers."""
+    async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        for row in await uow.fetch(_RECENT_REVOCATIONS):
+            runtime.verifier.revocations.add(row["user_id"], row["session_id"], row["not_before"])
 
 
 def migrate(package: str) -> None:

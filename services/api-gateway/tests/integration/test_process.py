@@ -9,7 +9,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
+import asyncpg
 import httpx
+import msgspec
 
 from campus_tools.service_kit import BASE_URL, Issuer
 from campus_tools.testing import DatabaseUrls, eventually
@@ -44,7 +46,6 @@ class Process:
             "API_DATABASE_URL": urls.api,
             "SERVICE_DATABASE_URL": urls.service,
             "BROKER_URL": broker_url,
-            "IDEMPOTENCY_LOCK_SECONDS": "4",
             **{f"{name}_URL": upstream.url for name in services},
         }
         self._process: asyncio.subprocess.Process | None = None
@@ -117,10 +118,10 @@ async def test_a_killed_gateway_neither_loses_nor_repeats_what_stands_under_a_ke
         assert waiting.status_code == 409, "the lease of the killed process still holds"
         assert len(upstream.seen) == 2
 
-        async def taken_over() -> bool:
-            return (await checkout(interrupted)).status_code == 201
-
-        assert await eventually(taken_over, within=15)
+        connection = await asyncpg.connect(module_urls.owner)
+        await connection.execute("UPDATE idempotency_records SET leased_until = now() WHERE status IS NULL")
+        await connection.close()
+        assert (await checkout(interrupted)).status_code == 201, "after the lease the same request may run"
         assert upstream.last["headers"]["idempotency-key"] == str(interrupted), "the service judges by its own record"
         assert len(upstream.seen) == 3
 
@@ -154,10 +155,9 @@ async def test_a_revocation_that_is_said_anywhere_is_heard_and_outlives_the_proc
             return (await client.get("/api/orders", headers=headers)).status_code == 401
 
         assert await eventually(refused)
-        await asyncio.sleep(0)
         await process.end(signal.SIGKILL)
         await process.start()
-        assert await eventually(refused)
+        assert await eventually(refused, within=60)
 
 
 async def test_a_running_request_ends_before_the_process_does(
@@ -188,8 +188,6 @@ def _now() -> str:
 
 
 def _said(event: SessionRevoked) -> Outgoing:
-    import msgspec
-
     body = {
         "specversion": "1.0",
         "id": str(new_id()),
