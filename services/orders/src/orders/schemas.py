@@ -1,15 +1,41 @@
 """Request bodies, and the shapes of the answers as OpenAPI shows them (contract sections 6 and 11)."""
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
 
+from common.http import LIMIT_DEFAULT, LIMIT_MAX, QueryText
+from common.money import AMOUNT_MINOR_MAX
 from common.schemas import Kobo, RequestBody, ResponseShape
 
 # One checkout is one delivery of one vendor; more lines than this are several.
 CHECKOUT_LINES_MAX = 50
+Price = Annotated[int, Field(ge=0, le=AMOUNT_MINOR_MAX)]
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class ProductQuery(BaseModel):
+    """The query of the product list; other parameters are ignored (contract section 15)."""
+
+    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
+
+    q: Annotated[QueryText | None, Field(min_length=1, max_length=200)] = None
+    vendor_id: UUID | None = None
+    campus_id: UUID | None = None
+    category: Annotated[QueryText | None, Field(min_length=1, max_length=60)] = None
+    min_price_minor: Price | None = None
+    max_price_minor: Price | None = None
+    in_stock: bool | None = None
+    sort: Literal["newest", "price_asc", "price_desc"] = "newest"
+    limit: Annotated[int, Field(ge=1, le=LIMIT_MAX)] = LIMIT_DEFAULT
+    cursor: Annotated[QueryText | None, Field(max_length=512)] = None
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """What was asked for, by the public names."""
+        return self.model_dump(by_alias=True, exclude_none=True, exclude={"sort", "limit", "cursor"})
 
 
 class CheckoutLine(RequestBody):

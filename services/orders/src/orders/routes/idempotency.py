@@ -10,7 +10,7 @@ from common.ids import parse_uuid
 from common.problems import ValidationFailed
 
 
-def idempotency_key_of(request: Request) -> UUID:
+async def idempotency_key_of(request: Request) -> UUID:
     """The caller's key; raises ValidationFailed (422) when it is absent or not a UUID v4."""
     key = parse_uuid(request.headers.get("idempotency-key", ""))
     if key is None or key.version != 4:
