@@ -54,7 +54,8 @@ class Bus:
 
     @property
     def is_connected(self) -> bool:
-        return self._connection is not None and not self._connection.is_closed
+        # `is_closed` tells only of a close that we asked for; a broker that went away clears `connected`.
+        return self._connection is not None and self._connection.connected.is_set()
 
     async def close(self) -> None:
         """Closes the connection; what was not acknowledged goes back to its queue."""
@@ -155,7 +156,7 @@ class Bus:
 
     async def _connected(self) -> AbstractConnection:
         async with self._connecting:
-            if self._connection is None or self._connection.is_closed:
+            if self._connection is None or not self.is_connected:
                 connection = await aio_pika.connect(
                     self._url, timeout=5, heartbeat=HEARTBEAT_SECONDS, client_properties={"connection_name": self._name}
                 )
