@@ -9,12 +9,20 @@ from tests.architecture.sources import SHAPED, imports_of, inside, python_files,
 
 ROOMS = {
     "__init__", "__main__", "app", "settings", "routes", "consumers", "timers", "schemas", "use_cases", "queries", "store",
-    "clients", "tables", "domain", "data", "templates", "demo", "dependencies", "measures",
+    "clients", "tables", "domain", "data", "templates", "demo", "dependencies", "measures", "credentials",
 }  # fmt: skip
 SQL_ROOMS = {"store", "queries", "timers", "demo"}
 STATEMENT = re.compile(r"^\s*(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|WITH \w+ AS)\b", re.MULTILINE)
 FRAMEWORKS = ("fastapi", "starlette", "httpx", "aiohttp", "sqlalchemy", "asyncpg", "aio_pika", "alembic", "pydantic")
-PURE = ("common.problems", "common.money", "common.ledger", "common.clock", "common.ids", "common.retry")
+PURE = (
+    "common.problems",
+    "common.money",
+    "common.ledger",
+    "common.clock",
+    "common.ids",
+    "common.retry",
+    "common.caller",
+)
 
 services = pytest.mark.parametrize("service", SHAPED)
 

@@ -181,7 +181,7 @@ class OffsetPage:
     def offset(self) -> int:
         return (self.page - 1) * self.limit
 
-    def meta(self, total: int) -> dict[str, int]:
+    def meta(self, total: int) -> dict[str, Any]:
         """The pagination fields of `meta` for a list of `total` items."""
         return {"page": self.page, "limit": self.limit, "total": total, "total_pages": -(-total // self.limit)}
 

@@ -54,8 +54,8 @@ class Subscription(Generic[EventT]):
 class WorkItem(Generic[Payload]):
     """One line of a service's work list: items of this queue go to this handler, `handler(item, received, dependencies)`.
 
-    The handler must be safe to repeat by itself. `when_exhausted(item, received, uow, error)` runs in the transaction that
-    stores the dead letter, after the last attempt.
+    The handler must be safe to repeat by itself. After the last attempt `when_exhausted(item, received, uow, error)` keeps
+    what was given up, in a transaction of its own, instead of the common dead letters.
     """
 
     queue: str

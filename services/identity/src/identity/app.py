@@ -20,8 +20,9 @@ from identity.domain.institutions import Institutions
 from identity.routes import auth, campuses, functions, keys, profiles, vendors
 from identity.settings import Settings
 from identity.timers import PRUNE_EVERY_SECONDS, prune_sessions_once
-from identity.use_cases.lay_foundations import ensure_first_admin, ensure_signing_key
-from identity.use_cases.load_demo_data import DemoSecrets, load_demo_data
+from identity.use_cases.ensure_first_admin import ensure_first_admin
+from identity.use_cases.ensure_signing_key import ensure_signing_key
+from identity.use_cases.load_demo import DemoSecrets, load_demo
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def read_institutions() -> Institutions:
 
 async def demo_data(dependencies: Dependencies) -> None:
     """`python -m identity demo-data`."""
-    await load_demo_data(
+    await load_demo(
         dependencies.database,
         dependencies.passwords,
         dependencies.codes,

@@ -10,7 +10,7 @@ from common.database import UnitOfWork
 from contracts.permissions import leading_role
 from identity.credentials.signing_keys import SealedKey
 from identity.domain.institutions import Institution
-from identity.domain.referrals import Referrer
+from identity.domain.referrals import Provisioned, Referrer
 from identity.domain.sessions import ShownToken
 from identity.domain.standing import SignIn, Standing
 
@@ -47,17 +47,6 @@ _SAVE_PROFILE: Final = """
 UPDATE profiles SET full_name = $3, phone = $4, revision = revision + 1, updated_at = $5
 WHERE id = $1 AND revision = $2 RETURNING revision
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Provisioned:
-    """A profile that exists, with what became of its referral token. The reward is in kobo."""
-
-    id: UUID
-    campus_id: UUID | None
-    applied: bool
-    reward_minor: int
-    reason: str | None
 
 
 async def lock_mailbox(uow: UnitOfWork, mailbox: str) -> None:

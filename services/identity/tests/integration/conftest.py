@@ -18,7 +18,7 @@ from common.process import http_app
 from contracts import demo
 from contracts.demo import DemoUser
 from identity.app import SERVICE
-from identity.use_cases.load_demo_data import load_demo_data
+from identity.use_cases.load_demo import load_demo
 
 PASSWORD = "correct horse battery"
 SERVICE_ROLE_KEY = "a-service-role-key-for-tests"
@@ -93,9 +93,9 @@ class Identity:
         """The next code of every authenticator."""
         self.clock.advance(timedelta(seconds=30))
 
-    async def load_demo_data(self) -> None:
+    async def load_demo(self) -> None:
         dependencies = self.dependencies
-        await load_demo_data(
+        await load_demo(
             dependencies.database, dependencies.passwords, dependencies.codes, dependencies.demo, now=self.clock.now()
         )
 

@@ -188,7 +188,7 @@ async def test_the_current_and_the_previous_service_key_both_open_it(identity: I
 
 
 async def test_a_persons_token_does_not_open_the_function(identity: Identity) -> None:
-    await identity.load_demo_data()
+    await identity.load_demo()
     tokens = await identity.demo_log_in("ADMIN")
     answer = await create_user(identity, "a@unilag.edu.ng", key=tokens["accessToken"])
     assert answer.status_code == 401

@@ -9,7 +9,7 @@ TABLES = ("campuses", "hubs", "profiles", "role_grants", "vendors", "accounts", 
 
 
 async def test_every_demo_account_logs_in_with_its_roles_campus_and_vendor(identity: Identity) -> None:
-    await identity.load_demo_data()
+    await identity.load_demo()
     for user in demo.USERS:
         tokens = await identity.demo_log_in(user.name)
         assert tokens["mfaRequired"] is ("BUYER" not in user.name)
@@ -23,7 +23,7 @@ async def test_every_demo_account_logs_in_with_its_roles_campus_and_vendor(ident
 
 
 async def test_demo_staff_step_up_with_the_secret_of_the_environment(identity: Identity) -> None:
-    await identity.load_demo_data()
+    await identity.load_demo()
     stepped = await identity.step_up(await identity.demo_log_in("MAKER"), DEMO_SECRET)
     assert stepped["aal"] == "aal2"
     caller = await identity.service.runtime.verifier.caller_of(stepped["accessToken"])
@@ -32,7 +32,7 @@ async def test_demo_staff_step_up_with_the_secret_of_the_environment(identity: I
 
 
 async def test_the_other_services_hear_of_campuses_hubs_people_and_vendors(identity: Identity) -> None:
-    await identity.load_demo_data()
+    await identity.load_demo()
     campuses = await identity.service.published("identity.campus_changed.v1")
     assert {event["campusId"] for event in campuses} == {str(campus.id) for campus in demo.CAMPUSES}
     hubs = await identity.service.published("identity.hub_changed.v1")
@@ -48,17 +48,17 @@ async def test_the_other_services_hear_of_campuses_hubs_people_and_vendors(ident
 
 
 async def test_loading_demo_data_twice_changes_nothing(identity: Identity) -> None:
-    await identity.load_demo_data()
+    await identity.load_demo()
     before = {table: await identity.service.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in TABLES}
     identity.next_period()
-    await identity.load_demo_data()
+    await identity.load_demo()
     after = {table: await identity.service.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in TABLES}
     assert after == before
 
 
 async def test_a_demo_account_opened_before_still_finds_its_campus(identity: Identity) -> None:
     await identity.sign_up("fresher@unilag.edu.ng")
-    await identity.load_demo_data()
+    await identity.load_demo()
     tokens = await identity.log_in("fresher@unilag.edu.ng")
     caller = await identity.service.runtime.verifier.caller_of(tokens["accessToken"])
     assert caller.campus_id == USERS["BUYER"].campus_id

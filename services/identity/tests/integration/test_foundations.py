@@ -16,7 +16,7 @@ from common.ids import new_id
 from contracts.permissions import PERMISSIONS_BY_ROLE
 from identity.domain.institutions import Institutions
 from identity.tables import metadata
-from identity.use_cases.lay_foundations import BootstrapImpossible, ensure_first_admin
+from identity.use_cases.ensure_first_admin import BootstrapImpossible, ensure_first_admin
 
 from .conftest import PASSWORD, Identity
 

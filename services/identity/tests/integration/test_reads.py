@@ -13,7 +13,7 @@ from .conftest import Identity
 @pytest_asyncio.fixture
 async def campus(identity: Identity) -> Identity:
     """The service with the demo data."""
-    await identity.load_demo_data()
+    await identity.load_demo()
     return identity
 
 

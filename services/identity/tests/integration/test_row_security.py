@@ -27,7 +27,7 @@ async def seen_by(identity: Identity, caller: Caller, statement: str) -> list[An
 
 
 async def test_a_person_sees_their_own_profile_roles_and_referrals_only(identity: Identity) -> None:
-    await identity.load_demo_data()
+    await identity.load_demo()
     buyer = caller_named("BUYER")
     assert await seen_by(identity, buyer, "SELECT id FROM profiles") == [buyer.user_id]
     assert await seen_by(identity, buyer, "SELECT role FROM role_grants") == ["buyer"]
@@ -41,7 +41,7 @@ async def test_a_person_sees_their_own_profile_roles_and_referrals_only(identity
 
 
 async def test_a_person_changes_no_profile_but_their_own(identity: Identity) -> None:
-    await identity.load_demo_data()
+    await identity.load_demo()
     for caller in (caller_named("BUYER"), caller_named("AUDITOR"), caller_named("ADMIN"), ANONYMOUS):
         async with identity.dependencies.database.unit_of_work(acting_as=caller) as uow:
             changed = await uow.execute(
@@ -70,7 +70,7 @@ async def test_legal_names_and_commissions_are_out_of_every_callers_reach(identi
 
 
 async def test_suspended_vendors_and_closed_campuses_are_invisible(identity: Identity) -> None:
-    await identity.load_demo_data()
+    await identity.load_demo()
     await identity.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
     await identity.service.fetch("UPDATE hubs SET active = false WHERE id = $1", demo.MOREMI_HUB.id)
     await identity.service.fetch("UPDATE vendors SET status = 'suspended' WHERE id = $1", demo.BOLA.id)
@@ -82,7 +82,7 @@ async def test_suspended_vendors_and_closed_campuses_are_invisible(identity: Ide
 
 
 async def test_no_caller_grants_a_role_makes_a_vendor_or_opens_a_campus(identity: Identity) -> None:
-    await identity.load_demo_data()
+    await identity.load_demo()
     admin = caller_named("ADMIN")
     for statement in (
         f"INSERT INTO role_grants (user_id, role, granted_at) VALUES ('{admin.user_id}', 'finance_maker', now())",

@@ -20,7 +20,7 @@ from common.problems import Unauthorized
 from common.tokens import KeySet, TokenVerifier
 from identity import store
 from identity.credentials.signing_keys import SigningKey
-from identity.use_cases.lay_foundations import ensure_signing_key
+from identity.use_cases.ensure_signing_key import ensure_signing_key
 
 from .conftest import Identity
 

@@ -42,3 +42,14 @@ def judge_referral(
     if mailbox_known:
         return NotRewarded("mailbox_known")
     return Rewarded(referrer.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Provisioned:
+    """A profile that exists, with what became of its referral token. The reward is in kobo."""
+
+    id: UUID
+    campus_id: UUID | None
+    applied: bool
+    reward_minor: int
+    reason: str | None

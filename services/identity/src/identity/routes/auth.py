@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.caller import ServiceItself
-from common.http import CurrentCaller, dependencies_of, guarded_router, ok, public, signed_in
+from common.http import CurrentCaller, before_sign_in, dependencies_of, guarded_router, ok, signed_in
 from identity import schemas
 from identity.domain.errors import SessionNotHeld, WrongCode
 from identity.use_cases.enroll_factor import enroll_factor
@@ -25,7 +25,7 @@ AUTHENTICATING = ServiceItself("authentication")
 
 
 @router.post("/api/auth/signup", status_code=201, responses={201: {"model": schemas.SignedUp}})
-@public
+@before_sign_in
 async def sign_up_route(request: Request, body: schemas.SignUpRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     wanted = SignUp(body.email, body.password, body.full_name, body.phone, body.referral_token)
@@ -41,7 +41,7 @@ async def sign_up_route(request: Request, body: schemas.SignUpRequest) -> Respon
 
 
 @router.post("/api/auth/login", responses={200: {"model": schemas.Tokens}})
-@public
+@before_sign_in
 async def log_in_route(request: Request, body: schemas.LogInRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     signed = await log_in(
@@ -57,7 +57,7 @@ async def log_in_route(request: Request, body: schemas.LogInRequest) -> Response
 
 
 @router.post("/api/auth/refresh", responses={200: {"model": schemas.Tokens}})
-@public
+@before_sign_in
 async def refresh_route(request: Request, body: schemas.RefreshRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:

@@ -9,7 +9,7 @@ from common.caller import ServiceItself
 from common.database import UnitOfWork
 from common.http import dependencies_of, guarded_router, ok, service_key_only
 from identity import schemas
-from identity.store import Provisioned
+from identity.domain.referrals import Provisioned
 from identity.use_cases.provision_user import NewUser, provision_user
 
 if TYPE_CHECKING:

@@ -5,8 +5,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import asyncpg
-
 from common.cursors import CursorSigner
 from identity.queries import Position
 
@@ -19,9 +17,7 @@ def page_after(cursors: CursorSigner, scope: Sequence[Any], cursor: str | None) 
     return datetime.fromisoformat(created_at), UUID(row_id)
 
 
-def page_meta(
-    cursors: CursorSigner, scope: Sequence[Any], rows: Sequence[asyncpg.Record], limit: int
-) -> dict[str, Any]:
+def page_meta(cursors: CursorSigner, scope: Sequence[Any], rows: Sequence[Any], limit: int) -> dict[str, Any]:
     """The pagination fields of `meta` for rows that were read with one more than `limit`."""
     has_more = len(rows) > limit
     meta: dict[str, Any] = {"has_more": has_more, "limit": limit}

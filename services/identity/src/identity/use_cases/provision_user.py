@@ -10,8 +10,7 @@ from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned
 from identity import store
 from identity.domain.addresses import e164_or_none, mailbox_of, normal_email
 from identity.domain.institutions import Institution, Institutions
-from identity.domain.referrals import NotRewarded, judge_referral
-from identity.store import Provisioned
+from identity.domain.referrals import NotRewarded, Provisioned, judge_referral
 
 
 @dataclass(frozen=True, slots=True)

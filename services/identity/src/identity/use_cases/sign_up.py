@@ -10,7 +10,7 @@ from common.ids import new_id
 from identity import store
 from identity.credentials.passwords import Passwords
 from identity.domain.institutions import Institutions
-from identity.store import Provisioned
+from identity.domain.referrals import Provisioned
 from identity.use_cases.provision_user import NewUser, provision_user
 
 SIGNING_UP = ServiceItself("a person who signs up is no caller yet")

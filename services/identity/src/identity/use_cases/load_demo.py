@@ -13,7 +13,8 @@ from contracts import demo
 from contracts.demo import DemoUser
 from contracts.identity import CampusChanged, HubChanged, ReferralOutcome, UserProvisioned, VendorApproved
 from contracts.permissions import STAFF_ROLES, leading_role
-from identity import demo_store, store
+from identity import demo as demo_rows
+from identity import store
 from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.passwords import Passwords
 from identity.domain import password_rules
@@ -34,7 +35,7 @@ class DemoSecrets:
     totp_by_name: Mapping[str, str] = field(repr=False)
 
 
-async def load_demo_data(
+async def load_demo(
     database: Database, passwords: Passwords, codes: OneTimeCodes, secrets: DemoSecrets, *, now: datetime
 ) -> None:
     """Campuses, hubs, people and vendors of the demonstration exist, and the other services hear of the new ones.
@@ -44,7 +45,7 @@ async def load_demo_data(
     if len(secrets.password) < password_rules.CHARACTERS_MIN:
         raise DemoPasswordMissing(DemoPasswordMissing.__doc__)
     async with database.unit_of_work(acting_as=LOADING) as uow:
-        hashes = await demo_store.list_password_hashes(uow, [user.id for user in demo.USERS])
+        hashes = await demo_rows.list_password_hashes(uow, [user.id for user in demo.USERS])
     # All of them share one hash, which costs one look instead of twelve.
     good = {text for text in set(hashes.values()) if await passwords.matches(text, secrets.password)}
     password_hash = next(iter(good), None) or await passwords.hash(secrets.password)
@@ -54,10 +55,10 @@ async def load_demo_data(
         for user in demo.USERS:
             await _load_user(uow, user, now)
             if hashes.get(user.id) not in good:
-                await demo_store.save_account(uow, user.id, user.email, password_hash, now)
+                await demo_rows.save_account(uow, user.id, user.email, password_hash, now)
             await _load_factor(uow, codes, user.id, secrets.totp_by_name.get(user.name), now)
         for vendor in demo.VENDORS:
-            if await demo_store.record_vendor_once(uow, vendor, now):
+            if await demo_rows.record_vendor_once(uow, vendor, now):
                 uow.publish(
                     VendorApproved(
                         vendor_id=vendor.id,
@@ -71,10 +72,10 @@ async def load_demo_data(
 
 async def _load_campuses(uow: UnitOfWork, now: datetime) -> None:
     for campus in demo.CAMPUSES:
-        if await demo_store.record_campus_once(uow, campus, now):
+        if await demo_rows.record_campus_once(uow, campus, now):
             uow.publish(CampusChanged(campus_id=campus.id, name=campus.name, active=True))
     for hub in demo.HUBS:
-        if await demo_store.record_hub_once(uow, hub, now):
+        if await demo_rows.record_hub_once(uow, hub, now):
             uow.publish(
                 HubChanged(
                     hub_id=hub.id,
@@ -123,6 +124,6 @@ async def _load_factor(uow: UnitOfWork, codes: OneTimeCodes, user_id: UUID, secr
     standing = [factor for factor in await store.list_factors(uow, user_id) if factor.confirmed]
     if any(codes.unseal(factor.id, factor.secret_sealed) == secret for factor in standing):
         return
-    await demo_store.forget_factors(uow, user_id)
+    await demo_rows.forget_factors(uow, user_id)
     factor_id = new_id()
     await store.record_factor(uow, factor_id, user_id, codes.seal(factor_id, secret), now, confirmed=True)

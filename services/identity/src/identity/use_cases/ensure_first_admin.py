@@ -1,4 +1,4 @@
-"""Make what must exist before the first request."""
+"""Make the first platform administrator, before the first request."""
 
 from datetime import datetime
 
@@ -8,7 +8,6 @@ from common.ids import new_id
 from common.logging import get_logger
 from identity import store
 from identity.credentials.passwords import Passwords
-from identity.credentials.signing_keys import SigningKeys
 from identity.domain import password_rules
 from identity.domain.addresses import is_email, normal_email
 from identity.domain.institutions import Institutions
@@ -21,18 +20,6 @@ STARTING = ServiceItself("the first start")
 
 class BootstrapImpossible(Exception):
     """BOOTSTRAP_ADMIN_EMAIL is no address, or BOOTSTRAP_ADMIN_PASSWORD is shorter than ten characters."""
-
-
-async def ensure_signing_key(database: Database, signing_keys: SigningKeys, *, now: datetime) -> None:
-    """There is a key to sign with. Of several processes that start at once, one makes it."""
-    async with database.unit_of_work(acting_as=STARTING) as uow:
-        await store.lock_foundations(uow)
-        current = await store.find_current_key(uow)
-        if current is None:
-            await store.record_current_key(uow, signing_keys.make(), now)
-        else:
-            # A wrong SEALING_KEY must stop the start, not the first login.
-            signing_keys.open(*current)
 
 
 async def ensure_first_admin(

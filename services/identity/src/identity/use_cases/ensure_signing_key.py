@@ -1,0 +1,22 @@
+"""Make the key that signs, before the first token."""
+
+from datetime import datetime
+
+from common.caller import ServiceItself
+from common.database import Database
+from identity import store
+from identity.credentials.signing_keys import SigningKeys
+
+STARTING = ServiceItself("the first start")
+
+
+async def ensure_signing_key(database: Database, signing_keys: SigningKeys, *, now: datetime) -> None:
+    """There is a key to sign with. Of several processes that start at once, one makes it."""
+    async with database.unit_of_work(acting_as=STARTING) as uow:
+        await store.lock_foundations(uow)
+        current = await store.find_current_key(uow)
+        if current is None:
+            await store.record_current_key(uow, signing_keys.make(), now)
+        else:
+            # A wrong SEALING_KEY must stop the start, not the first login.
+            signing_keys.open(*current)
