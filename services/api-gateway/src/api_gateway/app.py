@@ -82,6 +82,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         yield Dependencies(settings, runtime.clock, edge, records, windows)
     finally:
         await upstreams.close()
+        await records.close()
         await quotas.close()
 
 

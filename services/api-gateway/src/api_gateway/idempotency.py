@@ -4,7 +4,6 @@ import hashlib
 import re
 from dataclasses import dataclass
 from typing import Final
-from uuid import UUID
 
 from api_gateway.routing import Idempotency
 from common.problems import Conflict, ValidationFailed
@@ -26,9 +25,7 @@ class OperationInProgress(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Leased:
-    """The key is ours until the lease ends; `token` fences what we write."""
-
-    token: UUID
+    """The key is ours until the lease ends."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,7 @@
 """A POST under an idempotency key: lease, run, keep or release (contract section 3)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
-from uuid import UUID
 
 from api_gateway.call import Call
 from api_gateway.forwarding import Forwarder, read_answer
@@ -19,9 +17,10 @@ from api_gateway.idempotency import (
 )
 from api_gateway.metrics import Metrics
 from api_gateway.routing import Route
-from api_gateway.store import IdempotencyRecords
+from api_gateway.store import Ask, IdempotencyRecords
 from api_gateway.upstream import UpstreamFailed
 from common.database import DatabaseAway
+from common.ids import new_id
 from common.logging import get_logger
 from common.problems import Unauthorized, ValidationFailed
 
@@ -30,15 +29,6 @@ log = get_logger(__name__)
 _HIT: Final = (b"x-cache-lookup", b"HIT")
 # What still runs is asked for again after this long, whatever is left of its lease: mostly it ends in well under a second.
 _ASK_AGAIN_SECONDS: Final = 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """The lease in our hand."""
-
-    caller_id: UUID
-    key_hash: bytes
-    token: UUID
 
 
 class KeyedRunner:
@@ -51,9 +41,9 @@ class KeyedRunner:
         """Answers the call. Raises OperationInProgress, ValidationFailed, DatabaseAway, UpstreamFailed."""
         if call.caller is None:
             raise Unauthorized
-        caller_id = call.caller.id
         fingerprint = fingerprint_of(call.method, call.path, call.scope["query_string"], body)
-        begun = await self._records.begin(caller_id, key_hash, fingerprint)
+        ask = Ask(call.caller.id, key_hash, fingerprint, new_id())
+        begun = await self._records.begin(ask)
         self._metrics.idempotency[type(begun).__name__] += 1
         match begun:
             case Stored():
@@ -64,9 +54,9 @@ class KeyedRunner:
             case OtherRequest():
                 raise ValidationFailed.of(HEADER, "was used for another request")
             case Leased():
-                await self._run_leased(call, route, _Held(caller_id, key_hash, begun.token), body)
+                await self._run_leased(call, route, ask, body)
 
-    async def _run_leased(self, call: Call, route: Route, held: _Held, body: bytes) -> None:
+    async def _run_leased(self, call: Call, route: Route, ask: Ask, body: bytes) -> None:
         """The answer is stored before it is sent. A client that leaves does not stop the work: it will ask again."""
         try:
             answer = await self._forwarder.ask(call, route, body, watch_client=False)
@@ -78,18 +68,18 @@ class KeyedRunner:
         except UpstreamFailed as failure:
             # A service that is silent may still be at work: its key stays taken until the lease ends.
             if not failure.still_running:
-                await self._settle(call, held, None)
+                await self._settle(call, ask, None)
             raise
         kept = Stored(status, _content_type(headers), content) if is_stored(status) else None
-        await self._settle(call, held, kept)
+        await self._settle(call, ask, kept)
         await self._forwarder.relay_whole(call, status, headers, content)
 
-    async def _settle(self, call: Call, held: _Held, kept: Stored | None) -> None:
+    async def _settle(self, call: Call, ask: Ask, kept: Stored | None) -> None:
         """Keeps the answer, or frees the key. A store that is away does not take the answer from who waits for it."""
         try:
             if kept is None:
-                await self._records.release(held.caller_id, held.key_hash, held.token)
-            elif not await self._records.finish(held.caller_id, held.key_hash, held.token, kept):
+                await self._records.release(ask)
+            elif not await self._records.finish(ask, kept):
                 log.warning("lease ended before its answer", request_id=call.request_id)
         except DatabaseAway as error:
             log.error("idempotency record not settled", request_id=call.request_id, error=repr(error))

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import redis.asyncio as redis
 from redis.exceptions import RedisError
 
+from api_gateway.batching import Batches
 from api_gateway.windows import Counter, SlidingWindows, Standing, tightest
 from common.logging import get_logger
 from common.problems import Unavailable
@@ -21,7 +21,6 @@ STORE_SECONDS_MAX: Final = 0.5
 AWAY_SECONDS: Final = 1.0
 # Checks that wait for one round trip travel together in the next one; more would make the script long for the others.
 BATCH_MAX: Final = 64
-SWEEP_EVERY_SECONDS: Final = 15.0
 
 
 class Quotas(Protocol):
@@ -90,11 +89,10 @@ return answers
 """
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Check:
     counters: Sequence[Counter]
     counts: bool
-    answer: "asyncio.Future[Standing]"
 
 
 class StoreQuotas:
@@ -106,8 +104,7 @@ class StoreQuotas:
             url, socket_timeout=STORE_SECONDS_MAX, socket_connect_timeout=STORE_SECONDS_MAX
         )
         self._script = self._client.register_script(_SCRIPT)
-        self._waiting: list[_Check] = []
-        self._travelling: asyncio.Task[None] | None = None
+        self._checks = Batches(self._run, size_max=BATCH_MAX, at_once=1)
         self._away_until = 0.0
 
     async def count(self, counters: Sequence[Counter], now: int, *, strict: bool) -> Standing:
@@ -125,54 +122,37 @@ class StoreQuotas:
             return self._windows.look(counter, now)
 
     async def close(self) -> None:
-        if self._travelling is not None:
-            self._travelling.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._travelling
+        await self._checks.close()
         await self._client.aclose()
 
     async def _ask(self, counters: Sequence[Counter], *, counts: bool) -> Standing:
-        loop = asyncio.get_running_loop()
-        if loop.time() < self._away_until:
+        if asyncio.get_running_loop().time() < self._away_until:
             raise TimeoutError("the quota store did not answer a moment ago")
-        check = _Check(counters, counts, loop.create_future())
-        self._waiting.append(check)
-        if self._travelling is None or self._travelling.done():
-            self._travelling = loop.create_task(self._travel())
-        return await check.answer
+        return await self._checks.ask(_Check(counters, counts))
 
-    async def _travel(self) -> None:
-        while self._waiting:
-            batch, self._waiting = self._waiting[:BATCH_MAX], self._waiting[BATCH_MAX:]
-            try:
-                self._settle(batch, await self._run(batch))
-            except (RedisError, OSError, TimeoutError) as error:
-                self._give_up([*batch, *self._waiting], error)
-                self._waiting = []
-
-    async def _run(self, batch: Sequence[_Check]) -> list[int]:
+    async def _run(self, batch: Sequence[_Check]) -> Sequence[Standing]:
         keys = [f"{self._prefix}{line.tier}:{line.subject}" for check in batch for line in check.counters]
         arguments: list[int] = [self._windows.window]
         for check in batch:
             arguments += [len(check.counters), int(check.counts), *(line.limit for line in check.counters)]
-        async with asyncio.timeout(STORE_SECONDS_MAX):
-            answers: list[int] = await self._script(keys=keys, args=arguments)
-        return answers
+        try:
+            async with asyncio.timeout(STORE_SECONDS_MAX):
+                answers: list[int] = await self._script(keys=keys, args=arguments)
+        except (RedisError, OSError, TimeoutError) as error:
+            log.warning("quota store away", error=repr(error))
+            self._away_until = asyncio.get_running_loop().time() + AWAY_SECONDS
+            raise
+        return _standings(batch, answers)
 
-    def _settle(self, batch: Sequence[_Check], answers: Sequence[int]) -> None:
-        position = 1
-        for check in batch:
-            standings = []
-            for counter in check.counters:
-                held, oldest, room = answers[position : position + 3]
-                standings.append(Standing(counter.limit, held, None if oldest < 0 else oldest, admitted=room == 1))
-                position += 3
-            if not check.answer.done():
-                check.answer.set_result(tightest(standings))
 
-    def _give_up(self, checks: Sequence[_Check], error: Exception) -> None:
-        log.warning("quota store away", error=repr(error))
-        self._away_until = asyncio.get_running_loop().time() + AWAY_SECONDS
-        for check in checks:
-            if not check.answer.done():
-                check.answer.set_exception(TimeoutError("the quota store does not answer"))
+def _standings(batch: Sequence[_Check], answers: Sequence[int]) -> Sequence[Standing]:
+    """What the script answered, check by check: three numbers for each counter, after the instant."""
+    found, position = [], 1
+    for check in batch:
+        standings = []
+        for counter in check.counters:
+            held, oldest, room = answers[position : position + 3]
+            standings.append(Standing(counter.limit, held, None if oldest < 0 else oldest, admitted=room == 1))
+            position += 3
+        found.append(tightest(standings))
+    return found

@@ -1,14 +1,15 @@
 """The idempotency records: one round trip to begin, one to finish, each a statement that commits by itself."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
 import asyncpg
 
+from api_gateway.batching import Batches
 from api_gateway.idempotency import Begun, InProgress, Leased, OtherRequest, Stored
 from common.database import ACQUIRE_SECONDS_MAX, Database, DatabaseAway, is_away
-from common.ids import new_id
 
 # A key is free again when its answer was kept long enough. A lease that ended without an answer may be taken over by the
 # same request only: the first one may have had its effect.
@@ -20,7 +21,9 @@ _FREE: Final = """
 # The row is written even when it is somebody else's, so that what comes back is the newest row and never a snapshot's.
 _BEGIN: Final = f"""
 INSERT INTO idempotency_records AS r (caller_id, key_hash, fingerprint, lease, leased_until)
-VALUES ($1, $2, $3, $4, clock_timestamp() + make_interval(secs => $5))
+SELECT caller_id, key_hash, fingerprint, lease, clock_timestamp() + make_interval(secs => $5)
+FROM unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::uuid[]) AS asked (caller_id, key_hash, fingerprint, lease)
+ORDER BY caller_id, key_hash
 ON CONFLICT (caller_id, key_hash) DO UPDATE SET
     fingerprint = CASE WHEN {_FREE} THEN excluded.fingerprint ELSE r.fingerprint END,
     lease = CASE WHEN {_FREE} THEN excluded.lease ELSE r.lease END,
@@ -29,12 +32,21 @@ ON CONFLICT (caller_id, key_hash) DO UPDATE SET
     content_type = CASE WHEN {_FREE} THEN NULL ELSE r.content_type END,
     body = CASE WHEN {_FREE} THEN NULL ELSE r.body END,
     begun_at = CASE WHEN {_FREE} THEN excluded.begun_at ELSE r.begun_at END
-RETURNING lease, fingerprint, status, content_type, body,
+RETURNING caller_id, key_hash, lease, fingerprint, status, content_type, body,
     extract(epoch FROM leased_until - clock_timestamp())::float8 AS seconds_left
 """
+# Written as an insertion, so that the rows are found by the primary key whatever the planner thinks of the table's size.
 _FINISH: Final = """
-UPDATE idempotency_records SET status = $4, content_type = $5, body = $6, leased_until = clock_timestamp()
-WHERE caller_id = $1 AND key_hash = $2 AND lease = $3 AND status IS NULL
+INSERT INTO idempotency_records AS r (caller_id, key_hash, fingerprint, lease, leased_until, status, content_type, body)
+SELECT caller_id, key_hash, fingerprint, lease, clock_timestamp(), status, content_type, body
+FROM unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::uuid[], $5::smallint[], $6::text[], $7::bytea[])
+    AS done (caller_id, key_hash, fingerprint, lease, status, content_type, body)
+ORDER BY caller_id, key_hash
+ON CONFLICT (caller_id, key_hash) DO UPDATE SET
+    status = excluded.status, content_type = excluded.content_type, body = excluded.body,
+    leased_until = excluded.leased_until
+WHERE r.lease = excluded.lease AND r.status IS NULL
+RETURNING lease
 """
 _RELEASE: Final = """
 DELETE FROM idempotency_records WHERE caller_id = $1 AND key_hash = $2 AND lease = $3 AND status IS NULL
@@ -48,41 +60,62 @@ DELETE FROM idempotency_records WHERE (caller_id, key_hash) IN (
 """
 
 
+# Two batches of each kind under way keep the disk busy; more would only be smaller.
+_AT_ONCE: Final = 2
+_BATCH_MAX: Final = 64
+# Two gateways that write the same keys in one moment may deadlock; each statement is one transaction and may be repeated.
+_ATTEMPTS_MAX: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request under a key: whose, which, what it is, and the token that its lease would have."""
+
+    caller_id: UUID
+    key_hash: bytes
+    fingerprint: bytes
+    token: UUID
+
+
 class IdempotencyRecords:
     """The gateway's own table, shared by all its replicas. Lengths are seconds."""
 
     def __init__(self, database: Database, *, lock_seconds: int, keep_seconds: int) -> None:
         self._pool: Any = database.service
         self._lock_seconds, self._keep_seconds = float(lock_seconds), float(keep_seconds)
+        self._beginning = Batches(self._begin_all, size_max=_BATCH_MAX, at_once=_AT_ONCE)
+        self._finishing = Batches(self._finish_all, size_max=_BATCH_MAX, at_once=_AT_ONCE)
 
-    async def begin(self, caller_id: UUID, key_hash: bytes, fingerprint: bytes) -> Begun:
+    async def begin(self, ask: Ask) -> Begun:
         """Takes the lease of a key, or tells what stands there. Raises DatabaseAway (503)."""
-        token = new_id()
-        row = await self._run(
-            lambda connection: connection.fetchrow(
-                _BEGIN, caller_id, key_hash, fingerprint, token, self._lock_seconds, self._keep_seconds
-            )
-        )
-        if row["lease"] == token:
-            return Leased(token)
-        if row["fingerprint"] != fingerprint:
-            return OtherRequest()
-        if row["status"] is None:
-            return InProgress(max(row["seconds_left"], 0.0))
-        return Stored(row["status"], row["content_type"], row["body"])
+        return await self._beginning.ask(ask)
 
-    async def finish(self, caller_id: UUID, key_hash: bytes, lease: UUID, answer: Stored) -> bool:
+    async def _begin_all(self, asks: Sequence[Ask]) -> Sequence[Begun]:
+        # One statement cannot touch a row twice: of several requests under one key the first stands for all.
+        first = {(ask.caller_id, ask.key_hash): ask for ask in reversed(asks)}
+        columns = [[getattr(ask, name) for ask in first.values()] for name in Ask.__slots__]
+        found = await self._run(
+            lambda connection: connection.fetch(_BEGIN, *columns, self._lock_seconds, self._keep_seconds)
+        )
+        rows = {(row["caller_id"], row["key_hash"]): row for row in found}
+        return [_begun(ask, rows[ask.caller_id, ask.key_hash]) for ask in asks]
+
+    async def finish(self, ask: Ask, answer: Stored) -> bool:
         """Keeps the answer; False when another holder took the key over after our lease had ended."""
-        status: str = await self._run(
-            lambda connection: connection.execute(
-                _FINISH, caller_id, key_hash, lease, answer.status, answer.content_type, answer.body
-            )
-        )
-        return status == "UPDATE 1"
+        return await self._finishing.ask((ask, answer))
 
-    async def release(self, caller_id: UUID, key_hash: bytes, lease: UUID) -> None:
+    async def _finish_all(self, ended: Sequence[tuple[Ask, Stored]]) -> Sequence[bool]:
+        first = {(ask.caller_id, ask.key_hash): (ask, answer) for ask, answer in reversed(ended)}
+        columns = [
+            *([getattr(ask, name) for ask, _ in first.values()] for name in Ask.__slots__),
+            *([getattr(answer, name) for _, answer in first.values()] for name in Stored.__slots__),
+        ]
+        kept = {row["lease"] for row in await self._run(lambda connection: connection.fetch(_FINISH, *columns))}
+        return [ask.token in kept for ask, _ in ended]
+
+    async def release(self, ask: Ask) -> None:
         """Frees the key: the answer was not one to keep."""
-        await self._run(lambda connection: connection.execute(_RELEASE, caller_id, key_hash, lease))
+        await self._run(lambda connection: connection.execute(_RELEASE, ask.caller_id, ask.key_hash, ask.token))
 
     async def prune_once(self) -> int:
         """Removes what was kept long enough, in bounded steps; tells how many rows went."""
@@ -96,14 +129,34 @@ class IdempotencyRecords:
             if gone < _PRUNE_ROWS:
                 return removed
 
+    async def close(self) -> None:
+        """Ends what is under way."""
+        await self._beginning.close()
+        await self._finishing.close()
+
     async def _run(self, work: Callable[[Any], Awaitable[Any]]) -> Any:
         """One statement on a connection of the service role, in a transaction of its own."""
-        try:
-            async with self._pool.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
-                return await work(connection)
-        except (TimeoutError, OSError) as error:
-            raise DatabaseAway from error
-        except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-            if is_away(error):
+        for attempt in range(1, _ATTEMPTS_MAX + 1):
+            try:
+                async with self._pool.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
+                    return await work(connection)
+            except OSError as error:
                 raise DatabaseAway from error
-            raise
+            except asyncpg.DeadlockDetectedError:
+                if attempt == _ATTEMPTS_MAX:
+                    raise
+            except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+                if is_away(error):
+                    raise DatabaseAway from error
+                raise
+        raise AssertionError("the loop above returns or raises")
+
+
+def _begun(ask: Ask, row: asyncpg.Record) -> Begun:
+    if row["lease"] == ask.token:
+        return Leased()
+    if row["fingerprint"] != ask.fingerprint:
+        return OtherRequest()
+    if row["status"] is None:
+        return InProgress(max(row["seconds_left"], 0.0))
+    return Stored(row["status"], row["content_type"], row["body"])

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -9,7 +10,7 @@ import httpx
 import pytest
 
 from api_gateway.idempotency import InProgress, Leased, OtherRequest, Stored
-from api_gateway.store import IdempotencyRecords
+from api_gateway.store import Ask, IdempotencyRecords
 from campus_tools.testing import eventually
 from common.caller import THE_SERVICE
 from common.ids import new_id
@@ -205,46 +206,68 @@ async def test_a_service_that_could_not_be_reached_frees_the_key(open_gateway: O
     assert (await post(gateway, user, key)).status_code == 201
 
 
+def asked(user: UUID, fingerprint: bytes = b"f" * 32) -> Ask:
+    return Ask(user, b"k" * 32, fingerprint, new_id())
+
+
 async def test_a_lease_that_ended_is_taken_over_and_its_late_holder_overwrites_nothing(gateway: Gateway) -> None:
     records = IdempotencyRecords(gateway.runtime.database, lock_seconds=0, keep_seconds=60)
-    user, key, request = new_id(), b"k" * 32, b"f" * 32
-    late = await records.begin(user, key, request)
-    newer = await records.begin(user, key, request)
-    assert isinstance(late, Leased)
-    assert isinstance(newer, Leased)
-    assert not await records.finish(user, key, late.token, Stored(201, "application/json", b"late"))
-    await records.release(user, key, late.token)
-    assert await records.finish(user, key, newer.token, Stored(201, "application/json", b"newer"))
-    assert not await records.finish(user, key, late.token, Stored(201, "application/json", b"late"))
-    assert await records.begin(user, key, request) == Stored(201, "application/json", b"newer")
+    user = new_id()
+    late, newer = asked(user), asked(user)
+    assert await records.begin(late) == Leased()
+    assert await records.begin(newer) == Leased()
+    assert not await records.finish(late, Stored(201, "application/json", b"late"))
+    await records.release(late)
+    assert await records.finish(newer, Stored(201, "application/json", b"newer"))
+    assert not await records.finish(late, Stored(201, "application/json", b"late"))
+    assert await records.begin(asked(user)) == Stored(201, "application/json", b"newer")
 
 
 async def test_a_lease_that_ended_without_an_answer_is_no_ones_but_the_same_requests(gateway: Gateway) -> None:
     records = IdempotencyRecords(gateway.runtime.database, lock_seconds=0, keep_seconds=60)
-    user, key = new_id(), b"k" * 32
-    await records.begin(user, key, b"f" * 32)
-    assert await records.begin(user, key, b"g" * 32) == OtherRequest()
+    user = new_id()
+    await records.begin(asked(user))
+    assert await records.begin(asked(user, b"g" * 32)) == OtherRequest()
 
 
 async def test_a_lease_holds_for_its_time(gateway: Gateway) -> None:
     records = IdempotencyRecords(gateway.runtime.database, lock_seconds=120, keep_seconds=60)
-    user, key, request = new_id(), b"k" * 32, b"f" * 32
-    await records.begin(user, key, request)
-    found = await records.begin(user, key, request)
+    user = new_id()
+    await records.begin(asked(user))
+    found = await records.begin(asked(user))
     assert isinstance(found, InProgress)
     assert 100 < found.seconds_left <= 120
+
+
+async def test_of_many_keys_at_once_each_has_one_holder(gateway: Gateway) -> None:
+    """Requests share round trips here, and two gateways write the same rows in the same moment."""
+    gateways = [IdempotencyRecords(gateway.runtime.database, lock_seconds=120, keep_seconds=60) for _ in range(2)]
+    users = [new_id() for _ in range(30)]
+    asks = [(records, asked(user)) for user in users for records in gateways for _ in range(5)]
+    random.shuffle(asks)
+    found = await asyncio.gather(*(records.begin(ask) for records, ask in asks))
+    holders = [(records, ask) for (records, ask), begun in zip(asks, found, strict=True) if begun == Leased()]
+    assert sorted(ask.caller_id for _, ask in holders) == sorted(users)
+    assert all(isinstance(begun, InProgress) for begun in found if begun != Leased())
+    own = [Stored(201, "application/json", str(ask.caller_id).encode()) for _, ask in holders]
+    kept = await asyncio.gather(
+        *(records.finish(ask, answer) for (records, ask), answer in zip(holders, own, strict=True))
+    )
+    assert kept == [True] * 30
+    for (records, ask), answer in zip(holders, own, strict=True):
+        assert await records.begin(asked(ask.caller_id)) == answer
 
 
 async def test_an_answer_that_was_kept_long_enough_is_forgotten_and_pruned(gateway: Gateway) -> None:
     records = IdempotencyRecords(gateway.runtime.database, lock_seconds=120, keep_seconds=60)
     short = IdempotencyRecords(gateway.runtime.database, lock_seconds=0, keep_seconds=0)
-    user, key = new_id(), b"k" * 32
-    lease = await records.begin(user, key, b"f" * 32)
-    assert isinstance(lease, Leased)
-    await records.finish(user, key, lease.token, Stored(201, "application/json", b"kept"))
+    user = new_id()
+    first = asked(user)
+    assert await records.begin(first) == Leased()
+    await records.finish(first, Stored(201, "application/json", b"kept"))
     await records.prune_once()
-    assert isinstance(await records.begin(user, key, b"f" * 32), Stored)
-    assert isinstance(await short.begin(user, key, b"g" * 32), Leased), "the key is free for any request"
+    assert isinstance(await records.begin(asked(user)), Stored)
+    assert await short.begin(asked(user, b"g" * 32)) == Leased(), "the key is free for any request"
     await short.prune_once()
     assert await rows(gateway, user) == []
 
