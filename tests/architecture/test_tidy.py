@@ -96,3 +96,13 @@ def test_the_sandbox_is_reached_by_configuration_alone():
     for path in PRODUCT:
         assert "sandbox" not in {name.split(".")[0] for name in imports_of(path)}
         assert not [text for text in texts_of(path) if "sandbox" in text.lower()], path
+
+
+def test_every_alert_has_its_runbook():
+    named = {
+        match
+        for path in PRODUCT
+        for match in re.findall(r"runbook=\"([a-z-]+)\"|RUNBOOK(?:: Final)? = \"([a-z-]+)\"", path.read_text())
+    }
+    runbooks = {first or second for first, second in named}
+    assert {path.stem for path in (ROOT / "docs/runbooks").glob("*.md")} == runbooks

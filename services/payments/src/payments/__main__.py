@@ -1,3 +1,5 @@
+"""`python -m payments api | worker | all | migrate`."""
+
 from common.process import main
 from payments.app import SERVICE
 

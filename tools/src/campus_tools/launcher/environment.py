@@ -51,6 +51,11 @@ PASSED_ON = (
     "AI_*",
     "OPENING_BALANCE_MINOR",
     "ACCESS_LOG",
+    "SMS_API_KEY",
+    "SMS_SENDER",
+    "MAIL_FROM",
+    "ON_CALL_KEY",
+    "GATEWAY_TIMEOUT_SECONDS",
 )
 """Settings of the caller that every process gets as they are (architecture, section 6)."""
 

@@ -1,0 +1,124 @@
+"""SQL for writes: charges: what the gateway took."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.ids import new_id
+from payments.domain.charges import Charge, Expected
+
+
+@dataclass(frozen=True, slots=True)
+class OrderBehind:
+    """The order that a reference of ours stands for, its row held until the end of the unit of work."""
+
+    intent_id: UUID
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    commission_minor: int
+    delivery_fee_minor: int
+    expected: Expected
+
+
+_LOCK_ORDER_BEHIND: Final = """
+SELECT i.id AS intent_id, r.settlement, o.id, o.buyer_id, o.vendor_id, o.total_minor, o.commission_minor,
+       o.delivery_fee_minor, o.status
+FROM payment_references r
+JOIN payment_intents i ON i.id = r.intent_id
+JOIN payable_orders o ON o.id = i.order_id
+WHERE r.reference = $1
+FOR UPDATE OF o
+"""
+# A charge told without the gateway's id cannot be told from another one under the same reference: it is a repetition.
+_CHARGE_KNOWN: Final = """
+SELECT EXISTS (
+    SELECT FROM charges WHERE identity = $1 OR (reference = $2 AND (gateway_id IS NULL OR $3::text IS NULL))
+)
+"""
+_RECORD_CHARGE: Final = """
+INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, order_id, amount_minor, currency, channel, verdict,
+                     settled_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+"""
+_SAVE_INTENT_PAID: Final = """
+UPDATE payment_intents SET status = 'paid', paid_at = $2, channel = coalesce($3, channel), opening_until = NULL
+WHERE id = $1
+"""
+_SAVE_INTENT_SPENT: Final = """
+UPDATE payment_intents SET status = $2, opening_until = NULL WHERE id = $1 AND status <> 'paid'
+"""
+
+
+async def lock_order_behind(uow: UnitOfWork, reference: str) -> OrderBehind | None:
+    """The order of a reference, locked: of two good charges at once exactly one covers it."""
+    row = await uow.fetch_row(_LOCK_ORDER_BEHIND, reference)
+    if row is None:
+        return None
+    expected = Expected(row["id"], row["total_minor"], row["settlement"], row["status"] == "paid_escrow")
+    return OrderBehind(
+        row["intent_id"],
+        row["id"],
+        row["buyer_id"],
+        row["vendor_id"],
+        row["commission_minor"],
+        row["delivery_fee_minor"],
+        expected,
+    )
+
+
+async def charge_is_known(uow: UnitOfWork, charge: Charge) -> bool:
+    return bool(await uow.fetch_value(_CHARGE_KNOWN, charge.identity, charge.reference, charge.gateway_id))
+
+
+async def record_charge(
+    uow: UnitOfWork, charge: Charge, webhook_id: str, order_id: UUID | None, verdict: str, now: datetime
+) -> UUID:
+    charge_id = new_id()
+    await uow.execute(
+        _RECORD_CHARGE,
+        charge_id,
+        charge.identity,
+        charge.reference,
+        charge.gateway_id,
+        webhook_id,
+        order_id,
+        charge.amount_minor,
+        charge.currency,
+        charge.channel,
+        verdict,
+        now,
+    )
+    return charge_id
+
+
+async def save_intent_paid(uow: UnitOfWork, intent_id: UUID, now: datetime, channel: str | None) -> None:
+    await uow.execute(_SAVE_INTENT_PAID, intent_id, now, channel)
+
+
+async def save_intent_spent(uow: UnitOfWork, intent_id: UUID, status: str) -> None:
+    await uow.execute(_SAVE_INTENT_SPENT, intent_id, status)
+
+
+_RECORD_QUARANTINED: Final = """
+INSERT INTO quarantined_charges (id, charge_id, reference, order_id, amount_minor, currency, reason, status, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, 'quarantined', $8)
+"""
+
+
+async def record_quarantined(
+    uow: UnitOfWork, charge_id: UUID, charge: Charge, order_id: UUID | None, reason: str, now: datetime
+) -> None:
+    await uow.execute(
+        _RECORD_QUARANTINED,
+        new_id(),
+        charge_id,
+        charge.reference,
+        order_id,
+        charge.amount_minor,
+        charge.currency,
+        reason,
+        now,
+    )

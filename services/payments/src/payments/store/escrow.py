@@ -1,0 +1,110 @@
+"""SQL for writes: what is held of each order, and its releases."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from payments.domain.escrow import Escrow, Parts
+from payments.store.charges import OrderBehind
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOrder:
+    """The escrow of an order with its parties, its row held until the end of the unit of work."""
+
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    charge_id: UUID
+    dispute_sequence: int
+    escrow: Escrow
+
+
+_RECORD_ESCROW: Final = """
+INSERT INTO escrows (order_id, buyer_id, vendor_id, charge_id, held_minor, locked_vendor_minor, locked_commission_minor,
+                     locked_delivery_fee_minor, released_vendor_minor, released_commission_minor,
+                     released_delivery_fee_minor, refunded_minor, dispute_sequence, held_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, 0, 0, 0, $9)
+"""
+# The lock that orders releases, refunds and the freeze of one order: of two at once the second sees what the first left.
+_LOCK_ESCROW: Final = """
+SELECT order_id, buyer_id, vendor_id, charge_id, locked_vendor_minor, locked_commission_minor, locked_delivery_fee_minor,
+       released_vendor_minor, released_commission_minor, released_delivery_fee_minor, refunded_minor, disputed_at,
+       dispute_sequence
+FROM escrows WHERE order_id = $1 FOR UPDATE
+"""
+_SAVE_ESCROW: Final = """
+UPDATE escrows SET locked_vendor_minor = $2, locked_commission_minor = $3, locked_delivery_fee_minor = $4,
+    released_vendor_minor = $5, released_commission_minor = $6, released_delivery_fee_minor = $7, refunded_minor = $8
+WHERE order_id = $1
+"""
+_SAVE_DISPUTE: Final = "UPDATE escrows SET disputed_at = $2, dispute_sequence = $3 WHERE order_id = $1"
+_RECORD_RELEASE: Final = """
+INSERT INTO releases (id, order_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, cause, released_by,
+                      released_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+"""
+
+
+async def record_escrow(uow: UnitOfWork, behind: OrderBehind, charge_id: UUID, escrow: Escrow, now: datetime) -> None:
+    await uow.execute(
+        _RECORD_ESCROW,
+        behind.order_id,
+        behind.buyer_id,
+        behind.vendor_id,
+        charge_id,
+        escrow.locked.total_minor,
+        escrow.locked.vendor_minor,
+        escrow.locked.commission_minor,
+        escrow.locked.delivery_fee_minor,
+        now,
+    )
+
+
+async def lock_escrow(uow: UnitOfWork, order_id: UUID) -> HeldOrder | None:
+    row = await uow.fetch_row(_LOCK_ESCROW, order_id)
+    if row is None:
+        return None
+    locked = Parts(row["locked_vendor_minor"], row["locked_commission_minor"], row["locked_delivery_fee_minor"])
+    released = Parts(row["released_vendor_minor"], row["released_commission_minor"], row["released_delivery_fee_minor"])
+    escrow = Escrow(locked, released, row["refunded_minor"], row["disputed_at"] is not None)
+    return HeldOrder(
+        row["order_id"], row["buyer_id"], row["vendor_id"], row["charge_id"], row["dispute_sequence"], escrow
+    )
+
+
+async def save_escrow(uow: UnitOfWork, order_id: UUID, escrow: Escrow) -> None:
+    await uow.execute(
+        _SAVE_ESCROW,
+        order_id,
+        escrow.locked.vendor_minor,
+        escrow.locked.commission_minor,
+        escrow.locked.delivery_fee_minor,
+        escrow.released.vendor_minor,
+        escrow.released.commission_minor,
+        escrow.released.delivery_fee_minor,
+        escrow.refunded_minor,
+    )
+
+
+async def save_dispute(uow: UnitOfWork, order_id: UUID, disputed_at: datetime | None, sequence: int) -> None:
+    await uow.execute(_SAVE_DISPUTE, order_id, disputed_at, sequence)
+
+
+async def record_release(
+    uow: UnitOfWork, release_id: UUID, order_id: UUID, parts: Parts, cause: str, released_by: UUID | None, now: datetime
+) -> None:
+    await uow.execute(
+        _RECORD_RELEASE,
+        release_id,
+        order_id,
+        parts.total_minor,
+        parts.commission_minor,
+        parts.delivery_fee_minor,
+        parts.vendor_minor,
+        cause,
+        released_by,
+        now,
+    )

@@ -1,0 +1,53 @@
+"""SQL for writes: what payments has heard of buyers and orders."""
+
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+
+_SAVE_BUYER: Final = """
+INSERT INTO buyers (user_id, email, heard_at) VALUES ($1, $2, $3)
+ON CONFLICT (user_id) DO UPDATE SET email = excluded.email, heard_at = excluded.heard_at
+"""
+_RECORD_ORDER: Final = """
+INSERT INTO payable_orders (id, buyer_id, vendor_id, total_minor, commission_minor, delivery_fee_minor, currency, status,
+                            payment_due_at, heard_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, 'Processing', $8, $9)
+ON CONFLICT (id) DO NOTHING
+"""
+_LOCK_ORDER: Final = "SELECT status FROM payable_orders WHERE id = $1 FOR UPDATE"
+_SET_ORDER: Final = "UPDATE payable_orders SET status = $2 WHERE id = $1"
+_CLOSE_INTENTS: Final = """
+UPDATE payment_intents SET status = 'closed', opening_until = NULL
+WHERE order_id = $1 AND status IN ('opening', 'pending')
+"""
+
+
+_FIND_ORDER_EXISTS: Final = "SELECT true FROM payable_orders WHERE id = $1"
+
+
+async def save_buyer(uow: UnitOfWork, user_id: UUID, email: str, now: datetime) -> None:
+    await uow.execute(_SAVE_BUYER, user_id, email, now)
+
+
+async def record_order_once(uow: UnitOfWork, *values: Any) -> None:
+    """(id, buyer, vendor, total, commission, delivery fee, currency, payment due at, now)."""
+    await uow.execute(_RECORD_ORDER, *values)
+
+
+async def lock_order_status(uow: UnitOfWork, order_id: UUID) -> str | None:
+    status: str | None = await uow.fetch_value(_LOCK_ORDER, order_id)
+    return status
+
+
+async def save_order_status(uow: UnitOfWork, order_id: UUID, status: str) -> None:
+    await uow.execute(_SET_ORDER, order_id, status)
+
+
+async def close_live_intents(uow: UnitOfWork, order_id: UUID) -> None:
+    await uow.execute(_CLOSE_INTENTS, order_id)
+
+
+async def find_order_exists(uow: UnitOfWork, order_id: UUID) -> bool:
+    return bool(await uow.fetch_value(_FIND_ORDER_EXISTS, order_id))

@@ -1,0 +1,91 @@
+"""SQL for writes: what is owed to payers."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+import asyncpg
+
+from common.database import UnitOfWork
+from payments.domain.refunds import RefundKind
+
+_RECORD_REFUND: Final = """
+INSERT INTO refunds (id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, 'pending', $8, $9)
+ON CONFLICT (id) DO NOTHING
+RETURNING true
+"""
+_REFUND_COLUMNS: Final = """
+SELECT f.id, f.kind, f.order_id, f.buyer_id, f.amount_minor, f.currency, f.status, f.gateway_refund_id, f.submitted_at,
+       f.questions, c.reference, c.gateway_id
+FROM refunds f JOIN charges c ON c.id = f.charge_id
+"""
+_LOCK_REFUND: Final = f"{_REFUND_COLUMNS} WHERE f.id = $1 FOR UPDATE OF f"
+_LOCK_REFUND_OF_GATEWAY: Final = f"{_REFUND_COLUMNS} WHERE f.gateway_refund_id = $1 FOR UPDATE OF f"
+_DUE_REFUNDS: Final = "SELECT id FROM refunds WHERE status = 'submitted' AND due_at <= $1 ORDER BY due_at LIMIT 50"
+_SAVE_SUBMITTING: Final = "UPDATE refunds SET status = 'submitting', submitted_at = $2 WHERE id = $1"
+_SAVE_SUBMITTED: Final = """
+UPDATE refunds SET status = 'submitted', gateway_refund_id = $2, due_at = $3
+WHERE id = $1 AND status IN ('pending', 'submitting')
+"""
+_SAVE_QUESTION: Final = "UPDATE refunds SET questions = questions + 1, due_at = $2 WHERE id = $1"
+_SAVE_SETTLED: Final = """
+UPDATE refunds SET status = 'settled', settled_at = $2, due_at = NULL,
+    gateway_refund_id = coalesce(gateway_refund_id, $3), failure = NULL
+WHERE id = $1
+"""
+_SAVE_FAILED: Final = """
+UPDATE refunds SET status = 'failed', failure = $2, due_at = NULL, gateway_refund_id = coalesce(gateway_refund_id, $3)
+WHERE id = $1
+"""
+
+
+async def record_refund_once(
+    uow: UnitOfWork,
+    refund_id: UUID,
+    kind: RefundKind,
+    charge_id: UUID,
+    order_id: UUID | None,
+    buyer_id: UUID | None,
+    amount_minor: int,
+    reason: str,
+    now: datetime,
+) -> bool:
+    """Whether the refund is new. Its currency is the charge's; only naira are refunded here."""
+    return bool(
+        await uow.fetch_value(
+            _RECORD_REFUND, refund_id, kind, charge_id, order_id, buyer_id, amount_minor, "NGN", reason, now
+        )
+    )
+
+
+async def lock_refund(uow: UnitOfWork, refund_id: UUID) -> asyncpg.Record | None:
+    return await uow.fetch_row(_LOCK_REFUND, refund_id)
+
+
+async def lock_refund_of_gateway(uow: UnitOfWork, gateway_refund_id: str) -> asyncpg.Record | None:
+    return await uow.fetch_row(_LOCK_REFUND_OF_GATEWAY, gateway_refund_id)
+
+
+async def list_due_refunds(uow: UnitOfWork, now: datetime) -> list[UUID]:
+    return [row["id"] for row in await uow.fetch(_DUE_REFUNDS, now)]
+
+
+async def save_refund_submitting(uow: UnitOfWork, refund_id: UUID, now: datetime) -> None:
+    await uow.execute(_SAVE_SUBMITTING, refund_id, now)
+
+
+async def save_refund_submitted(uow: UnitOfWork, refund_id: UUID, gateway_refund_id: str, due_at: datetime) -> None:
+    await uow.execute(_SAVE_SUBMITTED, refund_id, gateway_refund_id, due_at)
+
+
+async def save_refund_question(uow: UnitOfWork, refund_id: UUID, due_at: datetime) -> None:
+    await uow.execute(_SAVE_QUESTION, refund_id, due_at)
+
+
+async def save_refund_settled(uow: UnitOfWork, refund_id: UUID, now: datetime, gateway_refund_id: str | None) -> None:
+    await uow.execute(_SAVE_SETTLED, refund_id, now, gateway_refund_id)
+
+
+async def save_refund_failed(uow: UnitOfWork, refund_id: UUID, failure: str, gateway_refund_id: str | None) -> None:
+    await uow.execute(_SAVE_FAILED, refund_id, failure, gateway_refund_id)

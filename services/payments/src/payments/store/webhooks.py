@@ -1,0 +1,100 @@
+"""SQL for writes: the webhooks and their dead letters."""
+
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from common.database import ACQUIRE_SECONDS_MAX, Database, DatabaseAway, UnitOfWork, is_away
+from common.ids import new_id
+from common.telemetry import trace_headers
+from payments.domain.webhooks import PROVIDER, Arrival
+
+# The hot path: deduplication row and work item in one statement, one round trip, one commit (performance.md). The subject
+# is the webhook's own unique id, so the item is the first and only one of its subject.
+_ACCEPT_WEBHOOK: Final = """
+WITH arrived AS (
+    INSERT INTO processed_webhook_events (id, provider, event_type, payload, raw, outcome)
+    VALUES ($1, $2, $3, $4, $5, 'queued')
+    ON CONFLICT (id) DO NOTHING
+    RETURNING id
+)
+INSERT INTO outbox (id, queue, type, source, subject, sequence, payload, trace)
+SELECT $6, 'payments.webhooks', 'payments.webhooks', '/services/payments', arrived.id, 1, $7, $8 FROM arrived
+"""
+
+
+async def record_webhook_once(database: Database, arrival: Arrival, raw: bytes, payload: Any) -> bool:
+    """Commits the webhook and its work item together; False for a duplicate, which may still be committing elsewhere.
+
+    `payload` is what the jsonb column holds. Raises asyncpg.DataError or ProgramLimitExceededError when it cannot hold it,
+    and DatabaseAway when nothing could be committed.
+    """
+    work = msgspec.json.encode({"webhookId": arrival.id})
+    try:
+        # Bounded: a webhook that finds no free connection for so long is sent again by the gateway.
+        async with database.service.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
+            status: str = await connection.execute(
+                _ACCEPT_WEBHOOK,
+                arrival.id,
+                PROVIDER,
+                arrival.event_type,
+                payload,
+                raw,
+                new_id(),
+                work,
+                trace_headers(),
+            )
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        if isinstance(error, OSError) or is_away(error):
+            raise DatabaseAway from error
+        raise
+    return status.endswith(" 1")
+
+
+_LOCK_WEBHOOK: Final = """
+SELECT id, event_type, raw, outcome, processed_at FROM processed_webhook_events WHERE id = $1 FOR UPDATE
+"""
+_SET_OUTCOME: Final = "UPDATE processed_webhook_events SET outcome = $2 WHERE id = $1"
+
+
+async def lock_webhook(uow: UnitOfWork, webhook_id: str) -> asyncpg.Record | None:
+    """The webhook, held until the end: two workers with the same item take turns."""
+    return await uow.fetch_row(_LOCK_WEBHOOK, webhook_id)
+
+
+async def save_outcome(uow: UnitOfWork, webhook_id: str, outcome: str) -> None:
+    await uow.execute(_SET_OUTCOME, webhook_id, outcome)
+
+
+_RECORD_DEAD: Final = """
+INSERT INTO dead_letter_webhooks (id, webhook_id, event_type, error, attempts)
+SELECT $1, id, event_type, $3, $4 FROM processed_webhook_events WHERE id = $2
+RETURNING event_type
+"""
+_LOCK_DEAD: Final = "SELECT id, webhook_id, event_type FROM dead_letter_webhooks WHERE id = $1 FOR UPDATE"
+_FIND_OUTCOME: Final = "SELECT outcome FROM processed_webhook_events WHERE id = $1 FOR UPDATE"
+_MARK_REPLAYED: Final = "UPDATE dead_letter_webhooks SET replayed_at = $2 WHERE id = $1"
+
+
+async def record_dead_webhook(
+    uow: UnitOfWork, letter_id: UUID, webhook_id: str, error: str, attempts: int
+) -> str | None:
+    """Keeps the webhook as a dead letter; its event type."""
+    event_type: str | None = await uow.fetch_value(_RECORD_DEAD, letter_id, webhook_id, error, attempts)
+    return event_type
+
+
+async def lock_dead_webhook(uow: UnitOfWork, letter_id: UUID) -> asyncpg.Record | None:
+    return await uow.fetch_row(_LOCK_DEAD, letter_id)
+
+
+async def lock_outcome(uow: UnitOfWork, webhook_id: str) -> str:
+    outcome: str = await uow.fetch_value(_FIND_OUTCOME, webhook_id)
+    return outcome
+
+
+async def mark_replayed(uow: UnitOfWork, letter_id: UUID, now: datetime) -> None:
+    await uow.execute(_MARK_REPLAYED, letter_id, now)
