@@ -1,0 +1,122 @@
+"""`python -m campus_tools.bench.calls <call> <connections>`: calls one function of a service in a closed loop.
+
+What a function costs without HTTP. Reads the length of each run from the standard input (`3.0`), and answers each with one
+line of JSON; its own CPU time is that of the function.
+"""
+
+import asyncio
+import json
+import os
+import random
+import resource
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import uvloop
+
+from campus_tools.bench import seeds
+from campus_tools.bench.figures import percentile
+from common import ledger
+from common.caller import THE_SERVICE, Caller
+from common.cursors import CursorSigner
+from common.database import Database
+from common.ids import new_id
+from contracts.permissions import permissions_of
+from orders import queries
+from orders.domain.orders import Windows
+from orders.domain.quotes import Wish
+from orders.use_cases.place_order import Checkout, place_order
+from payments.domain import postings
+
+Call = Callable[[Database], Awaitable[Any]]
+_BUYER = frozenset({"buyer"})
+_WINDOWS = Windows(timedelta(minutes=15), timedelta(days=3), timedelta(days=14))
+_SIGNER = CursorSigner("a cursor key for the bench")
+_PAGE = 20
+
+
+def buyer(user_id: UUID) -> Caller:
+    """A buyer as a verified token says it."""
+    return Caller(user_id=user_id, roles=_BUYER, permissions=permissions_of(_BUYER))
+
+
+async def checkout(database: Database, product: int | None = None) -> None:
+    """One line of one product, as POST /api/orders/checkout does it."""
+    number = product or random.randint(1, seeds.PRODUCTS)
+    asked = Checkout([Wish(seeds.product_id(number), 1)], None, None, None, None)
+    caller = _CHECKOUT_BUYER
+    async with database.unit_of_work(acting_as=caller) as uow:
+        await place_order(uow, asked, buyer_id=caller.id, key=new_id(), now=datetime.now(UTC), windows=_WINDOWS)
+
+
+async def ledger_post(database: Database) -> None:
+    """A charge to escrow: the posting alone, in a transaction of its own."""
+    order_id = new_id()
+    posting = postings.charge(
+        str(order_id),
+        order_id,
+        order_id,
+        amount_minor=150_000,
+        escrow_minor=150_000,
+        surplus_minor=0,
+        surcharge_minor=0,
+    )
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await ledger.post(uow, posting)
+
+
+async def own_orders(database: Database, number: int | None = None) -> None:
+    """The newest page of a buyer's orders, under row security."""
+    caller = _BUYERS[number or random.randint(1, seeds.BUYERS)]
+    async with database.unit_of_work(acting_as=caller) as uow:
+        page = await queries.page_of_orders(uow, _SIGNER, caller, _PAGE, None)
+    if len(page.rows) != _PAGE:
+        raise RuntimeError(f"a page of {len(page.rows)} orders is not what is measured")
+
+
+_CHECKOUT_BUYER = buyer(seeds.BUYER.id)
+_BUYERS = {number: buyer(seeds.buyer_id(number)) for number in range(1, seeds.BUYERS + 1)}
+CALLS: dict[str, Call] = {"checkout": checkout, "ledger_post": ledger_post, "own_orders": own_orders}
+
+
+async def main() -> None:
+    call, connections = CALLS[sys.argv[1]], int(sys.argv[2])
+    urls = {"api_url": os.environ["API_DATABASE_URL"], "service_url": os.environ["SERVICE_DATABASE_URL"]}
+    async with Database.connect(**urls, name="bench-calls") as database:
+        await call(database)
+        print("ready", flush=True)
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            print(json.dumps(await _run(call, database, connections, float(line))), flush=True)
+
+
+async def _run(call: Call, database: Database, connections: int, seconds: float) -> dict[str, Any]:
+    times: list[float] = []
+    began, spent = time.perf_counter(), _cpu_seconds()
+    until = began + seconds
+
+    async def loop() -> None:
+        while (start := time.perf_counter()) < until:
+            await call(database)
+            times.append((time.perf_counter() - start) * 1000)
+
+    await asyncio.gather(*(loop() for _ in range(connections)))
+    return {
+        "requests": len(times),
+        "seconds": time.perf_counter() - began,
+        "cpu_seconds": _cpu_seconds() - spent,
+        "p50_ms": percentile(times, 0.5),
+        "p99_ms": percentile(times, 0.99),
+    }
+
+
+def _cpu_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+if __name__ == "__main__":
+    uvloop.run(main())

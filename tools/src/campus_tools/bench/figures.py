@@ -1,0 +1,182 @@
+"""What was measured, what it is compared with, and whether the goal is met. Pure arithmetic."""
+
+import statistics
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+Measured = Literal["rate", "cpu"]
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How long one reading takes, and how often path and limit take turns."""
+
+    seconds: float
+    rounds: int
+    warm_seconds: float
+    purchases: int
+
+
+FULL = Effort(seconds=3.0, rounds=3, warm_seconds=1.5, purchases=60)
+QUICK = Effort(seconds=1.0, rounds=2, warm_seconds=0.5, purchases=15)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One run. Times of the answers in milliseconds; CPU in seconds of user and system time."""
+
+    requests: int
+    seconds: float
+    p50_ms: float | None = None
+    p99_ms: float | None = None
+    cpu_seconds: float | None = None
+    database_cpu_seconds: float | None = None
+
+    @property
+    def rate(self) -> float:
+        return self.requests / self.seconds
+
+    @property
+    def cpu_us(self) -> float | None:
+        """CPU of the server for one request, in microseconds; the database's is apart."""
+        return None if self.cpu_seconds is None else self.cpu_seconds / self.requests * 1e6
+
+    @property
+    def database_cpu_us(self) -> float | None:
+        return None if self.database_cpu_seconds is None else self.database_cpu_seconds / self.requests * 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The medians of several readings."""
+
+    rate: float | None = None
+    p50_ms: float | None = None
+    p99_ms: float | None = None
+    cpu_us: float | None = None
+    database_cpu_us: float | None = None
+
+    @classmethod
+    def of(cls, readings: Sequence[Reading]) -> "Figures":
+        return cls(
+            *(
+                _median([getattr(reading, name) for reading in readings])
+                for name in ("rate", "p50_ms", "p99_ms", "cpu_us", "database_cpu_us")
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A bound on one number of a row."""
+
+    number: str
+    """`ratio`, or a field of the path's figures, or `value` for a number of its own."""
+    bound: float
+    at_least: bool = False
+    unit: str = ""
+
+    def met_by(self, found: float | None) -> bool:
+        if found is None:
+            return False
+        return found >= self.bound if self.at_least else found <= self.bound
+
+    def __str__(self) -> str:
+        name = {"cpu_us": "CPU ", "p50_ms": "p50 ", "p99_ms": "p99 "}.get(self.number, "")
+        return f"{name}{'≥' if self.at_least else '≤'} {self.bound:g}{self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table."""
+
+    path: str
+    limit: str
+    figures: Figures
+    limit_figures: Figures | None = None
+    ratio: float | None = None
+    value: float | None = None
+    unit: str = ""
+    """Of `value`, for what is neither a rate nor a time: MiB for example."""
+    goals: tuple[Goal, ...] = ()
+    note: str = ""
+
+    def found(self, goal: Goal) -> float | None:
+        """The number that the goal speaks of."""
+        number: float | None = (
+            getattr(self, goal.number) if goal.number in ("ratio", "value") else getattr(self.figures, goal.number)
+        )
+        return number
+
+    @property
+    def met(self) -> bool | None:
+        """Whether every goal is met; None without a goal."""
+        return all(goal.met_by(self.found(goal)) for goal in self.goals) if self.goals else None
+
+    def with_note(self, note: str) -> "Row":
+        return replace(self, note=note)
+
+
+Run = Callable[[float], Awaitable[Reading]]
+"""Runs for so many seconds."""
+
+
+async def alternate(
+    *,
+    path: str,
+    run: Run,
+    limit: str,
+    run_limit: Run,
+    measured: Measured,
+    effort: Effort,
+    goals: Sequence[Goal] = (),
+    note: str = "",
+) -> Row:
+    """Both warmed up, then in turns; the ratio is the median of the ratios of the rounds, so that a neighbour hurts both."""
+    await run_limit(effort.warm_seconds)
+    await run(effort.warm_seconds)
+    readings, limits = [], []
+    for _ in range(effort.rounds):
+        limits.append(await run_limit(effort.seconds))
+        readings.append(await run(effort.seconds))
+    ratio = _median([_ratio(one, other, measured) for one, other in zip(readings, limits, strict=True)])
+    return Row(
+        path,
+        limit,
+        Figures.of(readings),
+        Figures.of(limits),
+        None if ratio is None else ratio,
+        goals=tuple(goals),
+        note=note,
+    )
+
+
+async def alone(
+    *, path: str, run: Run, effort: Effort, goals: Sequence[Goal] = (), limit: str = "", note: str = ""
+) -> Row:
+    """A path whose goal is a number of its own."""
+    await run(effort.warm_seconds)
+    readings = [await run(effort.seconds) for _ in range(effort.rounds)]
+    return Row(path, limit, Figures.of(readings), goals=tuple(goals), note=note)
+
+
+def percentile(times: Sequence[float], share: float) -> float | None:
+    """The nearest-rank percentile; None of nothing."""
+    if not times:
+        return None
+    ordered = sorted(times)
+    return ordered[min(len(ordered) - 1, max(0, round(share * len(ordered) + 0.5) - 1))]
+
+
+def _ratio(reading: Reading, limit: Reading, measured: Measured) -> float | None:
+    if measured == "rate":
+        return reading.rate / limit.rate
+    if reading.cpu_us is None or not limit.cpu_us:
+        return None
+    return reading.cpu_us / limit.cpu_us
+
+
+def _median(numbers: Sequence[Any]) -> float | None:
+    present = [number for number in numbers if number is not None]
+    return statistics.median(present) if present else None

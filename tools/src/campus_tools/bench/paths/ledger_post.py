@@ -1,0 +1,35 @@
+"""A posting to the escrow ledger beside pgbench, which sends the whole transaction in one pipeline."""
+
+from campus_tools.bench.calls import ledger_post
+from campus_tools.bench.closed_loop import calling
+from campus_tools.bench.figures import Goal, Reading, Row, alternate
+from campus_tools.bench.pgbench import script
+from campus_tools.bench.recording import Repeatable, Sent, record
+from campus_tools.bench.stage import Stage, opened_database
+
+
+async def measure(stage: Stage) -> list[Row]:
+    urls = stage.databases["payments"]
+    statements = await Repeatable(await _recorded(stage), await _recorded(stage)).statements(urls.admin)
+    text = script(statements, pipelined=True)
+
+    async def limit(seconds: float) -> Reading:
+        return await stage.load_database(urls.service, seconds, text)
+
+    async with calling(stage, "ledger_post", "payments") as call:
+        return [
+            await alternate(
+                path="ledger post",
+                run=call,
+                limit="pgbench, pipelined",
+                run_limit=limit,
+                measured="rate",
+                effort=stage.effort,
+                goals=[Goal("ratio", 0.9, at_least=True)],
+            )
+        ]
+
+
+async def _recorded(stage: Stage) -> list[Sent]:
+    async with opened_database(stage.databases["payments"]) as database:
+        return await record(database.service, lambda: ledger_post(database))
