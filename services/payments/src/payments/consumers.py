@@ -27,7 +27,7 @@ from payments.use_cases.bury_webhook import bury_webhook
 from payments.use_cases.close_order import close_order
 from payments.use_cases.credit_reward import credit_reward
 from payments.use_cases.freeze_escrow import freeze_escrow, thaw_escrow
-from payments.use_cases.owe_refund import REFUND_QUEUE
+from payments.use_cases.owe_overpayment import REFUND_QUEUE
 from payments.use_cases.refund_order import refund_order
 from payments.use_cases.release_on_delivery import release_on_delivery
 from payments.use_cases.replay_webhook import WEBHOOK_QUEUE

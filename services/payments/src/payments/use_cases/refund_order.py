@@ -9,7 +9,7 @@ from contracts.payments import EscrowRefunded
 from payments import store
 from payments.domain import escrow, postings
 from payments.domain.errors import SubjectUnknown
-from payments.use_cases.owe_refund import REFUND_QUEUE
+from payments.use_cases.owe_overpayment import REFUND_QUEUE
 
 
 async def refund_order(

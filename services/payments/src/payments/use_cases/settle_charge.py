@@ -24,7 +24,7 @@ from payments.domain.charges import (
 )
 from payments.domain.errors import SubjectUnknown
 from payments.store import OrderBehind
-from payments.use_cases.owe_refund import owe_overpayment
+from payments.use_cases.owe_overpayment import owe_overpayment
 
 
 async def settle_charge(
