@@ -1,10 +1,9 @@
 """pgbench: the same statements without any of our code, as the limit of a database path."""
 
 import asyncio
-import itertools
-import os
 import re
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,8 @@ from campus_tools.bench.programs import BenchFailed
 
 # Every transaction in the log would slow pgbench down; one in five tells the percentiles as well.
 _SAMPLED = 0.2
-_STRIDE = 100_000_000
-_runs = itertools.count(1)
+# Numbers begin at the millisecond of the run, a hundred for each: no client makes as many transactions in that time.
+_PER_MILLISECOND = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ async def run(
         path.write_text(text)
         child = await asyncio.create_subprocess_exec(
             program, "--no-vacuum", "--protocol=prepared", f"--client={connections}", "--jobs=1",
-            f"--time={max(1, round(seconds))}", f"--file={path}", f"--define=n={(os.getpid() * 1000 + next(_runs)) * _STRIDE}",
+            f"--time={max(1, round(seconds))}", f"--file={path}", f"--define=n={time.time_ns() // 1_000_000 * _PER_MILLISECOND}",
             "--log", f"--log-prefix={folder}/log", f"--sampling-rate={_SAMPLED}", url,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip

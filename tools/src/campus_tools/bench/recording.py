@@ -78,13 +78,13 @@ class Repeatable:
 
     async def _statement(self, connection: Any, one: Sent, other: Sent) -> str:
         if not one.values:
-            return one.statement
+            return _without_variables(one.statement)
         types = [place.name for place in (await connection.prepare(one.statement)).get_parameters()]
         shown = [
             f"({self._expression(value, again)})::{_sql_type(type_name)}"
             for value, again, type_name in zip(one.values, other.values, types, strict=True)
         ]
-        return _PLACE.sub(lambda place: shown[int(place[1]) - 1], one.statement)
+        return _PLACE.sub(lambda place: shown[int(place[1]) - 1], _without_variables(one.statement))
 
     def _expression(self, value: Any, again: Any) -> str:
         if isinstance(value, list | tuple):
@@ -119,6 +119,11 @@ class Repeatable:
         if not pieces:
             return f"{literal(value)} || {_NUMBER}"
         return " || ".join([*pieces, literal(value[end:])])
+
+
+def _without_variables(statement: str) -> str:
+    """Inside quotes `:word` is text of ours, and pgbench would take it for a variable."""
+    return re.sub(r"(?<!:):(?=\w)", "' || chr(58) || '", statement)
 
 
 def literal(value: Any) -> str:
