@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+import httpx
 from rich.console import Console
 
 from campus_tools.audit import audit_system
@@ -23,7 +24,7 @@ def main() -> None:
     options = arguments.parse_args()
     try:
         clean = asyncio.run(play(options.state_dir, options.port_base))
-    except (StepFailed, TimeoutError, OSError) as error:
+    except (StepFailed, TimeoutError, OSError, httpx.TransportError) as error:
         console.print(f"\n[bold red]The story stopped:[/] {error or type(error).__name__}")
         console.print(f"Is the system running? `make run` starts it; its logs are in {options.state_dir}/logs.")
         sys.exit(1)

@@ -12,6 +12,9 @@ from common.retry import JITTER, RetryLadder
 
 # A message that took its consumer down this often is poison. High enough for a worker that is killed many times in a row.
 DELIVERIES_MAX: Final = 50
+# The last stop: its consumer gives a letter back each second while the database is away, and RabbitMQ 4 would drop it
+# after twenty times when no limit is named.
+DEAD_QUEUE_ARGUMENTS: Final[dict[str, Any]] = {"x-queue-type": "quorum", "x-delivery-limit": 1_000_000}
 
 
 class TopologyDrift(Exception):
@@ -50,7 +53,7 @@ class Topology:
         for delay in self.ladder.delays_seconds:
             await self._declare_delay(channel, delay)
         for dead in sorted({dead_letter_queue_of(name) for name in self.bindings}):
-            await channel.declare_queue(dead, durable=True, arguments={"x-queue-type": "quorum"})
+            await channel.declare_queue(dead, durable=True, arguments=DEAD_QUEUE_ARGUMENTS)
         for name, types in self.bindings.items():
             queue = await channel.declare_queue(name, durable=True, arguments=work_queue_arguments(name))
             for event_type in types:

@@ -28,7 +28,7 @@ def main() -> None:
     options = arguments.parse_args()
     try:
         clean = asyncio.run(run(options.state_dir, options.port_base))
-    except OSError as error:
+    except (OSError, httpx.TransportError) as error:
         sys.exit(f"The audit could not look: {error}. Is the system running? `make run` starts it.")
     sys.exit(0 if clean else 1)
 
