@@ -1,6 +1,6 @@
-"""What the service hears, on one screen: event to use case."""
+"""What the service hears, on one screen: event to use case. Only here are other services' events known."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from common import telemetry
 from common.database import UnitOfWork
@@ -8,59 +8,64 @@ from common.messages import Received, Subscription
 from contracts.identity import CampusChanged, HubChanged, VendorApproved, VendorChanged
 from contracts.payments import EscrowHeld, EscrowRefunded, EscrowReleased, RefundFailed, RefundSettled
 from orders.domain.moves import NoMove
+from orders.domain.places import HubPlace, KnownVendor
 from orders.use_cases.accept_payment import accept_payment
 from orders.use_cases.complete_order import complete_order
-from orders.use_cases.learn_place import learn_place
+from orders.use_cases.learn_campus import learn_campus
+from orders.use_cases.learn_hub import learn_hub
 from orders.use_cases.learn_vendor import learn_vendor
 from orders.use_cases.record_refund_failed import record_refund_failed
 from orders.use_cases.record_refund_posted import record_refund_posted
 from orders.use_cases.settle_refund import settle_refund
 
-if TYPE_CHECKING:
-    from orders.app import Dependencies
+
+async def on_vendor_approved(event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    _count(received, await learn_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now()))
 
 
-async def on_vendor(
-    event: VendorApproved | VendorChanged, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
-) -> None:
-    _count(received, await learn_vendor(uow, event, received.sequence, now=dependencies.clock.now()))
+async def on_vendor_changed(event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    _count(received, await learn_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now()))
 
 
-async def on_place(
-    event: CampusChanged | HubChanged, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
-) -> None:
-    _count(received, await learn_place(uow, event, received.sequence))
+async def on_campus_changed(event: CampusChanged, received: Received, uow: UnitOfWork, _: Any) -> None:
+    _count(received, await learn_campus(uow, event.campus_id, event.name, event.active, received.sequence))
 
 
-async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: "Dependencies") -> None:
+async def on_hub_changed(event: HubChanged, received: Received, uow: UnitOfWork, _: Any) -> None:
+    hub = HubPlace(event.hub_id, event.campus_id, event.name, event.delivery_fee_minor, event.active)
+    _count(received, await learn_hub(uow, hub, received.sequence))
+
+
+async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    now, windows = dependencies.clock.now(), dependencies.windows
+    answer = await accept_payment(uow, event.order_id, event.amount_minor, dependencies.pins, now=now, windows=windows)
+    _count(received, answer)
+
+
+async def on_escrow_released(event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    now, windows = dependencies.clock.now(), dependencies.windows
+    _count(received, await complete_order(uow, event.order_id, event.remaining_minor, now=now, windows=windows))
+
+
+async def on_escrow_refunded(event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     now = dependencies.clock.now()
-    _count(received, await accept_payment(uow, event, dependencies.pins, now=now, windows=dependencies.windows))
+    _count(received, await record_refund_posted(uow, event.order_id, event.refund_id, now=now))
 
 
-async def on_escrow_released(
-    event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
-) -> None:
-    now = dependencies.clock.now()
-    _count(received, await complete_order(uow, event, now=now, windows=dependencies.windows))
+async def on_refund_settled(event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    # Refunds of a surplus or of quarantined money are payments' own and change no order.
+    if event.kind == "order" and event.order_id is not None:
+        now, windows = dependencies.clock.now(), dependencies.windows
+        _count(received, await settle_refund(uow, event.order_id, event.refund_id, now=now, windows=windows))
 
 
-async def on_escrow_refunded(
-    event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
-) -> None:
-    _count(received, await record_refund_posted(uow, event, now=dependencies.clock.now()))
+async def on_refund_failed(event: RefundFailed, received: Received, uow: UnitOfWork, _: Any) -> None:
+    if event.kind == "order" and event.order_id is not None:
+        _count(received, await record_refund_failed(uow, event.order_id, event.refund_id, event.amount_minor))
 
 
-async def on_refund_settled(
-    event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
-) -> None:
-    now = dependencies.clock.now()
-    _count(received, await settle_refund(uow, event, now=now, windows=dependencies.windows))
-
-
-async def on_refund_failed(
-    event: RefundFailed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
-) -> None:
-    _count(received, await record_refund_failed(uow, event))
+def _vendor(event: VendorApproved | VendorChanged) -> KnownVendor:
+    return KnownVendor(event.vendor_id, event.business_name, event.campus_id, event.commission_basis_points)
 
 
 def _count(received: Received, answer: NoMove | None) -> None:
@@ -70,10 +75,10 @@ def _count(received: Received, answer: NoMove | None) -> None:
 
 
 SUBSCRIPTIONS: list[Subscription[Any]] = [
-    Subscription(VendorApproved, on_vendor),
-    Subscription(VendorChanged, on_vendor),
-    Subscription(CampusChanged, on_place),
-    Subscription(HubChanged, on_place),
+    Subscription(VendorApproved, on_vendor_approved),
+    Subscription(VendorChanged, on_vendor_changed),
+    Subscription(CampusChanged, on_campus_changed),
+    Subscription(HubChanged, on_hub_changed),
     Subscription(EscrowHeld, on_escrow_held),
     Subscription(EscrowReleased, on_escrow_released),
     Subscription(EscrowRefunded, on_escrow_refunded),

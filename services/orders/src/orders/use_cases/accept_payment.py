@@ -1,9 +1,9 @@
 """The money of an order is held."""
 
 from datetime import datetime
+from uuid import UUID
 
 from common.database import UnitOfWork
-from contracts.payments import EscrowHeld
 from orders import store
 from orders.domain.moves import NoMove
 from orders.domain.news import judge_news
@@ -16,21 +16,21 @@ LATE_CHARGE_REASON = "The payment came after the order had ended, and the goods 
 
 
 async def accept_payment(
-    uow: UnitOfWork, event: EscrowHeld, pins: PinOffice, *, now: datetime, windows: Windows
+    uow: UnitOfWork, order_id: UUID, amount_minor: int, pins: PinOffice, *, now: datetime, windows: Windows
 ) -> NoMove | None:
-    """A charge covers the order: it is paid, and its delivery PIN exists.
+    """A charge of `amount_minor` (kobo) covers the order: it is paid, and its delivery PIN exists.
 
     An order that had expired or was cancelled takes its stock again; if that is gone, all the money goes back
     (contract section 6). Raises OrderUnknown and NewsBeforeItsTime. Answers why nothing was done.
     """
-    order = await store.lock_order(uow, event.order_id)
-    order, move = judge_news(order, "escrow_held", about=event.order_id)
+    order = await store.lock_order(uow, order_id)
+    order, move = judge_news(order, "escrow_held", about=order_id)
     if isinstance(move, NoMove):
         return move
     if order.status != "Processing":
         shelves = await store.take_stock_again(uow, order.id)
         if not shelves:
-            return await _send_money_back(uow, order, event.amount_minor, now, windows)
+            return await _send_money_back(uow, order, amount_minor, now, windows)
         say_stock_turned(uow, shelves)
     await store.save_move(uow, order, move, now, windows)
     await issue_delivery_pin(uow, pins, order, 1, now)

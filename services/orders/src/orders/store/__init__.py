@@ -1,0 +1,61 @@
+"""SQL for writes. Each function runs one statement of the caller's unit of work and decides nothing.
+
+Locks are taken in one order everywhere: the order's row first, then products by id. Timers, refunds and PINs of an order are
+touched only by who holds the order's row.
+"""
+
+from orders.store.checkout import (
+    CheckoutFacts,
+    Placed,
+    Standing,
+    find_standing_order,
+    read_for_checkout,
+    save_new_order,
+)
+from orders.store.orders import find_order, lock_order, save_move
+from orders.store.pins import (
+    Verification,
+    count_wrong_try,
+    find_verification,
+    lock_pin,
+    record_verification_once,
+    save_pin,
+)
+from orders.store.places import save_campus, save_hub, save_vendor
+from orders.store.refunds import Refund, lock_refund, record_refund, save_failed_refund, save_refund
+from orders.store.shelves import Shelf, free_stock, rename_vendor_on_products, save_product_once, take_stock_again
+from orders.store.timers import claim_timer, end_timer, list_due_timers
+
+__all__ = [
+    "CheckoutFacts",
+    "Placed",
+    "Refund",
+    "Shelf",
+    "Standing",
+    "Verification",
+    "claim_timer",
+    "count_wrong_try",
+    "end_timer",
+    "find_order",
+    "find_standing_order",
+    "find_verification",
+    "free_stock",
+    "list_due_timers",
+    "lock_order",
+    "lock_pin",
+    "lock_refund",
+    "read_for_checkout",
+    "record_refund",
+    "record_verification_once",
+    "rename_vendor_on_products",
+    "save_campus",
+    "save_failed_refund",
+    "save_hub",
+    "save_move",
+    "save_new_order",
+    "save_pin",
+    "save_product_once",
+    "save_refund",
+    "save_vendor",
+    "take_stock_again",
+]

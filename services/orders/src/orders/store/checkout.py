@@ -1,0 +1,144 @@
+"""What a checkout reads and writes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from common.database import UnitOfWork
+from orders.domain.quotes import Destination, Hub, Offer
+
+_READ_FOR_CHECKOUT: Final = """
+SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
+       vendor.commission_basis_points,
+       hub.campus_id AS hub_campus_id, hub.delivery_fee_minor,
+       EXISTS (SELECT FROM campuses WHERE id = $3 AND active) AS campus_known,
+       standing.id AS standing_order_id, standing.fingerprint AS standing_fingerprint
+FROM unnest($1::uuid[]) AS wanted (id)
+LEFT JOIN products AS product ON product.id = wanted.id AND product.removed_at IS NULL
+LEFT JOIN vendors AS vendor ON vendor.id = product.vendor_id
+LEFT JOIN hubs AS hub ON hub.id = $2 AND hub.active
+LEFT JOIN orders AS standing ON standing.buyer_id = $4 AND standing.idempotency_key = $5
+"""
+
+# One round trip: the order claims the key of its caller, and only then is stock taken, so that of twenty requests under one key
+# nineteen wait for the first one's commit and touch no stock.
+_PLACE_ORDER: Final = """
+WITH placed AS (
+    INSERT INTO orders (
+        id, buyer_id, vendor_id, campus_id, hub_id, status, currency, total_amount, subtotal_minor, delivery_fee_minor,
+        commission_minor, refunded_minor, delivery_note, payment_due_at, idempotency_key, fingerprint, revision, created_at, updated_at
+    ) VALUES ($1, $2, $3, $4, $5, 'Processing', 'NGN', $6, $7, $8, $9, 0, $10, $11, $12, $13, 1, $14, $14)
+    ON CONFLICT (buyer_id, idempotency_key) DO NOTHING
+    RETURNING id
+), reserved AS (
+    SELECT taken.product_id, taken.stock_left FROM placed, reserve_stock($16, $18, $19) AS taken
+), items AS (
+    INSERT INTO order_items (
+        id, order_id, buyer_id, vendor_id, campus_id, position, product_id, name, quantity, unit_price_minor, line_total_minor
+    )
+    SELECT line.id, placed.id, $2, $3, $4, line.position, line.product_id, line.name, line.quantity, line.unit_price_minor,
+           line.unit_price_minor * line.quantity
+    FROM placed, unnest($15::uuid[], $16::uuid[], $17::text[], $18::integer[], $19::bigint[])
+        WITH ORDINALITY AS line (id, product_id, name, quantity, unit_price_minor, position)
+), timer AS (
+    INSERT INTO order_timers (order_id, kind, due_at) SELECT placed.id, 'payment_window', $11 FROM placed
+)
+SELECT EXISTS (SELECT FROM placed) AS placed,
+       (SELECT count(*) FROM reserved) AS reserved,
+       ARRAY (SELECT product_id FROM reserved WHERE stock_left = 0 ORDER BY product_id) AS sold_out
+"""
+
+_STANDING_ORDER: Final = "SELECT id, fingerprint FROM orders WHERE buyer_id = $1 AND idempotency_key = $2"
+
+
+class Standing(NamedTuple):
+    """The order that an Idempotency-Key of the caller is bound to."""
+
+    order_id: UUID
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutFacts:
+    """What a checkout is judged on: the catalog's offers, the destination, and the key's order, if it has one."""
+
+    offers: dict[UUID, Offer]
+    destination: Destination
+    standing: Standing | None
+
+
+async def read_for_checkout(
+    uow: UnitOfWork,
+    product_ids: Sequence[UUID],
+    *,
+    campus_id: UUID | None,
+    hub_id: UUID | None,
+    buyer_id: UUID,
+    key: UUID,
+) -> CheckoutFacts:
+    """Reads without locking: what has moved until the order is placed is refused there."""
+    rows = await uow.fetch(_READ_FOR_CHECKOUT, product_ids, hub_id, campus_id, buyer_id, key)
+    first = rows[0]
+    hub = None if first["hub_campus_id"] is None else Hub(first["hub_campus_id"], first["delivery_fee_minor"])
+    standing = first["standing_order_id"]
+    return CheckoutFacts(
+        offers={
+            row["product_id"]: Offer(
+                row["vendor_id"],
+                row["campus_id"],
+                row["name"],
+                row["price_minor"],
+                row["stock"],
+                row["commission_basis_points"],
+            )
+            for row in rows
+            if row["product_id"] is not None
+        },
+        destination=Destination(campus_id, first["campus_known"], hub_id, hub),
+        standing=Standing(standing, first["standing_fingerprint"]) if standing else None,
+    )
+
+
+class Placed(NamedTuple):
+    """What became of an attempt to place an order."""
+
+    placed: bool
+    reserved: int
+    sold_out: list[UUID]
+
+
+async def save_new_order(uow: UnitOfWork, row: dict[str, Any], *, key: UUID, fingerprint: bytes) -> Placed:
+    """Claims the key, writes order, items and timer, and takes the stock; tells how far it came."""
+    items = row["items"]
+    taken = await uow.fetch_row(
+        _PLACE_ORDER,
+        row["id"],
+        row["buyer_id"],
+        row["vendor_id"],
+        row["campus_id"],
+        row["hub_id"],
+        row["total_amount"],
+        row["subtotal_minor"],
+        row["delivery_fee_minor"],
+        row["commission_minor"],
+        row["delivery_note"],
+        row["payment_due_at"],
+        key,
+        fingerprint,
+        row["created_at"],
+        [item["id"] for item in items],
+        [item["productId"] for item in items],
+        [item["name"] for item in items],
+        [item["quantity"] for item in items],
+        [item["unitPriceMinor"] for item in items],
+    )
+    if taken is None:
+        raise AssertionError("a SELECT without FROM has one row")
+    return Placed(taken["placed"], taken["reserved"], taken["sold_out"])
+
+
+async def find_standing_order(uow: UnitOfWork, buyer_id: UUID, key: UUID) -> Standing | None:
+    """The order that was placed under the key."""
+    row = await uow.fetch_row(_STANDING_ORDER, buyer_id, key)
+    return None if row is None else Standing(row["id"], row["fingerprint"])

@@ -1,0 +1,55 @@
+"""The order's own row and its timer."""
+
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from orders.domain.moves import State
+from orders.domain.orders import Order, Windows, timer_of
+
+_ORDER_COLUMNS: Final = "id, buyer_id, vendor_id, campus_id, status, total_amount, refunded_minor, delivered_at"
+_FIND_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1"
+_LOCK_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1 FOR NO KEY UPDATE"
+_SAVE_MOVE: Final = """
+WITH moved AS (
+    UPDATE orders SET status = $2, revision = revision + 1, updated_at = $3,
+        delivered_at = CASE WHEN $2 = 'delivered' THEN coalesce(delivered_at, $3) ELSE delivered_at END
+    WHERE id = $1
+), ended AS (
+    DELETE FROM order_timers WHERE order_id = $1 AND kind IS DISTINCT FROM $4::text
+)
+INSERT INTO order_timers (order_id, kind, due_at) SELECT $1, $4::text, $5::timestamptz WHERE $4::text IS NOT NULL
+ON CONFLICT (order_id, kind) DO UPDATE SET due_at = excluded.due_at
+"""
+
+
+async def find_order(uow: UnitOfWork, order_id: UUID) -> Order | None:
+    """The order, if the caller may see it."""
+    return _order(await uow.fetch_row(_FIND_ORDER, order_id))
+
+
+async def lock_order(uow: UnitOfWork, order_id: UUID) -> Order | None:
+    """The order, held until the transaction ends: of two triggers at once, the second sees what the first has done."""
+    return _order(await uow.fetch_row(_LOCK_ORDER, order_id))
+
+
+async def save_move(uow: UnitOfWork, order: Order, to: State, now: datetime, windows: Windows) -> None:
+    """Moves the locked order; its timer ends, and the one of the new state starts."""
+    kind, due_at = timer_of(to, now, windows) or (None, None)
+    await uow.execute(_SAVE_MOVE, order.id, to, now, kind, due_at)
+
+
+def _order(row: Any) -> Order | None:
+    if row is None:
+        return None
+    return Order(
+        id=row["id"],
+        buyer_id=row["buyer_id"],
+        vendor_id=row["vendor_id"],
+        campus_id=row["campus_id"],
+        status=row["status"],
+        total_minor=row["total_amount"],
+        refunded_minor=row["refunded_minor"],
+        delivered_at=row["delivered_at"],
+    )
