@@ -26,13 +26,14 @@ from payments.measures import WEBHOOKS_TAKEN
 from payments.use_cases.bury_webhook import bury_webhook
 from payments.use_cases.close_order import close_order
 from payments.use_cases.credit_reward import credit_reward
-from payments.use_cases.freeze_escrow import freeze_escrow, thaw_escrow
+from payments.use_cases.freeze_escrow import freeze_escrow
 from payments.use_cases.owe_overpayment import REFUND_QUEUE
 from payments.use_cases.refund_order import refund_order
 from payments.use_cases.release_on_delivery import release_on_delivery
 from payments.use_cases.replay_webhook import WEBHOOK_QUEUE
 from payments.use_cases.submit_refund import submit_refund
 from payments.use_cases.take_webhook import take_webhook
+from payments.use_cases.thaw_escrow import thaw_escrow
 
 
 class WebhookWork(msgspec.Struct, frozen=True, rename="camel"):
