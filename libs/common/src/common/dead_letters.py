@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
-
 from common.bus import Bus, Outgoing
 from common.database import UnitOfWork
 from common.ids import new_id, parse_uuid
@@ -78,22 +75,3 @@ async def replay_dead_letter(uow: UnitOfWork, bus: Bus, letter_id: UUID) -> None
     if not all(await bus.publish([message])):
         raise Unavailable
     await uow.execute(_MARK_REPLAYED, letter_id)
-
-
-def attach_tables(metadata: sa.MetaData) -> None:
-    """The dead letters' table in a service's metadata, for `alembic check`."""
-    sa.Table(
-        "dead_letters",
-        metadata,
-        sa.Column("id", sa.Uuid, primary_key=True),
-        sa.Column("queue", sa.Text, nullable=False),
-        sa.Column("event_id", sa.Uuid),
-        sa.Column("event_type", sa.Text, nullable=False),
-        sa.Column("body", sa.LargeBinary, nullable=False),
-        sa.Column("headers", JSONB, nullable=False),
-        sa.Column("error", sa.Text, nullable=False),
-        sa.Column("attempts", sa.Integer, nullable=False),
-        sa.Column("failed_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
-        sa.Column("replayed_at", sa.TIMESTAMP(timezone=True)),
-        sa.Index("dead_letters_newest", sa.text("failed_at DESC"), sa.text("id DESC")),
-    )

@@ -3,8 +3,6 @@
 from typing import Final
 from uuid import UUID
 
-import sqlalchemy as sa
-
 from common.database import UnitOfWork
 
 _RECORD: Final = """
@@ -17,15 +15,3 @@ RETURNING true
 async def record_message_once(uow: UnitOfWork, event_id: UUID, consumer: str) -> bool:
     """Whether this is the first time. Two deliveries at once: the second waits for the first to commit or fail."""
     return bool(await uow.fetch_value(_RECORD, event_id, consumer))
-
-
-def attach_tables(metadata: sa.MetaData) -> None:
-    """The inbox's table in a service's metadata, for `alembic check`."""
-    sa.Table(
-        "inbox",
-        metadata,
-        sa.Column("event_id", sa.Uuid, primary_key=True),
-        sa.Column("consumer", sa.Text, primary_key=True),
-        sa.Column("handled_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
-        sa.Index("inbox_handled", "handled_at"),
-    )

@@ -12,7 +12,6 @@ from uuid import UUID
 
 import asyncpg
 import msgspec
-import sqlalchemy as sa
 
 from common.database import UnitOfWork
 from common.ids import new_id
@@ -139,46 +138,3 @@ async def balance_of(uow: UnitOfWork, account: Account, *, lock: bool = False) -
         return int(await uow.fetch_value(_LOCK_BALANCE if lock else _FIND_BALANCE, account.name) or 0)
     total = int(await uow.fetch_value(_SUM_ENTRIES, account.name))
     return total if account.side == "debit" else -total
-
-
-def attach_tables(metadata: sa.MetaData) -> None:
-    """The book's tables in a service's metadata, for `alembic check`."""
-    sa.Table(
-        "ledger_transactions",
-        metadata,
-        sa.Column("id", sa.Uuid, primary_key=True),
-        sa.Column("position", sa.BigInteger, sa.Identity(always=True), nullable=False),
-        sa.Column("type", sa.Text, nullable=False),
-        sa.Column("posting_key", sa.Text, nullable=False),
-        sa.Column("currency", sa.CHAR(3), nullable=False),
-        sa.Column("content_hash", sa.LargeBinary, nullable=False),
-        sa.Column("created_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
-        sa.UniqueConstraint("posting_key", name="ledger_transactions_posting_key_once"),
-        sa.Index("ledger_transactions_newest", sa.text("created_at DESC"), sa.text("id DESC")),
-    )
-    sa.Table(
-        "ledger_entries",
-        metadata,
-        sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
-        sa.Column(
-            "transaction_id",
-            sa.Uuid,
-            sa.ForeignKey("ledger_transactions.id", name="ledger_entries_transaction"),
-            nullable=False,
-        ),
-        sa.Column("account", sa.Text, nullable=False),
-        sa.Column("amount_minor", sa.BigInteger, nullable=False),
-        sa.Column("currency", sa.CHAR(3), nullable=False),
-        sa.CheckConstraint("amount_minor <> 0", name="ledger_entries_say_something"),
-        sa.Index("ledger_entries_of_transaction", "transaction_id"),
-        sa.Index("ledger_entries_of_account", "account", postgresql_include=["amount_minor"]),
-    )
-    sa.Table(
-        "ledger_balances",
-        metadata,
-        sa.Column("account", sa.Text, primary_key=True),
-        sa.Column("currency", sa.CHAR(3), nullable=False),
-        sa.Column("side", sa.Text, nullable=False),
-        sa.Column("balance_minor", sa.BigInteger, nullable=False),
-        sa.CheckConstraint("side IN ('debit', 'credit')", name="ledger_balances_side_known"),
-    )

@@ -9,8 +9,6 @@ from typing import Any, Final
 from uuid import UUID
 
 import msgspec
-import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
 
 from common.ids import new_id
 from contracts.event import Event
@@ -45,31 +43,3 @@ def work_leaving(queue: str, subject: str, payload: Mapping[str, Any], trace: Ma
     """A work item for one queue of the service itself."""
     service = queue.split(".", 1)[0]
     return Leaving((new_id(), queue, queue, f"/services/{service}", subject, msgspec.json.encode(payload), trace))
-
-
-def attach_tables(metadata: sa.MetaData) -> None:
-    """The outbox's tables in a service's metadata, for `alembic check`."""
-    sa.Table(
-        "outbox",
-        metadata,
-        sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
-        sa.Column("id", sa.Uuid, nullable=False),
-        sa.Column("queue", sa.Text),
-        sa.Column("type", sa.Text, nullable=False),
-        sa.Column("source", sa.Text, nullable=False),
-        sa.Column("subject", sa.Text, nullable=False),
-        sa.Column("sequence", sa.BigInteger, nullable=False),
-        sa.Column("payload", sa.LargeBinary, nullable=False),
-        sa.Column("trace", JSONB, nullable=False),
-        sa.Column("created_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
-        sa.Column("next_attempt_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
-        sa.Column("published_at", sa.TIMESTAMP(timezone=True)),
-        sa.Index("outbox_waiting", "position", postgresql_where=sa.text("published_at IS NULL")),
-        sa.Index("outbox_published", "published_at", postgresql_where=sa.text("published_at IS NOT NULL")),
-    )
-    sa.Table(
-        "outbox_sequences",
-        metadata,
-        sa.Column("subject", sa.Text, primary_key=True),
-        sa.Column("last", sa.BigInteger, nullable=False),
-    )

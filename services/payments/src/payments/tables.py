@@ -5,12 +5,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from common import ledger
-from common.tables import attach_messaging_tables
+from common.tables import attach_ledger_tables, attach_messaging_tables
 
 metadata = sa.MetaData()
 attach_messaging_tables(metadata)
-ledger.attach_tables(metadata)
+attach_ledger_tables(metadata)
 
 INSTANT = sa.TIMESTAMP(timezone=True)
 CURRENCY = sa.CHAR(3)

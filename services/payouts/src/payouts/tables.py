@@ -3,12 +3,11 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from common import ledger
-from common.tables import attach_messaging_tables
+from common.tables import attach_ledger_tables, attach_messaging_tables
 
 metadata = sa.MetaData()
 attach_messaging_tables(metadata)
-ledger.attach_tables(metadata)
+attach_ledger_tables(metadata)
 
 _INSTANT = sa.TIMESTAMP(timezone=True)
 
