@@ -20,35 +20,48 @@ class Batches(Generic[Question, Answer]):
     ) -> None:
         self._run, self._size_max, self._at_once = run, size_max, at_once
         self._waiting: list[tuple[Question, asyncio.Future[Answer]]] = []
-        self._travelling: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._under_way = 0
 
     async def ask(self, question: Question) -> Answer:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Answer] = loop.create_future()
         self._waiting.append((question, answer))
-        if len(self._travelling) < self._at_once:
+        if self._under_way < self._at_once:
+            self._under_way += 1
             task = loop.create_task(self._travel())
-            self._travelling.add(task)
-            task.add_done_callback(self._travelling.discard)
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         return await answer
 
     async def close(self) -> None:
-        """Ends what is under way."""
-        for task in [*self._travelling]:
+        """Ends what is under way; who still waits is cancelled."""
+        for task in [*self._tasks]:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        for _, answer in self._waiting:
+            answer.cancel()
 
     async def _travel(self) -> None:
-        while self._waiting:
-            batch, self._waiting = self._waiting[: self._size_max], self._waiting[self._size_max :]
-            try:
-                answers = await self._run([question for question, _ in batch])
-            except Exception as error:
-                for _, answer in batch:
-                    if not answer.done():
-                        answer.set_exception(error)
-            else:
-                for (_, answer), found in zip(batch, answers, strict=True):
-                    if not answer.done():
-                        answer.set_result(found)
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting[: self._size_max], self._waiting[self._size_max :]
+                await self._carry(batch)
+        finally:
+            # In the same step as the look at `_waiting`: a question that comes later finds that nobody travels any more.
+            self._under_way -= 1
+
+    async def _carry(self, batch: Sequence[tuple[Question, "asyncio.Future[Answer]"]]) -> None:
+        try:
+            answers = await self._run([question for question, _ in batch])
+        except BaseException as error:
+            for _, answer in batch:
+                if not answer.done():
+                    answer.set_exception(error) if isinstance(error, Exception) else answer.cancel()
+            if not isinstance(error, Exception):
+                raise
+        else:
+            for (_, answer), found in zip(batch, answers, strict=True):
+                if not answer.done():
+                    answer.set_result(found)

@@ -60,8 +60,8 @@ DELETE FROM idempotency_records WHERE (caller_id, key_hash) IN (
 """
 
 
-# Two batches of each kind under way keep the disk busy; more would only be smaller.
-_AT_ONCE: Final = 2
+# While one batch of a kind is under way the next one fills: a second beside it would only make both smaller.
+_AT_ONCE: Final = 1
 _BATCH_MAX: Final = 64
 # Two gateways that write the same keys in one moment may deadlock; each statement is one transaction and may be repeated.
 _ATTEMPTS_MAX: Final = 3

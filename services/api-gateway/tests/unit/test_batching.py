@@ -1,0 +1,65 @@
+"""Questions that share round trips: each gets its own answer, and none is forgotten."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from api_gateway.batching import Batches
+
+
+class Store:
+    """Doubles numbers, and remembers the batches in which it was asked."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def double(self, numbers: Sequence[int]) -> Sequence[int]:
+        self.batches.append([*numbers])
+        await self.gate.wait()
+        if 13 in numbers:
+            raise LookupError
+        return [2 * number for number in numbers]
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+async def test_questions_one_after_the_other_are_all_answered(at_once: int) -> None:
+    store = Store()
+    batches = Batches(store.double, size_max=4, at_once=at_once)
+    async with asyncio.timeout(10):
+        assert [await batches.ask(number) for number in range(12)] == [2 * number for number in range(12)]
+
+
+async def test_questions_that_come_meanwhile_share_the_next_round_trip_within_its_size() -> None:
+    store = Store()
+    store.gate.clear()
+    batches = Batches(store.double, size_max=4, at_once=1)
+    asked = asyncio.gather(*(batches.ask(number) for number in range(10)))
+    await asyncio.sleep(0)
+    store.gate.set()
+    async with asyncio.timeout(10):
+        assert await asked == [2 * number for number in range(10)]
+    assert [len(batch) for batch in store.batches] == [4, 4, 2]
+
+
+async def test_a_failure_reaches_those_of_its_batch_and_nobody_else() -> None:
+    store = Store()
+    batches = Batches(store.double, size_max=2, at_once=1)
+    async with asyncio.timeout(10):
+        found = await asyncio.gather(*(batches.ask(number) for number in (12, 13, 14)), return_exceptions=True)
+        assert [type(one) for one in found] == [LookupError, LookupError, int]
+        assert await batches.ask(1) == 2
+
+
+async def test_who_waits_at_the_end_is_cancelled_and_not_left_waiting() -> None:
+    store = Store()
+    store.gate.clear()
+    batches = Batches(store.double, size_max=1, at_once=1)
+    asked = [asyncio.ensure_future(batches.ask(number)) for number in range(3)]
+    await asyncio.sleep(0)
+    await batches.close()
+    async with asyncio.timeout(10):
+        found = await asyncio.gather(*asked, return_exceptions=True)
+    assert all(isinstance(one, asyncio.CancelledError) for one in found)
