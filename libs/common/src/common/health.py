@@ -7,8 +7,9 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import guarded_router, ok, problem_response, public
+from common.http import guarded_router, ok, public
 from common.problems import Unavailable
+from common.refusals import problem_response
 
 Check = Callable[[], Awaitable[bool]]
 

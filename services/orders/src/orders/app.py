@@ -17,6 +17,7 @@ from orders.domain.pins import PinKey
 from orders.routes.delivery import router as delivery
 from orders.routes.orders import router as orders
 from orders.routes.products import router as products
+from orders.routes.products import shelves
 from orders.settings import Settings
 from orders.timers import TIMERS_EVERY_SECONDS, fire_timers_once
 from orders.use_cases.issue_delivery_pin import PinOffice
@@ -66,7 +67,7 @@ SERVICE = Service(
     name="orders",
     settings=Settings,
     compose=compose,
-    routers=[products, orders, delivery],
+    routers=[shelves, products, orders, delivery],
     subscriptions=SUBSCRIPTIONS,
     loops=loops,
     commands={"demo-data": load_demo_data},

@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 import asyncpg
+import msgspec
 
 from common.caller import Caller
 from common.clock import iso, iso_or_none
@@ -69,6 +70,7 @@ _PRODUCT_FILTERS: Final[Mapping[str, str]] = {
     "maxPriceMinor": "price_minor <= {}",
     "inStock": "(stock > 0) = {}",
 }
+_WITHOUT_FRACTION: Final = len("2026-01-01T00:00:00Z")
 # More words make a search narrower than any name, and dearer.
 _SEARCH_WORDS_MAX: Final = 8
 
@@ -115,8 +117,14 @@ async def product(database: Database, product_id: UUID) -> Row | None:
 
 def _product(record: Any) -> Row:
     row = dict(record)
-    row["createdAt"] = row["createdAt"].isoformat(timespec="milliseconds")[:-6] + "Z"
+    row["createdAt"] = _iso(row["createdAt"])
     return row
+
+
+def _iso(instant: datetime) -> str:
+    """`iso` of an instant in UTC at a sixth of its cost: twenty of them were a tenth of the page."""
+    text: str = msgspec.to_builtins(instant)
+    return f"{text[:-1]}.000Z" if len(text) == _WITHOUT_FRACTION else f"{text[:23]}Z"
 
 
 def _search_terms(text: str) -> str:

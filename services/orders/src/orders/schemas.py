@@ -1,6 +1,6 @@
 """Request bodies, and the shapes of the answers as OpenAPI shows them (contract sections 6 and 11)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -35,7 +35,14 @@ class ProductQuery(BaseModel):
     @property
     def filters(self) -> dict[str, Any]:
         """What was asked for, by the public names."""
-        return self.model_dump(by_alias=True, exclude_none=True, exclude={"sort", "limit", "cursor"})
+        return {alias: value for name, alias in _PRODUCT_FILTERS if (value := getattr(self, name)) is not None}
+
+
+_PRODUCT_FILTERS: Final = tuple(
+    (name, field.alias or name)
+    for name, field in ProductQuery.model_fields.items()
+    if name not in ("sort", "limit", "cursor")
+)
 
 
 class CheckoutLine(RequestBody):

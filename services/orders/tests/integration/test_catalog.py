@@ -40,6 +40,13 @@ async def test_a_product_is_shown_to_anybody_in_whole(market):
     assert listed.json()["meta"]["has_more"] is False
 
 
+async def test_times_have_milliseconds_whether_there_are_any_or_not(market):
+    for microseconds, shown in ((0, "000"), (7_000, "007"), (120_000, "120"), (999_999, "999")):
+        product = await market.sell(created_at=market.clock.now().replace(microsecond=microseconds))
+        answer = await market.service.client.get(f"/api/products/{product}")
+        assert answer.json()["data"]["createdAt"] == f"2026-01-05T12:00:00.{shown}Z"
+
+
 async def test_a_product_without_a_review_has_no_rating(market):
     shown = (await market.service.client.get(f"/api/products/{await market.sell()}")).json()["data"]
     assert (shown["rating"], shown["ratingCount"]) == (None, 0)

@@ -1,0 +1,99 @@
+"""What is raised, as a problem document: the one table of answers to errors (contract section 2)."""
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import asyncpg
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common import problems
+from common.database import is_away
+from common.logging import get_logger
+from common.problems import Forbidden, InvalidParam, NotFound, Problem, Unavailable, ValidationFailed
+
+if TYPE_CHECKING:
+    from common.http import HttpContext
+
+log = get_logger(__name__)
+
+
+def problem_response(request: Request, problem: Problem) -> Response:
+    """A problem as a response of this service."""
+    context: HttpContext = request.app.state.http
+    body = problems.render(
+        problem, instance=request.url.path, request_id=request.state.request_id, base_url=context.base_url
+    )
+    return Response(body, problem.answer_status, headers=problem.headers, media_type="application/problem+json")
+
+
+async def _answer_problem(request: Request, error: Any) -> Response:
+    if error.answer_status >= 500:
+        log.error(
+            "request failed",
+            path=request.url.path,
+            request_id=request.state.request_id,
+            error=repr(error.__cause__ or error),
+        )
+    return problem_response(request, error)
+
+
+async def _answer_invalid(request: Request, error: Any) -> Response:
+    faults = error.errors()
+    if any(fault["loc"][0] == "path" for fault in faults):
+        return problem_response(request, NotFound())
+    params = [InvalidParam(_name_of(fault["loc"]), str(fault["msg"]).removeprefix("Value error, ")) for fault in faults]
+    named = ", ".join(sorted({param.name for param in params}))
+    return problem_response(request, ValidationFailed(f"Not valid: {named}.", invalid_params=params))
+
+
+def _name_of(location: Sequence[Any]) -> str:
+    """`amountMinor`, or `items.0.quantity`; the whole body is `body`."""
+    inner = [str(part) for part in location[1:]]
+    return (
+        ".".join(inner)
+        if inner and not (location[0] == "body" and inner[0].isdigit() and len(inner) == 1)
+        else str(location[0])
+    )
+
+
+async def _answer_http_exception(request: Request, error: Any) -> Response:
+    if error.status_code == 404:
+        return problem_response(request, NotFound())
+    if error.status_code == 403:
+        return problem_response(request, Forbidden())
+    details = {
+        405: "This path does not know this method.",
+        413: "The body is too large.",
+        415: "The media type is not accepted.",
+    }
+    detail = details.get(error.status_code, "The request is not valid.")
+    status = error.status_code if error.status_code in details else 422
+    return problem_response(request, ValidationFailed(detail, status=status, headers=dict(error.headers or {})))
+
+
+async def _answer_database_error(request: Request, error: Any) -> Response:
+    """40001 and 40P01 are the caller's race; an absent database is 503; anything else is a bug (500)."""
+    if isinstance(error, asyncpg.SerializationError | asyncpg.DeadlockDetectedError):
+        return problem_response(request, problems.Conflict("Somebody else changed this at the same moment. Try again."))
+    if is_away(error):
+        unavailable = Unavailable()
+        unavailable.__cause__ = error
+        return await _answer_problem(request, unavailable)
+    raise error
+
+
+async def answer_bug(request: Request, error: Exception) -> Response:
+    """The last resort: the client learns the correlation id and nothing else."""
+    return problem_response(request, Problem())
+
+
+ANSWERS: Final[Mapping[Any, Callable[[Request, Any], Coroutine[Any, Any, Response]]]] = {
+    Problem: _answer_problem,
+    RequestValidationError: _answer_invalid,
+    HTTPException: _answer_http_exception,
+    asyncpg.PostgresError: _answer_database_error,
+    asyncpg.InterfaceError: _answer_database_error,
+}

@@ -1,0 +1,124 @@
+"""A raw route is a shorter way to the same answers: guard, problems, bugs, methods, documentation."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+import pytest_asyncio
+from fastapi import APIRouter, FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.clock import ManualClock
+from common.http import (
+    Application,
+    HttpContext,
+    RawRoute,
+    RequestScope,
+    before_sign_in,
+    create_app,
+    guarded_router,
+    ok,
+    public,
+    signed_in,
+)
+from common.problems import Conflict, Problem
+from common.tokens import KeySet, TokenVerifier
+
+BASE_URL = "http://localhost:8080"
+
+
+class OutOfOrder(Conflict):
+    detail = "It is out of order."
+
+
+def routers() -> list[APIRouter]:
+    """Each endpoint twice: at a raw route, and at one of the framework's."""
+    raw, framed = APIRouter(route_class=RawRoute), guarded_router()
+    for router, prefix in ((raw, "/raw"), (framed, "/framed")):
+
+        @router.get(f"{prefix}/open")
+        @public
+        async def show(request: Request) -> Response:
+            return ok(request, "shown")
+
+        @router.get(f"{prefix}/way-in")
+        @before_sign_in
+        async def enter(request: Request) -> Response:
+            return ok(request, "in")
+
+        @router.get(f"{prefix}/closed")
+        @signed_in
+        async def keep(request: Request) -> Response:
+            return ok(request, "never shown")
+
+        @router.get(f"{prefix}/refusing")
+        @public
+        async def refuse(request: Request) -> Response:
+            raise OutOfOrder
+
+        @router.get(f"{prefix}/broken")
+        @public
+        async def break_down(request: Request) -> Response:
+            raise ZeroDivisionError
+
+    return [raw, framed]
+
+
+@pytest.fixture
+def app() -> Application:
+    clock = ManualClock()
+    verifier = TokenVerifier(KeySet("http://127.0.0.1:1/", clock), issuer=BASE_URL, clock=clock)
+    context = HttpContext(verifier, clock, BASE_URL)
+    return create_app(title="test", routers=routers(), context=context, dependencies=None)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app=RequestScope(app), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("path", "token", "status", "code"),
+    [
+        ("open", None, 200, None),
+        ("open", "nonsense", 401, "AUTH_UNAUTHORIZED"),
+        ("way-in", "nonsense", 200, None),
+        ("closed", None, 401, "AUTH_UNAUTHORIZED"),
+        ("closed", "nonsense", 401, "AUTH_UNAUTHORIZED"),
+        ("refusing", None, 409, "CONCURRENCY_CONFLICT"),
+        ("broken", None, 500, "INTERNAL_ERROR"),
+    ],
+)
+async def test_a_raw_route_answers_as_any_other(client, path, token, status, code):
+    headers = {"X-Request-Id": "req_0123456789abcdef"} | ({} if token is None else {"Authorization": f"Bearer {token}"})
+    raw, framed = [await client.get(f"/{kind}/{path}", headers=headers) for kind in ("raw", "framed")]
+    assert (raw.status_code, raw.json().get("code")) == (status, code)
+    assert raw.json() == framed.json() | ({} if code is None else {"instance": f"/raw/{path}"})
+    assert sorted(raw.headers.multi_items()) == [
+        (name, str(len(raw.content)) if name == "content-length" else value)
+        for name, value in sorted(framed.headers.multi_items())
+    ]
+
+
+async def test_another_method_of_a_raw_route_is_405(client):
+    answer = await client.post("/raw/open")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET")
+
+
+def test_a_raw_route_is_documented(app):
+    paths = app.openapi()["paths"]
+    assert paths["/raw/open"].keys() == paths["/framed/open"].keys() == {"get"}
+
+
+async def unguarded(_: Request) -> Response:
+    raise Problem
+
+
+def test_a_raw_route_without_a_guard_or_with_a_parameter_is_refused():
+    with pytest.raises(TypeError, match="who may call"):
+        RawRoute("/raw", unguarded)
+    with pytest.raises(TypeError, match="fixed path"):
+        RawRoute("/raw/{name}", public(unguarded))
