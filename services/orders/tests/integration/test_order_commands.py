@@ -1,9 +1,12 @@
 import asyncio
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
 
 from common.ids import new_id
+from contracts.payments import RefundSettled
+from orders.timers import fire_timers_once
 
 
 @pytest.mark.parametrize("part", ["buyer", "vendor", "support"])
@@ -54,6 +57,70 @@ async def test_cancelling_a_paid_order_sends_all_of_the_money_back(market, dispa
     assert [(event["orderId"], event["amountMinor"], event["reason"]) for event in said] == [
         (order["id"], order["totalMinor"], "sold out")
     ]
+
+
+@pytest.mark.parametrize("part", ["buyer", "vendor", "support"])
+async def test_cancelling_a_paid_order_before_dispatch_puts_the_goods_back_once(market, part):
+    product = await market.sell(stock=2)
+    order = await market.paid(product_id=product, quantity=2)
+    headers = {
+        "buyer": market.as_buyer(),
+        "vendor": market.as_merchant(),
+        "support": market.as_staff("support_agent"),
+    }[part]
+    answers = await asyncio.gather(*(market.post(order, "cancel", headers, {"reason": "no"}) for _ in range(5)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert (await market.status_of(order), await market.stock_of(product)) == ("refund_pending", 2)
+    said = await market.service.published("orders.product_changed.v1")
+    assert [(event["productId"], event["inStock"]) for event in said] == [(str(product), False), (str(product), True)]
+
+
+async def test_late_replays_never_put_the_goods_back_twice_or_take_them_again(market):
+    product = await market.sell(stock=2)
+    order = await market.ordered(product, 2)
+    received = await market.pay(order)
+    cancelled = {"reason": "no"}
+    await market.post(order, "cancel", market.as_buyer(), cancelled)
+    for _ in range(2):
+        await market.pay(order, event_id=received.event_id, sequence=received.sequence)
+        await market.pay(order)
+        await market.post(order, "cancel", market.as_merchant(), cancelled)
+        market.clock.advance(timedelta(days=30))
+        assert await fire_timers_once(market.service.dependencies) == 0
+    refund = (await market.service.published("orders.refund_requested.v1"))[0]
+    await market.service.hear(
+        RefundSettled(
+            refund_id=UUID(refund["refundId"]),
+            kind="order",
+            amount_minor=order["totalMinor"],
+            order_id=UUID(order["id"]),
+        )
+    )
+    assert (await market.post(order, "cancel", market.as_buyer(), cancelled)).status_code == 409
+    assert (await market.status_of(order), await market.stock_of(product)) == ("refunded", 2)
+
+
+async def test_goods_that_are_on_their_way_do_not_return_to_the_shelf_with_a_cancellation(market):
+    product = await market.sell(stock=2)
+    order = await market.paid(product_id=product, quantity=2)
+    await market.post(order, "dispatch", market.as_merchant())
+    answer = await market.post(order, "cancel", market.as_staff("support_agent"), {"reason": "lost"})
+    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "refund_pending")
+    assert await market.stock_of(product) == 0
+    said = await market.service.published("orders.product_changed.v1")
+    assert [event["inStock"] for event in said] == [False]
+
+
+async def test_the_goods_of_a_charge_that_came_too_late_go_back_once(market):
+    """Freed by the end of the payment window, taken again by the late charge, and freed again when that order is cancelled."""
+    product = await market.sell(stock=1)
+    order = await market.ordered(product)
+    market.clock.advance(timedelta(minutes=15))
+    assert await fire_timers_once(market.service.dependencies) == 1
+    await market.pay(order)
+    assert await market.stock_of(product) == 0
+    await market.post(order, "cancel", market.as_buyer(), {"reason": "too late"})
+    assert (await market.status_of(order), await market.stock_of(product)) == ("refund_pending", 1)
 
 
 async def test_the_buyer_cannot_cancel_what_is_on_its_way(market):

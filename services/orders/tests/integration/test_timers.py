@@ -24,25 +24,29 @@ async def test_an_unpaid_order_expires_after_fifteen_minutes_and_not_before(mark
     assert await fire(market) == 0
 
 
-async def test_an_idle_vendors_order_is_refunded_after_72_hours(market):
-    order = await market.paid()
+async def test_an_idle_vendors_order_is_refunded_after_72_hours_and_its_goods_are_for_sale_again(market):
+    product = await market.sell(stock=1)
+    order = await market.paid(product_id=product)
     market.clock.advance(timedelta(hours=72) - timedelta(milliseconds=1))
     assert await fire(market) == 0
     market.clock.advance(timedelta(milliseconds=1))
     assert await fire(market) == 1
-    assert await market.status_of(order) == "refund_pending"
+    assert (await market.status_of(order), await market.stock_of(product)) == ("refund_pending", 1)
+    stock = [event["inStock"] for event in await market.service.published("orders.product_changed.v1")]
+    assert stock == [False, True]
     said = await market.service.published("orders.refund_requested.v1")
     assert [(event["orderId"], event["amountMinor"]) for event in said] == [(order["id"], order["totalMinor"])]
 
 
 async def test_a_delivery_without_a_pin_is_disputed_after_14_days(market):
-    order = await market.paid()
+    product = await market.sell(stock=1)
+    order = await market.paid(product_id=product)
     await market.post(order, "dispatch", market.as_merchant())
     market.clock.advance(timedelta(days=14) - timedelta(milliseconds=1))
     assert await fire(market) == 0
     market.clock.advance(timedelta(milliseconds=1))
     assert await fire(market) == 1
-    assert await market.status_of(order) == "disputed"
+    assert (await market.status_of(order), await market.stock_of(product)) == ("disputed", 0)
     assert len(await market.service.published("orders.order_disputed.v1")) == 1
 
 

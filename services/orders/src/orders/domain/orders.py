@@ -24,6 +24,11 @@ class Order:
     refunded_minor: int
     delivered_at: datetime | None
 
+    @property
+    def goods_on_hand(self) -> bool:
+        """Whether the vendor holds the goods for this order: taken from the shelf, and not handed over."""
+        return self.status in ("Processing", "paid_escrow")
+
 
 @dataclass(frozen=True, slots=True)
 class Windows:

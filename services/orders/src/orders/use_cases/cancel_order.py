@@ -18,8 +18,9 @@ from orders.use_cases.say_stock_turned import say_stock_turned
 async def cancel_order(
     uow: UnitOfWork, order_id: UUID, parts: frozenset[Part], reason: str, *, now: datetime, windows: Windows
 ) -> None:
-    """Buyer, vendor or staff stop an order: unpaid, its stock is freed; paid, all held money goes back (contract section 6).
+    """Buyer, vendor or staff stop an order: paid, all held money goes back (contract section 6).
 
+    Goods that were not handed over go back on their shelf, once: a repeated cancellation finds the order moved.
     Raises Forbidden (403) for who may see but not cancel, ForbiddenMove (409).
     """
     trigger = trigger_of_cancelling(parts)
@@ -34,8 +35,9 @@ async def cancel_order(
     if isinstance(move, NoMove):
         raise ForbiddenMove(order.status)
     await store.save_move(uow, order, move, now, windows)
-    if move == "cancelled":
+    if order.goods_on_hand:
         say_stock_turned(uow, await store.free_stock(uow, order.id))
+    if move == "cancelled":
         uow.publish(
             OrderCancelled(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=reason)
         )

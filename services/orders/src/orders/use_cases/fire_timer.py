@@ -31,7 +31,8 @@ async def fire_timer(
 ) -> NoMove | None:
     """An unpaid order expires, an idle vendor's order is refunded, an unconfirmed delivery is disputed (contract section 6).
 
-    Answers why nothing was done: the timer's time has passed, or somebody else holds the order and the next round will see.
+    Goods that were not handed over go back on their shelf. Answers why nothing was done: the timer's time has passed, or somebody
+    else holds the order and the next round will see.
     """
     if not await store.claim_timer(uow, order_id, kind, now):
         return NoMove.REPEATED
@@ -41,8 +42,9 @@ async def fire_timer(
         return move
     await store.save_move(uow, order, move, now, windows)
     reason = _REASONS[kind]
-    if move == "expired":
+    if order.goods_on_hand:
         say_stock_turned(uow, await store.free_stock(uow, order.id))
+    if move == "expired":
         uow.publish(OrderExpired(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=reason))
     elif move == "refund_pending":
         await request_refund(uow, order, order.total_minor, reason, now)
