@@ -31,6 +31,7 @@ from campus_tools.launcher import StartFailed, System
 from campus_tools.servers import ServerUnavailable
 from campus_tools.service_kit import issuing
 
+_BEGAN = time.monotonic()
 RESULTS = Path("bench-results.json")
 # In this order: what needs a quiet system comes before what leaves much behind.
 PATHS: dict[str, Callable[[Stage], Awaitable[list[Row]]]] = {
@@ -55,14 +56,13 @@ def main() -> int:
     console = Console()
     # Where nobody reads along, the table may be as wide as it is.
     console = console if console.is_terminal else Console(width=150)
-    began = time.monotonic()
     try:
         rows = asyncio.run(_measure(arguments.paths or list(PATHS), QUICK if arguments.quick else FULL))
     except (BenchFailed, StartFailed, ServerUnavailable) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     report.show(rows, console)
-    report.write(rows, RESULTS, form="quick" if arguments.quick else "full", seconds=time.monotonic() - began)
+    report.write(rows, RESULTS, form="quick" if arguments.quick else "full", seconds=time.monotonic() - _BEGAN)
     console.print(f"Written to {RESULTS}.")
     return 0
 
@@ -91,7 +91,7 @@ async def _measure(names: Sequence[str], effort: Effort) -> list[Row]:
 
 
 def _say(text: str) -> None:
-    print(f"bench: {text}", file=sys.stderr, flush=True)
+    print(f"bench {time.monotonic() - _BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

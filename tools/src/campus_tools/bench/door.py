@@ -1,6 +1,5 @@
 """`python -m campus_tools.bench.door <service>`: the HTTP application of a service and nothing beside it."""
 
-import asyncio
 import importlib
 import sys
 
@@ -17,7 +16,7 @@ async def main() -> None:
     logging.start(f"bench-{service.name}", settings.log_level)
     async with running(service, settings, f"bench-{service.name}") as (runtime, dependencies):
         app = http_app(service, settings, runtime, dependencies)
-        await serve(app, settings.host, settings.port, [asyncio.Event().wait()])
+        await serve(app, settings.host, settings.port, [])
 
 
 if __name__ == "__main__":

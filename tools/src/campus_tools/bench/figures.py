@@ -1,5 +1,6 @@
 """What was measured, what it is compared with, and whether the goal is met. Pure arithmetic."""
 
+import math
 import statistics
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ class Effort:
 
 
 FULL = Effort(seconds=3.0, rounds=3, warm_seconds=1.5, purchases=60)
-QUICK = Effort(seconds=1.0, rounds=2, warm_seconds=0.5, purchases=15)
+QUICK = Effort(seconds=1.0, rounds=2, warm_seconds=0.5, purchases=20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ async def alternate(
         limit,
         Figures.of(readings),
         Figures.of(limits),
-        None if ratio is None else ratio,
+        ratio,
         goals=tuple(goals),
         note=note,
     )
@@ -166,7 +167,7 @@ def percentile(times: Sequence[float], share: float) -> float | None:
     if not times:
         return None
     ordered = sorted(times)
-    return ordered[min(len(ordered) - 1, max(0, round(share * len(ordered) + 0.5) - 1))]
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
 def _ratio(reading: Reading, limit: Reading, measured: Measured) -> float | None:

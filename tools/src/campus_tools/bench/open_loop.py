@@ -22,12 +22,13 @@ class _Client(asyncio.Protocol):
         self._received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     async def ask(self, request: bytes) -> bytes:
         self._answer = asyncio.get_running_loop().create_future()
         self._received = b""
-        self._transport.write(request)  # type: ignore[attr-defined]
+        self._transport.write(request)
         return await asyncio.wait_for(self._answer, _LATE_SECONDS)
 
     def data_received(self, data: bytes) -> None:
@@ -41,7 +42,7 @@ class _Client(asyncio.Protocol):
             self._answer.set_exception(BenchFailed(f"the server closed the connection: {error!r}"))
 
     def close(self) -> None:
-        self._transport.close()  # type: ignore[attr-defined]
+        self._transport.close()
 
 
 async def send_at_rate(host: str, port: int, requests: Sequence[bytes], *, rate: float) -> list[float]:

@@ -117,7 +117,7 @@ class Repeatable:
             pieces.append(literal(found[0]) if is_same else self._fresh_id(found[0]))
             end = found.end()
         if not pieces:
-            return f"{literal(value)} || {_NUMBER}"
+            return f"{literal(value)} || {self._fresh_id(value)}"
         return " || ".join([*pieces, literal(value[end:])])
 
 

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -119,7 +119,7 @@ class Stage:
         return environments.for_process(plan, known) | given
 
     @asynccontextmanager
-    async def beside(self, *module: str, service: str = "", health: bool = True, **given: str) -> AsyncIterator[Beside]:
+    async def beside(self, *module: str, service: str = "", **given: str) -> AsyncIterator[Beside]:
         """`python -m <module>` with the environment of a service, ready when this is entered."""
         port = self.place()
         if service == "api-gateway":
@@ -134,7 +134,7 @@ class Stage:
             )
         try:
             deadline = time.monotonic() + _READY_SECONDS_MAX
-            while health and not answers_ready(inside):
+            while not answers_ready(inside):
                 if child.poll() is not None or time.monotonic() > deadline:
                     raise BenchFailed(f"{' '.join(module)} does not become ready:\n{log.read_text()[-3000:]}")
                 await asyncio.sleep(0.1)
@@ -216,18 +216,26 @@ class Stage:
             database.seconds() - database_before,
         )
 
-    async def load_database(self, url: str, seconds: float, script: str, *, connections: int = CONNECTIONS) -> Reading:
-        """A closed loop of pgbench."""
+    async def load_database(
+        self,
+        url: str,
+        seconds: float,
+        script: str,
+        *,
+        connections: int = CONNECTIONS,
+        grows: tuple[str, str] | None = None,
+    ) -> Reading:
+        """A closed loop of pgbench. `grows` names a database and its table that gets one row by each transaction: a limit that does nothing is none."""
         database = self.postgresql
+        rows_before = await _rows(grows)
         before = database.seconds()
         answer, p50, p99 = await pgbench.run(self.pgbench, url, script, connections=connections, seconds=seconds)
-        return Reading(
-            answer.transactions,
-            answer.transactions / answer.rate,
-            p50,
-            p99,
-            database_cpu_seconds=database.seconds() - before,
-        )
+        spent = database.seconds() - before
+        written = await _rows(grows) - rows_before
+        # What was under way when the time was over is finished, and not counted.
+        if grows is not None and not answer.transactions <= written <= answer.transactions + connections:
+            raise BenchFailed(f"{answer.transactions} transactions of pgbench wrote {written} rows of {grows[1]}")
+        return Reading(answer.transactions, answer.transactions / answer.rate, p50, p99, database_cpu_seconds=spent)
 
     async def get(self, url: str) -> bytes:
         """The body of an answer."""
@@ -253,6 +261,18 @@ class Stage:
             yield market
         finally:
             await market.close()
+
+
+@asynccontextmanager
+async def together(*contexts: AbstractAsyncContextManager[Any]) -> AsyncIterator[list[Any]]:
+    """Enters all at once: processes start side by side."""
+    async with AsyncExitStack() as stack:
+        entering = (stack.enter_async_context(context) for context in contexts)
+        entered = await asyncio.gather(*entering, return_exceptions=True)
+        for one in entered:
+            if isinstance(one, BaseException):
+                raise one
+        yield entered
 
 
 @asynccontextmanager
@@ -328,6 +348,17 @@ async def _answers(url: str, within: float = 20.0) -> None:
                 if time.monotonic() > deadline:
                     raise BenchFailed(f"{url} does not answer: {error!r}") from error
                 await asyncio.sleep(0.05)
+
+
+async def _rows(grows: tuple[str, str] | None) -> int:
+    if grows is None:
+        return 0
+    url, table = grows
+    connection = await asyncpg.connect(url)
+    try:
+        return int(await connection.fetchval(f"SELECT count(*) FROM {table}"))
+    finally:
+        await connection.close()
 
 
 def _in_database(url: str, name: str) -> str:

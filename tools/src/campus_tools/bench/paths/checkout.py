@@ -8,7 +8,7 @@ from campus_tools.bench.figures import Goal, Reading, Row, alternate
 from campus_tools.bench.paths.gateway import writing
 from campus_tools.bench.pgbench import script
 from campus_tools.bench.recording import Repeatable, Sent, record
-from campus_tools.bench.stage import Stage, opened_database
+from campus_tools.bench.stage import Stage, opened_database, together
 
 _PRODUCTS_DRAWN = 500
 
@@ -18,9 +18,9 @@ async def measure(stage: Stage) -> list[Row]:
     text = await _script(stage)
 
     async def limit(seconds: float) -> Reading:
-        return await stage.load_database(urls.api, seconds, text)
+        return await stage.load_database(urls.api, seconds, text, grows=(urls.admin, "outbox"))
 
-    async with stage.door("orders") as door, calling(stage, "checkout", "orders") as call:
+    async with together(stage.door("orders"), calling(stage, "checkout", "orders")) as (door, call):
         door_meter = Meter([door.pid])
         token = stage.token(buyer(seeds.BUYER.id))
         bodies = [

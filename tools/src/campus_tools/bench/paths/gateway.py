@@ -2,7 +2,7 @@
 
 from campus_tools.bench.cpu import Meter
 from campus_tools.bench.figures import Goal, Reading, Row, alternate
-from campus_tools.bench.stage import NO_QUOTA, Stage, nginx
+from campus_tools.bench.stage import Stage, nginx
 from campus_tools.service_kit import BASE_URL
 from common.caller import Caller
 from common.ids import new_id
@@ -25,7 +25,6 @@ async def measure(stage: Stage) -> list[Row]:
             ORDERS_URL=upstream.url,
             JWKS_URL=stage.issuer.jwks_url,
             BASE_URL=BASE_URL,
-            **NO_QUOTA,
         ) as gateway,
         nginx(stage, upstream_url=upstream.url, page=b"{}") as limit,
     ):

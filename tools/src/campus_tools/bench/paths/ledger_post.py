@@ -14,7 +14,7 @@ async def measure(stage: Stage) -> list[Row]:
     text = script(statements, pipelined=True)
 
     async def limit(seconds: float) -> Reading:
-        return await stage.load_database(urls.service, seconds, text)
+        return await stage.load_database(urls.service, seconds, text, grows=(urls.admin, "ledger_transactions"))
 
     async with calling(stage, "ledger_post", "payments") as call:
         return [

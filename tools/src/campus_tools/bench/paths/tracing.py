@@ -2,17 +2,17 @@
 
 from campus_tools.bench.cpu import Meter
 from campus_tools.bench.figures import Goal, Reading, Row, alternate
-from campus_tools.bench.stage import Stage
+from campus_tools.bench.stage import Stage, together
 
 _PATH = "/api/products"
 
 
 async def measure(stage: Stage) -> list[Row]:
     collector = f"{stage.system.sandbox_url}/otlp"
-    async with (
-        stage.beside("orders", "api", service="orders") as plain,
-        stage.beside("orders", "api", service="orders", OTEL_EXPORTER_OTLP_ENDPOINT=collector) as traced,
-    ):
+    async with together(
+        stage.beside("orders", "api", service="orders"),
+        stage.beside("orders", "api", service="orders", OTEL_EXPORTER_OTLP_ENDPOINT=collector),
+    ) as (plain, traced):
         plain_meter, traced_meter = Meter([plain.pid]), Meter([traced.pid])
         product = (await stage.get_json(plain.url + _PATH))["data"][0]["id"]
 

@@ -28,7 +28,7 @@ async def measure(stage: Stage) -> list[Row]:
     text = script(statements)
 
     async def limit(seconds: float) -> Reading:
-        return await stage.load_database(urls.service, seconds, text)
+        return await stage.load_database(urls.service, seconds, text, grows=(urls.admin, "processed_webhook_events"))
 
     async with stage.door("payments") as door:
         meter = Meter([door.pid])
