@@ -12,9 +12,16 @@ from common.problems import NotFound
 from orders import queries
 from orders.domain.errors import DeliveryPinInvalid
 from orders.domain.pins import WRONG_TRIES_MAX, attempts_remaining
-from orders.routes.idempotency import IdempotencyKey
+from orders.routes.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from orders.routes.orders import ONE_ORDER
-from orders.schemas import DeliveryAnswer, DeliveryPinAnswer, EmptyRequest, ReissuedPinAnswer, VerifyDeliveryRequest
+from orders.schemas import (
+    DeliveryAnswer,
+    DeliveryPinAnswer,
+    EmptyRequest,
+    ReissuedPinAnswer,
+    VerifyDeliveryRequest,
+    answers,
+)
 from orders.use_cases.find_parts import find_parts
 from orders.use_cases.reissue_delivery_pin import reissue_delivery_pin
 from orders.use_cases.verify_delivery import Try, verify_delivery
@@ -28,7 +35,11 @@ router = guarded_router(tags=["delivery"])
 NEVER_STORED = {"Cache-Control": "no-store"}
 
 
-@router.post(f"{ONE_ORDER}/verify-delivery", responses={200: {"model": DeliveryAnswer}})
+@router.post(
+    f"{ONE_ORDER}/verify-delivery",
+    responses=answers(DeliveryAnswer, 400, 403, 404, 409, 422, 429),
+    openapi_extra=IDEMPOTENCY_KEY_SHOWN,
+)
 @signed_in
 async def verify(
     request: Request, caller: CurrentCaller, order_id: UUID, key: IdempotencyKey, body: VerifyDeliveryRequest
@@ -54,7 +65,7 @@ async def verify(
     return ok(request, {name: order[name] for name in ("id", "status", "deliveredAt")})
 
 
-@router.get(f"{ONE_ORDER}/delivery-pin", responses={200: {"model": DeliveryPinAnswer}})
+@router.get(f"{ONE_ORDER}/delivery-pin", responses=answers(DeliveryPinAnswer, 404))
 @signed_in
 async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """For the buyer alone; for everybody else there is none."""
@@ -68,7 +79,7 @@ async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: U
     return ok(request, answer, headers=NEVER_STORED)
 
 
-@router.post(f"{ONE_ORDER}/delivery-pin/reissue", responses={200: {"model": ReissuedPinAnswer}})
+@router.post(f"{ONE_ORDER}/delivery-pin/reissue", responses=answers(ReissuedPinAnswer, 404, 409, 422))
 @signed_in
 async def reissue(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None

@@ -1,6 +1,6 @@
 """The Idempotency-Key of the operations that require one (contract section 3). The gateway refuses first; this is the second lock."""
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import Depends
@@ -19,3 +19,15 @@ async def idempotency_key_of(request: Request) -> UUID:
 
 
 IdempotencyKey = Annotated[UUID, Depends(idempotency_key_of)]
+# Read from the request, so that its absence is refused in the contract's words; the reference is told by hand.
+IDEMPOTENCY_KEY_SHOWN: Final[dict[str, Any]] = {
+    "parameters": [
+        {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "required": True,
+            "schema": {"type": "string", "format": "uuid"},
+            "description": "A UUID v4, fresh for each operation; the same one again gets the same answer.",
+        }
+    ]
+}

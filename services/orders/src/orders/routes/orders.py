@@ -21,7 +21,7 @@ from common.http import (
 from common.problems import NotFound
 from orders import queries
 from orders.domain.quotes import Wish
-from orders.routes.idempotency import IdempotencyKey
+from orders.routes.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from orders.schemas import (
     CancelRequest,
     CheckoutRequest,
@@ -29,6 +29,7 @@ from orders.schemas import (
     OrderAnswer,
     OrderItemsAnswer,
     OrderPageAnswer,
+    answers,
 )
 from orders.use_cases.cancel_order import cancel_order
 from orders.use_cases.dispatch_order import dispatch_order
@@ -44,7 +45,12 @@ router = guarded_router(tags=["orders"])
 ONE_ORDER = "/api/orders/{order_id:uuid}"
 
 
-@router.post("/api/orders/checkout", status_code=201, responses={201: {"model": OrderAnswer}})
+@router.post(
+    "/api/orders/checkout",
+    status_code=201,
+    responses=answers(OrderAnswer, 403, 409, 422, status=201),
+    openapi_extra=IDEMPOTENCY_KEY_SHOWN,
+)
 @requires("orders:place")
 async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey, body: CheckoutRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
@@ -72,7 +78,7 @@ async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey,
     return ok(request, order, status=201)
 
 
-@router.get("/api/orders", responses={200: {"model": OrderPageAnswer}})
+@router.get("/api/orders", responses=answers(OrderPageAnswer, 422))
 @signed_in
 async def list_orders(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
@@ -84,13 +90,13 @@ async def list_orders(
     return ok(request, page.rows, **page.meta)
 
 
-@router.get(ONE_ORDER, responses={200: {"model": OrderAnswer}})
+@router.get(ONE_ORDER, responses=answers(OrderAnswer, 404))
 @signed_in
 async def show_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     return ok(request, await _visible_order(request, caller, order_id))
 
 
-@router.get(f"{ONE_ORDER}/items", responses={200: {"model": OrderItemsAnswer}})
+@router.get(f"{ONE_ORDER}/items", responses=answers(OrderItemsAnswer, 404))
 @signed_in
 async def list_order_items(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """All items of the order: a checkout holds 50 lines at most."""
@@ -98,7 +104,7 @@ async def list_order_items(request: Request, caller: CurrentCaller, order_id: UU
     return ok(request, order["items"])
 
 
-@router.post(f"{ONE_ORDER}/cancel", responses={200: {"model": OrderAnswer}})
+@router.post(f"{ONE_ORDER}/cancel", responses=answers(OrderAnswer, 403, 404, 409, 422))
 @signed_in
 async def cancel(request: Request, caller: CurrentCaller, order_id: UUID, body: CancelRequest) -> Response:
     """Before payment the order is `cancelled`; while the money is held it is `refund_pending`, and all of it goes back."""
@@ -113,7 +119,7 @@ async def cancel(request: Request, caller: CurrentCaller, order_id: UUID, body: 
     return ok(request, order)
 
 
-@router.post(f"{ONE_ORDER}/dispatch", responses={200: {"model": OrderAnswer}})
+@router.post(f"{ONE_ORDER}/dispatch", responses=answers(OrderAnswer, 403, 404, 409, 422))
 @requires("orders:fulfil")
 async def dispatch(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from common.http import RawRoute, caller_of, dependencies_of, guarded_router, ok, public
 from common.problems import NotFound
 from orders import queries
-from orders.schemas import ProductAnswer, ProductPageAnswer, ProductQuery
+from orders.schemas import ProductAnswer, ProductPageAnswer, ProductQuery, answers
 
 if TYPE_CHECKING:
     from orders.app import Dependencies
@@ -31,7 +31,7 @@ _QUERY: Final[list[dict[str, Any]]] = [
 _NOTHING_ASKED: Final = ProductQuery()
 
 
-@shelves.get("/api/products", responses={200: {"model": ProductPageAnswer}}, openapi_extra={"parameters": _QUERY})
+@shelves.get("/api/products", responses=answers(ProductPageAnswer, 422), openapi_extra={"parameters": _QUERY})
 @public
 async def browse_products(request: Request) -> Response:
     """Products on the shelf. `q` finds products that have every word, or words that begin with it."""
@@ -49,7 +49,7 @@ async def browse_products(request: Request) -> Response:
     return ok(request, page.rows, **page.meta)
 
 
-@router.get("/api/products/{product_id}", responses={200: {"model": ProductAnswer}})
+@router.get("/api/products/{product_id}", responses=answers(ProductAnswer, 404))
 @public
 async def show_product(request: Request, product_id: UUID) -> Response:
     dependencies: Dependencies = dependencies_of(request)
