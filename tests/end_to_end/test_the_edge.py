@@ -161,3 +161,21 @@ async def test_both_addresses_of_the_api_are_the_same(market):
         (await market.http.get(f"{base}/products", params={"limit": 3})).json()["data"] for base in ("/api", "/api/v1")
     ]
     assert old == new
+
+
+@pytest.mark.parametrize("service", ["identity", "orders", "payments", "payouts", "notifications"])
+async def test_the_dead_letters_of_every_service_can_be_read_and_an_absent_one_not_replayed(market, people, service):
+    answer = await market.http.get(f"/api/dead-letters/{service}", headers=people.ops.headers)
+    assert answer.status_code == 200
+    assert {"page", "limit", "total", "total_pages"} <= set(answer.json()["meta"])
+    refused = await market.http.get(f"/api/dead-letters/{service}", headers=people.buyer.headers)
+    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    absent = await market.http.post(f"/api/dead-letters/{service}/{NOBODY}/replay", json={}, headers=people.ops.headers)
+    assert absent.status_code == 404
+
+
+async def test_a_body_that_is_nested_without_end_is_refused(market):
+    body = b'{"a":' * 5_000 + b"1" + b"}" * 5_000
+    for path in ("/api/auth/login", "/api/auth/signup", "/api/auth/refresh"):
+        answer = await market.http.post(path, content=body, headers={"Content-Type": "application/json"})
+        assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")

@@ -27,6 +27,7 @@ from common.caller import THE_SERVICE
 from common.clock import Clock, SystemClock
 from common.consuming import Consumers
 from common.database import Database, UnitOfWork
+from common.dead_letter_routes import dead_letter_router
 from common.health import health_router
 from common.http import HttpContext, RequestScope, create_app
 from common.messages import PermanentFault, Received, Subscription, WorkItem, read_envelope, read_payload
@@ -175,7 +176,9 @@ def http_app(
 
     checks = {"database": database_answers} if with_routes else {"database": database_answers, "broker": broker_answers}
     context = HttpContext(runtime.verifier, runtime.clock, settings.base_url, settings.service_keys)
-    routers = [health_router(lambda _: checks), *(service.routers if with_routes else ())]
+    routers = [health_router(lambda _: checks)]
+    if with_routes:
+        routers += [dead_letter_router(service.name, runtime.database, runtime.bus), *service.routers]
     return RequestScope(create_app(title=service.name, routers=routers, context=context, dependencies=dependencies))
 
 

@@ -227,8 +227,10 @@ class Edge:
         """Sign-up, login, refresh: the body names the account that is counted, so it is read first."""
         check_announced_body(route, call.headers)
         body = await read_whole_body(call.receive, route)
-        named = session_named_in(body) if route.quota is Quota.SESSION else account_named_in(body)
-        counters = self.tiers.of_account(named, call.address)
+        if route.quota is Quota.SESSION:
+            counters = self.tiers.of_session(session_named_in(body), call.address)
+        else:
+            counters = self.tiers.of_account(account_named_in(body), call.address)
         standing = await self.quotas.count(counters, call.now, strict=True)
         self._settle_quota(call, counters[0], standing)
         await self._forward(call, route, body)
@@ -273,7 +275,8 @@ def session_named_in(body: bytes) -> str:
 def _credentials_in(body: bytes) -> _Credentials:
     try:
         return _decode_credentials(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # Too deep for the decoder is no reason to fail: the service refuses it in the contract's words.
         return _Credentials()
 
 

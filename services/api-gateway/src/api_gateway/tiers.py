@@ -46,9 +46,16 @@ class Tiers:
         return Counter("4", subject, self._limits.sensitive)
 
     def of_account(self, account: str, address: str) -> list[Counter]:
-        """Where the body says who is calling: its account or session at this address, and the address over all of them."""
+        """Where the body says who is calling: its account at this address, and the address over all accounts."""
         return [
             Counter("4", f"{address}:{account}", self._limits.sensitive),
+            Counter("4-address", address, self._limits.account_address),
+        ]
+
+    def of_session(self, session: str, address: str) -> list[Counter]:
+        """A refresh: its session wherever it is used, and the address over all sessions."""
+        return [
+            Counter("4", f"session:{session}" if session else address, self._limits.sensitive),
             Counter("4-address", address, self._limits.account_address),
         ]
 

@@ -82,7 +82,7 @@ class NewUserBody(RequestBody):
     id: UUID
     email: AnyAddress
     phone: Annotated[str, StringConstraints(max_length=40)] | None = None
-    user_metadata: NewUserMetadata = Field(default=NewUserMetadata(), alias="user_metadata")
+    user_metadata: NewUserMetadata | None = Field(default=None, alias="user_metadata")
 
 
 class CreateUserRequest(RequestBody):

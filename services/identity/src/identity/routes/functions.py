@@ -23,7 +23,7 @@ CREATING_USERS = ServiceItself("the create-user function")
 @service_key_only
 async def create_user_route(request: Request, body: schemas.CreateUserRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
-    metadata = body.user.user_metadata
+    metadata = body.user.user_metadata or schemas.NewUserMetadata()
     user = NewUser(body.user.id, body.user.email, body.user.phone, metadata.full_name, metadata.referral_token)
 
     async def provision(uow: UnitOfWork) -> Provisioned:
