@@ -23,7 +23,7 @@ from campus_tools.bench.figures import percentile
 from common import ledger
 from common.caller import THE_SERVICE, Caller
 from common.cursors import CursorSigner
-from common.database import Database
+from common.database import Database, UnitOfWork
 from common.ids import new_id
 from contracts.permissions import permissions_of
 from orders import queries
@@ -54,9 +54,20 @@ async def checkout(database: Database, product: int | None = None) -> None:
 
 
 async def ledger_post(database: Database) -> None:
-    """A charge to escrow: the posting alone, in a transaction of its own."""
+    """A charge to escrow, in a unit of work of its own."""
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await ledger.post(uow, _charge())
+
+
+async def ledger_post_alone(database: Database) -> None:
+    """The same call on a connection without a transaction around it: one round trip, which commits by itself."""
+    async with database.service.acquire() as connection:
+        await ledger.post(UnitOfWork(connection, THE_SERVICE), _charge())
+
+
+def _charge() -> ledger.Posting:
     order_id = new_id()
-    posting = postings.charge(
+    return postings.charge(
         str(order_id),
         order_id,
         order_id,
@@ -65,8 +76,6 @@ async def ledger_post(database: Database) -> None:
         surplus_minor=0,
         surcharge_minor=0,
     )
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await ledger.post(uow, posting)
 
 
 async def own_orders(database: Database, number: int | None = None) -> None:
@@ -80,7 +89,12 @@ async def own_orders(database: Database, number: int | None = None) -> None:
 
 _CHECKOUT_BUYER = buyer(seeds.BUYER.id)
 _BUYERS = {number: buyer(seeds.buyer_id(number)) for number in range(1, seeds.BUYERS + 1)}
-CALLS: dict[str, Call] = {"checkout": checkout, "ledger_post": ledger_post, "own_orders": own_orders}
+CALLS: dict[str, Call] = {
+    "checkout": checkout,
+    "ledger_post": ledger_post,
+    "ledger_post_alone": ledger_post_alone,
+    "own_orders": own_orders,
+}
 
 
 async def main() -> None:

@@ -5,7 +5,7 @@ from campus_tools.bench.closed_loop import calling
 from campus_tools.bench.figures import Goal, Reading, Row, alternate
 from campus_tools.bench.pgbench import script
 from campus_tools.bench.recording import Repeatable, Sent, record
-from campus_tools.bench.stage import Stage, opened_database
+from campus_tools.bench.stage import Stage, opened_database, together
 
 
 async def measure(stage: Stage) -> list[Row]:
@@ -16,17 +16,28 @@ async def measure(stage: Stage) -> list[Row]:
     async def limit(seconds: float) -> Reading:
         return await stage.load_database(urls.service, seconds, text, grows=(urls.admin, "ledger_transactions"))
 
-    async with calling(stage, "ledger_post", "payments") as call:
+    async with together(calling(stage, "ledger_post_alone", "payments"), calling(stage, "ledger_post", "payments")) as (
+        alone,
+        in_a_unit_of_work,
+    ):
         return [
             await alternate(
-                path="ledger post",
-                run=call,
-                limit="pgbench, pipelined",
+                path="ledger post, the call alone",
+                run=alone,
+                limit="pgbench, the transaction in one pipeline",
                 run_limit=limit,
                 measured="rate",
                 effort=stage.effort,
                 goals=[Goal("ratio", 0.9, at_least=True)],
-            )
+            ),
+            await alternate(
+                path="ledger post in a unit of work",
+                run=in_a_unit_of_work,
+                limit="pgbench, the transaction in one pipeline",
+                run_limit=limit,
+                measured="rate",
+                effort=stage.effort,
+            ),
         ]
 
 
