@@ -11,7 +11,8 @@ Channel = Literal["push", "messaging", "sms", "email"]
 
 
 class DeliverNotificationRequest(RequestBody):
-    """One message by one channel. `data` are the template's parameters; `sensitive` keeps its texts sealed at rest."""
+    """One message by one channel. `data` is free: what the template does not know is ignored, what is missing is told in neutral
+    words; only a secret must be there. `sensitive` keeps its texts sealed at rest."""
 
     notification_id: UUID
     user_id: UUID

@@ -91,9 +91,10 @@ async def test_the_texts_of_a_message_that_its_sender_calls_sensitive_are_sealed
         ({"channel": "pigeon"}, 422, "channel"),
         ({"channel": "email"}, 422, "channel"),
         ({"template": "no_such_message"}, 422, "template"),
-        ({"data": {"pin": "042917"}}, 422, "data.orderId"),
+        ({"data": {"orderId": "x"}}, 422, "data.pin"),
+        ({"template": "one_time_code", "data": {"pin": "042917"}}, 422, "data.code"),
+        ({"template": "order_confirmation", "data": {"totalMinor": "5000"}}, 422, "data.totalMinor"),
         ({"data": {"orderId": "x", "pin": 42917}}, 422, "data.pin"),
-        ({"data": {"orderId": "x", "pin": "1", "admin": "yes"}}, 422, "data.admin"),
         ({"data": {"orderId": "x\u0000", "pin": "1"}}, 422, "body"),
         ({"locale": "not a locale"}, 422, "locale"),
         ({"notificationId": "17"}, 422, "notificationId"),
@@ -115,6 +116,57 @@ async def test_a_message_that_cannot_be_sent_is_refused_and_changes_nothing(stor
     assert [param["name"] for param in problem["invalid_params"]] == ([named] if named else [])
     assert "042917" not in answer.text
     assert await counts(story) == before
+
+
+@pytest.mark.parametrize("channel", ["email", "sms"])
+@pytest.mark.parametrize(
+    ("template", "data", "told"),
+    [
+        ("order_confirmation", {"orderId": "0192f3c4-0000-7000-8000-00003f2a91bc", "totalMinor": 530_000}, "5,300.00"),
+        ("order_confirmation", {}, "your order"),
+        ("return_request_update", {"outcome": "approved", "refundMinor": 120_000}, "1,200.00"),
+        ("payout_delayed", {"campaign": "spring"}, "your payout is delayed"),
+        ("one_time_code", {"code": "770031"}, "770031"),
+    ],
+)
+async def test_data_is_free_and_a_message_goes_by_mail_and_by_sms(story, outside, channel, template, data, told):
+    await story.know_the_people()
+    body = request_of(story, channel=channel, template=template, data={**data, "note": "kept nowhere"}, sensitive=False)
+    answer = await deliver(story, body)
+    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "queued")
+    rows = await story.service.fetch("SELECT d::text || n::text AS row FROM notification_deliveries d, notifications n")
+    assert "kept nowhere" not in rows[0]["row"]
+    await story.service.work(QUEUE)
+    if channel == "sms":
+        [sent] = [text["sms"] for text in outside.texts]
+    else:
+        [sent] = [mail.get_body(("plain",)).get_content() for mail in outside.mails]
+    assert told.lower() in sent.lower()
+    assert "kept nowhere" not in sent
+
+
+async def test_a_sensitive_message_may_leave_texts_out(story, outside):
+    await story.know_the_people()
+    answer = await deliver(
+        story, request_of(story, template="order_dispatched", data={"businessName": "Secret Kitchen"})
+    )
+    assert answer.status_code == 200
+    rows = await story.service.fetch("SELECT d::text || n::text AS row FROM notification_deliveries d, notifications n")
+    assert "Secret Kitchen" not in rows[0]["row"]
+    await story.service.work(QUEUE)
+    assert "Secret Kitchen has handed over your order." in outside.texts[0]["sms"]
+
+
+@pytest.mark.parametrize("channel", ["push", "messaging"])
+async def test_a_channel_without_a_provider_is_refused_with_the_channels_there_are(story, channel):
+    await story.know_the_people()
+    answer = await deliver(story, request_of(story, channel=channel, template="order_confirmation", data={}))
+    assert answer.status_code == 422
+    [param] = answer.json()["invalid_params"]
+    assert param == {
+        "name": "channel",
+        "reason": f"no provider is configured for {channel}; messages go by: email, sms",
+    }
 
 
 async def test_a_user_without_the_address_is_refused(story):

@@ -30,7 +30,7 @@ from notifications.domain.deliveries import (
     pin_channel,
     without,
 )
-from notifications.domain.templates import CATALOG, check_parameters, template_of
+from notifications.domain.templates import CATALOG, check_complete, take_parameters, template_of
 from notifications.settings import Settings
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -103,19 +103,61 @@ def test_the_same_news_has_the_same_id():
         ({"payoutId": "p", "businessName": "b", "amountMinor": 1, "role": "admin"}, ["data.role"]),
     ],
 )
-def test_parameters_that_do_not_fit_are_named(values, names):
+def test_parameters_of_a_consumer_that_do_not_fit_are_named(values, names):
     with pytest.raises(ValidationFailed) as refused:
-        check_parameters(CATALOG["payout_processed"], values)
+        check_complete(CATALOG["payout_processed"], values)
     assert [param.name for param in refused.value.invalid_params] == names
 
 
 @pytest.mark.parametrize(
-    "line", [{"name": "x", "quantity": 1}, "x", {"name": "x", "quantity": "1", "lineTotalMinor": 1}]
+    "line", [{"quantity": 1}, "x", {"name": ""}, {"name": "x", "quantity": "1"}, {"name": "x", "lineTotalMinor": -1}]
 )
-def test_lines_have_a_name_a_quantity_and_a_total(line):
+def test_lines_have_a_name_and_counts_of_the_right_kind(line):
+    with pytest.raises(ValidationFailed) as refused:
+        take_parameters(CATALOG["vendor_dispatch_alert"], {"items": [line]})
+    assert [param.name for param in refused.value.invalid_params] == ["data.items"]
+
+
+@pytest.mark.parametrize(
+    "line", [{"name": "x", "quantity": 1}, {"name": "x", "quantity": 1, "lineTotalMinor": None}, {"name": "x"}, "x"]
+)
+def test_the_lines_of_a_consumer_are_whole(line):
     values = {"orderId": "o", "businessName": "b", "items": [line]}
     with pytest.raises(ValidationFailed):
-        check_parameters(CATALOG["vendor_dispatch_alert"], values)
+        check_complete(CATALOG["vendor_dispatch_alert"], values)
+
+
+def test_of_free_values_a_message_takes_what_it_knows():
+    values = {"orderId": "o", "totalMinor": None, "admin": "yes", "items": [{"name": "x", "quantity": 1, "sku": "s"}]}
+    assert take_parameters(CATALOG["order_confirmation"], values) == {
+        "orderId": "o",
+        "items": [{"name": "x", "quantity": 1, "lineTotalMinor": None}],
+    }
+    assert take_parameters(CATALOG["delivery_pin"], {"pin": "042917"}) == {"pin": "042917"}
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "named"),
+    [
+        ("order_confirmation", {"orderId": 7, "totalMinor": "5000"}, ["data.orderId", "data.totalMinor"]),
+        ("order_confirmation", {"totalMinor": 1.5}, ["data.totalMinor"]),
+        ("return_request_update", {"refundMinor": True, "outcome": "approved"}, ["data.refundMinor"]),
+        ("one_time_code", {"purpose": "fun"}, ["data.code", "data.purpose"]),
+        ("one_time_code", {"code": None}, ["data.code"]),
+        ("delivery_pin", {"orderId": "o"}, ["data.pin"]),
+        ("delivery_pin", {"pin": 42917}, ["data.pin"]),
+        ("delivery_pin", {"pin": ""}, ["data.pin"]),
+    ],
+)
+def test_a_value_of_the_wrong_kind_or_a_missing_secret_is_refused_by_name(name, values, named):
+    with pytest.raises(ValidationFailed) as refused:
+        take_parameters(CATALOG[name], values)
+    assert [param.name for param in refused.value.invalid_params] == named
+
+
+def test_every_message_but_the_pin_itself_goes_by_mail_and_by_sms():
+    assert {name for name, template in CATALOG.items() if template.channels != {"email", "sms"}} == {"delivery_pin"}
+    assert CATALOG["delivery_pin"].channels == {"sms"}
 
 
 @pytest.mark.parametrize(("name", "channel"), [("no_such_message", "email"), ("delivery_pin", "email")])

@@ -2,7 +2,8 @@
 
 import pytest
 
-from notifications.domain.templates import CATALOG, check_parameters
+from notifications.domain.templates import CATALOG, check_complete, take_parameters
+from notifications.domain.text_messages import PARTS_MAX, cut_to_parts
 from notifications.templates.words import GREETED, Words, naira_text, order_number
 
 SAMPLES = {
@@ -25,7 +26,7 @@ def values_of(name: str) -> dict[str, object]:
 def test_every_message_of_the_table_has_words_for_each_of_its_channels(name, channel):
     secrets = dict.fromkeys(CATALOG[name].secrets, "918273")
     values = {**values_of(name), **secrets}
-    check_parameters(CATALOG[name], values)
+    check_complete(CATALOG[name], values)
     message = WORDS.message(channel, name, {**values, GREETED: "Chidi"})
     assert message.text
     assert all(secret in message.text for secret in secrets.values())
@@ -37,6 +38,105 @@ def test_every_message_of_the_table_has_words_for_each_of_its_channels(name, cha
         # One part of a text message in the alphabet of every telephone has 160 characters.
         assert len(message.text) <= 160
         assert message.text.isascii()
+
+
+# The largest values that are taken: a name of pictures, of which each is two units of a text message.
+LARGEST = {
+    "text": "😀" * 500,
+    "kobo": 10**15,
+    "lines": [{"name": "😀" * 500, "quantity": 10**6, "lineTotalMinor": 10**15}] * 100,
+    "purpose": "password_reset",
+}
+
+
+def parts_of(text):
+    """How many parts a telephone company sends and asks to be paid for (GSM 03.40)."""
+    if text.isascii() and "`" not in text:
+        length, alone, joined = len(text) + sum(character in "^{}[]~\\|" for character in text), 160, 153
+    else:
+        length, alone, joined = len(text.encode("utf-16-be")) // 2, 70, 67
+    return 1 if length <= alone else -(-length // joined)
+
+
+@pytest.mark.parametrize("name", [name for name in CATALOG if "sms" in CATALOG[name].channels])
+@pytest.mark.parametrize("letter", ["😀", "{", "`", "x"])
+def test_no_text_message_has_more_than_three_parts_or_loses_its_secret(name, letter):
+    texts = {**LARGEST, "text": letter * 500}
+    secret = letter * 64
+    values = {parameter: texts[kind] for parameter, kind in CATALOG[name].parameters.items()}
+    values |= dict.fromkeys(CATALOG[name].secrets, secret)
+    check_complete(CATALOG[name], values)
+    text = WORDS.message("sms", name, {**values, GREETED: "Chidi"}).text
+    assert 1 <= parts_of(text) <= PARTS_MAX
+    assert (secret in text) == bool(CATALOG[name].secrets)
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("x" * 459, "x" * 459),
+        ("x" * 460, "x" * 456 + "..."),
+        ("{" * 229, "{" * 229),
+        ("{" * 230, "{" * 228 + "..."),
+        ("₦" * 201, "₦" * 201),
+        ("₦" * 202, "₦" * 198 + "..."),
+        ("😀" * 101, "😀" * 99 + "..."),
+    ],
+)
+def test_a_text_message_is_cut_where_a_fourth_part_would_begin(text, sent):
+    assert cut_to_parts(text) == sent
+    assert parts_of(sent) == PARTS_MAX
+
+
+@pytest.mark.parametrize(
+    ("name", "channel"), [(name, channel) for name in CATALOG for channel in sorted(CATALOG[name].channels)]
+)
+def test_a_message_of_which_nothing_but_its_secrets_is_known_is_told_in_neutral_words(name, channel):
+    values = take_parameters(CATALOG[name], dict.fromkeys(CATALOG[name].secrets, "918273"))
+    message = WORDS.message(channel, name, {**values, GREETED: "Chidi"})
+    words = f"{message.subject} {message.text} {message.html}"
+    assert len(message.text) > 40
+    for hole in ("None", "₦", "NGN", "  .", " .", " ,", " x "):
+        assert hole not in words
+    if CATALOG[name].in_feed:
+        line = WORDS.feed_line(name, {GREETED: "Chidi"})
+        assert line.body.endswith(".")
+        assert "None" not in line.body
+
+
+def test_a_confirmation_without_an_order_number_or_amount_speaks_of_your_order():
+    sms = WORDS.message("sms", "order_confirmation", {GREETED: "Chidi"}).text
+    assert sms == "Campus: we have your payment for your order. We hold it safely until you have your goods."
+    mail = WORDS.message("email", "order_confirmation", {"totalMinor": 0, GREETED: "Chidi"})
+    assert mail.subject == "Your order is confirmed"
+    # Nothing to pay is an amount, too: only what is not known is left out.
+    assert "Total paid: ₦0.00" in mail.text
+    assert "Delivery:" not in mail.text + mail.html
+
+
+def test_a_line_of_which_only_the_name_is_known_is_shown_by_its_name():
+    taken = take_parameters(CATALOG["order_confirmation"], {"items": [{"name": "Jollof"}, *SAMPLES["lines"]]})
+    mail = WORDS.message("email", "order_confirmation", {**taken, GREETED: "Chidi"})
+    assert "\n  Jollof\n  2 x Jollof: ₦5,000.00\n" in mail.text
+    assert ">Jollof</td>" in mail.html
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        ("approved", "for your order was approved. Your refund is ₦5.00."),
+        ("rejected", "for your order was not approved. Your refund is ₦5.00."),
+        ("under_review", "for your order has news: under_review. Your refund is ₦5.00."),
+        (None, "for your order has news. Your refund is ₦5.00."),
+    ],
+)
+def test_an_update_of_a_return_request_tells_its_outcome(outcome, said):
+    values = take_parameters(CATALOG["return_request_update"], {"outcome": outcome, "refundMinor": 500})
+    mail = WORDS.message("email", "return_request_update", {**values, GREETED: "Chidi"})
+    assert said in mail.text
+    assert said in mail.html
+    assert said in WORDS.feed_line("return_request_update", {**values, GREETED: "Chidi"}).body
+    assert said.replace("₦", "NGN ") in WORDS.message("sms", "return_request_update", values).text
 
 
 @pytest.mark.parametrize("name", [name for name in CATALOG if CATALOG[name].in_feed])

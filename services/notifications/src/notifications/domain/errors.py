@@ -1,5 +1,7 @@
 """What may be refused, and what may go wrong on the way to a person."""
 
+from collections.abc import Iterable
+
 from common.problems import Conflict, InvalidParam, NotFound, ValidationFailed
 
 
@@ -20,8 +22,8 @@ class VendorUnknown(Exception):
 class ChannelNotConfigured(ValidationFailed):
     """Nothing is sent by this channel here (contract section 12)."""
 
-    def __init__(self, channel: str) -> None:
-        reason = "no provider is configured for this channel"
+    def __init__(self, channel: str, configured: Iterable[str]) -> None:
+        reason = f"no provider is configured for {channel}; messages go by: {', '.join(sorted(configured))}"
         super().__init__(f"channel: {reason}", invalid_params=[InvalidParam("channel", reason)])
 
 

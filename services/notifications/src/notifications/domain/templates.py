@@ -3,9 +3,9 @@
 The words themselves are in `templates/`; a message of this table and its words are checked against each other by a test.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from common.problems import InvalidParam, ValidationFailed
 
@@ -17,12 +17,16 @@ LINES_MAX: Final = 100
 SECRET_MAX: Final = 64
 
 
+_LINE: Final = ("name", "quantity", "lineTotalMinor")
+_MAIL_AND_SMS: Final = frozenset({"email", "sms"})
+
+
 @dataclass(frozen=True, slots=True)
 class Template:
     """One message: `secrets` are sealed until the moment of sending; `in_feed` says whether the app shows it too."""
 
-    channels: frozenset[str]
     parameters: Mapping[str, Kind]
+    channels: frozenset[str] = _MAIL_AND_SMS
     secrets: frozenset[str] = field(default_factory=frozenset)
     in_feed: bool = True
 
@@ -31,26 +35,21 @@ class Template:
         return bool(self.secrets)
 
 
-_MAIL: Final = frozenset({"email"})
-
 CATALOG: Final[Mapping[str, Template]] = {
     "order_confirmation": Template(
-        _MAIL,
-        {"orderId": "text", "businessName": "text", "totalMinor": "kobo", "deliveryFeeMinor": "kobo", "items": "lines"},
+        {"orderId": "text", "businessName": "text", "totalMinor": "kobo", "deliveryFeeMinor": "kobo", "items": "lines"}
     ),
-    "vendor_dispatch_alert": Template(_MAIL, {"orderId": "text", "businessName": "text", "items": "lines"}),
-    "order_dispatched": Template(_MAIL, {"orderId": "text", "businessName": "text"}),
-    "order_delivered": Template(_MAIL, {"orderId": "text", "businessName": "text"}),
-    "delivery_pin": Template(frozenset({"sms"}), {"orderId": "text"}, secrets=frozenset({"pin"})),
-    "delivery_pin_ready": Template(_MAIL, {"orderId": "text"}),
-    "payout_processed": Template(_MAIL, {"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
-    "payout_delayed": Template(
-        _MAIL, {"payoutId": "text", "businessName": "text", "amountMinor": "kobo", "cause": "text"}
-    ),
-    "bank_details_changed": Template(_MAIL, {"businessName": "text", "last4": "text"}),
-    "one_time_code": Template(
-        frozenset({"sms", "email"}), {"purpose": "purpose"}, secrets=frozenset({"code"}), in_feed=False
-    ),
+    "vendor_dispatch_alert": Template({"orderId": "text", "businessName": "text", "items": "lines"}),
+    "order_dispatched": Template({"orderId": "text", "businessName": "text"}),
+    "order_delivered": Template({"orderId": "text", "businessName": "text"}),
+    "return_request_update": Template({"orderId": "text", "outcome": "text", "refundMinor": "kobo"}),
+    # The PIN releases money: it goes to the buyer's telephone and never into a mailbox.
+    "delivery_pin": Template({"orderId": "text"}, channels=frozenset({"sms"}), secrets=frozenset({"pin"})),
+    "delivery_pin_ready": Template({"orderId": "text"}),
+    "payout_processed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
+    "payout_delayed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo", "cause": "text"}),
+    "bank_details_changed": Template({"businessName": "text", "last4": "text"}),
+    "one_time_code": Template({"purpose": "purpose"}, secrets=frozenset({"code"}), in_feed=False),
 }
 
 
@@ -64,35 +63,74 @@ def template_of(name: str, channel: str) -> Template:
     return template
 
 
-def check_parameters(template: Template, values: Mapping[str, object]) -> None:
-    """Raises ValidationFailed with every parameter that is missing, unknown or of another kind."""
-    secrets = dict.fromkeys(template.secrets, "secret")
-    kinds: Mapping[str, str] = {**template.parameters, **secrets}
-    faults = [
+def take_parameters(template: Template, values: Mapping[str, object]) -> dict[str, object]:
+    """What a message uses of the `data` of a caller (contract section 12).
+
+    Unknown fields are left out, so that nothing unused is stored; null is a field that was not given; the words do without
+    what is not given. Raises ValidationFailed with every field of another kind and every secret that is missing.
+    """
+    kinds = _kinds(template)
+    given = {name: values[name] for name in kinds if values.get(name) is not None}
+    missing = [name for name in sorted(template.secrets) if name not in given]
+    _refuse(_missing(missing) + _misfits(kinds, given))
+    return {name: _taken(kinds[name], value) for name, value in given.items()}
+
+
+def check_complete(template: Template, values: Mapping[str, object]) -> None:
+    """For our own consumers, who know everything. Raises ValidationFailed with every parameter that is missing, unknown or
+    of another kind."""
+    kinds = {name: "whole lines" if kind == "lines" else kind for name, kind in _kinds(template).items()}
+    unknown = [
         InvalidParam(f"data.{name}", "is not a parameter of this template") for name in values if name not in kinds
     ]
-    for name, kind in kinds.items():
-        if name not in values:
-            faults.append(InvalidParam(f"data.{name}", "is required by this template"))
-        elif not _fits(kind, values[name]):
-            faults.append(InvalidParam(f"data.{name}", _WANTED[kind]))
+    missing = [name for name in kinds if name not in values]
+    _refuse(unknown + _missing(missing) + _misfits(kinds, {name: values[name] for name in kinds if name in values}))
+
+
+def _kinds(template: Template) -> dict[str, str]:
+    return {**template.parameters, **dict.fromkeys(template.secrets, "secret")}
+
+
+def _missing(names: Iterable[str]) -> list[InvalidParam]:
+    return [InvalidParam(f"data.{name}", "is required by this template") for name in names]
+
+
+def _misfits(kinds: Mapping[str, str], values: Mapping[str, object]) -> list[InvalidParam]:
+    return [
+        InvalidParam(f"data.{name}", _WANTED[kinds[name]])
+        for name, value in values.items()
+        if not _fits(kinds[name], value)
+    ]
+
+
+def _refuse(faults: list[InvalidParam]) -> None:
     if faults:
         named = ", ".join(fault.name for fault in faults)
         raise ValidationFailed(f"Not valid: {named}.", invalid_params=faults)
 
 
+def _taken(kind: str, value: object) -> object:
+    """Lines keep what a message shows of them, and nothing else that a caller put there."""
+    if kind == "lines" and isinstance(value, list):
+        return [{name: line.get(name) for name in _LINE} for line in value]
+    return value
+
+
 _WANTED: Final[Mapping[str, str]] = {
     "text": f"must be a text of 1 to {TEXT_MAX} characters",
     "kobo": "must be an integer in kobo, not below 0",
-    "lines": "must be a list of {name, quantity, lineTotalMinor}",
+    "lines": f"must be a list of at most {LINES_MAX} {{name, quantity?, lineTotalMinor?}}",
+    "whole lines": "must be a list of {name, quantity, lineTotalMinor}",
     "purpose": "must be sign_in or password_reset",
     "secret": f"must be a text of 1 to {SECRET_MAX} characters",
 }
 
 
-def _fits(kind: str, value: object) -> bool:
+def _fits(kind: str, value: Any) -> bool:
     if kind == "kobo":
         return _is_count(value)
+    if kind == "whole lines":
+        return _fits("lines", value) and all(line.keys() == set(_LINE) and None not in line.values() for line in value)
     if kind == "lines":
         return isinstance(value, list) and len(value) <= LINES_MAX and all(_is_line(line) for line in value)
     if kind == "purpose":
@@ -104,10 +142,8 @@ def _fits(kind: str, value: object) -> bool:
 def _is_line(value: object) -> bool:
     return (
         isinstance(value, dict)
-        and set(value) == {"name", "quantity", "lineTotalMinor"}
-        and _fits("text", value["name"])
-        and _is_count(value["quantity"])
-        and _is_count(value["lineTotalMinor"])
+        and _fits("text", value.get("name"))
+        and all(value.get(name) is None or _is_count(value[name]) for name in ("quantity", "lineTotalMinor"))
     )
 
 

@@ -6,13 +6,21 @@ from typing import Final
 import jinja2
 
 from notifications.domain.deliveries import FeedLine, Message
+from notifications.domain.templates import CATALOG
+from notifications.domain.text_messages import cut_to_parts
 
 # Every text starts with how the user is greeted; a message to a bare address (a one-time code) greets nobody by name.
 GREETED: Final = "recipientName"
+# Enough to know a shop by; the longest text message still fits into one part with it.
+SHORT_MAX: Final = 30
 
 
 class Words:
-    """The templates of the package, compiled once. A value that is missing is a fault, never an empty place in a mail."""
+    """The templates of the package, compiled once.
+
+    A parameter that was not given is None, and its template has words for that; any other name is a fault, never an empty
+    place in a mail.
+    """
 
     def __init__(self) -> None:
         loader = jinja2.PackageLoader("notifications", "templates")
@@ -21,16 +29,18 @@ class Words:
         self._html = jinja2.Environment(autoescape=True, **shared)  # type: ignore[arg-type]
         for environment in (self._plain, self._html):
             environment.filters["naira"] = naira_text
+            environment.filters["plain_naira"] = plain_naira_text
+            environment.filters["short"] = short
             environment.filters["order_number"] = order_number
 
     def message(self, channel: str, template: str, values: Mapping[str, object]) -> Message:
         """The message for a channel: mail has a subject and two bodies, a text message has one."""
         if channel == "email":
-            html = self._html.get_template(f"{template}.html").render(values)
+            html = self._html.get_template(f"{template}.html").render(_all_of(template, values))
             return Message(
                 text=self._block(template, "text", values), subject=self._line(template, "subject", values), html=html
             )
-        return Message(text=self._line(template, "sms", values))
+        return Message(text=cut_to_parts(self._line(template, "sms", values)))
 
     def feed_line(self, template: str, values: Mapping[str, object]) -> FeedLine:
         """What the app shows."""
@@ -38,17 +48,31 @@ class Words:
 
     def _block(self, template: str, block: str, values: Mapping[str, object]) -> str:
         found = self._plain.get_template(f"{template}.txt")
-        return "".join(found.blocks[block](found.new_context(dict(values)))).strip() + "\n"
+        return "".join(found.blocks[block](found.new_context(_all_of(template, values)))).strip() + "\n"
 
     def _line(self, template: str, block: str, values: Mapping[str, object]) -> str:
         """One line: what a value brings along must not begin a new header or a new message."""
         return " ".join(self._block(template, block, values).split())
 
 
+def _all_of(template: str, values: Mapping[str, object]) -> dict[str, object]:
+    return {**dict.fromkeys(CATALOG[template].parameters), **values}
+
+
 def naira_text(amount_minor: int) -> str:
     """Kobo as people read money: `₦1,234.50`."""
     whole, kobo = divmod(amount_minor, 100)
     return f"₦{whole:,}.{kobo:02d}"
+
+
+def plain_naira_text(amount_minor: int) -> str:
+    """The same for a text message: a ₦ would make each of its parts less than half as long."""
+    return naira_text(amount_minor).replace("₦", "NGN ")
+
+
+def short(name: str) -> str:
+    """A name as a text message has room for it."""
+    return name if len(name) <= SHORT_MAX else f"{name[: SHORT_MAX - 3].rstrip()}..."
 
 
 def order_number(identifier: str) -> str:

@@ -8,7 +8,7 @@ from common.database import UnitOfWork
 from common.sealing import Sealer
 from notifications.domain.deliveries import Sealed, Wanted
 from notifications.domain.errors import ChannelNotConfigured
-from notifications.domain.templates import check_parameters, names_to_seal, template_of
+from notifications.domain.templates import names_to_seal, take_parameters, template_of
 from notifications.use_cases.deliver_notification import Desk, deliver_notification
 
 
@@ -26,20 +26,22 @@ async def accept_message(
 ) -> dict[str, Any]:
     """Seals what is secret before anything is written, then delivers as the consumers do (contract section 12).
 
-    Raises what `deliver_notification` raises.
+    `values` are as free as the contract's `data`: see `take_parameters`. Raises what `deliver_notification` raises.
     """
     if channel not in desk.channels:
-        raise ChannelNotConfigured(channel)
+        raise ChannelNotConfigured(channel, desk.channels)
     form = template_of(template, channel)
-    check_parameters(form, values)
-    secret = names_to_seal(form, sensitive=sensitive)
+    taken = take_parameters(form, values)
+    to_seal = names_to_seal(form, sensitive=sensitive)
     context = str(notification_id)
     wanted = Wanted(
         notification_id=notification_id,
         user_id=user_id,
         channel=channel,
         template=template,
-        parameters={name: value for name, value in values.items() if name not in secret},
-        sealed={name: Sealed(sealer.seal(values[name], context), context) for name in secret},
+        parameters={name: value for name, value in taken.items() if name not in to_seal},
+        sealed={
+            name: Sealed(sealer.seal(str(value), context), context) for name, value in taken.items() if name in to_seal
+        },
     )
-    return await deliver_notification(uow, wanted, desk, in_feed=form.sensitive or not sensitive)
+    return await deliver_notification(uow, wanted, desk, in_feed=form.sensitive or not sensitive, complete=False)

@@ -14,7 +14,7 @@ from notifications.domain.errors import (
     ContactUnknown,
     NotificationOfSomebodyElse,
 )
-from notifications.domain.templates import check_parameters, template_of
+from notifications.domain.templates import check_complete, template_of
 from notifications.templates.words import GREETED, Words
 
 
@@ -28,19 +28,27 @@ class Desk:
 
 
 async def deliver_notification(
-    uow: UnitOfWork, wanted: Wanted, desk: Desk, *, recipient: str | None = None, in_feed: bool = True
+    uow: UnitOfWork,
+    wanted: Wanted,
+    desk: Desk,
+    *,
+    recipient: str | None = None,
+    in_feed: bool = True,
+    complete: bool = True,
 ) -> dict[str, Any]:
     """Records a notification and its delivery once for each (notification, channel, recipient), and answers how it stands.
 
     The same call of consumers and of deliver-notification (contract section 12). `recipient` is given where the address
-    itself is sealed, masked. Raises ChannelNotConfigured, ContactUnknown, AddressMissing, NotificationOfSomebodyElse, and
+    itself is sealed, masked; `complete` demands every parameter, as a consumer knows them all.
+    Raises ChannelNotConfigured, ContactUnknown, AddressMissing, NotificationOfSomebodyElse, and
     ValidationFailed for a template or parameters that do not fit.
     """
     if wanted.channel not in desk.channels:
-        raise ChannelNotConfigured(wanted.channel)
+        raise ChannelNotConfigured(wanted.channel, desk.channels)
     template = template_of(wanted.template, wanted.channel)
-    secrets = {name: "sealed" for name in wanted.sealed if name != "address"}
-    check_parameters(template, {**wanted.parameters, **secrets})
+    if complete:
+        secrets = {name: "sealed" for name in wanted.sealed if name != "address"}
+        check_complete(template, {**wanted.parameters, **secrets})
     contact = await queries.find_contact(uow, wanted.user_id) if wanted.user_id else None
     address = recipient or _address(contact, wanted.channel)
     payload = {**wanted.parameters, GREETED: contact.first_name if contact else "there"}
