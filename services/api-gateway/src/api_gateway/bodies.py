@@ -6,8 +6,8 @@ from typing import Final
 
 from starlette.types import Receive
 
+from api_gateway.connection import ClientGone
 from api_gateway.routing import JSON_BYTES_MAX, Media, Route
-from api_gateway.upstream import ClientGone
 from common.problems import Problem, ValidationFailed
 
 # The whole body must be here within this time; the smallest useful uplink carries 5 MiB in less.

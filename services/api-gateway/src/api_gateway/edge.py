@@ -16,6 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 from api_gateway.addresses import ClientAddresses
 from api_gateway.bodies import check_announced_body, read_body, read_whole_body
 from api_gateway.call import Call
+from api_gateway.connection import ClientGone, UpstreamFailed
 from api_gateway.cors import CrossOrigin
 from api_gateway.forwarding import Forwarder
 from api_gateway.headers import Headers
@@ -27,7 +28,6 @@ from api_gateway.quotas import Quotas
 from api_gateway.routing import Access, Quota, Route, RouteTable, allowed_methods
 from api_gateway.tiers import Tiers
 from api_gateway.tracing import ServerSpans
-from api_gateway.upstream import ClientGone, UpstreamFailed
 from api_gateway.windows import Counter, Standing
 from common.caller import Caller
 from common.clock import Clock

@@ -4,9 +4,10 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from api_gateway.call import Call
+from api_gateway.connection import Connection, Gone
 from api_gateway.headers import Headers, passed_to_client, request_head
 from api_gateway.routing import Access, Route
-from api_gateway.upstream import Connection, Gone, Upstreams
+from api_gateway.upstream import Upstreams
 from common.problems import Problem, ValidationFailed
 from common.telemetry import trace_headers
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from api_gateway.call import Call
+from api_gateway.connection import UpstreamFailed
 from api_gateway.forwarding import Forwarder, read_answer
 from api_gateway.idempotency import (
     HEADER,
@@ -18,7 +19,6 @@ from api_gateway.idempotency import (
 from api_gateway.metrics import Metrics
 from api_gateway.routing import Route
 from api_gateway.store import Ask, IdempotencyRecords
-from api_gateway.upstream import UpstreamFailed
 from common.database import DatabaseAway
 from common.ids import new_id
 from common.logging import get_logger

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
+from api_gateway.connection import UpstreamFailed
 from api_gateway.forwarding import read_answer
 from api_gateway.routing import Access, Idempotency, Route
-from api_gateway.upstream import UpstreamFailed, Upstreams
+from api_gateway.upstream import Upstreams
 from common.clock import Clock
 
 KEEP_SECONDS: Final = 60
@@ -128,12 +129,17 @@ def merge(routes: Iterable[Route], documents: Mapping[str, Mapping[str, Any]], b
     }
 
 
+def _is_ours(status: str, answer: Mapping[str, Any]) -> bool:
+    """FastAPI documents a 422 of its own shape, which nobody here ever sends."""
+    return status != "422" or "application/problem+json" in answer.get("content", {})
+
+
 def _public(route: Route, operation: Mapping[str, Any]) -> dict[str, Any]:
     """The operation with what the gateway adds: who may call, the idempotency key, problems, deprecation."""
     shown = dict(operation)
     shown["tags"] = [route.upstream]
     shown["responses"] = {
-        **{status: answer for status, answer in operation.get("responses", {}).items() if status != "422"},
+        **{status: answer for status, answer in operation.get("responses", {}).items() if _is_ours(status, answer)},
         "default": _PROBLEM_ANSWER,
     }
     if route.access is Access.TOKEN:

@@ -78,15 +78,16 @@ def _all_but(*states: State) -> frozenset[State]:
 
 MOVES: Final[Mapping[Trigger, Row]] = {
     "buyer_cancels": Row(
-        {"Processing": "cancelled", "paid_escrow": "refund_pending"}, repeated={"cancelled", "refund_pending"}
+        {"Processing": "cancelled", "paid_escrow": "refund_pending"},
+        repeated={"cancelled", "refund_pending", "refunded"},
     ),
     "vendor_cancels": Row(
         {"Processing": "cancelled", "paid_escrow": "refund_pending", "dispatched": "refund_pending"},
-        repeated={"cancelled", "refund_pending"},
+        repeated={"cancelled", "refund_pending", "refunded"},
     ),
     "staff_cancels": Row(
         {"Processing": "cancelled", "paid_escrow": "refund_pending", "dispatched": "refund_pending"},
-        repeated={"cancelled", "refund_pending"},
+        repeated={"cancelled", "refund_pending", "refunded"},
     ),
     "vendor_dispatches": Row({"paid_escrow": "dispatched"}, repeated={"dispatched"}),
     "pin_accepted": Row(dict.fromkeys(_HELD, "delivered"), repeated={"delivered", "paid"}),

@@ -8,7 +8,7 @@ from common.database import Database
 from payments import store
 from payments.clients.gateway import PaymentGateway
 from payments.domain.refunds import check_refund, next_question_after, read_refund
-from payments.use_cases.record_refund_news import apply_refund_news
+from payments.use_cases.apply_refund_news import apply_refund_news
 
 
 async def ask_about_refund(database: Database, gateway: PaymentGateway, clock: Clock, refund_id: UUID) -> bool:

@@ -15,7 +15,8 @@ from payments.clients.gateway import GatewayRefused, PaymentGateway
 from payments.domain.errors import RefundOutcomeUnknown
 from payments.domain.identifiers import refund_reference
 from payments.domain.refunds import RESUBMIT_AFTER, check_refund, read_refund
-from payments.use_cases.record_refund_news import apply_refund_news, fail_refund
+from payments.use_cases.apply_refund_news import apply_refund_news
+from payments.use_cases.fail_refund import fail_refund
 
 
 async def submit_refund(database: Database, gateway: PaymentGateway, clock: Clock, refund_id: UUID) -> None:
