@@ -49,6 +49,12 @@ _AWAY = (
 )
 
 
+# How asyncpg says that a connection broke under a statement, beside its own errors: the socket's error, or, when the
+# server's farewell comes at the same moment, its confusion about it. No provider is called inside a unit of work, so a
+# broken connection there is always the database's.
+BROKEN = (ConnectionError, asyncpg.InternalClientError)
+
+
 def is_away(error: BaseException) -> bool:
     """Whether the database, not the request or the message, is at fault: wait and try the same again."""
     if isinstance(error, asyncpg.InterfaceError):
@@ -128,8 +134,8 @@ class Database:
         pool = self.api if isinstance(acting_as, Caller) else self.service
         begin = f"BEGIN; {acting_as.row_settings}" if isinstance(acting_as, Caller) else "BEGIN"
         connection = await _acquire(pool)
+        ended = False
         try:
-            ended = False
             try:
                 # BEGIN and the settings of the row policies travel together: one round trip.
                 await connection.execute(begin)
@@ -138,6 +144,8 @@ class Database:
                 speaks = await work._write_outbox()
                 await connection.execute("COMMIT")
                 ended = True
+            except BROKEN as error:
+                raise DatabaseAway("The database went away for a moment. Try again.") from error
             finally:
                 if not ended:
                     await _roll_back(connection)
@@ -155,6 +163,8 @@ class Database:
         try:
             rows: list[asyncpg.Record] = await connection.fetch(statement, *values)
             return rows
+        except BROKEN as error:
+            raise DatabaseAway from error
         finally:
             await self.api.release(connection)
 
@@ -204,7 +214,9 @@ def _pool(url: str, name: str) -> Any:
         timeout=ACQUIRE_SECONDS_MAX,
         command_timeout=STATEMENT_SECONDS_MAX,
         statement_cache_size=512,
-        server_settings={"application_name": name, "jit": "off"},
+        # Every statement here has one good plan whatever its values; left to itself PostgreSQL plans a LIMIT or an array
+        # anew each time, which takes longer than running it (docs/performance.md).
+        server_settings={"application_name": name, "jit": "off", "plan_cache_mode": "force_generic_plan"},
         init=_speak_json,
         reset=_leave_as_it_is,
     )

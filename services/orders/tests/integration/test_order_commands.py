@@ -96,7 +96,8 @@ async def test_late_replays_never_put_the_goods_back_twice_or_take_them_again(ma
             order_id=UUID(order["id"]),
         )
     )
-    assert (await market.post(order, "cancel", market.as_buyer(), cancelled)).status_code == 409
+    # The cancellation has run its course: asking again is a success without effect.
+    assert (await market.post(order, "cancel", market.as_buyer(), cancelled)).status_code == 200
     assert (await market.status_of(order), await market.stock_of(product)) == ("refunded", 2)
 
 
@@ -131,7 +132,7 @@ async def test_the_buyer_cannot_cancel_what_is_on_its_way(market):
     assert await market.status_of(order) == "dispatched"
 
 
-@pytest.mark.parametrize("status", ["expired", "delivered", "paid", "disputed", "refunded"])
+@pytest.mark.parametrize("status", ["expired", "delivered", "paid", "disputed"])
 async def test_an_order_that_has_ended_cannot_be_cancelled_or_dispatched(market, status):
     order = await market.ordered()
     await market.service.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)

@@ -1,13 +1,12 @@
 """The payment gateway's webhooks (contract section 9): signature over the raw bytes first, one commit, then 200."""
 
-from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import GuardedRoute, dependencies_of, ok, public
+from common.http import RawRoute, before_sign_in, dependencies_of, ok
 from common.problems import ValidationFailed
 from payments.dependencies import Dependencies
 from payments.domain.signature import is_signed
@@ -19,23 +18,13 @@ BODY_BYTES_MAX: Final = 1024 * 1024
 _REFUSAL: Final = b'{"error":"Invalid signature"}'
 
 
-class RawRoute(GuardedRoute):
-    """A documented route whose endpoint gets the request as it came: the signature is the only thing that is judged.
-
-    No body is parsed and no token is looked at, which also halves the CPU of the hottest path (performance.md).
-    """
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        endpoint: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
-        return endpoint
-
-
 router = APIRouter(route_class=RawRoute, tags=["functions"])
 
 
 @router.post("/functions/v1/gateway-webhook", responses=answers(200, WebhookReceived))
-@public
+@before_sign_in
 async def gateway_webhook(request: Request) -> Response:
+    """Money news from the payment gateway. The signature is the only thing that is judged, over the raw bytes."""
     dependencies: Dependencies = dependencies_of(request)
     raw = await _raw_body(request)
     if not is_signed(raw, request.headers.get("x-gateway-signature"), dependencies.webhook_secrets):

@@ -7,7 +7,7 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from common.database import ACQUIRE_SECONDS_MAX, Database, DatabaseAway, UnitOfWork, is_away
+from common.database import ACQUIRE_SECONDS_MAX, BROKEN, Database, DatabaseAway, UnitOfWork, is_away
 from common.ids import new_id
 from common.telemetry import trace_headers
 from payments.domain.webhooks import PROVIDER, Arrival
@@ -47,8 +47,8 @@ async def record_webhook_once(database: Database, arrival: Arrival, raw: bytes, 
                 work,
                 trace_headers(),
             )
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        if isinstance(error, OSError) or is_away(error):
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
+        if isinstance(error, (OSError, *BROKEN)) or is_away(error):
             raise DatabaseAway from error
         raise
     return status.endswith(" 1")
