@@ -8,11 +8,11 @@ from starlette.responses import Response
 
 from common.caller import THE_SERVICE
 from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
+from common.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from common.problems import NotFound
 from orders import queries
 from orders.domain.errors import DeliveryPinInvalid
 from orders.domain.pins import WRONG_TRIES_MAX, attempts_remaining
-from orders.routes.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from orders.routes.orders import ONE_ORDER
 from orders.schemas import (
     DeliveryAnswer,

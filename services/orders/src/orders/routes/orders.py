@@ -18,10 +18,10 @@ from common.http import (
     requires,
     signed_in,
 )
+from common.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from common.problems import NotFound
 from orders import queries
 from orders.domain.quotes import Wish
-from orders.routes.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from orders.schemas import (
     CancelRequest,
     CheckoutRequest,

@@ -19,14 +19,6 @@ class CallbackNotAllowed(ValidationFailed):
         super().__init__(f"callbackUrl: {reason}", invalid_params=[InvalidParam("callbackUrl", reason)])
 
 
-class IdempotencyKeyInvalid(ValidationFailed):
-    """The key is absent or no UUID v4 (contract section 3)."""
-
-    def __init__(self) -> None:
-        reason = "a UUID v4 is required"
-        super().__init__(f"Idempotency-Key: {reason}", invalid_params=[InvalidParam("Idempotency-Key", reason)])
-
-
 class IdempotencyKeyReused(ValidationFailed):
     """The key is bound to another content for good (contract section 3)."""
 

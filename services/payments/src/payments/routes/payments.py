@@ -3,15 +3,15 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Depends, Header
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires, signed_in
-from common.ids import parse_uuid
+from common.idempotency import IdempotencyKey
 from payments.dependencies import Dependencies
 from payments.domain.callbacks import is_allowed_callback
-from payments.domain.errors import CallbackNotAllowed, IdempotencyKeyInvalid
+from payments.domain.errors import CallbackNotAllowed
 from payments.queries import find_payment, find_reward_balance, intent_view, page_of_payments
 from payments.routes.listing import listed
 from payments.schemas import Intent, IntentRequest, Payment, RewardBalance, answers
@@ -21,19 +21,9 @@ from payments.use_cases.start_payment import start_payment
 router = guarded_router(tags=["payments"])
 
 
-def idempotency_key(header: Annotated[str, Header(alias="Idempotency-Key")] = "") -> UUID:
-    """The key of the request; raises IdempotencyKeyInvalid (422) without a UUID v4."""
-    key = parse_uuid(header)
-    if key is None or key.version != 4:
-        raise IdempotencyKeyInvalid
-    return key
-
-
 @router.post("/api/payments/intent", status_code=201, responses=answers(201, Intent))
 @requires("orders:place")
-async def start(
-    request: Request, caller: CurrentCaller, body: IntentRequest, key: Annotated[UUID, Depends(idempotency_key)]
-) -> Response:
+async def start(request: Request, caller: CurrentCaller, body: IntentRequest, key: IdempotencyKey) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     if body.callback_url is not None and not is_allowed_callback(body.callback_url, dependencies.allowed_origins):
         raise CallbackNotAllowed

@@ -1,29 +1,19 @@
 """Payouts: asked for by merchants, dispatched by staff."""
 
-import re
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 
 from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires, signed_in
-from common.problems import NotFound, ValidationFailed
+from common.idempotency import IdempotencyKey
+from common.problems import NotFound
 from payouts import queries, schemas
 from payouts.routes.permissions import must_be_allowed_one_of, vendor_of
 from payouts.use_cases.dispatch_payouts import DispatchOrder, dispatch_payouts
 from payouts.use_cases.request_payout import request_payout
 
 router = guarded_router(tags=["payouts"])
-
-_UUID_V4: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
-
-
-def idempotency_key(request: Request) -> UUID:
-    """The key that the gateway passes on; the service keeps it too, so that a lost answer never pays twice (section 3)."""
-    offered = request.headers.get("idempotency-key", "")
-    if not _UUID_V4.fullmatch(offered):
-        raise ValidationFailed.of("Idempotency-Key", "a UUID v4 is required")
-    return UUID(offered)
 
 
 @router.post("/api/payouts", status_code=201, responses=schemas.enveloped(schemas.Payout, 201))
@@ -71,7 +61,7 @@ async def dispatch(
     request: Request,
     caller: CurrentCaller,
     body: schemas.DispatchRequest,
-    key: Annotated[UUID, Depends(idempotency_key)],
+    key: IdempotencyKey,
 ) -> Response:
     """Sends waiting payouts to the gateway, each once. A dry run shows what would be sent."""
     dependencies = dependencies_of(request)

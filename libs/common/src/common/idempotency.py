@@ -1,4 +1,7 @@
-"""The Idempotency-Key of the operations that require one (contract section 3). The gateway refuses first; this is the second lock."""
+"""The Idempotency-Key of the operations that require one (contract section 3).
+
+The gateway refuses first; in a service it is the second lock (decision 10).
+"""
 
 from typing import Annotated, Any, Final
 from uuid import UUID
