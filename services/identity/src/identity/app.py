@@ -17,7 +17,7 @@ from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.passwords import Passwords
 from identity.credentials.signing_keys import SigningKeys
 from identity.domain.institutions import Institutions
-from identity.routes import auth, campuses, functions, keys, profiles, vendors
+from identity.routes import campuses, factors, functions, keys, profiles, sessions, vendors
 from identity.settings import Settings
 from identity.timers import PRUNE_EVERY_SECONDS, prune_sessions_once
 from identity.use_cases.ensure_first_admin import ensure_first_admin
@@ -108,7 +108,15 @@ SERVICE = Service(
     name="identity",
     settings=Settings,
     compose=compose,
-    routers=[auth.router, keys.router, profiles.router, campuses.router, vendors.router, functions.router],
+    routers=[
+        sessions.router,
+        factors.router,
+        keys.router,
+        profiles.router,
+        campuses.router,
+        vendors.router,
+        functions.router,
+    ],
     loops=loops,
     commands={"demo-data": demo_data},
 )

@@ -18,8 +18,8 @@ from common.caller import THE_SERVICE
 from common.ids import new_id
 from common.problems import Unauthorized
 from common.tokens import KeySet, TokenVerifier
-from identity import store
 from identity.credentials.signing_keys import SigningKey
+from identity.store import keys
 from identity.use_cases.ensure_signing_key import ensure_signing_key
 
 from .conftest import Identity
@@ -31,7 +31,7 @@ async def signed(identity: Identity) -> AsyncIterator[tuple[Identity, SigningKey
     await identity.sign_up("tola@unilag.edu.ng")
     tokens = await identity.log_in("tola@unilag.edu.ng")
     async with identity.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        current = await store.find_current_key(uow)
+        current = await keys.find_current_key(uow)
     assert current is not None
     async with httpx.AsyncClient() as client:
         public = (await client.get(identity.jwks_url)).json()["keys"][0]

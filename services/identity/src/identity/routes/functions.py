@@ -8,8 +8,8 @@ from starlette.responses import Response
 from common.caller import ServiceItself
 from common.database import UnitOfWork
 from common.http import dependencies_of, guarded_router, ok, service_key_only
-from identity import schemas
 from identity.domain.referrals import Provisioned
+from identity.schemas.people import CreatedUser, CreateUserRequest, NewUserMetadata
 from identity.use_cases.provision_user import NewUser, provision_user
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ router = guarded_router(tags=["functions"])
 CREATING_USERS = ServiceItself("the create-user function")
 
 
-@router.post("/functions/v1/create-user", responses={200: {"model": schemas.CreatedUser}})
+@router.post("/functions/v1/create-user", responses={200: {"model": CreatedUser}})
 @service_key_only
-async def create_user_route(request: Request, body: schemas.CreateUserRequest) -> Response:
+async def create_user_route(request: Request, body: CreateUserRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
-    metadata = body.user.user_metadata or schemas.NewUserMetadata()
+    metadata = body.user.user_metadata or NewUserMetadata()
     user = NewUser(body.user.id, body.user.email, body.user.phone, metadata.full_name, metadata.referral_token)
 
     async def provision(uow: UnitOfWork) -> Provisioned:

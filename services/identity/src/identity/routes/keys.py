@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from common.caller import THE_SERVICE
 from common.http import dependencies_of, guarded_router, public
-from identity import queries
+from identity.queries.keys import list_public_keys
 
 if TYPE_CHECKING:
     from identity.app import Dependencies
@@ -21,7 +21,7 @@ router = guarded_router(tags=["auth"])
 async def jwks_route(request: Request) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        keys = await queries.list_public_keys(uow)
+        keys = await list_public_keys(uow)
     # Short, so that a new key is known everywhere long before the old one goes.
     headers = {"Cache-Control": "public, max-age=60"}
     return Response(msgspec.json.encode({"keys": keys}), headers=headers, media_type="application/json")

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from common.cursors import CursorSigner
-from identity.queries import Position
+from identity.queries.pages import Position
 
 
 def page_after(cursors: CursorSigner, scope: Sequence[Any], cursor: str | None) -> Position | None:

@@ -9,7 +9,8 @@ from starlette.responses import Response
 
 from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
 from common.problems import ValidationFailed
-from identity import queries, schemas
+from identity.queries.people import profile_of, referral_of
+from identity.schemas.people import Profile, ProfileChangeRequest, Referral
 from identity.use_cases.change_profile import change_profile
 
 if TYPE_CHECKING:
@@ -18,21 +19,21 @@ if TYPE_CHECKING:
 router = guarded_router(tags=["profiles"])
 
 
-@router.get("/api/profiles/current", responses={200: {"model": schemas.Profile}})
+@router.get("/api/profiles/current", responses={200: {"model": Profile}})
 @signed_in
 async def read_profile_route(request: Request, caller: CurrentCaller) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        profile = await queries.profile_of(uow, caller.id)
+        profile = await profile_of(uow, caller.id)
     return ok(request, profile, headers={"ETag": f'"{profile["revision"]}"'})
 
 
-@router.patch("/api/profiles/current", responses={200: {"model": schemas.Profile}})
+@router.patch("/api/profiles/current", responses={200: {"model": Profile}})
 @signed_in
 async def change_profile_route(
     request: Request,
     caller: CurrentCaller,
-    body: schemas.ProfileChangeRequest,
+    body: ProfileChangeRequest,
     if_match: Annotated[str | None, Header(max_length=40)] = None,
 ) -> Response:
     dependencies: Dependencies = dependencies_of(request)
@@ -43,12 +44,12 @@ async def change_profile_route(
     return ok(request, profile, headers={"ETag": f'"{profile["revision"]}"'})
 
 
-@router.get("/api/referrals/current", responses={200: {"model": schemas.Referral}})
+@router.get("/api/referrals/current", responses={200: {"model": Referral}})
 @signed_in
 async def read_referral_route(request: Request, caller: CurrentCaller) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        referral = await queries.referral_of(uow, caller.id)
+        referral = await referral_of(uow, caller.id)
     return ok(request, referral)
 
 

@@ -8,7 +8,8 @@ from common.caller import Caller
 from common.database import UnitOfWork
 from common.problems import StaleRevision
 from contracts.identity import ProfileChanged
-from identity import queries, store
+from identity.queries.people import profile_of
+from identity.store import people
 
 
 async def change_profile(
@@ -18,17 +19,17 @@ async def change_profile(
 
     Raises ProfileMissing, and StaleRevision when the profile has changed since `revision` or changes meanwhile.
     """
-    before = await queries.profile_of(uow, caller.id)
+    before = await profile_of(uow, caller.id)
     if revision is not None and revision != before["revision"]:
         raise StaleRevision
     wanted = {name: changes.get(name, before[name]) for name in ("fullName", "phone")}
     if all(wanted[name] == before[name] for name in wanted):
         return before
-    if not await store.save_profile(
+    if not await people.save_profile(
         uow, caller.id, before["revision"], full_name=wanted["fullName"], phone=wanted["phone"], now=now
     ):
         raise StaleRevision
-    after = await queries.profile_of(uow, caller.id)
+    after = await profile_of(uow, caller.id)
     uow.publish(
         ProfileChanged(
             user_id=caller.id,

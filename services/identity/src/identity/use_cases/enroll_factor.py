@@ -7,9 +7,9 @@ from uuid import UUID
 from common.caller import Caller
 from common.database import UnitOfWork
 from common.ids import new_id
-from identity import store
 from identity.credentials.one_time_codes import OneTimeCodes
 from identity.domain.errors import SessionNotHeld
+from identity.store import accounts, factors
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ async def enroll_factor(uow: UnitOfWork, codes: OneTimeCodes, caller: Caller, *,
 
     Raises StepUpRequired when they have a factor already and have not just shown it: a password alone must not add one.
     """
-    account = await store.lock_account(uow, caller.id)
+    account = await accounts.lock_account(uow, caller.id)
     if account is None:
         raise SessionNotHeld
-    if any(factor.confirmed for factor in await store.list_factors(uow, caller.id)):
+    if any(factor.confirmed for factor in await factors.list_factors(uow, caller.id)):
         caller.must_have_stepped_up(now)
-    await store.forget_unconfirmed_factors(uow, caller.id)
+    await factors.forget_unconfirmed_factors(uow, caller.id)
     factor_id, secret = new_id(), codes.new_secret()
-    await store.record_factor(uow, factor_id, caller.id, codes.seal(factor_id, secret), now)
+    await factors.record_factor(uow, factor_id, caller.id, codes.seal(factor_id, secret), now)
     return Enrolled(factor_id, secret, codes.otpauth_uri(secret, account.email))

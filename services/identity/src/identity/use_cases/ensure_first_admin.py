@@ -6,11 +6,11 @@ from common.caller import ServiceItself
 from common.database import Database
 from common.ids import new_id
 from common.logging import get_logger
-from identity import store
 from identity.credentials.passwords import Passwords
 from identity.domain import password_rules
 from identity.domain.addresses import is_email, normal_email
 from identity.domain.institutions import Institutions
+from identity.store import accounts, keys, people
 from identity.use_cases.provision_user import NewUser, provision_user
 
 log = get_logger(__name__)
@@ -31,11 +31,11 @@ async def ensure_first_admin(
     if not is_email(address) or len(password) < password_rules.CHARACTERS_MIN:
         raise BootstrapImpossible(BootstrapImpossible.__doc__)
     async with database.unit_of_work(acting_as=STARTING) as uow:
-        await store.lock_foundations(uow)
-        if await store.find_account(uow, address) is not None:
+        await keys.lock_foundations(uow)
+        if await accounts.find_account(uow, address) is not None:
             return
         user = NewUser(new_id(), address, full_name="Platform administrator")
         await provision_user(uow, user, institutions=institutions, reward_minor=0, now=now)
-        await store.record_account_once(uow, user.id, address, await passwords.hash(password), now)
-        await store.record_role_once(uow, user.id, "platform_admin", now)
+        await accounts.record_account_once(uow, user.id, address, await passwords.hash(password), now)
+        await people.record_role_once(uow, user.id, "platform_admin", now)
     log.info("first platform administrator created", user_id=str(user.id))

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from common.caller import ServiceItself
 from common.database import Database
-from identity import store
 from identity.credentials.signing_keys import SigningKeys
+from identity.store import keys
 
 STARTING = ServiceItself("the first start")
 
@@ -13,10 +13,10 @@ STARTING = ServiceItself("the first start")
 async def ensure_signing_key(database: Database, signing_keys: SigningKeys, *, now: datetime) -> None:
     """There is a key to sign with. Of several processes that start at once, one makes it."""
     async with database.unit_of_work(acting_as=STARTING) as uow:
-        await store.lock_foundations(uow)
-        current = await store.find_current_key(uow)
+        await keys.lock_foundations(uow)
+        current = await keys.find_current_key(uow)
         if current is None:
-            await store.record_current_key(uow, signing_keys.make(), now)
+            await keys.record_current_key(uow, signing_keys.make(), now)
         else:
             # A wrong SEALING_KEY must stop the start, not the first login.
             signing_keys.open(*current)

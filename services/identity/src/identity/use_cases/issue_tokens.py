@@ -3,11 +3,11 @@
 from datetime import datetime
 
 from common.database import UnitOfWork
-from identity import store
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn, new_refresh_token, sign_access_token, stored_hash
 from identity.domain.sessions import REFRESH_LIFE
 from identity.domain.standing import SignIn, Standing
+from identity.store import keys, sessions
 
 
 class NoSigningKey(Exception):
@@ -18,11 +18,11 @@ async def issue_tokens(
     uow: UnitOfWork, signing_keys: SigningKeys, standing: Standing, sign_in: SignIn, *, issuer: str, now: datetime
 ) -> SignedIn:
     """A person gets an access token for their standing of this moment, and a refresh token that works once."""
-    current = await store.find_current_key(uow)
+    current = await keys.find_current_key(uow)
     if current is None:
         raise NoSigningKey
     refresh_token = new_refresh_token(sign_in.session_id)
-    await store.record_refresh_token(
+    await sessions.record_refresh_token(
         uow, stored_hash(refresh_token), sign_in, issued_at=now, expires_at=now + REFRESH_LIFE
     )
     key = signing_keys.open(*current)

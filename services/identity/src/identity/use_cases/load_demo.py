@@ -14,11 +14,11 @@ from contracts.demo import DemoUser
 from contracts.identity import CampusChanged, HubChanged, ReferralOutcome, UserProvisioned, VendorApproved
 from contracts.permissions import STAFF_ROLES, leading_role
 from identity import demo as demo_rows
-from identity import store
 from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.passwords import Passwords
 from identity.domain import password_rules
 from identity.domain.addresses import mailbox_of
+from identity.store import factors, keys, people
 
 LOADING: Final = ServiceItself("demo data")
 
@@ -50,7 +50,7 @@ async def load_demo(
     good = {text for text in set(hashes.values()) if await passwords.matches(text, secrets.password)}
     password_hash = next(iter(good), None) or await passwords.hash(secrets.password)
     async with database.unit_of_work(acting_as=LOADING) as uow:
-        await store.lock_foundations(uow)
+        await keys.lock_foundations(uow)
         await _load_campuses(uow, now)
         for user in demo.USERS:
             await _load_user(uow, user, now)
@@ -88,7 +88,7 @@ async def _load_campuses(uow: UnitOfWork, now: datetime) -> None:
 
 
 async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
-    created = await store.record_profile_once(
+    created = await people.record_profile_once(
         uow,
         user_id=user.id,
         email=user.email,
@@ -104,7 +104,7 @@ async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
     for role in user.roles:
         office = user.campus_id if role in STAFF_ROLES else None
         hub_id = demo.AKOKA_HUB.id if role == "hub_agent" else None
-        await store.record_role_once(uow, user.id, role, now, campus_id=office, hub_id=hub_id)
+        await people.record_role_once(uow, user.id, role, now, campus_id=office, hub_id=hub_id)
     uow.publish(
         UserProvisioned(
             user_id=user.id,
@@ -121,9 +121,9 @@ async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
 async def _load_factor(uow: UnitOfWork, codes: OneTimeCodes, user_id: UUID, secret: str | None, now: datetime) -> None:
     if secret is None:
         return
-    standing = [factor for factor in await store.list_factors(uow, user_id) if factor.confirmed]
+    standing = [factor for factor in await factors.list_factors(uow, user_id) if factor.confirmed]
     if any(codes.unseal(factor.id, factor.secret_sealed) == secret for factor in standing):
         return
     await demo_rows.forget_factors(uow, user_id)
     factor_id = new_id()
-    await store.record_factor(uow, factor_id, user_id, codes.seal(factor_id, secret), now, confirmed=True)
+    await factors.record_factor(uow, factor_id, user_id, codes.seal(factor_id, secret), now, confirmed=True)

@@ -6,10 +6,10 @@ from uuid import UUID
 from common.clock import iso
 from common.database import UnitOfWork
 from contracts.identity import SessionRevoked
-from identity import store
+from identity.store import sessions
 
 
 async def log_out(uow: UnitOfWork, user_id: UUID, session_id: UUID, *, now: datetime) -> None:
     """A person ends the session of their token: its refresh tokens are worth nothing, and every service hears of it."""
-    if await store.end_session_once(uow, session_id, user_id, now, "logged_out"):
+    if await sessions.end_session_once(uow, session_id, user_id, now, "logged_out"):
         uow.publish(SessionRevoked(user_id=user_id, session_id=session_id, not_before=iso(now)))

@@ -7,10 +7,10 @@ from uuid import UUID
 from common.database import UnitOfWork
 from common.ids import new_secret
 from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned
-from identity import store
 from identity.domain.addresses import e164_or_none, mailbox_of, normal_email
 from identity.domain.institutions import Institution, Institutions
 from identity.domain.referrals import NotRewarded, Provisioned, judge_referral
+from identity.store import people
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ async def provision_user(
     """
     email = normal_email(user.email)
     mailbox, phone = mailbox_of(email), e164_or_none(user.phone)
-    await store.lock_mailbox(uow, mailbox)
+    await people.lock_mailbox(uow, mailbox)
     campus_id = await _settle_campus(uow, institutions.institution_of(email), now)
-    created = await store.record_profile_once(
+    created = await people.record_profile_once(
         uow,
         user_id=user.id,
         email=email,
@@ -48,7 +48,7 @@ async def provision_user(
         now=now,
     )
     if created:
-        await store.record_role_once(uow, user.id, "buyer", now)
+        await people.record_role_once(uow, user.id, "buyer", now)
         referral = await _settle_referral(uow, user, mailbox, reward_minor, now)
         uow.publish(
             UserProvisioned(
@@ -61,19 +61,19 @@ async def provision_user(
                 referral=referral,
             )
         )
-    return await store.find_provisioned(uow, user.id)
+    return await people.find_provisioned(uow, user.id)
 
 
 async def _settle_campus(uow: UnitOfWork, institution: Institution | None, now: datetime) -> UUID | None:
     """The campus of an institution exists from its first student on."""
     if institution is None:
         return None
-    standing = await store.find_campus_id(uow, institution.domain)
+    standing = await people.find_campus_id(uow, institution.domain)
     if standing is not None:
         return standing
-    if await store.record_campus_once(uow, institution, now):
+    if await people.record_campus_once(uow, institution, now):
         uow.publish(CampusChanged(campus_id=institution.campus_id, name=institution.name, active=True))
-    return await store.find_campus_id(uow, institution.domain)
+    return await people.find_campus_id(uow, institution.domain)
 
 
 async def _settle_referral(
@@ -84,14 +84,14 @@ async def _settle_referral(
         user.id,
         mailbox,
         token_given=bool(token),
-        referrer=await store.find_referrer(uow, token) if token else None,
-        mailbox_known=await store.is_mailbox_known(uow, mailbox, besides=user.id),
+        referrer=await people.find_referrer(uow, token) if token else None,
+        mailbox_known=await people.is_mailbox_known(uow, mailbox, besides=user.id),
     )
     if isinstance(verdict, NotRewarded):
-        await store.save_referral_outcome(uow, user.id, applied=False, reward_minor=0, reason=verdict.reason)
+        await people.save_referral_outcome(uow, user.id, applied=False, reward_minor=0, reason=verdict.reason)
         return ReferralOutcome(applied=False, reward_minor=0)
-    await store.record_referral(
+    await people.record_referral(
         uow, user_id=user.id, referrer_id=verdict.referrer_id, mailbox=mailbox, reward_minor=reward_minor, now=now
     )
-    await store.save_referral_outcome(uow, user.id, applied=True, reward_minor=reward_minor, reason=None)
+    await people.save_referral_outcome(uow, user.id, applied=True, reward_minor=reward_minor, reason=None)
     return ReferralOutcome(applied=True, reward_minor=reward_minor, referrer_id=verdict.referrer_id)

@@ -7,10 +7,10 @@ from uuid import UUID
 from common.caller import ServiceItself
 from common.database import Database, UnitOfWork
 from common.ids import new_id
-from identity import store
 from identity.credentials.passwords import Passwords
 from identity.domain.institutions import Institutions
 from identity.domain.referrals import Provisioned
+from identity.store import accounts
 from identity.use_cases.provision_user import NewUser, provision_user
 
 SIGNING_UP = ServiceItself("a person who signs up is no caller yet")
@@ -50,7 +50,7 @@ async def sign_up(
 
     async def open_account(uow: UnitOfWork) -> Provisioned:
         provisioned = await provision_user(uow, user, institutions=institutions, reward_minor=reward_minor, now=now)
-        if not await store.record_account_once(uow, user.id, request.email, password_hash, now):
+        if not await accounts.record_account_once(uow, user.id, request.email, password_hash, now):
             raise _AddressTaken
         return provisioned
 
@@ -58,5 +58,5 @@ async def sign_up(
         await database.transact(acting_as=SIGNING_UP, work=open_account)
     except _AddressTaken:
         async with database.unit_of_work(acting_as=SIGNING_UP) as uow:
-            await store.count_repeated_sign_up(uow, request.email)
+            await accounts.count_repeated_sign_up(uow, request.email)
     return user.id

@@ -5,14 +5,14 @@ from uuid import UUID
 
 from common.caller import Caller
 from common.database import UnitOfWork
-from identity import store
 from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn
 from identity.domain.errors import SessionNotHeld, TooManyWrongCodes
 from identity.domain.one_time_codes import blocked_until
 from identity.domain.standing import SignIn
-from identity.store import Factor
+from identity.store import accounts, factors, sessions
+from identity.store.factors import Factor
 from identity.use_cases.issue_tokens import issue_tokens
 
 
@@ -32,33 +32,33 @@ async def verify_factor(
     None means a wrong code; it is no exception, because the count of wrong codes must commit. Raises SessionNotHeld
     and TooManyWrongCodes, and StepUpRequired for a first code of a further factor at AAL1.
     """
-    account = await store.lock_account(uow, caller.id)
-    session = await store.lock_session(uow, caller.session_id, caller.id) if caller.session_id else None
+    account = await accounts.lock_account(uow, caller.id)
+    session = await sessions.lock_session(uow, caller.session_id, caller.id) if caller.session_id else None
     if account is None or session is None:
         raise SessionNotHeld
     if account.code_blocked_until is not None and now < account.code_blocked_until:
         raise TooManyWrongCodes(account.code_blocked_until - now)
-    accepted = _accepted(codes, await store.list_factors(uow, caller.id), code, factor_id, caller, now)
+    accepted = _accepted(codes, await factors.list_factors(uow, caller.id), code, factor_id, caller, now)
     if accepted is None:
         failures = account.code_failures + 1
-        await store.save_code_failures(uow, caller.id, failures, blocked_until(failures, now))
+        await accounts.save_code_failures(uow, caller.id, failures, blocked_until(failures, now))
         return None
-    await store.save_factor_used(uow, accepted[0].id, accepted[1], now)
-    await store.save_code_failures(uow, caller.id, 0, None)
-    standing = await store.find_standing(uow, caller.id)
+    await factors.save_factor_used(uow, accepted[0].id, accepted[1], now)
+    await accounts.save_code_failures(uow, caller.id, 0, None)
+    standing = await accounts.find_standing(uow, caller.id)
     sign_in = SignIn(session.session_id, session.signed_in_at, now)
     return await issue_tokens(uow, signing_keys, standing, sign_in, issuer=issuer, now=now)
 
 
 def _accepted(
-    codes: OneTimeCodes, factors: list[Factor], code: str, factor_id: UUID | None, caller: Caller, now: datetime
+    codes: OneTimeCodes, enrolled: list[Factor], code: str, factor_id: UUID | None, caller: Caller, now: datetime
 ) -> tuple[Factor, int] | None:
     """The factor whose code this is, with the code's time step.
 
     Without a named factor the confirmed ones are asked, or else the new one that is being confirmed.
     """
-    confirmed = [factor for factor in factors if factor.confirmed]
-    asked = [factor for factor in factors if factor.id == factor_id] if factor_id else confirmed or factors
+    confirmed = [factor for factor in enrolled if factor.confirmed]
+    asked = [factor for factor in enrolled if factor.id == factor_id] if factor_id else confirmed or enrolled
     for factor in asked:
         if confirmed and not factor.confirmed:
             # Otherwise whoever has the password alone could confirm a factor of their own beside the owner's.

@@ -1,0 +1,1 @@
+"""Reads for GET: rows in their public shape."""

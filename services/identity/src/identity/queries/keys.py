@@ -1,0 +1,13 @@
+"""Signing keys."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from common.database import UnitOfWork
+
+_PUBLIC_KEYS: Final = "SELECT public_key FROM signing_keys ORDER BY created_at DESC"
+
+
+async def list_public_keys(uow: UnitOfWork) -> list[Mapping[str, Any]]:
+    """The public halves of the current and the previous signing keys."""
+    return [row["public_key"] for row in await uow.fetch(_PUBLIC_KEYS)]

@@ -1,0 +1,1 @@
+"""Request bodies, and the response shapes that OpenAPI shows."""

@@ -1,0 +1,33 @@
+"""Fields that several bodies share."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, StringConstraints
+
+from identity.domain import password_rules
+from identity.domain.addresses import e164_or_none, is_email, normal_email
+
+
+def _email(text: str) -> str:
+    address = normal_email(text)
+    if not is_email(address):
+        raise ValueError("is no mail address")
+    return address
+
+
+def _phone(text: str) -> str:
+    number = e164_or_none(text)
+    if number is None:
+        raise ValueError("is no phone number; write it with its country code, such as +2348031234567")
+    return number
+
+
+Email = Annotated[str, StringConstraints(max_length=320), AfterValidator(_email)]
+# Whatever was typed at a sign-in is compared, never judged: the answer must not tell addresses apart by their form.
+AnyAddress = Annotated[str, StringConstraints(min_length=1, max_length=320)]
+Phone = Annotated[str, StringConstraints(max_length=40), AfterValidator(_phone)]
+NewPassword = Annotated[
+    str, StringConstraints(min_length=password_rules.CHARACTERS_MIN, max_length=password_rules.CHARACTERS_MAX)
+]
+FullName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+ReferralToken = Annotated[str, StringConstraints(max_length=64)]

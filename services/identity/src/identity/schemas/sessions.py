@@ -1,0 +1,47 @@
+"""Bodies and answers of sign-up and sessions."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import StringConstraints
+
+from common.schemas import RequestBody, ResponseShape
+from identity.schemas.fields import AnyAddress, Email, FullName, NewPassword, Phone, ReferralToken
+
+
+class SignUpRequest(RequestBody):
+    email: Email
+    password: NewPassword
+    full_name: FullName
+    phone: Phone | None = None
+    referral_token: ReferralToken | None = None
+
+
+class LogInRequest(RequestBody):
+    email: AnyAddress
+    password: Annotated[str, StringConstraints(min_length=1, max_length=1024)]
+
+
+class RefreshRequest(RequestBody):
+    refresh_token: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+
+
+class LogOutRequest(RequestBody):
+    """Nothing: the token tells the session."""
+
+
+class SignedUp(ResponseShape):
+    user_id: UUID
+
+
+class Tokens(ResponseShape):
+    access_token: str
+    refresh_token: str
+    token_type: Literal["Bearer"]
+    expires_in: int
+    aal: Literal["aal1", "aal2"]
+    mfa_required: bool
+
+
+class SessionEnd(ResponseShape):
+    session_id: UUID

@@ -1,0 +1,86 @@
+# ruff: noqa: S105 - statements about tokens and password hashes are no passwords
+"""What a person signs in with, and who they are when they do."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from contracts.permissions import leading_role
+from identity.domain.standing import Standing
+
+_RECORD_ACCOUNT: Final = """
+INSERT INTO accounts (user_id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (email) DO NOTHING RETURNING true
+"""
+_COUNT_REPEATED_SIGN_UP: Final = "UPDATE accounts SET repeated_sign_ups = repeated_sign_ups + 1 WHERE email = $1"
+_FIND_ACCOUNT: Final = "SELECT user_id, password_hash FROM accounts WHERE email = $1"
+_SAVE_PASSWORD_HASH: Final = "UPDATE accounts SET password_hash = $3 WHERE user_id = $1 AND password_hash = $2"
+_FIND_STANDING: Final = """
+SELECT p.id, p.campus_id AS home_campus_id,
+    array(SELECT role FROM role_grants WHERE user_id = p.id ORDER BY role) AS roles,
+    (SELECT campus_id FROM role_grants WHERE user_id = p.id AND campus_id IS NOT NULL ORDER BY role LIMIT 1) AS office_campus_id,
+    (SELECT id FROM vendors WHERE owner_user_id = p.id AND status = 'active') AS vendor_id,
+    EXISTS (SELECT FROM totp_factors WHERE user_id = p.id AND confirmed_at IS NOT NULL) AS has_second_factor
+FROM profiles p WHERE p.id = $1
+"""
+
+_LOCK_ACCOUNT: Final = "SELECT email, code_failures, code_blocked_until FROM accounts WHERE user_id = $1 FOR UPDATE"
+_SAVE_CODE_FAILURES: Final = "UPDATE accounts SET code_failures = $2, code_blocked_until = $3 WHERE user_id = $1"
+
+
+async def record_account_once(uow: UnitOfWork, user_id: UUID, email: str, password_hash: str, now: datetime) -> bool:
+    """Whether the address was free."""
+    return bool(await uow.fetch_value(_RECORD_ACCOUNT, user_id, email, password_hash, now))
+
+
+async def count_repeated_sign_up(uow: UnitOfWork, email: str) -> None:
+    await uow.execute(_COUNT_REPEATED_SIGN_UP, email)
+
+
+async def find_account(uow: UnitOfWork, email: str) -> tuple[UUID, str] | None:
+    """User id and password hash of a normal address."""
+    row = await uow.fetch_row(_FIND_ACCOUNT, email)
+    return (row["user_id"], row["password_hash"]) if row else None
+
+
+async def save_password_hash(uow: UnitOfWork, user_id: UUID, old: str, new: str) -> None:
+    """Replaces the hash unless it was replaced meanwhile."""
+    await uow.execute(_SAVE_PASSWORD_HASH, user_id, old, new)
+
+
+async def find_standing(uow: UnitOfWork, user_id: UUID) -> Standing:
+    """Who the person is at this moment."""
+    row = await uow.fetch_row(_FIND_STANDING, user_id)
+    if row is None:
+        raise LookupError("an account has a profile")
+    return Standing(
+        user_id=row["id"],
+        role=leading_role(row["roles"]),
+        roles=tuple(row["roles"]),
+        campus_id=row["office_campus_id"] or row["home_campus_id"],
+        vendor_id=row["vendor_id"],
+        has_second_factor=row["has_second_factor"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LockedAccount:
+    """An account in hand, for everything that concerns its second factors."""
+
+    email: str
+    code_failures: int
+    code_blocked_until: datetime | None
+
+
+async def lock_account(uow: UnitOfWork, user_id: UUID) -> LockedAccount | None:
+    """One code at a time for one account: two at once must not both find the code unused."""
+    row = await uow.fetch_row(_LOCK_ACCOUNT, user_id)
+    return LockedAccount(*row) if row else None
+
+
+async def save_code_failures(
+    uow: UnitOfWork, user_id: UUID, failures: int, code_blocked_until: datetime | None
+) -> None:
+    await uow.execute(_SAVE_CODE_FAILURES, user_id, failures, code_blocked_until)

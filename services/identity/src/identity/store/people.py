@@ -1,0 +1,121 @@
+"""People as others know them: profiles, referrals, roles. SQL for writes, and the reads that a write decides on."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from identity.domain.institutions import Institution
+from identity.domain.referrals import Provisioned, Referrer
+
+# Two profiles of one mailbox at the same moment would each believe to be the first one.
+_LOCK_MAILBOX: Final = "SELECT pg_advisory_xact_lock(hashtextextended('mailbox:' || $1, 0))"
+_FIND_CAMPUS: Final = "SELECT id FROM campuses WHERE domain = $1"
+_RECORD_CAMPUS: Final = """
+INSERT INTO campuses (id, name, domain, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT DO NOTHING RETURNING id
+"""
+_RECORD_PROFILE: Final = """
+INSERT INTO profiles (id, email, mailbox, phone, full_name, campus_id, referral_token, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+ON CONFLICT (id) DO NOTHING RETURNING true
+"""
+_FIND_PROVISIONED: Final = """
+SELECT id, campus_id, referral_applied, referral_reward_minor, referral_reason FROM profiles WHERE id = $1
+"""
+_FIND_REFERRER: Final = "SELECT id, mailbox FROM profiles WHERE referral_token = $1"
+_MAILBOX_KNOWN: Final = "SELECT EXISTS (SELECT FROM profiles WHERE mailbox = $1 AND id <> $2)"
+_RECORD_REFERRAL: Final = """
+INSERT INTO referrals (user_id, referrer_id, mailbox, reward_minor, created_at) VALUES ($1, $2, $3, $4, $5)
+"""
+_SAVE_REFERRAL_OUTCOME: Final = """
+UPDATE profiles SET referral_applied = $2, referral_reward_minor = $3, referral_reason = $4 WHERE id = $1
+"""
+_RECORD_ROLE: Final = """
+INSERT INTO role_grants (user_id, role, campus_id, hub_id, granted_by, granted_at) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (user_id, role) DO NOTHING RETURNING true
+"""
+_SAVE_PROFILE: Final = """
+UPDATE profiles SET full_name = $3, phone = $4, revision = revision + 1, updated_at = $5
+WHERE id = $1 AND revision = $2 RETURNING revision
+"""
+
+
+async def lock_mailbox(uow: UnitOfWork, mailbox: str) -> None:
+    """One profile at a time for one mailbox, until the transaction ends."""
+    await uow.execute(_LOCK_MAILBOX, mailbox)
+
+
+async def find_campus_id(uow: UnitOfWork, domain: str) -> UUID | None:
+    found: UUID | None = await uow.fetch_value(_FIND_CAMPUS, domain)
+    return found
+
+
+async def record_campus_once(uow: UnitOfWork, institution: Institution, now: datetime) -> bool:
+    """Whether this made the campus; otherwise it stands already."""
+    values = (institution.campus_id, institution.name, institution.domain, now)
+    return await uow.fetch_value(_RECORD_CAMPUS, *values) is not None
+
+
+async def record_profile_once(
+    uow: UnitOfWork,
+    *,
+    user_id: UUID,
+    email: str,
+    mailbox: str,
+    phone: str | None,
+    full_name: str | None,
+    campus_id: UUID | None,
+    referral_token: str,
+    now: datetime,
+) -> bool:
+    """Whether this made the profile. Two at once: the second waits for the first, and then finds it."""
+    values = (user_id, email, mailbox, phone, full_name, campus_id, referral_token, now)
+    return bool(await uow.fetch_value(_RECORD_PROFILE, *values))
+
+
+async def find_provisioned(uow: UnitOfWork, user_id: UUID) -> Provisioned:
+    row = await uow.fetch_row(_FIND_PROVISIONED, user_id)
+    if row is None:
+        raise LookupError("the profile was there a moment ago, and profiles are never deleted")
+    return Provisioned(*row)
+
+
+async def find_referrer(uow: UnitOfWork, referral_token: str) -> Referrer | None:
+    row = await uow.fetch_row(_FIND_REFERRER, referral_token)
+    return Referrer(row["id"], row["mailbox"]) if row else None
+
+
+async def is_mailbox_known(uow: UnitOfWork, mailbox: str, *, besides: UUID) -> bool:
+    return bool(await uow.fetch_value(_MAILBOX_KNOWN, mailbox, besides))
+
+
+async def record_referral(
+    uow: UnitOfWork, *, user_id: UUID, referrer_id: UUID, mailbox: str, reward_minor: int, now: datetime
+) -> None:
+    await uow.execute(_RECORD_REFERRAL, user_id, referrer_id, mailbox, reward_minor, now)
+
+
+async def save_referral_outcome(
+    uow: UnitOfWork, user_id: UUID, *, applied: bool, reward_minor: int, reason: str | None
+) -> None:
+    await uow.execute(_SAVE_REFERRAL_OUTCOME, user_id, applied, reward_minor, reason)
+
+
+async def record_role_once(
+    uow: UnitOfWork,
+    user_id: UUID,
+    role: str,
+    now: datetime,
+    *,
+    campus_id: UUID | None = None,
+    hub_id: UUID | None = None,
+) -> bool:
+    return bool(await uow.fetch_value(_RECORD_ROLE, user_id, role, campus_id, hub_id, None, now))
+
+
+async def save_profile(
+    uow: UnitOfWork, user_id: UUID, revision: int, *, full_name: str | None, phone: str | None, now: datetime
+) -> bool:
+    """Whether the profile still had this revision. Runs as the caller, whose policy allows only their own row."""
+    return await uow.fetch_value(_SAVE_PROFILE, user_id, revision, full_name, phone, now) is not None
