@@ -26,9 +26,9 @@ from common.cursors import CursorSigner
 from common.database import Database, UnitOfWork
 from common.ids import new_id
 from contracts.permissions import permissions_of
-from orders import queries
 from orders.domain.orders import Windows
 from orders.domain.quotes import Wish
+from orders.queries.orders import page_of_orders
 from orders.use_cases.place_order import Checkout, place_order
 from payments.domain import postings
 
@@ -82,7 +82,7 @@ async def own_orders(database: Database, number: int | None = None) -> None:
     """The newest page of a buyer's orders, under row security."""
     caller = _BUYERS[number or random.randint(1, seeds.BUYERS)]
     async with database.unit_of_work(acting_as=caller) as uow:
-        page = await queries.page_of_orders(uow, _SIGNER, caller, _PAGE, None)
+        page = await page_of_orders(uow, _SIGNER, caller, _PAGE, None)
     if len(page.rows) != _PAGE:
         raise RuntimeError(f"a page of {len(page.rows)} orders is not what is measured")
 

@@ -6,22 +6,17 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.answers import answers
 from common.caller import THE_SERVICE
 from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
 from common.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from common.problems import NotFound
-from orders import queries
 from orders.domain.errors import DeliveryPinInvalid
 from orders.domain.pins import WRONG_TRIES_MAX, attempts_remaining
+from orders.queries.orders import find_order, find_sealed_pin
 from orders.routes.orders import ONE_ORDER
-from orders.schemas import (
-    DeliveryAnswer,
-    DeliveryPinAnswer,
-    EmptyRequest,
-    ReissuedPinAnswer,
-    VerifyDeliveryRequest,
-    answers,
-)
+from orders.schemas.delivery import DeliveryAnswer, DeliveryPinAnswer, ReissuedPinAnswer, VerifyDeliveryRequest
+from orders.schemas.orders import EmptyRequest
 from orders.use_cases.find_parts import find_parts
 from orders.use_cases.reissue_delivery_pin import reissue_delivery_pin
 from orders.use_cases.verify_delivery import Try, verify_delivery
@@ -57,7 +52,7 @@ async def verify(
             now=dependencies.clock.now(),
             windows=dependencies.windows,
         )
-        order = await queries.order(uow, order_id, caller)
+        order = await find_order(uow, order_id, caller)
     if wrong is not None:
         raise DeliveryPinInvalid(wrong.attempts_remaining)
     if order is None:
@@ -71,7 +66,7 @@ async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: U
     """For the buyer alone; for everybody else there is none."""
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        sealed = await queries.sealed_pin(uow, order_id)
+        sealed = await find_sealed_pin(uow, order_id)
     if sealed is None:
         raise NotFound
     pin = dependencies.pins.open_kept(order_id, sealed.issue, sealed.sealed)

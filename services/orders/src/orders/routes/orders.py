@@ -6,6 +6,7 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.answers import answers
 from common.caller import THE_SERVICE
 from common.http import (
     LIMIT_DEFAULT,
@@ -20,16 +21,16 @@ from common.http import (
 )
 from common.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from common.problems import NotFound
-from orders import queries
 from orders.domain.quotes import Wish
-from orders.schemas import (
+from orders.queries.orders import find_order, page_of_orders, shown_order
+from orders.queries.pages import Row
+from orders.schemas.orders import (
     CancelRequest,
     CheckoutRequest,
     EmptyRequest,
     OrderAnswer,
     OrderItemsAnswer,
     OrderPageAnswer,
-    answers,
 )
 from orders.use_cases.cancel_order import cancel_order
 from orders.use_cases.dispatch_order import dispatch_order
@@ -70,11 +71,7 @@ async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey,
             now=dependencies.clock.now(),
             windows=dependencies.windows,
         )
-        order = (
-            await queries.order(uow, placed, caller)
-            if isinstance(placed, UUID)
-            else queries.shown_order(placed, caller)
-        )
+        order = await find_order(uow, placed, caller) if isinstance(placed, UUID) else shown_order(placed, caller)
     return ok(request, order, status=201)
 
 
@@ -86,7 +83,7 @@ async def list_orders(
     """The caller's orders, newest first: bought, sold, of the hub's campus, or all of them for staff who may read orders."""
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        page = await queries.page_of_orders(uow, dependencies.cursors, caller, limit, cursor)
+        page = await page_of_orders(uow, dependencies.cursors, caller, limit, cursor)
     return ok(request, page.rows, **page.meta)
 
 
@@ -115,7 +112,7 @@ async def cancel(request: Request, caller: CurrentCaller, order_id: UUID, body: 
         await cancel_order(
             uow, order_id, parts, body.reason, now=dependencies.clock.now(), windows=dependencies.windows
         )
-        order = await queries.order(uow, order_id, caller)
+        order = await find_order(uow, order_id, caller)
     return ok(request, order)
 
 
@@ -129,14 +126,14 @@ async def dispatch(
         parts = await find_parts(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await dispatch_order(uow, order_id, parts, now=dependencies.clock.now(), windows=dependencies.windows)
-        order = await queries.order(uow, order_id, caller)
+        order = await find_order(uow, order_id, caller)
     return ok(request, order)
 
 
-async def _visible_order(request: Request, caller: CurrentCaller, order_id: UUID) -> queries.Row:
+async def _visible_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Row:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        order = await queries.order(uow, order_id, caller)
+        order = await find_order(uow, order_id, caller)
     if order is None:
         raise NotFound
     return order

@@ -12,10 +12,11 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.answers import answers
 from common.http import RawRoute, caller_of, dependencies_of, guarded_router, ok, public
 from common.problems import NotFound
-from orders import queries
-from orders.schemas import ProductAnswer, ProductPageAnswer, ProductQuery, answers
+from orders.queries.products import find_product, page_of_products
+from orders.schemas.products import ProductAnswer, ProductPageAnswer, ProductQuery
 
 if TYPE_CHECKING:
     from orders.app import Dependencies
@@ -37,7 +38,7 @@ async def browse_products(request: Request) -> Response:
     """Products on the shelf. `q` finds products that have every word, or words that begin with it."""
     dependencies: Dependencies = dependencies_of(request)
     query = _query_of(request)
-    page = await queries.page_of_products(
+    page = await page_of_products(
         dependencies.database,
         dependencies.cursors,
         await caller_of(request),
@@ -53,7 +54,7 @@ async def browse_products(request: Request) -> Response:
 @public
 async def show_product(request: Request, product_id: UUID) -> Response:
     dependencies: Dependencies = dependencies_of(request)
-    product = await queries.product(dependencies.database, product_id)
+    product = await find_product(dependencies.database, product_id)
     if product is None:
         raise NotFound
     return ok(request, product)

@@ -7,7 +7,7 @@ from campus_tools.bench.stage import Stage, nginx
 from common.caller import ANONYMOUS
 from common.cursors import CursorSigner
 from common.database import Database
-from orders import queries
+from orders.queries.products import page_of_products
 
 _PATH = "/api/products"
 
@@ -81,7 +81,7 @@ async def _statement(stage: Stage) -> str:
     async with Database.connect(api_url=urls.api, service_url=urls.service, name="bench") as database:
 
         async def page() -> None:
-            await queries.page_of_products(database, CursorSigner("a cursor key"), ANONYMOUS, {}, "newest", 20, None)
+            await page_of_products(database, CursorSigner("a cursor key"), ANONYMOUS, {}, "newest", 20, None)
 
         sent = await record(database.api, page)
     return sent[0].statement

@@ -1,0 +1,14 @@
+"""Carts, and sales of a limited quantity."""
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Filled by the change that brings the tables."""
+
+
+def downgrade() -> None:
+    """Nothing to undo yet."""

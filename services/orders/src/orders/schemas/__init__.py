@@ -1,0 +1,1 @@
+"""Request bodies, and the shapes of the answers as OpenAPI shows them."""

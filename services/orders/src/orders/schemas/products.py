@@ -1,0 +1,74 @@
+"""The catalog (contract section 11)."""
+
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from common.answers import EnvelopeMeta, PageMeta
+from common.http import LIMIT_DEFAULT, LIMIT_MAX, QueryText
+from common.money import AMOUNT_MINOR_MAX
+from common.schemas import ResponseShape
+
+Price = Annotated[int, Field(ge=0, le=AMOUNT_MINOR_MAX)]
+
+
+class ProductQuery(BaseModel):
+    """The query of the product list; other parameters are ignored (contract section 15)."""
+
+    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
+
+    q: Annotated[QueryText | None, Field(min_length=1, max_length=200)] = None
+    vendor_id: UUID | None = None
+    campus_id: UUID | None = None
+    category: Annotated[QueryText | None, Field(min_length=1, max_length=60)] = None
+    min_price_minor: Price | None = None
+    max_price_minor: Price | None = None
+    in_stock: bool | None = None
+    sort: Literal["newest", "price_asc", "price_desc"] = "newest"
+    limit: Annotated[int, Field(ge=1, le=LIMIT_MAX)] = LIMIT_DEFAULT
+    cursor: Annotated[QueryText | None, Field(max_length=512)] = None
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """What was asked for, by the public names."""
+        return {alias: value for name, alias in _PRODUCT_FILTERS if (value := getattr(self, name)) is not None}
+
+
+_PRODUCT_FILTERS: Final = tuple(
+    (name, field.alias or name)
+    for name, field in ProductQuery.model_fields.items()
+    if name not in ("sort", "limit", "cursor")
+)
+
+
+class ProductShape(ResponseShape):
+    id: UUID
+    vendor_id: UUID
+    vendor_name: str
+    campus_id: UUID
+    name: str
+    description: str
+    category: str
+    price_minor: int
+    currency: str
+    stock: int
+    in_stock: bool
+    images: list[str]
+    rating: float | None
+    rating_count: int
+    revision: int
+    created_at: str
+
+
+class ProductAnswer(ResponseShape):
+    success: bool
+    data: ProductShape
+    meta: EnvelopeMeta
+
+
+class ProductPageAnswer(ResponseShape):
+    success: bool
+    data: list[ProductShape]
+    meta: PageMeta
