@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import os
+import secrets
 import sys
 from pathlib import Path
 
@@ -32,22 +33,37 @@ def main() -> None:
 
 
 async def play(state_dir: Path, port_base: int) -> bool:
-    """Plays one purchase from browsing to the paid-out vendor; tells whether the audit is clean."""
-    secrets = read_secrets(state_dir / "secrets.env")
+    """Plays one purchase from sign-up to the paid-out vendor; tells whether the audit is clean."""
+    known = read_secrets(state_dir / "secrets.env")
     # In containers the two have names instead of neighbouring ports.
     base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{port_base}"
     sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{port_base + 90}"
-    market = Marketplace.at(base_url, sandbox_url, secrets, patient=True)
+    market = Marketplace.at(base_url, sandbox_url, known, patient=True)
     try:
         await tell(market)
-        return await audit_system(secrets, market.sandbox, console)
+        return await audit_system(known, market.sandbox, console)
     finally:
         await market.close()
 
 
 async def tell(market: Marketplace) -> None:
     """The story. Amounts are shown in naira."""
-    chapter("A buyer browses")
+    chapter("A new student signs up, brought by a friend")
+    friend = await market.sign_in("buyer@unilag.edu.ng")
+    referral = await market.get("/api/referrals/current", friend)
+    email, phone = new_address()
+    buyer = await market.sign_up(email, "Tobi Alabi", phone, referral_token=referral["token"])
+    profile = await market.get("/api/profiles/current", buyer)
+    campus = await market.get(f"/api/campuses/{profile['campusId']}")
+    step(f"{email} is a {profile['role']} of the {campus['name']}")
+
+    async def credited() -> int | None:
+        balance = await market.get("/api/rewards/balance", buyer)
+        return balance["balanceMinor"] or None
+
+    step("the reward for coming with a friend's token", await market.until("the reward is credited", credited, 30))
+
+    chapter("The student browses")
     products = [
         product for product in await market.products(inStock="true", limit=50) if product["priceMinor"] >= 100_000
     ]
@@ -55,7 +71,6 @@ async def tell(market: Marketplace) -> None:
     step(f"{product['name']} from {product['vendorName']}", product["priceMinor"])
 
     chapter("Checkout: stock is reserved, prices are frozen")
-    buyer = await market.sign_in("buyer@unilag.edu.ng")
     order = await market.checkout(buyer, product["id"], 2)
     step(f"order {order['id']} is {order['status']}", order["totalMinor"])
 
@@ -76,8 +91,8 @@ async def tell(market: Marketplace) -> None:
 
     chapter("The delivery PIN proves it")
     pin = await market.delivery_pin(buyer, order["id"])
-    text = await market.until("the PIN arrives by SMS", lambda: pin_on_the_phone(market, pin), 30)
-    step(f"the buyer's phone says: “{text}”")
+    text = await market.until("the PIN arrives by SMS", lambda: pin_on_the_phone(market, phone, pin), 30)
+    step(f"the student's phone says: “{text}”")
     delivered = await market.verify_delivery(vendor, order["id"], pin)
     step(f"order is {delivered['status']}")
     order = await market.order_reaches(buyer, order["id"], "paid")
@@ -95,8 +110,14 @@ async def tell(market: Marketplace) -> None:
     step(f"the bank confirms: payout is [bold green]{payout['status']}[/]; wallet now", wallet["availableMinor"])
 
 
-async def pin_on_the_phone(market: Marketplace, pin: str) -> str | None:
-    for message in await market.messages("+2348030000001", "sms"):
+def new_address() -> tuple[str, str]:
+    """A mail address of the University of Lagos' students and a mobile number that no earlier play has used."""
+    number = secrets.randbelow(10**7)
+    return f"tobi.{number:07d}@student.unilag.edu.ng", f"+234806{number:07d}"
+
+
+async def pin_on_the_phone(market: Marketplace, phone: str, pin: str) -> str | None:
+    for message in await market.messages(phone, "sms"):
         if pin in message["text"]:
             return str(message["text"])
     return None
@@ -108,7 +129,7 @@ def chapter(title: str) -> None:
 
 def step(text: str, amount_minor: int | None = None) -> None:
     amount = "" if amount_minor is None else f"  [bold]₦{amount_minor / 100:,.2f}[/]"
-    console.print(f"  • {text}{amount}")
+    console.print(f"  • {text}{amount}", soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -75,7 +75,16 @@ class Marketplace:
         await self.http.aclose()
         await self.sandbox.aclose()
 
-    # Signing in
+    # Signing up and in
+
+    async def sign_up(self, email: str, full_name: str, phone: str, *, referral_token: str | None = None) -> Person:
+        """A new student with the demo password, signed in."""
+        password = self.secrets["DEMO_PASSWORD"]
+        body = {"email": email, "password": password, "fullName": full_name, "phone": phone}
+        if referral_token is not None:
+            body["referralToken"] = referral_token
+        await self.post("/api/auth/signup", body)
+        return await self.sign_in(email, password)
 
     async def sign_in(self, email: str, password: str | None = None) -> Person:
         body = {"email": email, "password": password or self.secrets["DEMO_PASSWORD"]}
