@@ -122,6 +122,16 @@ class OrderCompleted(Event, frozen=True, kw_only=True):
     vendor_id: UUID
 
 
+class ReviewPosted(Event, frozen=True, kw_only=True):
+    """A buyer reviewed a vendor, or a product; the rating is 1 to 5."""
+
+    TYPE: ClassVar[str] = "orders.review_posted.v1"
+    review_id: UUID
+    vendor_id: UUID
+    rating: int
+    product_id: UUID | None = None
+
+
 class ProductChanged(Event, frozen=True, kw_only=True):
     """Created, changed, removed, stock out or back."""
 

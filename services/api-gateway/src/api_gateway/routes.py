@@ -75,6 +75,13 @@ ROUTES: Final[tuple[Route, ...]] = (
     _act_once("/api/orders/:id/verify-delivery", ORDERS),
     _read("/api/orders/:id/delivery-pin", ORDERS),
     _secret("/api/orders/:id/delivery-pin/reissue", ORDERS, Quota.BY_CALLER),
+    _browse("/api/vendors/:id/reviews", ORDERS),
+    _act("/api/vendors/:id/reviews", ORDERS),
+    _browse("/api/products/:id/reviews", ORDERS),
+    _act("/api/products/:id/reviews", ORDERS),
+    _read("/api/reviews", ORDERS),
+    _act("/api/reviews/:id/hide", ORDERS),
+    _act("/api/reviews/:id/restore", ORDERS),
     # Payments (section 7)
     _act_once("/api/payments/intent", PAYMENTS, Quota.SENSITIVE),
     _read("/api/payments", PAYMENTS),

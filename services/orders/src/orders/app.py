@@ -18,6 +18,7 @@ from orders.routes.delivery import router as delivery
 from orders.routes.orders import router as orders
 from orders.routes.products import router as products
 from orders.routes.products import shelves
+from orders.routes.reviews import router as reviews
 from orders.settings import Settings
 from orders.timers import TIMERS_EVERY_SECONDS, fire_timers_once
 from orders.use_cases.issue_delivery_pin import PinOffice
@@ -67,7 +68,7 @@ SERVICE = Service(
     name="orders",
     settings=Settings,
     compose=compose,
-    routers=[shelves, products, orders, delivery],
+    routers=[shelves, products, orders, delivery, reviews],
     subscriptions=SUBSCRIPTIONS,
     loops=loops,
     commands={"demo-data": load_demo_data},

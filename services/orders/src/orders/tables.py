@@ -55,6 +55,8 @@ sa.Table(
     sa.Column("campus_id", sa.Uuid, nullable=False),
     sa.Column("commission_basis_points", sa.Integer),
     sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.Column("rating_sum", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    sa.Column("rating_count", sa.Integer, nullable=False, server_default=sa.text("0")),
 )
 
 sa.Table(
@@ -167,4 +169,40 @@ sa.Table(
     sa.Column("fingerprint", sa.LargeBinary, nullable=False),
     sa.Column("attempts_remaining", sa.Integer),
     sa.Column("tried_at", _INSTANT, nullable=False),
+)
+
+sa.Table(
+    "reviews",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="reviews_order"), nullable=False),
+    sa.Column("buyer_id", sa.Uuid, nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("product_id", sa.Uuid),
+    sa.Column("rating", sa.SmallInteger, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("hidden_at", _INSTANT),
+    sa.Column("hidden_by", sa.Uuid),
+    sa.Column("hidden_because", sa.Text),
+    sa.CheckConstraint("rating BETWEEN 1 AND 5", name="reviews_rating_1_to_5"),
+    sa.Index("reviews_one_of_the_vendor", "order_id", unique=True, postgresql_where=sa.text("product_id IS NULL")),
+    sa.Index(
+        "reviews_one_of_each_product",
+        "order_id",
+        "product_id",
+        unique=True,
+        postgresql_where=sa.text("product_id IS NOT NULL"),
+    ),
+    sa.Index(
+        "reviews_newest_of_vendor", "vendor_id", "created_at", "id", postgresql_where=sa.text("product_id IS NULL")
+    ),
+    sa.Index(
+        "reviews_newest_of_product",
+        "product_id",
+        "created_at",
+        "id",
+        postgresql_where=sa.text("product_id IS NOT NULL"),
+    ),
+    sa.Index("reviews_newest", "created_at", "id"),
 )

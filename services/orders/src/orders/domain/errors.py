@@ -48,6 +48,12 @@ class UnknownCampus(ValidationFailed):
         super().__init__(invalid_params=[InvalidParam("campusId", "there is no such campus")])
 
 
+class VendorSuspended(Conflict):
+    """Staff have suspended the vendor: no new checkout; open orders finish (contract section 10)."""
+
+    detail = "This vendor is suspended and takes no new orders for the moment. Nothing was ordered."
+
+
 class OutOfStock(Conflict):
     detail = "There is not enough left of a product of this checkout. Nothing was ordered."
 
@@ -103,3 +109,14 @@ class DeliveryPinLocked(RateLimited):
 
 class ReissuesUsedUp(Conflict):
     detail = "The delivery PIN of this order was reissued as often as it can be."
+
+
+class NotOfThisOrder(ValidationFailed):
+    detail = "This order gives no right to this review."
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(invalid_params=[InvalidParam("orderId", reason)])
+
+
+class ReviewedBefore(Conflict):
+    detail = "You have reviewed this for this order already."

@@ -1,0 +1,132 @@
+"""Reviews of vendors and products, and their moderation (contract section 11)."""
+
+from typing import TYPE_CHECKING, Annotated, Final
+from uuid import UUID
+
+from fastapi import Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.answers import answers
+from common.http import (
+    LIMIT_DEFAULT,
+    CurrentCaller,
+    Cursor,
+    Limit,
+    dependencies_of,
+    guarded_router,
+    ok,
+    public,
+    requires,
+)
+from common.problems import NotFound
+from orders.queries.reviews import find_review, page_of_reviews, page_to_moderate, rating_of
+from orders.schemas.orders import EmptyRequest
+from orders.schemas.reviews import (
+    HideReviewRequest,
+    ModerationPageAnswer,
+    ModerationQuery,
+    ReviewAnswer,
+    ReviewPageAnswer,
+    ReviewRequest,
+)
+from orders.use_cases.hide_review import hide_review
+from orders.use_cases.post_review import Opinion, post_review
+from orders.use_cases.restore_review import restore_review
+
+if TYPE_CHECKING:
+    from orders.app import Dependencies
+
+router = guarded_router(tags=["reviews"])
+
+OF_VENDOR: Final = "/api/vendors/{vendor_id}/reviews"
+OF_PRODUCT: Final = "/api/products/{product_id}/reviews"
+
+
+@router.get(OF_VENDOR, responses=answers(ReviewPageAnswer, 404, 422))
+@public
+async def list_reviews_of_vendor(
+    request: Request, caller: CurrentCaller, vendor_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+) -> Response:
+    """What buyers say of the vendor, newest first; `meta` tells the mean rating."""
+    return await _list(request, caller, limit, cursor, vendor_id=vendor_id)
+
+
+@router.get(OF_PRODUCT, responses=answers(ReviewPageAnswer, 404, 422))
+@public
+async def list_reviews_of_product(
+    request: Request, caller: CurrentCaller, product_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+) -> Response:
+    """What buyers say of the product, newest first; `meta` tells the mean rating."""
+    return await _list(request, caller, limit, cursor, product_id=product_id)
+
+
+@router.post(OF_VENDOR, status_code=201, responses=answers(ReviewAnswer, 403, 404, 409, 422, status=201))
+@requires("orders:place")
+async def review_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReviewRequest) -> Response:
+    """For the buyer of a delivered order of this vendor, once for each order."""
+    return await _post(request, caller, Opinion(body.order_id, body.rating, body.text, vendor_id=vendor_id))
+
+
+@router.post(OF_PRODUCT, status_code=201, responses=answers(ReviewAnswer, 403, 404, 409, 422, status=201))
+@requires("orders:place")
+async def review_product(request: Request, caller: CurrentCaller, product_id: UUID, body: ReviewRequest) -> Response:
+    """For the buyer of a delivered order that holds this product, once for each order."""
+    return await _post(request, caller, Opinion(body.order_id, body.rating, body.text, product_id=product_id))
+
+
+@router.get("/api/reviews", responses=answers(ModerationPageAnswer, 403, 422))
+@requires("reviews:moderate")
+async def list_reviews_to_moderate(
+    request: Request,
+    caller: CurrentCaller,
+    query: Annotated[ModerationQuery, Query()],
+    limit: Limit = LIMIT_DEFAULT,
+    cursor: Cursor = None,
+) -> Response:
+    """All reviews for staff, the hidden ones among them, newest first."""
+    dependencies: Dependencies = dependencies_of(request)
+    filters = query.model_dump(by_alias=True, exclude_none=True)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        page = await page_to_moderate(uow, dependencies.cursors, caller, filters, limit, cursor)
+    return ok(request, page.rows, **page.meta)
+
+
+@router.post("/api/reviews/{review_id}/hide", responses=answers(ReviewAnswer, 403, 404, 422))
+@requires("reviews:moderate")
+async def hide(request: Request, caller: CurrentCaller, review_id: UUID, body: HideReviewRequest) -> Response:
+    """Takes the review from public view; its author still sees it and the reason."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await hide_review(uow, caller, review_id, body.reason, now=dependencies.clock.now())
+        review = await find_review(uow, review_id)
+    return ok(request, review)
+
+
+@router.post("/api/reviews/{review_id}/restore", responses=answers(ReviewAnswer, 403, 404, 422))
+@requires("reviews:moderate")
+async def restore(
+    request: Request, caller: CurrentCaller, review_id: UUID, body: EmptyRequest | None = None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await restore_review(uow, review_id)
+        review = await find_review(uow, review_id)
+    return ok(request, review)
+
+
+async def _list(request: Request, caller: CurrentCaller, limit: int, cursor: str | None, **subject: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    rating = await rating_of(dependencies.database, **subject)
+    if rating is None:
+        raise NotFound
+    page = await page_of_reviews(dependencies.database, dependencies.cursors, caller, limit, cursor, **subject)
+    return ok(request, page.rows, **page.meta, **rating)
+
+
+async def _post(request: Request, caller: CurrentCaller, opinion: Opinion) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        review_id = await post_review(uow, caller, opinion, now=dependencies.clock.now())
+        review = await find_review(uow, review_id)
+    return ok(request, review, status=201)

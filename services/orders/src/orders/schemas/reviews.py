@@ -1,0 +1,78 @@
+"""Reviews of vendors and products (contract section 11)."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+from common.answers import EnvelopeMeta, PageMeta
+from common.schemas import RequestBody, ResponseShape
+from orders.schemas.orders import Reason
+
+TEXT_CHARACTERS_MAX = 2_000
+
+
+class ReviewRequest(RequestBody):
+    order_id: UUID
+    rating: Annotated[int, Field(strict=True, ge=1, le=5)]
+    text: Annotated[str, StringConstraints(strip_whitespace=True, max_length=TEXT_CHARACTERS_MAX)] = ""
+
+
+class HideReviewRequest(RequestBody):
+    reason: Reason
+
+
+class ModerationQuery(BaseModel):
+    """What staff may narrow their list to."""
+
+    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
+
+    vendor_id: UUID | None = None
+    product_id: UUID | None = None
+    hidden: bool | None = None
+
+
+class ReviewShape(ResponseShape):
+    """`productId` is null for a review of the vendor."""
+
+    id: UUID
+    vendor_id: UUID
+    product_id: UUID | None
+    rating: int
+    text: str
+    created_at: str
+
+
+class OwnReviewShape(ReviewShape):
+    """What its author and staff see besides."""
+
+    order_id: UUID
+    buyer_id: UUID
+    hidden_at: str | None
+    hidden_because: str | None
+
+
+class ReviewPageMeta(PageMeta):
+    """With the mean of all shown reviews, to two places; null while there is none."""
+
+    rating: float | None
+    rating_count: int
+
+
+class ReviewAnswer(ResponseShape):
+    success: bool
+    data: OwnReviewShape
+    meta: EnvelopeMeta
+
+
+class ReviewPageAnswer(ResponseShape):
+    success: bool
+    data: list[ReviewShape]
+    meta: ReviewPageMeta
+
+
+class ModerationPageAnswer(ResponseShape):
+    success: bool
+    data: list[OwnReviewShape]
+    meta: PageMeta

@@ -1,0 +1,72 @@
+"""Reviews: what a buyer writes and staff moderate."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+
+_FIND_REVIEWED_ORDER: Final = """
+SELECT buyer_id, vendor_id, status, delivered_at IS NOT NULL OR status = 'paid' AS delivered,
+    array(SELECT product_id FROM order_items WHERE order_id = orders.id) AS product_ids
+FROM orders WHERE id = $1
+"""
+_RECORD_REVIEW: Final = """
+INSERT INTO reviews (id, order_id, buyer_id, vendor_id, product_id, rating, text, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING true
+"""
+_LOCK_REVIEW: Final = "SELECT hidden_at IS NOT NULL AS hidden FROM reviews WHERE id = $1 FOR UPDATE"
+_SAVE_HIDDEN: Final = "UPDATE reviews SET hidden_at = $2, hidden_by = $3, hidden_because = $4 WHERE id = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedOrder:
+    """What a review must know of its order."""
+
+    buyer_id: UUID
+    vendor_id: UUID
+    status: str
+    delivered: bool
+    product_ids: frozenset[UUID]
+
+
+async def find_reviewed_order(uow: UnitOfWork, order_id: UUID) -> ReviewedOrder | None:
+    """The order, if the caller may see it."""
+    row = await uow.fetch_row(_FIND_REVIEWED_ORDER, order_id)
+    if row is None:
+        return None
+    return ReviewedOrder(
+        row["buyer_id"], row["vendor_id"], row["status"], row["delivered"], frozenset(row["product_ids"])
+    )
+
+
+async def record_review_once(
+    uow: UnitOfWork,
+    *,
+    review_id: UUID,
+    order_id: UUID,
+    buyer_id: UUID,
+    vendor_id: UUID,
+    product_id: UUID | None,
+    rating: int,
+    text: str,
+    now: datetime,
+) -> bool:
+    """Whether this was the first review of this vendor or product for this order."""
+    values = (review_id, order_id, buyer_id, vendor_id, product_id, rating, text, now)
+    return bool(await uow.fetch_value(_RECORD_REVIEW, *values))
+
+
+async def lock_review(uow: UnitOfWork, review_id: UUID) -> bool | None:
+    """Whether the review is hidden; None when there is none that the caller may see."""
+    hidden: bool | None = await uow.fetch_value(_LOCK_REVIEW, review_id)
+    return hidden
+
+
+async def save_hidden(uow: UnitOfWork, review_id: UUID, staff_id: UUID, because: str, now: datetime) -> None:
+    await uow.execute(_SAVE_HIDDEN, review_id, now, staff_id, because)
+
+
+async def save_shown(uow: UnitOfWork, review_id: UUID) -> None:
+    await uow.execute(_SAVE_HIDDEN, review_id, None, None, None)
