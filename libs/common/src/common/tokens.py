@@ -28,6 +28,9 @@ LEEWAY: Final = timedelta(seconds=30)
 CACHE_SECONDS: Final = 60
 CACHE_TOKENS_MAX: Final = 10_000
 JWKS_SECONDS: Final = 300
+# What counts as a second factor in `amr`. A list, and not "anything but a password": a one-time code by mail is a first one.
+SECOND_FACTORS: Final = frozenset({"totp", "passkey", "webauthn", "recovery_code"})
+SECOND_FACTOR_PREFIX: Final = "mfa/"
 # An unknown `kid` may fetch the keys anew, but not more often than this, whoever asks.
 JWKS_REFETCH_SECONDS: Final = 5
 
@@ -196,9 +199,13 @@ def _stepped_up_at(claims: dict[str, Any]) -> datetime | None:
     shown = [
         entry["timestamp"]
         for entry in methods
-        if isinstance(entry, dict) and entry.get("method") != "password" and "timestamp" in entry
+        if isinstance(entry, dict) and _is_second_factor(entry.get("method")) and "timestamp" in entry
     ]
     return max((_instant(stamp) for stamp in shown), default=None)
+
+
+def _is_second_factor(method: Any) -> bool:
+    return isinstance(method, str) and (method in SECOND_FACTORS or method.startswith(SECOND_FACTOR_PREFIX))
 
 
 def _instant(stamp: Any) -> datetime:
