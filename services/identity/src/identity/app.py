@@ -13,13 +13,16 @@ from common.process import Loop, Runtime, Service
 from common.sealing import Sealer
 from common.tokens import Revocations
 from contracts.demo import CAMPUSES
+from identity.consumers import WORK
+from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.passwords import Passwords
+from identity.credentials.patience import Patience
 from identity.credentials.signing_keys import SigningKeys
 from identity.domain.institutions import Institutions
-from identity.routes import campuses, factors, functions, keys, profiles, sessions, vendors
+from identity.routes import campuses, codes, factors, functions, keys, profiles, sessions, vendors
 from identity.settings import Settings
-from identity.timers import PRUNE_EVERY_SECONDS, prune_sessions_once
+from identity.timers import PRUNE_EVERY_SECONDS, prune_codes_once, prune_sessions_once
 from identity.use_cases.ensure_first_admin import ensure_first_admin
 from identity.use_cases.ensure_signing_key import ensure_signing_key
 from identity.use_cases.load_demo import DemoSecrets, load_demo
@@ -34,6 +37,9 @@ class Dependencies:
     revocations: Revocations
     cursors: CursorSigner
     passwords: Passwords
+    patience: Patience
+    sealer: Sealer
+    hashes: KeyedHashes
     codes: OneTimeCodes
     signing_keys: SigningKeys
     institutions: Institutions
@@ -54,6 +60,9 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             revocations=runtime.verifier.revocations,
             cursors=CursorSigner(settings.cursor_key),
             passwords=passwords,
+            patience=Patience(),
+            sealer=sealer,
+            hashes=KeyedHashes(settings.sealing_key),
             codes=OneTimeCodes(sealer),
             signing_keys=SigningKeys(sealer),
             institutions=read_institutions(),
@@ -101,7 +110,13 @@ def loops(dependencies: Dependencies) -> list[Loop]:
     async def prune() -> int:
         return await prune_sessions_once(dependencies.database, now=dependencies.clock.now())
 
-    return [Loop("old sessions", prune, PRUNE_EVERY_SECONDS)]
+    async def prune_codes() -> int:
+        return await prune_codes_once(dependencies.database, now=dependencies.clock.now())
+
+    return [
+        Loop("old sessions", prune, PRUNE_EVERY_SECONDS),
+        Loop("old codes and failures", prune_codes, PRUNE_EVERY_SECONDS),
+    ]
 
 
 SERVICE = Service(
@@ -110,6 +125,7 @@ SERVICE = Service(
     compose=compose,
     routers=[
         sessions.router,
+        codes.router,
         factors.router,
         keys.router,
         profiles.router,
@@ -117,6 +133,7 @@ SERVICE = Service(
         vendors.router,
         functions.router,
     ],
+    work_items=WORK,
     loops=loops,
     commands={"demo-data": demo_data},
 )

@@ -1,13 +1,16 @@
-"""What happens as time passes: old sessions are forgotten."""
+"""What happens as time passes: old sessions, codes and failed logins are forgotten."""
 
 from datetime import datetime
 from typing import Final
 
 from common.caller import ServiceItself
 from common.database import Database
-from identity.store import sessions
+from identity.domain.issued_codes import DAY
+from identity.domain.slow_down import FORGOTTEN_AFTER
+from identity.store import codes, login_failures, sessions
 
 FORGETTING: Final = ServiceItself("sessions that are over")
+FORGETTING_CODES: Final = ServiceItself("codes and failures that are over")
 PRUNE_EVERY_SECONDS: Final = 600.0
 # A step that holds no lock for long; at one step in ten minutes it keeps up with a hundred thousand refreshes a day.
 PRUNE_ROWS: Final = 5_000
@@ -18,3 +21,10 @@ async def prune_sessions_once(database: Database, *, now: datetime) -> int:
     async with database.unit_of_work(acting_as=FORGETTING) as uow:
         tokens = await sessions.forget_expired_refresh_tokens(uow, now, PRUNE_ROWS)
         return tokens + await sessions.forget_empty_sessions(uow, now, PRUNE_ROWS)
+
+
+async def prune_codes_once(database: Database, *, now: datetime) -> int:
+    """Forgets addresses that nobody asked a code for in a day, and failed logins that count no more; tells how many rows went."""
+    async with database.unit_of_work(acting_as=FORGETTING_CODES) as uow:
+        forgotten = await codes.forget_old_codes(uow, now - DAY, PRUNE_ROWS)
+        return forgotten + await login_failures.forget_old_failures(uow, now - FORGOTTEN_AFTER, PRUNE_ROWS)

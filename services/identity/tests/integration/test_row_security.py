@@ -12,7 +12,15 @@ from identity.tables import metadata
 
 from .conftest import USERS, Identity
 
-CREDENTIALS = ("accounts", "sessions", "refresh_tokens", "totp_factors", "signing_keys")
+CREDENTIALS = (
+    "accounts",
+    "sessions",
+    "refresh_tokens",
+    "totp_factors",
+    "signing_keys",
+    "one_time_codes",
+    "login_failures",
+)
 
 
 def caller_named(name: str) -> Caller:

@@ -12,7 +12,7 @@ from identity.credentials.passwords import HASHER, Passwords
 from identity.domain.errors import WrongCredentials
 from identity.domain.institutions import Institutions
 from identity.timers import prune_sessions_once
-from identity.use_cases.log_in import log_in
+from identity.use_cases.log_in import LogIn, log_in
 from identity.use_cases.refresh_session import refresh_session
 from identity.use_cases.sign_up import SignUp, sign_up
 
@@ -95,9 +95,10 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(ide
                 await log_in(
                     dependencies.database,
                     passwords,
+                    dependencies.patience,
+                    dependencies.hashes,
                     dependencies.signing_keys,
-                    address,
-                    "a wrong password",
+                    LogIn(address, "a wrong password"),
                     issuer=dependencies.issuer,
                     now=identity.clock.now(),
                 )

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from common.problems import Forbidden, InvalidParam, RateLimited, Unauthorized, ValidationFailed
+from common.problems import Conflict, Forbidden, InvalidParam, RateLimited, Unauthorized, ValidationFailed
 
 
 class WrongCredentials(Unauthorized):
@@ -26,6 +26,33 @@ class WrongCode(ValidationFailed):
         super().__init__(invalid_params=[InvalidParam("code", "is wrong or was used before")])
 
 
+class WrongOneTimeCode(ValidationFailed):
+    """The code that was sent is wrong, used, expired, or of an address that nobody has: the answer does not tell which."""
+
+    detail = "The code is wrong, was used before, or is too old."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("code", "is wrong, was used before, or is too old")])
+
+
+class WrongResetToken(ValidationFailed):
+    """The token of a password reset is wrong, used or expired."""
+
+    detail = "The token is wrong, was used before, or is too old."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("token", "is wrong, was used before, or is too old")])
+
+
+class WrongCurrentPassword(ValidationFailed):
+    """Whoever changes a password must know the present one; 401 would make clients refresh a token that is good."""
+
+    detail = "The current password is wrong."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("currentPassword", "is wrong")])
+
+
 class TooManyWrongCodes(RateLimited):
     """Five wrong codes in a row make the next one wait."""
 
@@ -35,7 +62,100 @@ class TooManyWrongCodes(RateLimited):
         super().__init__(headers={"Retry-After": str(max(1, -(-int(wait.total_seconds() * 1000) // 1000)))})
 
 
+class TooManyFactors(Conflict):
+    """Ten of a kind are enough for one person (README)."""
+
+    detail = "You have as many of these as one person may have. Remove one first."
+
+
+class SecondFactorMissing(Conflict):
+    """Recovery codes stand in for a second factor, and an assertion needs a passkey: there is none."""
+
+    detail = "You have no second factor of this kind yet."
+
+
+class LastFactorOfStaff(Conflict):
+    """Staff keep a second factor: without one they could not do what they were appointed for."""
+
+    detail = "This is your only second factor, and staff need one. Add another first."
+
+
+class RecoveryCodeOfNoFactor(ValidationFailed):
+    """A recovery code came together with the id of a factor."""
+
+    detail = "A recovery code belongs to no factor."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("factorId", "must be absent beside a recovery code")])
+
+
+class ChallengeUnusable(ValidationFailed):
+    """The challenge is unknown, used, too old, or of another person, session or purpose."""
+
+    detail = "The challenge was used, is too old, or is not yours. Ask for options again."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("challengeId", "was used, is too old, or is not yours")])
+
+
+class PasskeyRefused(ValidationFailed):
+    """What the authenticator said does not hold; the answer does not tell which check it failed."""
+
+    detail = "The passkey's answer does not hold for this challenge on this site."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("credential", "does not hold for this challenge on this site")])
+
+
 class ProfileMissing(Forbidden):
     """A good token of a user for whom create-user was never called (contract section 15.5)."""
 
     detail = "There is no profile for this user yet."
+
+
+class AnotherCampus(Forbidden):
+    """What everybody may read, only the staff of its campus may change."""
+
+    detail = "This belongs to another campus than yours."
+
+
+class DomainTaken(Conflict):
+    detail = "Another campus has this mail domain."
+
+
+class UnknownCampus(ValidationFailed):
+    """Absent, or closed."""
+
+    detail = "There is no such campus."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("campusId", "there is no such campus")])
+
+
+class CampusClosed(Conflict):
+    detail = "The campus of this application is closed. Open it again first, or reject the application."
+
+
+class ApplicationOpen(Conflict):
+    """One open application for each person."""
+
+    detail = "You have an application that is not decided yet."
+
+
+class VendorOwned(Conflict):
+    """One vendor for each person."""
+
+    detail = "This person owns a vendor already."
+
+
+class OwnApplication(Forbidden):
+    detail = "Nobody decides on their own application."
+
+
+class OwnVendor(Forbidden):
+    detail = "Nobody decides on their own vendor."
+
+
+class ApplicationDecidedOtherwise(Conflict):
+    def __init__(self, status: str) -> None:
+        super().__init__(f"The application was {status} before.")

@@ -1,12 +1,17 @@
 """What a refresh token is worth when it is shown."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from identity.domain.standing import ACCESS_LIFE
+
 # A student who signs in once a month stays signed in; each refresh begins the time anew.
 REFRESH_LIFE: Final = timedelta(days=30)
+# What a token of ours may still be believed after it was issued, with the leeway of those who check it.
+TOKEN_BELIEVED: Final = ACCESS_LIFE + timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +21,13 @@ class ShownToken:
     session_id: UUID
     user_id: UUID
     signed_in_at: datetime
+    method: str
     stepped_up_at: datetime | None
     expires_at: datetime
     used_at: datetime | None
     session_ended: bool
+    stepped_up_by: str | None = None
+    stepped_up_factor_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,29 @@ class Reused:
 @dataclass(frozen=True, slots=True)
 class Worthless:
     """The session has ended, or the token is too old."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revocation:
+    """What must be said so that no token of sessions that ended is believed.
+
+    `not_before` revokes whatever the person was given before it; None where a session of theirs goes on.
+    """
+
+    not_before: datetime | None
+    session_ids: tuple[UUID, ...]
+
+
+def revocation_of(last_issued: Mapping[UUID, datetime], now: datetime, *, one_goes_on: bool) -> Revocation:
+    """What to say about sessions that ended now, by when each of them was last given tokens.
+
+    A token tells the second of its birth only. So whatever was issued before this second is revoked by the time, and what
+    was issued within it by its session: a login of the same second, after the end, stays good.
+    """
+    second = now.replace(microsecond=0)
+    since = now - TOKEN_BELIEVED if one_goes_on else second
+    given_since = tuple(session_id for session_id, issued_at in last_issued.items() if issued_at >= since)
+    return Revocation(None if one_goes_on else second, given_since)
 
 
 def judge_refresh(token: ShownToken, now: datetime) -> Usable | Reused | Worthless:

@@ -1,6 +1,6 @@
 """What an access token says about a person (contract section 5)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -30,6 +30,17 @@ class SignIn:
     session_id: UUID
     signed_in_at: datetime
     stepped_up_at: datetime | None = None
+    method: str = "password"
+    stepped_up_by: str | None = None
+    stepped_up_factor_id: UUID | None = None
+
+    def stepped_up(self, method: str, factor_id: UUID | None, now: datetime) -> "SignIn":
+        """The same sign-in with a second factor that was shown now; a recovery code is no factor and has no id.
+
+        A token tells seconds only. The step-up counts from its full second here too, so that it ends everywhere at once.
+        """
+        second = now.replace(microsecond=0)
+        return replace(self, stepped_up_at=second, stepped_up_by=method, stepped_up_factor_id=factor_id)
 
     def aal(self, now: datetime) -> str:
         """`aal2` while the second factor is not older than 15 minutes, else `aal1`: a refresh does not make it younger."""
@@ -39,9 +50,9 @@ class SignIn:
 
 def claims_of(standing: Standing, sign_in: SignIn, *, issuer: str, audience: str, now: datetime) -> dict[str, Any]:
     """The claims of an access token issued now."""
-    methods = [{"method": "password", "timestamp": int(sign_in.signed_in_at.timestamp())}]
+    methods = [{"method": sign_in.method, "timestamp": int(sign_in.signed_in_at.timestamp())}]
     if sign_in.stepped_up_at is not None:
-        methods.append({"method": "totp", "timestamp": int(sign_in.stepped_up_at.timestamp())})
+        methods.append({"method": sign_in.stepped_up_by or "totp", "timestamp": int(sign_in.stepped_up_at.timestamp())})
     return {
         "iss": issuer,
         "aud": audience,

@@ -10,6 +10,8 @@ from identity.domain.errors import ProfileMissing
 
 _PROFILE: Final = """
 SELECT p.id, p.email, p.phone, p.full_name, p.campus_id, p.revision, p.created_at, p.updated_at,
+    p.confirmed_email IS NOT DISTINCT FROM p.email AS email_confirmed,
+    coalesce(p.confirmed_phone = p.phone, false) AS phone_confirmed,
     array(SELECT g.role FROM role_grants g WHERE g.user_id = p.id ORDER BY g.role) AS roles
 FROM profiles p WHERE p.id = $1
 """
@@ -27,7 +29,9 @@ async def profile_of(uow: UnitOfWork, user_id: UUID) -> dict[str, Any]:
     return {
         "id": row["id"],
         "email": row["email"],
+        "emailConfirmed": row["email_confirmed"],
         "phone": row["phone"],
+        "phoneConfirmed": row["phone_confirmed"],
         "fullName": row["full_name"],
         "role": leading_role(row["roles"]),
         "roles": row["roles"],

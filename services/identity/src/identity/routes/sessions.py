@@ -1,23 +1,41 @@
 """Sign-up, login and what keeps a session (contract sections 10 and 15.1)."""
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import CurrentCaller, before_sign_in, dependencies_of, guarded_router, ok, signed_in
+from common.http import (
+    LIMIT_DEFAULT,
+    CurrentCaller,
+    Cursor,
+    Limit,
+    before_sign_in,
+    dependencies_of,
+    guarded_router,
+    ok,
+    signed_in,
+)
+from common.problems import NotFound
 from identity.domain.errors import SessionNotHeld
+from identity.queries.sessions import page_of_sessions, session_shown
 from identity.routes.acting import AUTHENTICATING
+from identity.routes.pages import page_after, page_meta
+from identity.routes.revoking import believe_no_more
 from identity.schemas.sessions import (
     LogInRequest,
     LogOutRequest,
     RefreshRequest,
+    Session,
     SessionEnd,
+    SessionsEnd,
     SignedUp,
     SignUpRequest,
     Tokens,
 )
-from identity.use_cases.log_in import log_in
+from identity.use_cases.end_sessions import end_sessions
+from identity.use_cases.log_in import LogIn, log_in
 from identity.use_cases.log_out import log_out
 from identity.use_cases.refresh_session import refresh_session
 from identity.use_cases.sign_up import SignUp, sign_up
@@ -51,9 +69,10 @@ async def log_in_route(request: Request, body: LogInRequest) -> Response:
     signed = await log_in(
         dependencies.database,
         dependencies.passwords,
+        dependencies.patience,
+        dependencies.hashes,
         dependencies.signing_keys,
-        body.email,
-        body.password,
+        LogIn(body.email, body.password, request.headers.get("user-agent")),
         issuer=dependencies.issuer,
         now=dependencies.clock.now(),
     )
@@ -89,3 +108,42 @@ async def log_out_route(request: Request, caller: CurrentCaller, body: LogOutReq
     # This process need not wait for the broker to tell it what it did itself.
     dependencies.revocations.add(caller.id, caller.session_id, now)
     return ok(request, {"sessionId": caller.session_id})
+
+
+@router.post("/api/auth/logout-all", responses={200: {"model": SessionsEnd}})
+@signed_in
+async def log_out_everywhere_route(
+    request: Request, caller: CurrentCaller, body: LogOutRequest | None = None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        ended = await end_sessions(uow, caller.id, because="logged_out_everywhere", now=now)
+    believe_no_more(dependencies, caller.id, ended.revocation, now)
+    return ok(request, {"sessionsEnded": ended.count})
+
+
+@router.get("/api/auth/sessions", responses={200: {"model": list[Session]}})
+@signed_in
+async def list_sessions_route(
+    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    scope = ("sessions", caller.id)
+    after = page_after(dependencies.cursors, scope, cursor)
+    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        rows = await page_of_sessions(uow, caller.id, after, limit, now=dependencies.clock.now())
+    shown = [session_shown(row, caller.session_id) for row in rows[:limit]]
+    return ok(request, shown, **page_meta(dependencies.cursors, scope, rows, limit))
+
+
+@router.delete("/api/auth/sessions/{session_id}", responses={200: {"model": SessionEnd}})
+@signed_in
+async def end_session_route(request: Request, caller: CurrentCaller, session_id: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        if not await log_out(uow, caller.id, session_id, now=now):
+            raise NotFound
+    dependencies.revocations.add(caller.id, session_id, now)
+    return ok(request, {"sessionId": session_id})

@@ -45,3 +45,16 @@ class Tokens(ResponseShape):
 
 class SessionEnd(ResponseShape):
     session_id: UUID
+
+
+class SessionsEnd(ResponseShape):
+    sessions_ended: int
+
+
+class Session(ResponseShape):
+    id: UUID
+    signed_in_at: str
+    last_used_at: str
+    method: str
+    user_agent: str | None
+    current: bool

@@ -16,13 +16,16 @@ ON CONFLICT (email) DO NOTHING RETURNING true
 """
 _COUNT_REPEATED_SIGN_UP: Final = "UPDATE accounts SET repeated_sign_ups = repeated_sign_ups + 1 WHERE email = $1"
 _FIND_ACCOUNT: Final = "SELECT user_id, password_hash FROM accounts WHERE email = $1"
+_FIND_EMAIL: Final = "SELECT email FROM accounts WHERE user_id = $1"
+_LOCK_PASSWORD_HASH: Final = "SELECT password_hash FROM accounts WHERE user_id = $1 FOR NO KEY UPDATE"
 _SAVE_PASSWORD_HASH: Final = "UPDATE accounts SET password_hash = $3 WHERE user_id = $1 AND password_hash = $2"
 _FIND_STANDING: Final = """
 SELECT p.id, p.campus_id AS home_campus_id,
     array(SELECT role FROM role_grants WHERE user_id = p.id ORDER BY role) AS roles,
     (SELECT campus_id FROM role_grants WHERE user_id = p.id AND campus_id IS NOT NULL ORDER BY role LIMIT 1) AS office_campus_id,
-    (SELECT id FROM vendors WHERE owner_user_id = p.id AND status = 'active') AS vendor_id,
-    EXISTS (SELECT FROM totp_factors WHERE user_id = p.id AND confirmed_at IS NOT NULL) AS has_second_factor
+    (SELECT id FROM vendors WHERE owner_user_id = p.id) AS vendor_id,
+    EXISTS (SELECT FROM totp_factors WHERE user_id = p.id AND confirmed_at IS NOT NULL)
+        OR EXISTS (SELECT FROM passkeys WHERE user_id = p.id) AS has_second_factor
 FROM profiles p WHERE p.id = $1
 """
 
@@ -43,6 +46,18 @@ async def find_account(uow: UnitOfWork, email: str) -> tuple[UUID, str] | None:
     """User id and password hash of a normal address."""
     row = await uow.fetch_row(_FIND_ACCOUNT, email)
     return (row["user_id"], row["password_hash"]) if row else None
+
+
+async def find_email(uow: UnitOfWork, user_id: UUID) -> str | None:
+    """The address that the person logs in with."""
+    email: str | None = await uow.fetch_value(_FIND_EMAIL, user_id)
+    return email
+
+
+async def lock_password_hash(uow: UnitOfWork, user_id: UUID) -> str | None:
+    """The hash of this moment; it stays until the transaction ends."""
+    password_hash: str | None = await uow.fetch_value(_LOCK_PASSWORD_HASH, user_id)
+    return password_hash
 
 
 async def save_password_hash(uow: UnitOfWork, user_id: UUID, old: str, new: str) -> None:

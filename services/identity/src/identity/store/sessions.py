@@ -1,6 +1,7 @@
 # ruff: noqa: S105 - statements about tokens and password hashes are no passwords
 """Sessions and their refresh tokens."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -9,9 +10,13 @@ from common.database import UnitOfWork
 from identity.domain.sessions import ShownToken
 from identity.domain.standing import SignIn
 
-_RECORD_SESSION: Final = "INSERT INTO sessions (id, user_id, signed_in_at) VALUES ($1, $2, $3)"
+_RECORD_SESSION: Final = """
+INSERT INTO sessions (id, user_id, signed_in_at, method, user_agent) VALUES ($1, $2, $3, $4, $5)
+"""
 _RECORD_REFRESH_TOKEN: Final = """
-INSERT INTO refresh_tokens (token_hash, session_id, stepped_up_at, issued_at, expires_at) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO refresh_tokens (
+    token_hash, session_id, stepped_up_at, stepped_up_by, stepped_up_factor_id, issued_at, expires_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
 # The session's row is the lock of its family: of two exchanges of one token the second sees that it was used.
 _LOCK_SESSION_OF_TOKEN: Final = """
@@ -19,16 +24,29 @@ SELECT s.id FROM sessions s
 WHERE s.id = (SELECT session_id FROM refresh_tokens WHERE token_hash = $1) FOR UPDATE
 """
 _FIND_REFRESH_TOKEN: Final = """
-SELECT t.session_id, s.user_id, s.signed_in_at, t.stepped_up_at, t.expires_at, t.used_at,
-    s.ended_at IS NOT NULL AS session_ended
+SELECT t.session_id, s.user_id, s.signed_in_at, s.method, t.stepped_up_at, t.expires_at, t.used_at,
+    s.ended_at IS NOT NULL AS session_ended, t.stepped_up_by, t.stepped_up_factor_id
 FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id WHERE t.token_hash = $1
 """
 _MARK_REFRESH_TOKEN_USED: Final = "UPDATE refresh_tokens SET used_at = $2 WHERE token_hash = $1"
 _LOCK_SESSION: Final = """
-SELECT signed_in_at FROM sessions WHERE id = $1 AND user_id = $2 AND ended_at IS NULL FOR UPDATE
+SELECT signed_in_at, method FROM sessions WHERE id = $1 AND user_id = $2 AND ended_at IS NULL FOR UPDATE
 """
+# In one order, so that two who end the same sessions wait for each other instead of locking each other out.
+_LOCK_SESSIONS: Final = """
+SELECT id FROM sessions WHERE user_id = $1 AND ended_at IS NULL AND id IS DISTINCT FROM $2 ORDER BY id FOR UPDATE
+"""
+_LAST_ISSUED: Final = """
+SELECT session_id, max(issued_at) AS issued_at FROM refresh_tokens WHERE session_id = ANY ($1::uuid[]) GROUP BY session_id
+"""
+_END_SESSIONS: Final = "UPDATE sessions SET ended_at = $2, ended_because = $3 WHERE id = ANY ($1::uuid[])"
 _END_SESSION: Final = """
 UPDATE sessions SET ended_at = $3, ended_because = $4 WHERE id = $1 AND user_id = $2 AND ended_at IS NULL RETURNING true
+"""
+_FORGET_STEP_UPS: Final = """
+UPDATE refresh_tokens SET stepped_up_at = NULL, stepped_up_by = NULL, stepped_up_factor_id = NULL
+WHERE session_id IN (SELECT id FROM sessions WHERE user_id = $1) AND stepped_up_at IS NOT NULL
+    AND ($2::uuid IS NULL OR stepped_up_factor_id = $2)
 """
 # A session without tokens can be neither refreshed nor stepped up; its last access token ended long before.
 _FORGET_EXPIRED_REFRESH_TOKENS: Final = """
@@ -45,15 +63,16 @@ DELETE FROM sessions WHERE id IN (
 """
 
 
-async def record_session(uow: UnitOfWork, user_id: UUID, sign_in: SignIn) -> None:
-    await uow.execute(_RECORD_SESSION, sign_in.session_id, user_id, sign_in.signed_in_at)
+async def record_session(uow: UnitOfWork, user_id: UUID, sign_in: SignIn, user_agent: str | None = None) -> None:
+    values = (sign_in.session_id, user_id, sign_in.signed_in_at, sign_in.method, user_agent)
+    await uow.execute(_RECORD_SESSION, *values)
 
 
 async def record_refresh_token(
     uow: UnitOfWork, token_hash: bytes, sign_in: SignIn, *, issued_at: datetime, expires_at: datetime
 ) -> None:
-    values = (token_hash, sign_in.session_id, sign_in.stepped_up_at, issued_at, expires_at)
-    await uow.execute(_RECORD_REFRESH_TOKEN, *values)
+    step_up = (sign_in.stepped_up_at, sign_in.stepped_up_by, sign_in.stepped_up_factor_id)
+    await uow.execute(_RECORD_REFRESH_TOKEN, token_hash, sign_in.session_id, *step_up, issued_at, expires_at)
 
 
 async def lock_refresh_token(uow: UnitOfWork, token_hash: bytes) -> ShownToken | None:
@@ -71,13 +90,35 @@ async def mark_refresh_token_used(uow: UnitOfWork, token_hash: bytes, now: datet
 
 async def lock_session(uow: UnitOfWork, session_id: UUID, user_id: UUID) -> SignIn | None:
     """The user's session while it lasts, locked until the transaction ends."""
-    signed_in_at = await uow.fetch_value(_LOCK_SESSION, session_id, user_id)
-    return SignIn(session_id, signed_in_at) if signed_in_at else None
+    row = await uow.fetch_row(_LOCK_SESSION, session_id, user_id)
+    return SignIn(session_id, row["signed_in_at"], method=row["method"]) if row else None
 
 
 async def end_session_once(uow: UnitOfWork, session_id: UUID, user_id: UUID, now: datetime, because: str) -> bool:
     """Whether this ended the session; otherwise it had ended before."""
     return bool(await uow.fetch_value(_END_SESSION, session_id, user_id, now, because))
+
+
+async def lock_sessions(uow: UnitOfWork, user_id: UUID, *, besides: UUID | None) -> list[UUID]:
+    """The user's sessions that last, but one: none of them gets new tokens until the transaction ends."""
+    return [row["id"] for row in await uow.fetch(_LOCK_SESSIONS, user_id, besides)]
+
+
+async def list_last_issued(uow: UnitOfWork, session_ids: Sequence[UUID]) -> dict[UUID, datetime]:
+    """When each of these sessions was last given tokens. After `lock_sessions`, so that the last ones are seen."""
+    return {row["session_id"]: row["issued_at"] for row in await uow.fetch(_LAST_ISSUED, list(session_ids))}
+
+
+async def end_sessions(uow: UnitOfWork, session_ids: Sequence[UUID], now: datetime, because: str) -> None:
+    await uow.execute(_END_SESSIONS, list(session_ids), now, because)
+
+
+async def forget_step_ups(uow: UnitOfWork, user_id: UUID, factor_id: UUID | None) -> None:
+    """Takes the second factor out of the user's chains of tokens that it stepped up; None takes out whichever it was.
+
+    Behind `lock_sessions`: a refresh that began before would carry the step-up on into a token not seen here.
+    """
+    await uow.execute(_FORGET_STEP_UPS, user_id, factor_id)
 
 
 async def forget_expired_refresh_tokens(uow: UnitOfWork, now: datetime, rows_max: int) -> int:

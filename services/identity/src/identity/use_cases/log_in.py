@@ -1,47 +1,87 @@
 """Begin a session with a password."""
 
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from common.caller import ServiceItself
 from common.database import Database
-from common.ids import new_id
+from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.passwords import Passwords
+from identity.credentials.patience import Patience
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn
 from identity.domain.addresses import normal_email
 from identity.domain.errors import WrongCredentials
-from identity.domain.standing import SignIn
-from identity.store import accounts, sessions
-from identity.use_cases.issue_tokens import issue_tokens
+from identity.store import accounts, login_failures
+from identity.use_cases.begin_session import begin_session
+from identity.use_cases.prove_password import Proven, prove_password
 
 LOGGING_IN = ServiceItself("a person who logs in is no caller yet")
+# A hash may be renewed or a password changed between the check and the session; that it happens twice in a row is no accident.
+CHECKS_MAX = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LogIn:
+    """What a person shows who logs in, and with which program."""
+
+    email: str
+    password: str = field(repr=False)
+    user_agent: str | None = None
 
 
 async def log_in(
     database: Database,
     passwords: Passwords,
+    patience: Patience,
+    hashes: KeyedHashes,
     signing_keys: SigningKeys,
-    email: str,
-    password: str,
+    request: LogIn,
     *,
     issuer: str,
     now: datetime,
 ) -> SignedIn:
     """A person shows their password and gets the tokens of a new session at AAL1.
 
-    Raises WrongCredentials, after the same work for an unknown address as for a wrong password. No transaction is open
-    while the password is hashed.
+    Raises WrongCredentials, after the same work for an unknown address as for a wrong password.
     """
+    email = normal_email(request.email)
+    for _ in range(CHECKS_MAX):
+        proven = await prove_password(database, passwords, patience, hashes, email, request.password, now=now)
+        if proven is None:
+            break
+        signed = await _begin(database, passwords, signing_keys, proven, request, issuer=issuer, now=now)
+        if signed is not None:
+            return signed
+    raise WrongCredentials
+
+
+async def _begin(
+    database: Database,
+    passwords: Passwords,
+    signing_keys: SigningKeys,
+    proven: Proven,
+    request: LogIn,
+    *,
+    issuer: str,
+    now: datetime,
+) -> SignedIn | None:
+    """The session; None when the password is no longer the one that was checked: a reset must leave no session behind it."""
+    outdated = passwords.is_outdated(proven.password_hash)
+    renewed = await passwords.hash(request.password) if outdated else None
     async with database.unit_of_work(acting_as=LOGGING_IN) as uow:
-        account = await accounts.find_account(uow, normal_email(email))
-    user_id, password_hash = account or (None, None)
-    if not await passwords.matches(password_hash, password) or user_id is None or password_hash is None:
-        raise WrongCredentials
-    renewed = await passwords.hash(password) if passwords.is_outdated(password_hash) else None
-    async with database.unit_of_work(acting_as=LOGGING_IN) as uow:
+        if await accounts.lock_password_hash(uow, proven.user_id) != proven.password_hash:
+            return None
         if renewed is not None:
-            await accounts.save_password_hash(uow, user_id, password_hash, renewed)
-        sign_in = SignIn(new_id(), now)
-        await sessions.record_session(uow, user_id, sign_in)
-        standing = await accounts.find_standing(uow, user_id)
-        return await issue_tokens(uow, signing_keys, standing, sign_in, issuer=issuer, now=now)
+            await accounts.save_password_hash(uow, proven.user_id, proven.password_hash, renewed)
+        if proven.had_failures:
+            await login_failures.forget_failures(uow, proven.failures_key)
+        return await begin_session(
+            uow,
+            signing_keys,
+            proven.user_id,
+            method="password",
+            user_agent=request.user_agent,
+            issuer=issuer,
+            now=now,
+        )

@@ -9,7 +9,12 @@ from contracts.identity import SessionRevoked
 from identity.store import sessions
 
 
-async def log_out(uow: UnitOfWork, user_id: UUID, session_id: UUID, *, now: datetime) -> None:
-    """A person ends the session of their token: its refresh tokens are worth nothing, and every service hears of it."""
-    if await sessions.end_session_once(uow, session_id, user_id, now, "logged_out"):
+async def log_out(uow: UnitOfWork, user_id: UUID, session_id: UUID, *, now: datetime) -> bool:
+    """A person ends a session of theirs: its refresh tokens are worth nothing, and every service hears of it.
+
+    False when they have no such session that lasts.
+    """
+    ended = await sessions.end_session_once(uow, session_id, user_id, now, "logged_out")
+    if ended:
         uow.publish(SessionRevoked(user_id=user_id, session_id=session_id, not_before=iso(now)))
+    return ended

@@ -32,5 +32,12 @@ async def refresh_session(
         return None
     await sessions.mark_refresh_token_used(uow, token_hash, now)
     standing = await accounts.find_standing(uow, shown.user_id)
-    sign_in = SignIn(shown.session_id, shown.signed_in_at, shown.stepped_up_at)
+    sign_in = SignIn(
+        shown.session_id,
+        shown.signed_in_at,
+        shown.stepped_up_at,
+        shown.method,
+        shown.stepped_up_by,
+        shown.stepped_up_factor_id,
+    )
     return await issue_tokens(uow, signing_keys, standing, sign_in, issuer=issuer, now=now)

@@ -1,0 +1,109 @@
+"""One-time codes, and passwords that are forgotten or changed (contract sections 10 and 15.1)."""
+
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.http import CurrentCaller, before_sign_in, dependencies_of, guarded_router, ok, signed_in
+from identity.domain.errors import WrongOneTimeCode
+from identity.domain.issued_codes import LIFE, Destination, Purpose
+from identity.routes.acting import AUTHENTICATING
+from identity.routes.revoking import believe_no_more
+from identity.schemas.codes import (
+    ChangePasswordRequest,
+    CodeAnswer,
+    CodeRequest,
+    CodeVerification,
+    ForgotPasswordRequest,
+    PasswordChanged,
+    PasswordReset,
+    ResetPasswordRequest,
+)
+from identity.schemas.sessions import Tokens
+from identity.use_cases.change_password import PasswordChange, change_password
+from identity.use_cases.request_code import request_code
+from identity.use_cases.reset_password import reset_password
+from identity.use_cases.verify_code import verify_code
+
+if TYPE_CHECKING:
+    from identity.app import Dependencies
+
+router = guarded_router(tags=["auth"])
+
+
+@router.post("/api/auth/otp", responses={200: {"model": CodeAnswer}})
+@before_sign_in
+async def request_code_route(request: Request, body: CodeRequest) -> Response:
+    return await _code_requested(request, "sign_in", body.destination)
+
+
+@router.post("/api/auth/otp/verify", responses={200: {"model": Tokens}})
+@before_sign_in
+async def verify_code_route(request: Request, body: CodeVerification) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        signed = await verify_code(
+            uow,
+            dependencies.hashes,
+            dependencies.signing_keys,
+            body.destination,
+            body.code,
+            user_agent=request.headers.get("user-agent"),
+            issuer=dependencies.issuer,
+            now=dependencies.clock.now(),
+        )
+    if signed is None:
+        raise WrongOneTimeCode
+    return ok(request, signed.answer())
+
+
+@router.post("/api/auth/password/forgot", responses={200: {"model": CodeAnswer}})
+@before_sign_in
+async def forgot_password_route(request: Request, body: ForgotPasswordRequest) -> Response:
+    return await _code_requested(request, "password_reset", Destination("email", body.email))
+
+
+@router.post("/api/auth/password/reset", responses={200: {"model": PasswordReset}})
+@before_sign_in
+async def reset_password_route(request: Request, body: ResetPasswordRequest) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+    user_id, ended = await reset_password(
+        dependencies.database, dependencies.passwords, dependencies.hashes, body.token, body.password, now=now
+    )
+    believe_no_more(dependencies, user_id, ended.revocation, now)
+    return ok(request, {"sessionsEnded": ended.count})
+
+
+@router.post("/api/auth/password/change", responses={200: {"model": PasswordChanged}})
+@signed_in
+async def change_password_route(request: Request, caller: CurrentCaller, body: ChangePasswordRequest) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+    ended = await change_password(
+        dependencies.database,
+        dependencies.passwords,
+        dependencies.patience,
+        dependencies.hashes,
+        caller.id,
+        caller.session_id,
+        PasswordChange(body.current_password, body.new_password),
+        now=now,
+    )
+    believe_no_more(dependencies, caller.id, ended.revocation, now)
+    return ok(request, {"sessionsEnded": ended.count})
+
+
+async def _code_requested(request: Request, purpose: Purpose, destination: Destination) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        await request_code(
+            uow,
+            dependencies.sealer,
+            dependencies.hashes,
+            purpose,
+            destination,
+            now=dependencies.clock.now(),
+        )
+    return ok(request, {"expiresIn": int(LIFE[purpose].total_seconds())})

@@ -1,0 +1,66 @@
+"""Bodies and answers of one-time codes and passwords."""
+
+from typing import Annotated, Self
+
+from pydantic import StringConstraints, model_validator
+
+from common.schemas import RequestBody, ResponseShape
+from identity.domain.issued_codes import Destination
+from identity.schemas.fields import Email, NewPassword, Phone
+
+
+class AddressBody(RequestBody):
+    """Exactly one of a mail address and a phone number."""
+
+    email: Email | None = None
+    phone: Phone | None = None
+
+    @model_validator(mode="after")
+    def hold_one_address(self) -> Self:
+        if (self.email is None) == (self.phone is None):
+            raise ValueError("must hold either email or phone")
+        return self
+
+    @property
+    def destination(self) -> Destination:
+        return Destination("sms", self.phone) if self.phone else Destination("email", self.email or "")
+
+
+class CodeRequest(AddressBody):
+    pass
+
+
+class CodeVerification(AddressBody):
+    code: Annotated[str, StringConstraints(pattern=r"^[0-9]{6}\z")]
+
+
+class ForgotPasswordRequest(RequestBody):
+    email: Email
+
+
+class ResetPasswordRequest(RequestBody):
+    token: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    password: NewPassword
+
+
+class ChangePasswordRequest(RequestBody):
+    current_password: Annotated[str, StringConstraints(min_length=1, max_length=1024)]
+    new_password: NewPassword
+
+
+class CodeAnswer(ResponseShape):
+    """The same for every address. `expiresIn` is in seconds."""
+
+    expires_in: int
+
+
+class PasswordReset(ResponseShape):
+    """All sessions have ended; sign in with the new password."""
+
+    sessions_ended: int
+
+
+class PasswordChanged(ResponseShape):
+    """The other sessions have ended."""
+
+    sessions_ended: int

@@ -1,0 +1,134 @@
+"""Codes that were issued for an address."""
+
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from identity.domain.issued_codes import Destination, Issuable, IssuedCode, Purpose, sole_holder
+
+# Two requests for one address at the same moment would each believe to be the first one.
+_LOCK_ADDRESS: Final = "SELECT pg_advisory_xact_lock(hashtextextended('code:' || encode($1, 'hex'), 0))"
+_COLUMNS: Final = """
+SELECT id, code_hash, issued_at, expires_at, tries, used_at,
+    hour_began_at, issued_in_hour, day_began_at, issued_in_day, user_id
+FROM one_time_codes
+"""
+_FIND_CODE: Final = f"{_COLUMNS} WHERE purpose = $1 AND address_hash = $2"
+_LOCK_CODE: Final = f"{_COLUMNS} WHERE purpose = $1 AND address_hash = $2 FOR UPDATE"
+_FIND_RESET: Final = f"{_COLUMNS} WHERE purpose = 'password_reset' AND code_hash = $1"
+_LOCK_RESET: Final = f"{_COLUMNS} WHERE purpose = 'password_reset' AND code_hash = $1 FOR UPDATE"
+_SAVE_CODE: Final = """
+INSERT INTO one_time_codes (purpose, address_hash, id, code_hash, issued_at, expires_at,
+    hour_began_at, issued_in_hour, day_began_at, issued_in_day)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (purpose, address_hash) DO UPDATE SET id = excluded.id, code_hash = excluded.code_hash,
+    issued_at = excluded.issued_at, expires_at = excluded.expires_at, tries = 0, used_at = NULL, user_id = NULL,
+    hour_began_at = excluded.hour_began_at, issued_in_hour = excluded.issued_in_hour,
+    day_began_at = excluded.day_began_at, issued_in_day = excluded.issued_in_day
+"""
+_SAVE_RECEIVER: Final = "UPDATE one_time_codes SET user_id = $2 WHERE id = $1"
+_COUNT_TRY: Final = "UPDATE one_time_codes SET tries = tries + 1 WHERE id = $1"
+_MARK_USED: Final = "UPDATE one_time_codes SET used_at = $2 WHERE id = $1"
+_END_CODES: Final = (
+    "UPDATE one_time_codes SET expires_at = $2 WHERE user_id = $1 AND used_at IS NULL AND expires_at > $2"
+)
+_HOLDER_OF_EMAIL: Final = "SELECT user_id FROM accounts WHERE email = $1"
+_HOLDERS_OF_PHONE: Final = """
+SELECT p.id, p.confirmed_phone IS NOT DISTINCT FROM p.phone AS confirmed
+FROM profiles p JOIN accounts a ON a.user_id = p.id WHERE p.phone = $1 ORDER BY confirmed DESC LIMIT 2
+"""
+_CONFIRM_EMAIL: Final = """
+UPDATE profiles SET confirmed_email = $2 WHERE id = $1 AND email = $2 AND confirmed_email IS DISTINCT FROM $2
+"""
+_TAKE_PHONE_FROM_OTHERS: Final = "UPDATE profiles SET confirmed_phone = NULL WHERE confirmed_phone = $2 AND id <> $1"
+_CONFIRM_PHONE: Final = """
+UPDATE profiles SET confirmed_phone = $2 WHERE id = $1 AND phone = $2 AND confirmed_phone IS DISTINCT FROM $2
+"""
+# The windows of an address are over a day after its last code, and with them all that the row is for.
+_FORGET_OLD_CODES: Final = """
+DELETE FROM one_time_codes WHERE (purpose, address_hash) IN (
+    SELECT purpose, address_hash FROM one_time_codes WHERE issued_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+"""
+
+
+async def lock_address(uow: UnitOfWork, address_hash: bytes) -> None:
+    """One request at a time for one address, until the transaction ends."""
+    await uow.execute(_LOCK_ADDRESS, address_hash)
+
+
+async def find_code(uow: UnitOfWork, purpose: Purpose, address_hash: bytes) -> IssuedCode | None:
+    return _code(await uow.fetch_row(_FIND_CODE, purpose, address_hash))
+
+
+async def lock_code(uow: UnitOfWork, purpose: Purpose, address_hash: bytes) -> IssuedCode | None:
+    """Of two that show one code at once the second sees that it was used."""
+    return _code(await uow.fetch_row(_LOCK_CODE, purpose, address_hash))
+
+
+async def find_reset(uow: UnitOfWork, token_hash: bytes) -> IssuedCode | None:
+    return _code(await uow.fetch_row(_FIND_RESET, token_hash))
+
+
+async def lock_reset(uow: UnitOfWork, token_hash: bytes) -> IssuedCode | None:
+    return _code(await uow.fetch_row(_LOCK_RESET, token_hash))
+
+
+async def save_code(
+    uow: UnitOfWork,
+    purpose: Purpose,
+    address_hash: bytes,
+    code_id: UUID,
+    code_hash: bytes,
+    counted: Issuable,
+    *,
+    now: datetime,
+    expires_at: datetime,
+) -> None:
+    """The one code of this purpose and address from now on."""
+    windows = (counted.hour_began_at, counted.issued_in_hour, counted.day_began_at, counted.issued_in_day)
+    await uow.execute(_SAVE_CODE, purpose, address_hash, code_id, code_hash, now, expires_at, *windows)
+
+
+async def save_receiver(uow: UnitOfWork, code_id: UUID, user_id: UUID) -> None:
+    await uow.execute(_SAVE_RECEIVER, code_id, user_id)
+
+
+async def count_try(uow: UnitOfWork, code_id: UUID) -> None:
+    await uow.execute(_COUNT_TRY, code_id)
+
+
+async def mark_used(uow: UnitOfWork, code_id: UUID, now: datetime) -> None:
+    await uow.execute(_MARK_USED, code_id, now)
+
+
+async def end_codes(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
+    """Whatever was sent to this person before is worth nothing any more."""
+    await uow.execute(_END_CODES, user_id, now)
+
+
+async def find_holder(uow: UnitOfWork, destination: Destination) -> UUID | None:
+    """The one account that an address or number signs in."""
+    if destination.channel == "email":
+        user_id: UUID | None = await uow.fetch_value(_HOLDER_OF_EMAIL, destination.address)
+        return user_id
+    holders = await uow.fetch(_HOLDERS_OF_PHONE, destination.address)
+    return sole_holder([(row["id"], row["confirmed"]) for row in holders])
+
+
+async def save_confirmed(uow: UnitOfWork, user_id: UUID, destination: Destination) -> None:
+    """The person has shown a code that went there. A number that another had proven before is theirs no more."""
+    if destination.channel == "email":
+        await uow.execute(_CONFIRM_EMAIL, user_id, destination.address)
+        return
+    await uow.execute(_TAKE_PHONE_FROM_OTHERS, user_id, destination.address)
+    await uow.execute(_CONFIRM_PHONE, user_id, destination.address)
+
+
+async def forget_old_codes(uow: UnitOfWork, before: datetime, rows_max: int) -> int:
+    return await uow.execute(_FORGET_OLD_CODES, before, rows_max)
+
+
+def _code(row: Any) -> IssuedCode | None:
+    return IssuedCode(**row) if row else None

@@ -1,0 +1,38 @@
+"""Failed logins by address, known or not; the address stands here as a keyed hash only."""
+
+from datetime import datetime
+from typing import Final
+
+from common.database import UnitOfWork
+
+_FIND: Final = "SELECT failures, last_failed_at FROM login_failures WHERE address_hash = $1"
+# After the time in which failures are forgotten the count begins anew.
+_COUNT: Final = """
+INSERT INTO login_failures AS f (address_hash, failures, last_failed_at) VALUES ($1, 1, $2)
+ON CONFLICT (address_hash) DO UPDATE SET last_failed_at = excluded.last_failed_at,
+    failures = CASE WHEN f.last_failed_at <= $3 THEN 1 ELSE least(f.failures, 1000000) + 1 END
+"""
+_FORGET: Final = "DELETE FROM login_failures WHERE address_hash = $1"
+_FORGET_OLD: Final = """
+DELETE FROM login_failures WHERE address_hash IN (
+    SELECT address_hash FROM login_failures WHERE last_failed_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+"""
+
+
+async def find_failures(uow: UnitOfWork, address_hash: bytes) -> tuple[int, datetime | None]:
+    """How many there were, and when the last one was."""
+    row = await uow.fetch_row(_FIND, address_hash)
+    return (row["failures"], row["last_failed_at"]) if row else (0, None)
+
+
+async def count_failure(uow: UnitOfWork, address_hash: bytes, now: datetime, *, forgotten_before: datetime) -> None:
+    await uow.execute(_COUNT, address_hash, now, forgotten_before)
+
+
+async def forget_failures(uow: UnitOfWork, address_hash: bytes) -> None:
+    await uow.execute(_FORGET, address_hash)
+
+
+async def forget_old_failures(uow: UnitOfWork, before: datetime, rows_max: int) -> int:
+    return await uow.execute(_FORGET_OLD, before, rows_max)

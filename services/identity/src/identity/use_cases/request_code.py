@@ -1,0 +1,50 @@
+"""Ask for a code."""
+
+from datetime import datetime
+
+from common.database import UnitOfWork
+from common.ids import new_digits, new_id, new_secret
+from common.sealing import Sealer
+from identity.credentials.keyed_hashes import KeyedHashes
+from identity.domain.issued_codes import CODE_DIGITS, LIFE, Destination, Issuable, Purpose, judge_request
+from identity.store import codes
+
+SENDING_QUEUE = "identity.codes"
+
+
+async def request_code(
+    uow: UnitOfWork,
+    sealer: Sealer,
+    hashes: KeyedHashes,
+    purpose: Purpose,
+    destination: Destination,
+    *,
+    now: datetime,
+) -> None:
+    """Somebody wants a code for an address. One is made and counted whether or not anybody has that address.
+
+    Who has it is looked up by the worker, after the answer: so known and unknown addresses are the same work here, and one
+    that was asked for too often is silently left with the code it has.
+    """
+    address_hash = hashes.of("address", destination.channel, destination.address)
+    await codes.lock_address(uow, address_hash)
+    verdict = judge_request(await codes.find_code(uow, purpose, address_hash), now)
+    if not isinstance(verdict, Issuable):
+        return
+    code_id = new_id()
+    code = new_digits(CODE_DIGITS) if purpose == "sign_in" else new_secret()
+    # A short code means something with its address only; a reset token is shown alone.
+    code_hash = hashes.of(purpose, destination.address if purpose == "sign_in" else "", code)
+    expires_at = now + LIFE[purpose]
+    await codes.save_code(uow, purpose, address_hash, code_id, code_hash, verdict, now=now, expires_at=expires_at)
+    uow.leave_work(
+        SENDING_QUEUE,
+        code_id,
+        {
+            "codeId": str(code_id),
+            "purpose": purpose,
+            "channel": destination.channel,
+            "addressSealed": sealer.seal(destination.address, str(code_id)),
+            "codeSealed": sealer.seal(code, str(code_id)),
+        },
+    )
