@@ -23,7 +23,8 @@ from common.http import (
     signed_in,
 )
 from common.problems import Conflict, Problem
-from common.tokens import KeySet, TokenVerifier
+from common.tokens import TokenVerifier
+from common.verification_keys import KeySet
 
 BASE_URL = "http://localhost:8080"
 

@@ -24,6 +24,8 @@ class Caller:
     stepped_up_at: datetime | None = None
     issued_at: datetime | None = None
     expires_at: datetime | None = None
+    # The further issuer (contract section 15.5) whose token it was; None for one of our own.
+    issuer: str | None = None
     row_settings: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -42,6 +44,11 @@ class Caller:
     def must_be_allowed(self, permission: str) -> None:
         """Raises Forbidden (403 AUTH_FORBIDDEN)."""
         if permission not in self.permissions:
+            raise Forbidden
+
+    def must_be_allowed_one_of(self, *permissions: str) -> None:
+        """Raises Forbidden (403 AUTH_FORBIDDEN) when the caller holds none of the permissions."""
+        if self.permissions.isdisjoint(permissions):
             raise Forbidden
 
     def must_have_stepped_up(self, now: datetime) -> None:

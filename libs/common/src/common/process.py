@@ -5,6 +5,7 @@ A background loop that fails takes its process down, and whoever started the pro
 
 import asyncio
 import gc
+import inspect
 import os
 import signal
 import sys
@@ -34,8 +35,10 @@ from common.messages import PermanentFault, Received, Subscription, WorkItem, re
 from common.relay import PRUNE_EVERY_SECONDS, measure_and_prune_once, run_relay
 from common.retry import RetryLadder, jittered
 from common.settings import ServiceSettings
-from common.tokens import KeySet, Revocations, TokenVerifier
+from common.standings import IdentityStandings
+from common.tokens import RENEW_KEYS_EVERY_SECONDS, Revocations, TokenVerifier
 from common.topology import Topology
+from common.verification_keys import KeySet
 from contracts import topology as broker_map
 from contracts.event import Event
 from contracts.identity import SessionRevoked
@@ -81,7 +84,7 @@ class Service:
     subscriptions: Sequence[Subscription[Any]] = ()
     work_items: Sequence[WorkItem[Any]] = ()
     loops: Callable[[Any], Sequence[Loop]] = lambda _: ()
-    commands: Mapping[str, Callable[[Any], Awaitable[None]]] = field(default_factory=dict)
+    commands: Mapping[str, Callable[..., Awaitable[None]]] = field(default_factory=dict)
 
     @property
     def package(self) -> str:
@@ -90,18 +93,28 @@ class Service:
 
 def main(service: Service) -> None:
     """The command line of a service: `python -m <service> api | worker | all | migrate | <its own commands>`."""
-    command = sys.argv[1] if len(sys.argv) == 2 else ""
-    if command == "migrate":
+    command, arguments = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
+    if command == "migrate" and not arguments:
         migrate(service.package)
-    elif command in ("api", "worker", "all") or command in service.commands:
+    elif command in ("api", "worker", "all") and not arguments:
         uvloop.run(_run(service, command))
+    elif command in service.commands and _takes(service.commands[command], arguments):
+        uvloop.run(_run(service, command, arguments))
     else:
         known = ", ".join(["api", "worker", "all", "migrate", *service.commands])
         sys.stderr.write(f"python -m {service.package}: expected one of {known}\n")
         raise SystemExit(EXIT_UNKNOWN_COMMAND)
 
 
-async def _run(service: Service, command: str) -> None:
+def _takes(command: Callable[..., Awaitable[None]], arguments: Sequence[str]) -> bool:
+    try:
+        inspect.signature(command).bind(None, *arguments)
+    except TypeError:
+        return False
+    return True
+
+
+async def _run(service: Service, command: str, arguments: Sequence[str] = ()) -> None:
     settings = service.settings.from_environment()
     process = service.name if command == "all" else f"{service.name}-{command}"
     logging.start(process, settings.log_level)
@@ -109,7 +122,7 @@ async def _run(service: Service, command: str) -> None:
     try:
         async with running(service, settings, process) as (runtime, dependencies):
             if command in service.commands:
-                await service.commands[command](dependencies)
+                await service.commands[command](dependencies, *arguments)
                 return
             await _serve(service, settings, runtime, dependencies, command)
     finally:
@@ -134,8 +147,14 @@ async def open_runtime(
 ) -> AsyncIterator[Runtime]:
     """Database pools, broker connection and token verifier of one process."""
     clock = clock or SystemClock()
+    standings = IdentityStandings(settings.identity_address) if settings.trusted_issuers else None
     verifier = TokenVerifier(
-        KeySet(settings.jwks_url, clock), issuer=settings.base_url, clock=clock, revocations=Revocations()
+        KeySet(settings.jwks_url, clock),
+        issuer=settings.base_url,
+        clock=clock,
+        revocations=Revocations(),
+        trusted=settings.trusted_issuers,
+        standings=standings,
     )
     bus = Bus(settings.broker_url, declared_topology(settings.ladder), process)
     async with Database.connect(
@@ -145,6 +164,8 @@ async def open_runtime(
             yield Runtime(service, clock, database, bus, verifier)
         finally:
             await bus.close()
+            if standings is not None:
+                await standings.close()
 
 
 def declared_topology(ladder: RetryLadder) -> Topology:
@@ -191,6 +212,9 @@ def background(service: Service, runtime: Runtime, dependencies: Any, command: s
         hear_broadcasts(runtime),
         run_loop(revocations),
     ]
+    if command in ("api", "all"):
+        renewal = Loop("verification keys", runtime.verifier.renew_keys_once, RENEW_KEYS_EVERY_SECONDS)
+        tasks.append(run_loop(renewal))
     if command in ("worker", "all"):
         subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
         consumers = Consumers(

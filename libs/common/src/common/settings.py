@@ -2,10 +2,12 @@
 
 import sys
 from typing import Annotated, Self, TypeVar
+from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from common.issuers import TrustedIssuer, check_issuers_together, read_trusted_issuers
 from common.retry import DELAYS_SECONDS, RetryLadder
 
 
@@ -19,6 +21,12 @@ class ServiceSettings(BaseSettings):
     log_level: str = "INFO"
     base_url: str = "http://localhost:8080"
     jwks_url: str
+    # Where a token of a further issuer is asked about; empty: where JWKS_URL points.
+    identity_url: str = ""
+    trusted_issuers: Annotated[tuple[TrustedIssuer, ...], NoDecode] = Field(
+        default=(),
+        description="JSON list of `{issuer, jwksUrl or secret, audience, algorithms, primary, allowStaffRoles, claims}`",
+    )
     api_database_url: str
     service_database_url: str
     broker_url: str
@@ -31,6 +39,27 @@ class ServiceSettings(BaseSettings):
     @classmethod
     def split_delays(cls, value: object) -> object:
         return tuple(float(part) for part in value.split(",")) if isinstance(value, str) else value
+
+    @field_validator("trusted_issuers", mode="before")
+    @classmethod
+    def read_issuers(cls, value: object) -> object:
+        return read_trusted_issuers(value) if isinstance(value, str) else value
+
+    @field_validator("trusted_issuers")
+    @classmethod
+    def issuers_stand_together(
+        cls, value: tuple[TrustedIssuer, ...], told: ValidationInfo
+    ) -> tuple[TrustedIssuer, ...]:
+        check_issuers_together(value, told.data.get("base_url", ""))
+        return value
+
+    @property
+    def identity_address(self) -> str:
+        """The origin of the identity service."""
+        if self.identity_url:
+            return self.identity_url
+        parts = urlsplit(self.jwks_url)
+        return f"{parts.scheme}://{parts.netloc}"
 
     @property
     def ladder(self) -> RetryLadder:

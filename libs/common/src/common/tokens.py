@@ -1,71 +1,31 @@
 """Who a Bearer token says is calling (contract section 5). Verified here again in every service: no header is believed."""
 
-import asyncio
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
-
-import httpx
-import jwt
 
 from common.caller import Caller
 from common.clock import Clock
 from common.ids import parse_uuid
-from common.logging import get_logger
-from common.problems import TokenExpired, Unauthorized, Unavailable
-from contracts.permissions import permissions_of
-
-log = get_logger(__name__)
+from common.issuers import Stranger, TrustedIssuer, stranger_of
+from common.problems import TokenExpired, Unauthorized
+from common.standings import NoStandings, PersonOfOurs, Standings
+from common.token_forms import ReadToken, instant_of, is_second_factor, read_token
+from common.verification_keys import KeySet, KeySource
+from contracts.permissions import PERMISSIONS_BY_ROLE, STAFF_ROLES, permissions_of
 
 AUDIENCE: Final = "campus-marketplace"
-ALGORITHMS: Final = ("EdDSA", "ES256")
-# A longer token is no token of ours; refusing it early keeps the check cheap.
-TOKEN_CHARACTERS_MAX: Final = 8_192
 LEEWAY: Final = timedelta(seconds=30)
 # A verified token is believed for a minute, the time within which a revocation must take effect anyway.
 CACHE_SECONDS: Final = 60
 CACHE_TOKENS_MAX: Final = 10_000
-JWKS_SECONDS: Final = 300
-# What counts as a second factor in `amr`. A list, and not "anything but a password": a one-time code by mail is a first one.
-SECOND_FACTORS: Final = frozenset({"totp", "passkey", "webauthn", "recovery_code"})
-SECOND_FACTOR_PREFIX: Final = "mfa/"
-# An unknown `kid` may fetch the keys anew, but not more often than this, whoever asks.
-JWKS_REFETCH_SECONDS: Final = 5
-
-
-class KeySet:
-    """The issuer's public keys, fetched when first needed, kept for five minutes, fetched anew for an unknown `kid`."""
-
-    def __init__(self, jwks_url: str, clock: Clock) -> None:
-        self._url, self._clock = jwks_url, clock
-        self._keys: dict[str, jwt.PyJWK] = {}
-        self._fetched_at: datetime | None = None
-        self._fetching = asyncio.Lock()
-
-    async def key_of(self, kid: str) -> jwt.PyJWK | None:
-        """The key with this id, or None. Raises Unavailable when there are no keys and the issuer is away."""
-        if self._age() > JWKS_SECONDS or (kid not in self._keys and self._age() > JWKS_REFETCH_SECONDS):
-            async with self._fetching:
-                if self._age() > JWKS_SECONDS or (kid not in self._keys and self._age() > JWKS_REFETCH_SECONDS):
-                    await self._fetch()
-        return self._keys.get(kid)
-
-    def _age(self) -> float:
-        return float("inf") if self._fetched_at is None else (self._clock.now() - self._fetched_at).total_seconds()
-
-    async def _fetch(self) -> None:
-        try:
-            async with httpx.AsyncClient(timeout=3) as client:
-                answer = (await client.get(self._url)).raise_for_status()
-            keys = {entry["kid"]: jwt.PyJWK.from_dict(entry) for entry in answer.json()["keys"]}
-        except (httpx.HTTPError, ValueError, KeyError, jwt.PyJWTError) as error:
-            log.warning("signing keys not fetched", url=self._url, error=repr(error))
-            if self._fetched_at is None:
-                raise Unavailable("The identity provider is not available for the moment.") from error
-            return
-        self._keys, self._fetched_at = keys, self._clock.now()
+# A key that its issuer has withdrawn ends what was verified with it: with the loop's jitter well within that minute.
+RENEW_KEYS_EVERY_SECONDS: Final = 20.0
+# Other issuers are asked as seldom as their keys change.
+RENEW_FOREIGN_KEYS_SECONDS: Final = 300
 
 
 @dataclass(slots=True)
@@ -89,72 +49,91 @@ class Revocations:
         return not_before is not None and caller.issued_at is not None and caller.issued_at < not_before
 
 
-class TokenVerifier:
-    """Checks signature, issuer, audience and times of a token, and keeps what it verified for a minute."""
+@dataclass(frozen=True, slots=True)
+class _Issuer:
+    """Whose tokens are believed, by which keys; `trusted` is None for our own."""
 
-    def __init__(self, keys: KeySet, *, issuer: str, clock: Clock, revocations: Revocations | None = None) -> None:
-        self._keys, self._issuer, self._clock = keys, issuer, clock
+    keys: KeySource
+    trusted: TrustedIssuer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Verified:
+    caller: Caller
+    until: datetime
+    keys: KeySource
+    kid: str | None
+
+
+class TokenVerifier:
+    """Checks signature, issuer, audience and times of a token, and keeps what it verified for a minute.
+
+    A token of a `trusted` issuer tells who somebody is; what they may do is asked from `standings`, and kept as long.
+    """
+
+    def __init__(
+        self,
+        keys: KeySet,
+        *,
+        issuer: str,
+        clock: Clock,
+        revocations: Revocations | None = None,
+        trusted: Sequence[TrustedIssuer] = (),
+        standings: Standings | None = None,
+    ) -> None:
+        self._clock = clock
+        # Each issuer has keys of its own: no key of one is ever looked for in another.
+        self._issuers = {entry.issuer: _Issuer(entry.key_source(clock), entry) for entry in trusted}
+        self._issuers[issuer] = _Issuer(keys)
         self.revocations = revocations or Revocations()
-        self._verified: OrderedDict[str, tuple[Caller, datetime]] = OrderedDict()
+        self.standings = standings or NoStandings()
+        self._verified: OrderedDict[str, _Verified] = OrderedDict()
 
     async def caller_of(self, token: str) -> Caller:
-        """The caller; raises Unauthorized, or TokenExpired for a well-signed token past its time."""
+        """The caller; raises Unauthorized, TokenExpired for a well-signed token past its time, and for a token of a further
+        issuer ProfileMissing or Unavailable."""
         now = self._clock.now()
-        cached = self._verified.get(token)
-        if cached is not None and now < cached[1]:
-            caller = cached[0]
-        else:
-            caller = await self._verify(token, now)
-            self._keep(token, caller, now)
-        if self.revocations.cover(caller):
+        verified = self._verified.get(token)
+        if verified is None or now >= verified.until:
+            verified = await self._verify(token, now)
+            self._keep(token, verified)
+        if self.revocations.cover(verified.caller):
             raise Unauthorized("The session was ended. Sign in again.")
-        return caller
+        return verified.caller
 
-    async def _verify(self, token: str, now: datetime) -> Caller:
-        claims = await self._claims_of(token)
-        expires_at = _instant(claims.get("exp"))
-        issued_at = _instant(claims.get("iat"))
-        if issued_at > now + LEEWAY:
-            raise Unauthorized
-        not_before = claims.get("nbf")
-        if not_before is not None and _instant(not_before) > now + LEEWAY:
-            raise Unauthorized
-        if expires_at + LEEWAY <= now:
-            raise TokenExpired
-        return _caller(claims, issued_at, expires_at)
+    async def renew_keys_once(self) -> None:
+        """Asks the issuers for their keys, and forgets what was verified with one that is gone."""
+        for issuer in self._issuers.values():
+            if isinstance(issuer.keys, KeySet):
+                older_than = RENEW_FOREIGN_KEYS_SECONDS if issuer.trusted else RENEW_KEYS_EVERY_SECONDS / 2
+                await issuer.keys.refresh(older_than)
+        gone = [token for token, verified in self._verified.items() if not verified.keys.holds(verified.kid)]
+        for token in gone:
+            del self._verified[token]
 
-    async def _claims_of(self, token: str) -> dict[str, Any]:
-        if len(token) > TOKEN_CHARACTERS_MAX:
+    async def _verify(self, token: str, now: datetime) -> _Verified:
+        read = read_token(token)
+        named = read.claims.get("iss")
+        issuer = self._issuers.get(named) if isinstance(named, str) else None
+        if issuer is None:
             raise Unauthorized
-        try:
-            header = jwt.get_unverified_header(token)
-            kid = header.get("kid")
-            if not isinstance(kid, str) or header.get("alg") not in ALGORITHMS:
-                raise Unauthorized
-            key = await self._keys.key_of(kid)
-            if key is None or key.algorithm_name != header["alg"]:
-                raise Unauthorized
-            claims: dict[str, Any] = jwt.decode(
-                token,
-                key.key,
-                algorithms=[key.algorithm_name],
-                audience=AUDIENCE,
-                issuer=self._issuer,
-                # The times are judged on the injected clock, by the caller of this function.
-                options={
-                    "require": ["exp", "iat", "iss", "aud", "sub"],
-                    "verify_exp": False,
-                    "verify_iat": False,
-                    "verify_nbf": False,
-                },
-            )
-        except (jwt.PyJWTError, ValueError, TypeError, KeyError) as error:
-            raise Unauthorized from error
-        return claims
+        key = await issuer.keys.find(read.kid, read.algorithm)
+        if key is None or not key.verifies(read.signed, read.signature):
+            raise Unauthorized
+        if issuer.trusted is None:
+            caller = _our_caller(read, now)
+            _judge_times(read.claims, caller.issued_at, caller.expires_at, now)
+        else:
+            stranger = stranger_of(read.claims, issuer.trusted, now)
+            _judge_times(read.claims, stranger.issued_at, stranger.expires_at, now)
+            caller = caller_named(stranger, await self.standings.find(token, stranger))
+        expires_at = caller.expires_at or now
+        return _Verified(
+            caller, min(now + timedelta(seconds=CACHE_SECONDS), expires_at + LEEWAY), issuer.keys, read.kid
+        )
 
-    def _keep(self, token: str, caller: Caller, now: datetime) -> None:
-        until = min(now + timedelta(seconds=CACHE_SECONDS), (caller.expires_at or now) + LEEWAY)
-        self._verified[token] = (caller, until)
+    def _keep(self, token: str, verified: _Verified) -> None:
+        self._verified[token] = verified
         self._verified.move_to_end(token)
         if len(self._verified) > CACHE_TOKENS_MAX:
             self._verified.popitem(last=False)
@@ -170,49 +149,84 @@ def bearer_token(authorization: str | None) -> str | None:
     return token
 
 
-def _caller(claims: dict[str, Any], issued_at: datetime, expires_at: datetime) -> Caller:
-    metadata = claims.get("app_metadata")
-    if not isinstance(metadata, dict) or not isinstance(metadata.get("roles"), list):
-        raise Unauthorized
-    user_id = parse_uuid(str(claims["sub"]))
-    if user_id is None:
-        raise Unauthorized
-    roles = frozenset(str(role) for role in metadata["roles"])
+def caller_named(stranger: Stranger, person: PersonOfOurs) -> Caller:
+    """The person of ours whom a further issuer's token names. Roles of staff count only where that issuer may speak of them."""
+    roles = person.roles | stranger.staff_roles if stranger.may_be_staff else person.roles - STAFF_ROLES
     return Caller(
-        user_id=user_id,
-        session_id=_uuid_or_none(claims.get("session_id")),
+        user_id=stranger.user_id,
+        session_id=stranger.session_id,
         roles=roles,
         permissions=permissions_of(roles),
-        vendor_id=_uuid_or_none(metadata.get("vendor_id")),
-        campus_id=_uuid_or_none(metadata.get("campus_id")),
-        stepped_up_at=_stepped_up_at(claims),
-        issued_at=issued_at,
-        expires_at=expires_at,
+        vendor_id=person.vendor_id,
+        campus_id=person.campus_id,
+        stepped_up_at=stranger.stepped_up_at,
+        issued_at=stranger.issued_at,
+        expires_at=stranger.expires_at,
+        issuer=stranger.issuer,
     )
 
 
-def _stepped_up_at(claims: dict[str, Any]) -> datetime | None:
+def _judge_times(
+    claims: Mapping[str, Any], issued_at: datetime | None, expires_at: datetime | None, now: datetime
+) -> None:
+    """Last of all: only a token without any other fault is called expired."""
+    if issued_at is None or expires_at is None or issued_at > now + LEEWAY:
+        raise Unauthorized
+    if "nbf" in claims and instant_of(claims["nbf"], fractions=True) > now + LEEWAY:
+        raise Unauthorized
+    if expires_at + LEEWAY <= now:
+        raise TokenExpired
+
+
+def _our_caller(read: ReadToken, now: datetime) -> Caller:
+    """What a token of our own says. It has every claim of the contract in its one form, since we wrote it."""
+    claims = read.claims
+    metadata = claims.get("app_metadata")
+    if claims.get("aud") not in (AUDIENCE, [AUDIENCE]) or not isinstance(metadata, dict):
+        raise Unauthorized
+    roles = _roles_of(metadata.get("roles"))
+    if claims.get("role") not in PERMISSIONS_BY_ROLE or claims.get("aal") not in ("aal1", "aal2"):
+        raise Unauthorized
+    return Caller(
+        user_id=_uuid_of(claims.get("sub")),
+        session_id=_uuid_of(claims.get("session_id")),
+        roles=roles,
+        permissions=permissions_of(roles),
+        vendor_id=_uuid_or_none_of(metadata, "vendor_id"),
+        campus_id=_uuid_or_none_of(metadata, "campus_id"),
+        stepped_up_at=_stepped_up_at(claims, now),
+        issued_at=instant_of(claims.get("iat")),
+        expires_at=instant_of(claims.get("exp")),
+    )
+
+
+def _roles_of(named: Any) -> frozenset[str]:
+    if not isinstance(named, list) or not all(isinstance(role, str) and role in PERMISSIONS_BY_ROLE for role in named):
+        raise Unauthorized
+    return frozenset(named)
+
+
+def _stepped_up_at(claims: Mapping[str, Any], now: datetime) -> datetime | None:
     """When the second factor was shown; None below AAL2."""
     methods = claims.get("amr")
-    if claims.get("aal") != "aal2" or not isinstance(methods, list):
-        return None
-    shown = [
-        entry["timestamp"]
-        for entry in methods
-        if isinstance(entry, dict) and _is_second_factor(entry.get("method")) and "timestamp" in entry
-    ]
-    return max((_instant(stamp) for stamp in shown), default=None)
-
-
-def _is_second_factor(method: Any) -> bool:
-    return isinstance(method, str) and (method in SECOND_FACTORS or method.startswith(SECOND_FACTOR_PREFIX))
-
-
-def _instant(stamp: Any) -> datetime:
-    if isinstance(stamp, bool) or not isinstance(stamp, int | float) or not 0 <= stamp < 2**40:
+    if not isinstance(methods, list) or not all(isinstance(entry, dict) for entry in methods):
         raise Unauthorized
-    return datetime.fromtimestamp(stamp, UTC)
+    shown = [(entry.get("method"), instant_of(entry.get("timestamp"))) for entry in methods]
+    if not all(isinstance(method, str) for method, _ in shown):
+        raise Unauthorized
+    if claims["aal"] != "aal2":
+        return None
+    return max((at for method, at in shown if is_second_factor(method) and at <= now + LEEWAY), default=None)
 
 
-def _uuid_or_none(value: Any) -> UUID | None:
-    return parse_uuid(value) if isinstance(value, str) else None
+def _uuid_of(value: Any) -> UUID:
+    found = parse_uuid(value) if isinstance(value, str) else None
+    if found is None:
+        raise Unauthorized
+    return found
+
+
+def _uuid_or_none_of(metadata: Mapping[str, Any], name: str) -> UUID | None:
+    if name not in metadata:
+        raise Unauthorized
+    return None if metadata[name] is None else _uuid_of(metadata[name])

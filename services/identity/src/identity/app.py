@@ -1,31 +1,56 @@
 """The composition root of the identity service."""
 
 import json
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 
+from common.caller import ServiceItself
 from common.clock import Clock
 from common.cursors import CursorSigner
 from common.database import Database
-from common.process import Loop, Runtime, Service
+from common.issuers import Stranger
+from common.process import EXIT_UNKNOWN_COMMAND, Loop, Runtime, Service
 from common.sealing import Sealer
+from common.standings import PersonOfOurs
 from common.tokens import Revocations
 from contracts.demo import CAMPUSES
 from identity.consumers import WORK
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.one_time_codes import OneTimeCodes
+from identity.credentials.passkeys import Passkeys, RelyingParty
 from identity.credentials.passwords import Passwords
 from identity.credentials.patience import Patience
+from identity.credentials.recovery_codes import RecoveryCodes
 from identity.credentials.signing_keys import SigningKeys
+from identity.domain.errors import KeysStillNeeded, UnknownKey
 from identity.domain.institutions import Institutions
-from identity.routes import campuses, codes, factors, functions, keys, profiles, sessions, vendors
+from identity.routes import (
+    campuses,
+    codes,
+    factors,
+    functions,
+    keys,
+    passkeys,
+    profiles,
+    sessions,
+    standings,
+    vendor_applications,
+    vendors,
+)
 from identity.settings import Settings
-from identity.timers import PRUNE_EVERY_SECONDS, prune_codes_once, prune_sessions_once
+from identity.timers import PRUNE_EVERY_SECONDS, prune_challenges_once, prune_codes_once, prune_sessions_once
 from identity.use_cases.ensure_first_admin import ensure_first_admin
 from identity.use_cases.ensure_signing_key import ensure_signing_key
+from identity.use_cases.find_person import find_person
 from identity.use_cases.load_demo import DemoSecrets, load_demo
+from identity.use_cases.retire_compromised_key import retire_compromised_key
+from identity.use_cases.retire_keys import retire_keys
+from identity.use_cases.rotate_keys import rotate_keys
+
+KNOWING = ServiceItself("whoever came with a token of a further issuer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +66,13 @@ class Dependencies:
     sealer: Sealer
     hashes: KeyedHashes
     codes: OneTimeCodes
+    recovery_codes: RecoveryCodes
+    passkeys: Passkeys
     signing_keys: SigningKeys
     institutions: Institutions
     issuer: str
+    # The further issuers that may speak about staff.
+    staff_issuers: frozenset[str]
     referral_reward_minor: int
     demo: DemoSecrets
 
@@ -64,13 +93,18 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             sealer=sealer,
             hashes=KeyedHashes(settings.sealing_key),
             codes=OneTimeCodes(sealer),
+            recovery_codes=RecoveryCodes(KeyedHashes(settings.sealing_key)),
+            passkeys=Passkeys(RelyingParty(settings.relying_party_id, settings.relying_origins)),
             signing_keys=SigningKeys(sealer),
             institutions=read_institutions(),
             issuer=settings.base_url,
+            staff_issuers=frozenset(entry.issuer for entry in settings.trusted_issuers if entry.allow_staff_roles),
             referral_reward_minor=settings.referral_reward_minor,
             demo=DemoSecrets(settings.demo_password, settings.demo_totp_by_name),
         )
         now = runtime.clock.now()
+        # The others ask us; we know.
+        runtime.verifier.standings = OwnStandings(runtime.database)
         await ensure_signing_key(runtime.database, dependencies.signing_keys, now=now)
         if settings.bootstrap_admin_email:
             await ensure_first_admin(
@@ -110,13 +144,54 @@ def loops(dependencies: Dependencies) -> list[Loop]:
     async def prune() -> int:
         return await prune_sessions_once(dependencies.database, now=dependencies.clock.now())
 
+    async def prune_challenges() -> int:
+        return await prune_challenges_once(dependencies.database, now=dependencies.clock.now())
+
     async def prune_codes() -> int:
         return await prune_codes_once(dependencies.database, now=dependencies.clock.now())
 
     return [
         Loop("old sessions", prune, PRUNE_EVERY_SECONDS),
+        Loop("old challenges", prune_challenges, PRUNE_EVERY_SECONDS),
         Loop("old codes and failures", prune_codes, PRUNE_EVERY_SECONDS),
     ]
+
+
+class OwnStandings:
+    """Knows the people of our own, in our own database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(self, token: str, stranger: Stranger) -> PersonOfOurs:
+        """Raises ProfileMissing and Unauthorized."""
+        async with self._database.unit_of_work(acting_as=KNOWING) as uow:
+            return await find_person(uow, stranger.user_id, stranger.session_id)
+
+
+async def rotate_keys_command(dependencies: Dependencies) -> None:
+    """`python -m identity rotate-keys`."""
+    _tell(await rotate_keys(dependencies.database, dependencies.signing_keys, now=dependencies.clock.now()))
+
+
+async def retire_keys_command(dependencies: Dependencies, option: str = "", kid: str = "") -> None:
+    """`python -m identity retire-keys [--compromised KID]`. Ends with status 1 when it refuses."""
+    if bool(option) != bool(kid) or option not in ("", "--compromised"):
+        sys.stderr.write("python -m identity retire-keys [--compromised KID]\n")
+        raise SystemExit(EXIT_UNKNOWN_COMMAND)
+    now = dependencies.clock.now()
+    try:
+        if kid:
+            _tell(await retire_compromised_key(dependencies.database, dependencies.signing_keys, kid, now=now))
+        else:
+            _tell(await retire_keys(dependencies.database, now=now))
+    except (KeysStillNeeded, UnknownKey) as refusal:
+        sys.stderr.write(f"{refusal}\n")
+        raise SystemExit(1) from None
+
+
+def _tell(sentence: str) -> None:
+    sys.stdout.write(f"{sentence}\n")
 
 
 SERVICE = Service(
@@ -127,13 +202,16 @@ SERVICE = Service(
         sessions.router,
         codes.router,
         factors.router,
+        passkeys.router,
         keys.router,
         profiles.router,
         campuses.router,
         vendors.router,
+        vendor_applications.router,
         functions.router,
+        standings.router,
     ],
     work_items=WORK,
     loops=loops,
-    commands={"demo-data": demo_data},
+    commands={"demo-data": demo_data, "rotate-keys": rotate_keys_command, "retire-keys": retire_keys_command},
 )

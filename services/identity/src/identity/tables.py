@@ -155,8 +155,8 @@ accounts = sa.Table(
     "accounts",
     metadata,
     sa.Column("user_id", sa.Uuid, primary_key=True),
-    sa.Column("email", sa.Text, nullable=False),
-    sa.Column("password_hash", sa.Text, nullable=False),
+    sa.Column("email", sa.Text),
+    sa.Column("password_hash", sa.Text),
     sa.Column("code_failures", sa.Integer, nullable=False, server_default="0"),
     sa.Column("code_blocked_until", _INSTANT),
     sa.Column("repeated_sign_ups", sa.Integer, nullable=False, server_default="0"),
@@ -175,8 +175,11 @@ sessions = sa.Table(
     sa.Column("ended_because", sa.Text),
     sa.Column("method", sa.Text, nullable=False, server_default="password"),
     sa.Column("user_agent", sa.Text),
+    sa.Column("issuer", sa.Text),
+    sa.Column("without_staff_roles", sa.Boolean, nullable=False, server_default=sa.false()),
     _foreign("sessions_account", "user_id", "accounts.user_id"),
     sa.Index("sessions_of_user", "user_id"),
+    sa.Index("sessions_of_issuers", "issuer", postgresql_where=sa.text("issuer IS NOT NULL")),
 )
 
 refresh_tokens = sa.Table(
@@ -288,8 +291,9 @@ signing_keys = sa.Table(
     metadata,
     sa.Column("kid", sa.Text, primary_key=True),
     sa.Column("public_key", JSONB, nullable=False),
-    sa.Column("private_key_sealed", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("private_key_sealed", sa.Text),
     sa.Column("created_at", _INSTANT, nullable=False),
-    sa.Index("signing_keys_one_current", "state", unique=True, postgresql_where=sa.text("state = 'current'")),
+    sa.Column("signs_from", _INSTANT, nullable=False),
+    sa.Column("retired_at", _INSTANT),
+    sa.Column("retired_because", sa.Text),
 )

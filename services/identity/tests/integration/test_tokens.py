@@ -5,19 +5,15 @@ import base64
 import hmac
 import json
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from typing import Any
 
 import httpx
 import jwt
-import pytest
 import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from common.caller import THE_SERVICE
 from common.ids import new_id
-from common.problems import Unauthorized
-from common.tokens import KeySet, TokenVerifier
 from identity.credentials.signing_keys import SigningKey
 from identity.store import keys
 from identity.use_cases.ensure_signing_key import ensure_signing_key
@@ -31,7 +27,7 @@ async def signed(identity: Identity) -> AsyncIterator[tuple[Identity, SigningKey
     await identity.sign_up("tola@unilag.edu.ng")
     tokens = await identity.log_in("tola@unilag.edu.ng")
     async with identity.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        current = await keys.find_current_key(uow)
+        current = await keys.find_current_key(uow, identity.clock.now())
     assert current is not None
     async with httpx.AsyncClient() as client:
         public = (await client.get(identity.jwks_url)).json()["keys"][0]
@@ -144,23 +140,3 @@ async def test_ten_processes_that_start_at_once_make_one_key(identity: Identity)
         )
     )
     assert await identity.count("signing_keys") == 1
-
-
-async def test_tokens_of_the_previous_key_hold_while_it_is_listed(identity: Identity) -> None:
-    await identity.sign_up("tola@unilag.edu.ng")
-    old = await identity.log_in("tola@unilag.edu.ng")
-    await identity.service.fetch("UPDATE signing_keys SET state = 'previous'")
-    dependencies = identity.dependencies
-    identity.clock.advance(timedelta(seconds=1))
-    await ensure_signing_key(dependencies.database, dependencies.signing_keys, now=identity.clock.now())
-    new = await identity.log_in("tola@unilag.edu.ng")
-    kids = [jwt.get_unverified_header(tokens["accessToken"])["kid"] for tokens in (new, old)]
-    assert [key["kid"] for key in (await identity.get("/.well-known/jwks.json")).json()["keys"]] == kids
-    issuer, clock = dependencies.issuer, identity.clock
-    elsewhere = TokenVerifier(KeySet(identity.jwks_url, clock), issuer=issuer, clock=clock)
-    for tokens in (old, new):
-        assert (await elsewhere.caller_of(tokens["accessToken"])).roles == {"buyer"}
-    await identity.service.fetch("DELETE FROM signing_keys WHERE state = 'previous'")
-    later = TokenVerifier(KeySet(identity.jwks_url, clock), issuer=issuer, clock=clock)
-    with pytest.raises(Unauthorized):
-        await later.caller_of(old["accessToken"])

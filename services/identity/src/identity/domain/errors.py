@@ -107,6 +107,14 @@ class PasskeyRefused(ValidationFailed):
         super().__init__(invalid_params=[InvalidParam("credential", "does not hold for this challenge on this site")])
 
 
+class KeysStillNeeded(Exception):
+    """Tokens that the previous signing keys signed may still live."""
+
+
+class UnknownKey(Exception):
+    """No signing key of ours has this `kid`."""
+
+
 class ProfileMissing(Forbidden):
     """A good token of a user for whom create-user was never called (contract section 15.5)."""
 
@@ -159,3 +167,9 @@ class OwnVendor(Forbidden):
 class ApplicationDecidedOtherwise(Conflict):
     def __init__(self, status: str) -> None:
         super().__init__(f"The application was {status} before.")
+
+
+class ProfileMadeMeanwhile(Conflict):
+    """Something that does not provision (the demo data) made a profile of this id at this very moment."""
+
+    detail = "The profile is being made by somebody else. Try again."

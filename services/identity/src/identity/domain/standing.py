@@ -6,6 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.caller import STEP_UP_LIFE
+from contracts.permissions import STAFF_ROLES, leading_role
 
 # Roles, campus and vendor in a token are as old as the token: short enough to be believed without asking.
 ACCESS_LIFE: Final = timedelta(minutes=15)
@@ -21,6 +22,11 @@ class Standing:
     campus_id: UUID | None
     vendor_id: UUID | None
     has_second_factor: bool
+
+    def without_staff_roles(self) -> "Standing":
+        """The same person as seen by an issuer that may not speak about staff."""
+        roles = tuple(role for role in self.roles if role not in STAFF_ROLES)
+        return replace(self, role=leading_role(roles), roles=roles)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from common.database import UnitOfWork
 
-_PUBLIC_KEYS: Final = "SELECT public_key FROM signing_keys ORDER BY created_at DESC"
+_PUBLIC_KEYS: Final = "SELECT public_key FROM signing_keys WHERE retired_at IS NULL ORDER BY signs_from DESC, kid"
 
 
 async def list_public_keys(uow: UnitOfWork) -> list[Mapping[str, Any]]:
-    """The public halves of the current and the previous signing keys."""
+    """The public halves of the keys that sign, will sign, or did so lately; newest first."""
     return [row["public_key"] for row in await uow.fetch(_PUBLIC_KEYS)]

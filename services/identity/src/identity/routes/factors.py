@@ -1,18 +1,30 @@
 """Second factors and the step-up to AAL2 (contract sections 5, 10 and 15.1)."""
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
+from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in, stepped_up
 from identity.domain.errors import WrongCode
+from identity.queries.factors import list_own_factors, recovery_codes_left
 from identity.routes.acting import AUTHENTICATING
-from identity.schemas.factors import EnrolledFactor, EnrollRequest, VerifyRequest
-from identity.schemas.sessions import (
-    Tokens,
+from identity.schemas.factors import (
+    EnrolledFactor,
+    EnrollRequest,
+    FactorShape,
+    NewRecoveryCodes,
+    OptionsRequest,
+    RecoveryCodesLeft,
+    RemovedFactor,
+    VerifyRequest,
 )
+from identity.schemas.sessions import Tokens
 from identity.use_cases.enroll_factor import enroll_factor
+from identity.use_cases.hold_foreign_session import hold_foreign_session
+from identity.use_cases.remove_factor import remove_factor
+from identity.use_cases.renew_recovery_codes import renew_recovery_codes
 from identity.use_cases.verify_factor import verify_factor
 
 if TYPE_CHECKING:
@@ -25,8 +37,10 @@ router = guarded_router(tags=["auth"])
 @signed_in
 async def enroll_route(request: Request, caller: CurrentCaller, body: EnrollRequest | None = None) -> Response:
     dependencies: Dependencies = dependencies_of(request)
+    name = body.name if body else None
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        enrolled = await enroll_factor(uow, dependencies.codes, caller, now=dependencies.clock.now())
+        await hold_foreign_session(uow, caller, dependencies.staff_issuers)
+        enrolled = await enroll_factor(uow, dependencies.codes, caller, name, now=dependencies.clock.now())
     shown = {"factorId": enrolled.factor_id, "secret": enrolled.secret, "otpauthUri": enrolled.otpauth_uri}
     return ok(request, shown)
 
@@ -36,9 +50,11 @@ async def enroll_route(request: Request, caller: CurrentCaller, body: EnrollRequ
 async def verify_route(request: Request, caller: CurrentCaller, body: VerifyRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        await hold_foreign_session(uow, caller, dependencies.staff_issuers)
         signed = await verify_factor(
             uow,
             dependencies.codes,
+            dependencies.recovery_codes,
             dependencies.signing_keys,
             caller,
             body.code,
@@ -49,3 +65,41 @@ async def verify_route(request: Request, caller: CurrentCaller, body: VerifyRequ
     if signed is None:
         raise WrongCode
     return ok(request, signed.answer())
+
+
+@router.get("/api/auth/mfa/factors", responses={200: {"model": list[FactorShape]}})
+@signed_in
+async def list_factors_route(request: Request, caller: CurrentCaller) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        owned = await list_own_factors(uow, caller.id)
+    return ok(request, [factor.answer() for factor in owned])
+
+
+@router.delete("/api/auth/mfa/factors/{factor_id}", responses={200: {"model": RemovedFactor}})
+@stepped_up
+async def remove_factor_route(request: Request, caller: CurrentCaller, factor_id: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        await remove_factor(uow, caller, factor_id, now=dependencies.clock.now())
+    return ok(request, {"id": factor_id})
+
+
+@router.post("/api/auth/mfa/recovery-codes", status_code=201, responses={201: {"model": NewRecoveryCodes}})
+@stepped_up
+async def renew_recovery_codes_route(
+    request: Request, caller: CurrentCaller, body: OptionsRequest | None = None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        codes = await renew_recovery_codes(uow, dependencies.recovery_codes, caller, now=dependencies.clock.now())
+    return ok(request, {"codes": codes}, status=201)
+
+
+@router.get("/api/auth/mfa/recovery-codes", responses={200: {"model": RecoveryCodesLeft}})
+@signed_in
+async def count_recovery_codes_route(request: Request, caller: CurrentCaller) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        left = await recovery_codes_left(uow, caller.id)
+    return ok(request, left)

@@ -1,5 +1,6 @@
 """The public keys that everybody checks our tokens with; bare, without the envelope (contract section 15.2)."""
 
+import hashlib
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -8,6 +9,7 @@ from starlette.responses import Response
 
 from common.caller import THE_SERVICE
 from common.http import dependencies_of, guarded_router, public
+from identity.domain.key_rotation import KEY_SET_SECONDS
 from identity.queries.keys import list_public_keys
 
 if TYPE_CHECKING:
@@ -22,6 +24,9 @@ async def jwks_route(request: Request) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         keys = await list_public_keys(uow)
-    # Short, so that a new key is known everywhere long before the old one goes.
-    headers = {"Cache-Control": "public, max-age=60"}
-    return Response(msgspec.json.encode({"keys": keys}), headers=headers, media_type="application/json")
+    body = msgspec.json.encode({"keys": keys})
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"Cache-Control": f"public, max-age={KEY_SET_SECONDS}", "ETag": tag}
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers, media_type="application/json")

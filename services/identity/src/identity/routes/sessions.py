@@ -35,6 +35,7 @@ from identity.schemas.sessions import (
     Tokens,
 )
 from identity.use_cases.end_sessions import end_sessions
+from identity.use_cases.hold_foreign_session import hold_foreign_session
 from identity.use_cases.log_in import LogIn, log_in
 from identity.use_cases.log_out import log_out
 from identity.use_cases.refresh_session import refresh_session
@@ -104,6 +105,7 @@ async def log_out_route(request: Request, caller: CurrentCaller, body: LogOutReq
         raise SessionNotHeld
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        await hold_foreign_session(uow, caller, dependencies.staff_issuers)
         await log_out(uow, caller.id, caller.session_id, now=now)
     # This process need not wait for the broker to tell it what it did itself.
     dependencies.revocations.add(caller.id, caller.session_id, now)

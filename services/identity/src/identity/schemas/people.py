@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 
 from common.schemas import RequestBody, ResponseShape
-from identity.schemas.fields import AnyAddress, FullName, Phone
+from identity.schemas.fields import FullName, GivenAddress, Phone, ReferralToken
 
 
 class ProfileChangeRequest(RequestBody):
@@ -16,16 +16,17 @@ class ProfileChangeRequest(RequestBody):
 
 
 class NewUserMetadata(RequestBody):
-    full_name: Annotated[str, StringConstraints(max_length=200)] | None = Field(default=None, alias="full_name")
-    referral_token: Annotated[str, StringConstraints(max_length=200)] | None = Field(
-        default=None, alias="referral_token"
+    full_name: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] | None = Field(
+        default=None, alias="full_name"
     )
+    referral_token: ReferralToken | None = Field(default=None, alias="referral_token")
 
 
 class NewUserBody(RequestBody):
     id: UUID
-    email: AnyAddress
-    phone: Annotated[str, StringConstraints(max_length=40)] | None = None
+    email: GivenAddress
+    # Any text: a number that cannot exist is left out and never fails the call.
+    phone: str | None = None
     user_metadata: NewUserMetadata | None = Field(default=None, alias="user_metadata")
 
 
@@ -36,7 +37,9 @@ class CreateUserRequest(RequestBody):
 class Profile(ResponseShape):
     id: UUID
     email: str
+    email_confirmed: bool
     phone: str | None
+    phone_confirmed: bool
     full_name: str | None
     role: str
     roles: list[str]
@@ -62,3 +65,11 @@ class CreatedUser(ResponseShape):
     role: Literal["buyer"]
     campus_id: UUID | None
     referral: ReferralOutcomeShape
+
+
+class StandingShown(ResponseShape):
+    """What holds for the user of a further issuer's token."""
+
+    roles: list[str]
+    vendor_id: UUID | None
+    campus_id: UUID | None

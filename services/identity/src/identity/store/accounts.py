@@ -14,6 +14,9 @@ _RECORD_ACCOUNT: Final = """
 INSERT INTO accounts (user_id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (email) DO NOTHING RETURNING true
 """
+_RECORD_FOREIGN_ACCOUNT: Final = """
+INSERT INTO accounts (user_id, created_at) VALUES ($1, $2) ON CONFLICT (user_id) DO NOTHING
+"""
 _COUNT_REPEATED_SIGN_UP: Final = "UPDATE accounts SET repeated_sign_ups = repeated_sign_ups + 1 WHERE email = $1"
 _FIND_ACCOUNT: Final = "SELECT user_id, password_hash FROM accounts WHERE email = $1"
 _FIND_EMAIL: Final = "SELECT email FROM accounts WHERE user_id = $1"
@@ -29,13 +32,22 @@ SELECT p.id, p.campus_id AS home_campus_id,
 FROM profiles p WHERE p.id = $1
 """
 
-_LOCK_ACCOUNT: Final = "SELECT email, code_failures, code_blocked_until FROM accounts WHERE user_id = $1 FOR UPDATE"
+# The account of somebody who signs in elsewhere has no address; their authenticator shows that of their profile.
+_LOCK_ACCOUNT: Final = """
+SELECT coalesce(a.email, p.email), a.code_failures, a.code_blocked_until
+FROM accounts a JOIN profiles p ON p.id = a.user_id WHERE a.user_id = $1 FOR UPDATE OF a
+"""
 _SAVE_CODE_FAILURES: Final = "UPDATE accounts SET code_failures = $2, code_blocked_until = $3 WHERE user_id = $1"
 
 
 async def record_account_once(uow: UnitOfWork, user_id: UUID, email: str, password_hash: str, now: datetime) -> bool:
     """Whether the address was free."""
     return bool(await uow.fetch_value(_RECORD_ACCOUNT, user_id, email, password_hash, now))
+
+
+async def record_foreign_account_once(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
+    """The account of somebody who signs in elsewhere: no address of it can be logged in with, and no password matches."""
+    await uow.execute(_RECORD_FOREIGN_ACCOUNT, user_id, now)
 
 
 async def count_repeated_sign_up(uow: UnitOfWork, email: str) -> None:

@@ -5,25 +5,57 @@ from typing import Any, Final
 
 from common.database import UnitOfWork
 from identity.credentials.signing_keys import SealedKey
+from identity.domain.key_rotation import ListedKey
 
-# Three processes that start at once on an empty system make one key and one administrator.
+# Three processes that start at once on an empty system make one key and one administrator; a key changes under it as well.
 _LOCK_FOUNDATIONS: Final = "SELECT pg_advisory_xact_lock(hashtextextended('foundations', 0))"
-_CURRENT_KEY: Final = "SELECT kid, private_key_sealed FROM signing_keys WHERE state = 'current'"
-_RECORD_KEY: Final = """
-INSERT INTO signing_keys (kid, public_key, private_key_sealed, state, created_at) VALUES ($1, $2, $3, 'current', $4)
+# The newest that may sign; were all of them of the future, by a clock that was set back, the first of these.
+_CURRENT_KEY: Final = """
+SELECT kid, private_key_sealed FROM signing_keys WHERE retired_at IS NULL
+ORDER BY signs_from <= $1 DESC, abs(extract(epoch FROM signs_from - $1)) LIMIT 1
 """
+_LISTED_KEYS: Final = "SELECT kid, signs_from FROM signing_keys WHERE retired_at IS NULL"
+_RECORD_KEY: Final = """
+INSERT INTO signing_keys (kid, public_key, private_key_sealed, created_at, signs_from) VALUES ($1, $2, $3, $4, $5)
+"""
+_SIGN_FROM: Final = "UPDATE signing_keys SET signs_from = $2 WHERE kid = $1"
+_RETIRE_KEY: Final = """
+UPDATE signing_keys SET retired_at = $2, retired_because = $3, private_key_sealed = NULL
+WHERE kid = $1 AND retired_at IS NULL RETURNING true
+"""
+_RETIRED_AT: Final = "SELECT retired_at FROM signing_keys WHERE kid = $1"
 
 
 async def lock_foundations(uow: UnitOfWork) -> None:
     await uow.execute(_LOCK_FOUNDATIONS)
 
 
-async def find_current_key(uow: UnitOfWork) -> tuple[str, str] | None:
-    """`kid` and sealed private key."""
-    row = await uow.fetch_row(_CURRENT_KEY)
+async def find_current_key(uow: UnitOfWork, now: datetime) -> tuple[str, str] | None:
+    """`kid` and sealed private key of the key that signs now."""
+    row = await uow.fetch_row(_CURRENT_KEY, now)
     return (row["kid"], row["private_key_sealed"]) if row else None
 
 
-async def record_current_key(uow: UnitOfWork, key: SealedKey, now: datetime) -> None:
+async def list_keys(uow: UnitOfWork) -> list[ListedKey]:
+    """The keys that are published."""
+    return [ListedKey(row["kid"], row["signs_from"]) for row in await uow.fetch(_LISTED_KEYS)]
+
+
+async def record_key(uow: UnitOfWork, key: SealedKey, *, now: datetime, signs_from: datetime) -> None:
     public_key: dict[str, Any] = dict(key.public_key)
-    await uow.execute(_RECORD_KEY, key.kid, public_key, key.private_key_sealed, now)
+    await uow.execute(_RECORD_KEY, key.kid, public_key, key.private_key_sealed, now, signs_from)
+
+
+async def save_signs_from(uow: UnitOfWork, kid: str, signs_from: datetime) -> None:
+    await uow.execute(_SIGN_FROM, kid, signs_from)
+
+
+async def retire_key_once(uow: UnitOfWork, kid: str, now: datetime, because: str) -> bool:
+    """Whether this took the key out of the published set; its private half is gone for good."""
+    return bool(await uow.fetch_value(_RETIRE_KEY, kid, now, because))
+
+
+async def find_retired_at(uow: UnitOfWork, kid: str) -> datetime | None:
+    """When the key was retired; None for one that is published, or that never was."""
+    retired_at: datetime | None = await uow.fetch_value(_RETIRED_AT, kid)
+    return retired_at

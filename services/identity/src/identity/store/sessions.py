@@ -13,6 +13,17 @@ from identity.domain.standing import SignIn
 _RECORD_SESSION: Final = """
 INSERT INTO sessions (id, user_id, signed_in_at, method, user_agent) VALUES ($1, $2, $3, $4, $5)
 """
+_RECORD_FOREIGN_SESSION: Final = """
+INSERT INTO sessions (id, user_id, signed_in_at, method, issuer, without_staff_roles) VALUES ($1, $2, $3, 'external', $4, $5)
+ON CONFLICT (id) DO NOTHING
+"""
+_WITHOUT_STAFF_ROLES: Final = "SELECT without_staff_roles FROM sessions WHERE id = $1"
+_END_FOREIGN_SESSIONS: Final = """
+UPDATE sessions SET ended_at = $3, ended_because = 'issuer_no_longer_trusted'
+WHERE issuer IS NOT NULL AND ended_at IS NULL
+    AND (issuer <> ALL ($1::text[]) OR (NOT without_staff_roles AND issuer <> ALL ($2::text[])))
+RETURNING id, user_id
+"""
 _RECORD_REFRESH_TOKEN: Final = """
 INSERT INTO refresh_tokens (
     token_hash, session_id, stepped_up_at, stepped_up_by, stepped_up_factor_id, issued_at, expires_at
@@ -57,7 +68,9 @@ DELETE FROM refresh_tokens WHERE token_hash IN (
 _FORGET_EMPTY_SESSIONS: Final = """
 DELETE FROM sessions WHERE id IN (
     SELECT s.id FROM sessions s
-    WHERE s.signed_in_at <= $1 AND NOT EXISTS (SELECT FROM refresh_tokens t WHERE t.session_id = s.id)
+    -- That a session of a further issuer was ended is remembered for longer than a token of it lives.
+    WHERE s.signed_in_at + CASE WHEN s.issuer IS NULL THEN interval '0' ELSE interval '7 days' END <= $1
+        AND NOT EXISTS (SELECT FROM refresh_tokens t WHERE t.session_id = s.id)
     LIMIT $2 FOR UPDATE SKIP LOCKED
 )
 """
@@ -66,6 +79,25 @@ DELETE FROM sessions WHERE id IN (
 async def record_session(uow: UnitOfWork, user_id: UUID, sign_in: SignIn, user_agent: str | None = None) -> None:
     values = (sign_in.session_id, user_id, sign_in.signed_in_at, sign_in.method, user_agent)
     await uow.execute(_RECORD_SESSION, *values)
+
+
+async def record_foreign_session_once(
+    uow: UnitOfWork, session_id: UUID, user_id: UUID, signed_in_at: datetime, *, issuer: str, without_staff_roles: bool
+) -> None:
+    """The session of a further issuer's token, unless it stands already."""
+    await uow.execute(_RECORD_FOREIGN_SESSION, session_id, user_id, signed_in_at, issuer, without_staff_roles)
+
+
+async def is_without_staff_roles(uow: UnitOfWork, session_id: UUID) -> bool:
+    return bool(await uow.fetch_value(_WITHOUT_STAFF_ROLES, session_id))
+
+
+async def end_foreign_sessions(
+    uow: UnitOfWork, issuers: Sequence[str], staff_issuers: Sequence[str], now: datetime
+) -> list[tuple[UUID, UUID]]:
+    """Ends the sessions that today's issuers would not give; tells their ids and users."""
+    rows = await uow.fetch(_END_FOREIGN_SESSIONS, list(issuers), list(staff_issuers), now)
+    return [(row["id"], row["user_id"]) for row in rows]
 
 
 async def record_refresh_token(

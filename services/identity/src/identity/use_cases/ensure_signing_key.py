@@ -14,9 +14,9 @@ async def ensure_signing_key(database: Database, signing_keys: SigningKeys, *, n
     """There is a key to sign with. Of several processes that start at once, one makes it."""
     async with database.unit_of_work(acting_as=STARTING) as uow:
         await keys.lock_foundations(uow)
-        current = await keys.find_current_key(uow)
+        current = await keys.find_current_key(uow, now)
         if current is None:
-            await keys.record_current_key(uow, signing_keys.make(), now)
+            await keys.record_key(uow, signing_keys.make(), now=now, signs_from=now)
         else:
             # A wrong SEALING_KEY must stop the start, not the first login.
             signing_keys.open(*current)

@@ -18,9 +18,11 @@ async def issue_tokens(
     uow: UnitOfWork, signing_keys: SigningKeys, standing: Standing, sign_in: SignIn, *, issuer: str, now: datetime
 ) -> SignedIn:
     """A person gets an access token for their standing of this moment, and a refresh token that works once."""
-    current = await keys.find_current_key(uow)
+    current = await keys.find_current_key(uow, now)
     if current is None:
         raise NoSigningKey
+    if await sessions.is_without_staff_roles(uow, sign_in.session_id):
+        standing = standing.without_staff_roles()
     refresh_token = new_refresh_token(sign_in.session_id)
     await sessions.record_refresh_token(
         uow, stored_hash(refresh_token), sign_in, issued_at=now, expires_at=now + REFRESH_LIFE
