@@ -1,35 +1,29 @@
 """The create-user function (specification: Functions; contract section 10)."""
 
 import asyncio
+import json
+from importlib.resources import files
 from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
 
+from campus_tools.service_kit import opened
+from identity.app import SERVICE
+
 from .conftest import PREVIOUS_SERVICE_ROLE_KEY, SERVICE_ROLE_KEY, Identity
 
-UNIVERSITIES = {
-    "unilag.edu.ng": "University of Lagos",
-    "ui.edu.ng": "University of Ibadan",
-    "unn.edu.ng": "University of Nigeria",
-    "lcu.edu.ng": "Lead City University of Ibadan",
-    "lasunigeria.org": "Lagos State University",
-    "aun.edu.ng": "ABTI American University of Nigeria",
-    "nou.edu.ng": "National Open University of Nigeria",
-    "nda.edu.ng": "Nigerian Defence Academy",
-    "ntnu.edu.ng": "Nigerian Turkish Nile University",
-    "polyibadan.edu.ng": "Polytechnic Ibadan",
-    "mylcp.net": "Lagos City Polytechnic",
-    "laspotech.net": "Lagos State Polytechnic",
-    "atu.edu.gh": "Accra Technical University",
-    "ashesi.edu.gh": "Ashesi University",
-    "gbuc.edu.gh": "Ghana Baptist University College",
-    "central.edu.gh": "Central University College",
-    "ghanacu.org": "Ghana Christian University College",
-    "myuct.ac.za": "University of Cape Town",
-    "nmmu.ac.za": "Nelson Mandela University",
-    "uniwest.ac.za": "North-West University",
-}
+ENTRIES = json.loads((files("identity") / "data" / "university-domains.json").read_text(encoding="utf-8"))
+
+
+def twenty_universities() -> dict[str, str]:
+    """Mail domain and name of five universities of each of the four countries, spread over the list; any of their domains."""
+    chosen = {}
+    for country in ("GH", "KE", "NG", "ZA"):
+        entries = [entry for entry in ENTRIES if entry["alpha2"] == country]
+        chosen |= {entry["domains"][-1]: entry["name"] for entry in entries[:: len(entries) // 5][:5]}
+    return chosen
+
 
 LOOK_ALIKES = (
     "a@unilag.edu.ng.evil.com",
@@ -44,14 +38,17 @@ LOOK_ALIKES = (
     "a@unilag\u3002edu.ng",
     "a@unilag.edu.ng\u200b",
     "a@gmail.com",
-    "no address",
+    '"a@unilag.edu.ng"@gmail.com',
+    "a@evil-unilag.edu.ng",
+    "a@\uff55nilag.edu.ng",
+    "a@xn--unilg-8ve.edu.ng",
 )
 
 
 async def create_user(
     identity: Identity, email: str, *, user_id: UUID | None = None, key: str = SERVICE_ROLE_KEY, **more: Any
 ) -> httpx.Response:
-    metadata = {"referral_token": more.pop("referral_token")} if "referral_token" in more else {}
+    metadata = {name: more.pop(name) for name in ("referral_token", "full_name") if name in more}
     user = {"id": str(user_id or uuid4()), "email": email, "user_metadata": metadata, **more}
     return await identity.client.post(
         "/functions/v1/create-user", json={"user": user}, headers={"Authorization": f"Bearer {key}"}
@@ -65,10 +62,14 @@ async def created(identity: Identity, email: str, **more: Any) -> dict[str, Any]
     return data
 
 
+async def new_referrer(identity: Identity, email: str = "ada@unilag.edu.ng") -> str:
+    await identity.sign_up(email)
+    return email
+
+
 async def referral_token_of(identity: Identity, email: str) -> str:
-    tokens = await identity.log_in(email)
-    answer = await identity.get("/api/referrals/current", token=tokens["accessToken"])
-    return str(answer.json()["data"]["token"])
+    rows = await identity.service.fetch("SELECT referral_token FROM profiles WHERE email = $1", email)
+    return str(rows[0]["referral_token"])
 
 
 async def referral_count_of(identity: Identity, email: str) -> int:
@@ -78,13 +79,16 @@ async def referral_count_of(identity: Identity, email: str) -> int:
 
 
 async def test_the_student_of_each_of_twenty_universities_lands_on_the_right_campus(identity: Identity) -> None:
-    assert len(UNIVERSITIES) == 20
-    for domain, name in UNIVERSITIES.items():
-        data = await created(identity, f"Fresher@students.{domain.upper()}")
-        campus = await identity.get(f"/api/campuses/{data['campusId']}")
-        assert campus.json()["data"]["name"] == name
+    universities = twenty_universities()
+    assert len(universities) == len(set(universities.values())) == 20
+    for domain, name in universities.items():
+        campus_ids = set()
+        for form in (domain, f"student.{domain}", f"live.mail.{domain.upper()}"):
+            campus_ids.add((await created(identity, f"Fresher+2026@{form}"))["campusId"])
+        campus = await identity.get(f"/api/campuses/{campus_ids.pop()}")
+        assert (campus.json()["data"]["name"], campus_ids) == (name, set())
     told = await identity.service.published("identity.campus_changed.v1")
-    assert sorted(event["name"] for event in told) == sorted(UNIVERSITIES.values())
+    assert sorted(event["name"] for event in told) == sorted(universities.values())
 
 
 async def test_a_sign_up_uses_the_same_rule(identity: Identity) -> None:
@@ -113,22 +117,30 @@ async def test_it_answers_the_shape_of_the_contract(identity: Identity) -> None:
     assert "phone" not in said
 
 
-async def test_it_is_idempotent_on_the_users_id(identity: Identity) -> None:
-    await identity.sign_up("ada@unilag.edu.ng")
-    token = await referral_token_of(identity, "ada@unilag.edu.ng")
+async def test_it_is_idempotent_on_the_users_id_whatever_else_is_told_later(identity: Identity) -> None:
+    token = await referral_token_of(identity, await new_referrer(identity))
     user_id = uuid4()
     first = await created(identity, "tola@ui.edu.ng", user_id=user_id)
-    second = await created(identity, "other@unn.edu.ng", user_id=user_id, referral_token=token)
-    assert second == first
+    for later in (
+        await created(identity, "other@ashesi.edu.gh", user_id=user_id, referral_token=token, phone="+2348031234567"),
+        await created(identity, "tola@ui.edu.ng", user_id=user_id, referral_token=token, full_name="Tola Ade"),
+    ):
+        assert later == first
     assert len(await identity.service.published("identity.user_provisioned.v1")) == 2
+    told = await identity.service.published("identity.campus_changed.v1")
+    assert sorted(event["name"] for event in told) == ["University of Ibadan", "University of Lagos"]
+    row = (await identity.service.fetch("SELECT email, phone, full_name FROM profiles WHERE id = $1", user_id))[0]
+    assert tuple(row) == ("tola@ui.edu.ng", None, None)
 
 
 async def test_a_hundred_parallel_calls_for_one_user_create_and_credit_once(identity: Identity) -> None:
-    await identity.sign_up("ada@unilag.edu.ng")
-    token = await referral_token_of(identity, "ada@unilag.edu.ng")
+    token = await referral_token_of(identity, await new_referrer(identity))
     user_id = uuid4()
     answers = await asyncio.gather(
-        *(created(identity, "tola@ui.edu.ng", user_id=user_id, referral_token=token) for _ in range(100))
+        *(
+            created(identity, f"tola{number % 3}@ui.edu.ng", user_id=user_id, referral_token=token)
+            for number in range(100)
+        )
     )
     assert all(answer == answers[0] for answer in answers)
     assert answers[0]["referral"] == {"applied": True, "rewardMinor": 50_000}
@@ -137,9 +149,20 @@ async def test_a_hundred_parallel_calls_for_one_user_create_and_credit_once(iden
         for event in await identity.service.published("identity.user_provisioned.v1")
         if event["userId"] == str(user_id)
     ]
-    assert len(said) == 1
-    assert said[0]["referral"]["rewardMinor"] == 50_000
+    assert [event["referral"]["rewardMinor"] for event in said] == [50_000]
     assert await referral_count_of(identity, "ada@unilag.edu.ng") == 1
+
+
+async def test_a_hundred_new_users_at_once_with_one_token_are_credited_once_each(identity: Identity) -> None:
+    token = await referral_token_of(identity, await new_referrer(identity))
+    answers = await asyncio.gather(
+        *(created(identity, f"fresher{number}@ui.edu.ng", referral_token=token) for number in range(100))
+    )
+    assert all(answer["referral"] == {"applied": True, "rewardMinor": 50_000} for answer in answers)
+    assert len({answer["profileId"] for answer in answers}) == 100
+    said = await identity.service.published("identity.user_provisioned.v1")
+    assert sum(event["referral"]["rewardMinor"] for event in said) == 100 * 50_000
+    assert await referral_count_of(identity, "ada@unilag.edu.ng") == 100
 
 
 async def test_students_of_one_new_campus_at_once_make_one_campus(identity: Identity) -> None:
@@ -158,17 +181,86 @@ async def test_a_referral_is_never_applied_for_ones_own_mailbox(identity: Identi
 
 
 async def test_one_mailbox_is_rewarded_once_under_all_its_spellings(identity: Identity) -> None:
-    await identity.sign_up("ada@unilag.edu.ng")
-    token = await referral_token_of(identity, "ada@unilag.edu.ng")
+    token = await referral_token_of(identity, await new_referrer(identity))
     spellings = [f"tola+{number}@ui.edu.ng" for number in range(20)]
     answers = await asyncio.gather(*(created(identity, email, referral_token=token) for email in spellings))
     assert [answer["referral"]["applied"] for answer in answers].count(True) == 1
     assert await referral_count_of(identity, "ada@unilag.edu.ng") == 1
 
 
-async def test_an_unknown_referral_token_never_fails_the_sign_up(identity: Identity) -> None:
-    data = await created(identity, "tola@unilag.edu.ng", referral_token="nobody's")
-    assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "unknown_token"}
+async def test_nobody_earns_by_the_token_of_whom_they_brought(identity: Identity) -> None:
+    """A brings B; B's token then serves none of the other spellings of A's mailbox."""
+    token = await referral_token_of(identity, await new_referrer(identity, "ada@gmail.com"))
+    await identity.sign_up("bola@unilag.edu.ng", referralToken=token)
+    tokens = await referral_token_of(identity, "bola@unilag.edu.ng")
+    for spelling in ("a.da@gmail.com", "ada+2@googlemail.com", "ada@gmail.com"):
+        data = await created(identity, spelling, referral_token=tokens)
+        assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "mailbox_known"}
+    assert await referral_count_of(identity, "bola@unilag.edu.ng") == 0
+
+
+async def test_an_address_that_cannot_be_compared_earns_nothing(identity: Identity) -> None:
+    token = await referral_token_of(identity, await new_referrer(identity, "ada@gmail.com"))
+    for spelling in (
+        '"ada"@gmail.com',
+        "ada(x)@gmail.com",
+        "ada@gmail.com.",
+        "ada@\uff47mail.com",
+        "\u00e1da@gmail.com",
+    ):
+        data = await created(identity, spelling, referral_token=token)
+        assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "unusual_address"}
+
+
+async def test_an_odd_referral_token_never_fails_the_sign_up(identity: Identity) -> None:
+    for token in ("nobody's", "x" * 10_000, "\u00e9\U0001f600", "' OR 1=1 --", "%", "null"):
+        data = await created(identity, f"tola{uuid4()}@unilag.edu.ng", referral_token=token)
+        assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "unknown_token"}
+    await identity.sign_up("bola@unilag.edu.ng", referralToken="x" * 10_000)
+
+
+async def test_no_token_is_no_reason(identity: Identity) -> None:
+    for token in (None, "", "  "):
+        data = await created(identity, f"tola{uuid4()}@unilag.edu.ng", referral_token=token)
+        assert data["referral"] == {"applied": False, "rewardMinor": 0}
+
+
+async def test_an_odd_number_never_fails_the_sign_up(identity: Identity) -> None:
+    for phone in ("", "0", "+", "call me", "x" * 5_000, "+999123456789", "\u0660\u0661", "+234" * 20, None):
+        data = await created(identity, f"tola{uuid4()}@unilag.edu.ng", phone=phone)
+        assert data["campusId"] is not None
+    rows = await identity.service.fetch("SELECT DISTINCT phone FROM profiles")
+    assert [row["phone"] for row in rows] == [None]
+    await created(identity, "dami@unilag.edu.ng", phone="0803 123 4567")
+    said = (await identity.service.published("identity.user_provisioned.v1"))[-1]
+    assert said["phone"] == "+2348031234567"
+
+
+async def test_a_reward_of_nothing_is_applied_and_counted(identity: Identity, broker_url: str) -> None:
+    token = await referral_token_of(identity, await new_referrer(identity))
+    async with opened(
+        SERVICE,
+        identity.urls,
+        broker_url,
+        clock=identity.clock,
+        jwks_url=identity.jwks_url,
+        sealing_key=identity.service.settings.sealing_key,
+        service_role_key=SERVICE_ROLE_KEY,
+        referral_reward_minor=0,
+    ) as stingy:
+        answer = await stingy.client.post(
+            "/functions/v1/create-user",
+            json={
+                "user": {
+                    "id": str(uuid4()),
+                    "email": "tola@unilag.edu.ng",
+                    "user_metadata": {"referral_token": token},
+                }
+            },
+            headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"},
+        )
+    assert answer.json()["data"]["referral"] == {"applied": True, "rewardMinor": 0}
+    assert await referral_count_of(identity, "ada@unilag.edu.ng") == 1
 
 
 async def test_a_wrong_service_key_opens_nothing(identity: Identity) -> None:
@@ -197,15 +289,32 @@ async def test_a_persons_token_does_not_open_the_function(identity: Identity) ->
 
 
 async def test_a_body_of_another_shape_changes_nothing(identity: Identity) -> None:
-    bodies: list[dict[str, Any]] = [
-        {"id": "1", "email": "a@unilag.edu.ng"},
-        {"id": str(uuid4())},
-        {"id": str(uuid4()), "email": "a@unilag.edu.ng", "role": "platform_admin"},
-        {"id": str(uuid4()), "email": "a@unilag.edu.ng", "user_metadata": {"roles": ["platform_admin"]}},
+    good = {"id": str(uuid4()), "email": "a@unilag.edu.ng"}
+    bodies: list[tuple[str, Any]] = [
+        ("user.id", {**good, "id": "1"}),
+        ("user.id", {**good, "id": 7}),
+        ("user.id", {"email": "a@unilag.edu.ng"}),
+        ("user.email", {"id": str(uuid4())}),
+        ("user.email", {**good, "email": None}),
+        ("user.email", {**good, "email": ""}),
+        ("user.email", {**good, "email": "no address"}),
+        ("user.email", {**good, "email": "@unilag.edu.ng"}),
+        ("user.email", {**good, "email": "a@"}),
+        ("user.email", {**good, "email": "a@unilag.edu.ng\r\nBcc: b@c.co"}),
+        ("user.email", {**good, "email": "a" * 320 + "@unilag.edu.ng"}),
+        ("user.email", {**good, "email": ["a@unilag.edu.ng"]}),
+        ("user.phone", {**good, "phone": 8031234567}),
+        ("user.role", {**good, "role": "platform_admin"}),
+        ("user.user_metadata", {**good, "user_metadata": "x"}),
+        ("user.user_metadata.roles", {**good, "user_metadata": {"roles": ["platform_admin"]}}),
+        ("user.user_metadata.referral_token", {**good, "user_metadata": {"referral_token": 1}}),
+        ("user.user_metadata.full_name", {**good, "user_metadata": {"full_name": "x" * 201}}),
+        ("body", {**good, "user_metadata": {"referral_token": "a\x00b"}}),
     ]
-    for user in bodies:
+    for name, user in bodies:
         answer = await identity.client.post(
             "/functions/v1/create-user", json={"user": user}, headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"}
         )
-        assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
-    assert await identity.count("profiles") == 0
+        assert (user, answer.status_code, answer.json()["code"]) == (user, 422, "VALIDATION_FAILED")
+        assert [param["name"] for param in answer.json()["invalid_params"]] == [name]
+    assert await identity.count("profiles") == await identity.count("campuses") == 0

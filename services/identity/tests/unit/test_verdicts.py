@@ -33,6 +33,18 @@ def test_a_referral_rewards_a_new_mailbox_that_somebody_else_brought(
     assert judged == verdict
 
 
+def test_an_address_that_cannot_be_compared_earns_nothing() -> None:
+    judged = judge_referral(
+        ME,
+        '"me"@x.co',
+        token_given=True,
+        referrer=Referrer(OTHER, "other@x.co"),
+        mailbox_known=False,
+        address_is_plain=False,
+    )
+    assert judged == NotRewarded("unusual_address")
+
+
 @pytest.mark.parametrize(
     ("used", "ended", "expires_in", "verdict"),
     [

@@ -12,14 +12,26 @@ EMAIL_CHARACTERS_MAX: Final = 254
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})+", re.ASCII)
 _LOCAL: Final = re.compile(r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*", re.ASCII)
-# Providers known to ignore dots in the local part.
-_DOTLESS: Final = frozenset({"gmail.com", "googlemail.com"})
+_LOWERED: Final = str.maketrans({chr(upper): chr(upper + 32) for upper in range(ord("A"), ord("Z") + 1)})
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def normal_email(text: str) -> str:
     """Trimmed and in lower case. Only ASCII letters are lowered: U+212A would become `k` and pass for another domain."""
-    trimmed = text.strip(" \t\r\n")
-    return trimmed.lower() if trimmed.isascii() else trimmed
+    return text.strip(" \t\r\n").translate(_LOWERED)
+
+
+def has_address_form(address: str) -> bool:
+    """Whether something stands on both sides of an `@`, without control characters, and without a space that is not quoted.
+
+    Wider than `is_email`: whoever created an account elsewhere has judged its address already, and quoted local parts and
+    other scripts are addresses too.
+    """
+    local, at, domain = address.rpartition("@")
+    if not (at and local and domain) or _CONTROL.search(address) is not None:
+        return False
+    is_quoted = len(local) > 2 and local[0] == local[-1] == '"'
+    return not any(map(str.isspace, domain)) and (is_quoted or not any(map(str.isspace, local)))
 
 
 def is_email(address: str) -> bool:
@@ -38,15 +50,6 @@ def domain_of(address: str) -> str | None:
     """The mail domain of a normal address; None unless it is a plain host name (no trailing dot, no other script)."""
     domain = address.rpartition("@")[2]
     return domain if "@" in address and _DOMAIN.fullmatch(domain) else None
-
-
-def mailbox_of(address: str) -> str:
-    """The mailbox behind a normal address: without the `+tag`, and without the dots that Gmail ignores."""
-    local, _, domain = address.rpartition("@")
-    local = local.partition("+")[0] or local
-    if domain in _DOTLESS:
-        return f"{local.replace('.', '')}@gmail.com"
-    return f"{local}@{domain}"
 
 
 def e164_or_none(text: str | None) -> str | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-Reason = Literal["unknown_token", "own_token", "mailbox_known"]
+Reason = Literal["unknown_token", "own_token", "mailbox_known", "unusual_address"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +30,27 @@ class NotRewarded:
 
 
 def judge_referral(
-    user_id: UUID, mailbox: str, *, token_given: bool, referrer: Referrer | None, mailbox_known: bool
+    user_id: UUID,
+    mailbox: str,
+    *,
+    token_given: bool,
+    referrer: Referrer | None,
+    mailbox_known: bool,
+    address_is_plain: bool = True,
 ) -> Rewarded | NotRewarded:
-    """One mailbox is one person: another spelling of one's own address, or a second account, earns nothing."""
+    """One mailbox is one person: another spelling of one's own address, or a second account, earns nothing.
+
+    An address that is not plain (quoted, in another script, with a comment) may spell a mailbox in a way that cannot be
+    compared.
+    """
     if not token_given:
         return NotRewarded()
     if referrer is None:
         return NotRewarded("unknown_token")
     if referrer.id == user_id or referrer.mailbox == mailbox:
         return NotRewarded("own_token")
+    if not address_is_plain:
+        return NotRewarded("unusual_address")
     if mailbox_known:
         return NotRewarded("mailbox_known")
     return Rewarded(referrer.id)

@@ -8,6 +8,8 @@ from common.database import UnitOfWork
 from identity.domain.institutions import Institution
 from identity.domain.referrals import Provisioned, Referrer
 
+# A hundred calls for one new user: the first makes the profile, the others wait here and find it.
+_LOCK_NEW_USER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('user:' || $1, 0))"
 # Two profiles of one mailbox at the same moment would each believe to be the first one.
 _LOCK_MAILBOX: Final = "SELECT pg_advisory_xact_lock(hashtextextended('mailbox:' || $1, 0))"
 _FIND_CAMPUS: Final = "SELECT id FROM campuses WHERE domain = $1"
@@ -35,10 +37,17 @@ _RECORD_ROLE: Final = """
 INSERT INTO role_grants (user_id, role, campus_id, hub_id, granted_by, granted_at) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (user_id, role) DO NOTHING RETURNING true
 """
+# As the caller, whose policy shows only their own row; a referral that points to the row need not wait.
+_LOCK_PROFILE: Final = "SELECT FROM profiles WHERE id = $1 FOR NO KEY UPDATE"
 _SAVE_PROFILE: Final = """
 UPDATE profiles SET full_name = $3, phone = $4, revision = revision + 1, updated_at = $5
 WHERE id = $1 AND revision = $2 RETURNING revision
 """
+
+
+async def lock_new_user(uow: UnitOfWork, user_id: UUID) -> None:
+    """One provisioning at a time for one user, until the transaction ends."""
+    await uow.execute(_LOCK_NEW_USER, str(user_id))
 
 
 async def lock_mailbox(uow: UnitOfWork, mailbox: str) -> None:
@@ -74,11 +83,10 @@ async def record_profile_once(
     return bool(await uow.fetch_value(_RECORD_PROFILE, *values))
 
 
-async def find_provisioned(uow: UnitOfWork, user_id: UUID) -> Provisioned:
+async def find_provisioned(uow: UnitOfWork, user_id: UUID) -> Provisioned | None:
+    """The answer of the call that made the profile; None before it."""
     row = await uow.fetch_row(_FIND_PROVISIONED, user_id)
-    if row is None:
-        raise LookupError("the profile was there a moment ago, and profiles are never deleted")
-    return Provisioned(*row)
+    return Provisioned(*row) if row else None
 
 
 async def find_referrer(uow: UnitOfWork, referral_token: str) -> Referrer | None:
@@ -96,10 +104,8 @@ async def record_referral(
     await uow.execute(_RECORD_REFERRAL, user_id, referrer_id, mailbox, reward_minor, now)
 
 
-async def save_referral_outcome(
-    uow: UnitOfWork, user_id: UUID, *, applied: bool, reward_minor: int, reason: str | None
-) -> None:
-    await uow.execute(_SAVE_REFERRAL_OUTCOME, user_id, applied, reward_minor, reason)
+async def save_referral_outcome(uow: UnitOfWork, outcome: Provisioned) -> None:
+    await uow.execute(_SAVE_REFERRAL_OUTCOME, outcome.id, outcome.applied, outcome.reward_minor, outcome.reason)
 
 
 async def record_role_once(
@@ -112,6 +118,11 @@ async def record_role_once(
     hub_id: UUID | None = None,
 ) -> bool:
     return bool(await uow.fetch_value(_RECORD_ROLE, user_id, role, campus_id, hub_id, None, now))
+
+
+async def lock_profile(uow: UnitOfWork, user_id: UUID) -> None:
+    """One change of a profile at a time, until the transaction ends."""
+    await uow.execute(_LOCK_PROFILE, user_id)
 
 
 async def save_profile(

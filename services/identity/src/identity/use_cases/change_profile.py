@@ -17,8 +17,10 @@ async def change_profile(
 ) -> dict[str, Any]:
     """A person changes their name or phone number (`fullName`, `phone`), and every service that keeps them hears of it.
 
-    Raises ProfileMissing, and StaleRevision when the profile has changed since `revision` or changes meanwhile.
+    Raises ProfileMissing, and StaleRevision when the profile has changed since `revision`. Two changes at once without a
+    revision both happen, one after the other.
     """
+    await people.lock_profile(uow, caller.id)
     before = await profile_of(uow, caller.id)
     if revision is not None and revision != before["revision"]:
         raise StaleRevision

@@ -17,7 +17,7 @@ from identity import demo as demo_rows
 from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.passwords import Passwords
 from identity.domain import password_rules
-from identity.domain.addresses import mailbox_of
+from identity.domain.mailboxes import mailbox_of
 from identity.store import factors, keys, people
 
 LOADING: Final = ServiceItself("demo data")

@@ -7,9 +7,11 @@ from uuid import UUID
 from common.database import UnitOfWork
 from common.ids import new_secret
 from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned
-from identity.domain.addresses import e164_or_none, mailbox_of, normal_email
+from identity.domain.addresses import e164_or_none, is_email, normal_email
+from identity.domain.errors import ProfileMadeMeanwhile
 from identity.domain.institutions import Institution, Institutions
-from identity.domain.referrals import NotRewarded, Provisioned, judge_referral
+from identity.domain.mailboxes import mailbox_of
+from identity.domain.referrals import NotRewarded, Provisioned, Rewarded, judge_referral
 from identity.store import people
 
 
@@ -29,9 +31,15 @@ async def provision_user(
 ) -> Provisioned:
     """A new user becomes a buyer of the campus that their address tells, and their referral token is judged, once.
 
-    Repeated for the same id it changes nothing and gives the first answer. A number that cannot exist and a domain that
-    nobody knows never fail it (contract section 10). `reward_minor` is in kobo.
+    Repeated for the same id it changes nothing and gives the first answer, whatever else is told by then. A number that
+    cannot exist, a domain that nobody knows and a token that nobody has never fail it (contract section 10).
+    `reward_minor` is in kobo.
     """
+    # Always the user before the mailbox: two calls that hold one of each would wait for each other.
+    await people.lock_new_user(uow, user.id)
+    standing = await people.find_provisioned(uow, user.id)
+    if standing is not None:
+        return standing
     email = normal_email(user.email)
     mailbox, phone = mailbox_of(email), e164_or_none(user.phone)
     await people.lock_mailbox(uow, mailbox)
@@ -42,26 +50,32 @@ async def provision_user(
         email=email,
         mailbox=mailbox,
         phone=phone,
-        full_name=user.full_name,
+        full_name=user.full_name or None,
         campus_id=campus_id,
         referral_token=new_secret(9),
         now=now,
     )
-    if created:
-        await people.record_role_once(uow, user.id, "buyer", now)
-        referral = await _settle_referral(uow, user, mailbox, reward_minor, now)
-        uow.publish(
-            UserProvisioned(
-                user_id=user.id,
-                email=email,
-                phone=phone,
-                full_name=user.full_name,
-                role="buyer",
-                campus_id=campus_id,
-                referral=referral,
-            )
+    if not created:
+        raise ProfileMadeMeanwhile
+    await people.record_role_once(uow, user.id, "buyer", now)
+    verdict = await _judge_token(uow, user, email, mailbox)
+    provisioned = await _settle_referral(uow, verdict, user.id, mailbox, campus_id, reward_minor, now)
+    uow.publish(
+        UserProvisioned(
+            user_id=user.id,
+            email=email,
+            phone=phone,
+            full_name=user.full_name or None,
+            role="buyer",
+            campus_id=campus_id,
+            referral=ReferralOutcome(
+                applied=provisioned.applied,
+                reward_minor=provisioned.reward_minor,
+                referrer_id=verdict.referrer_id if isinstance(verdict, Rewarded) else None,
+            ),
         )
-    return await people.find_provisioned(uow, user.id)
+    )
+    return provisioned
 
 
 async def _settle_campus(uow: UnitOfWork, institution: Institution | None, now: datetime) -> UUID | None:
@@ -76,22 +90,34 @@ async def _settle_campus(uow: UnitOfWork, institution: Institution | None, now: 
     return await people.find_campus_id(uow, institution.domain)
 
 
-async def _settle_referral(
-    uow: UnitOfWork, user: NewUser, mailbox: str, reward_minor: int, now: datetime
-) -> ReferralOutcome:
+async def _judge_token(uow: UnitOfWork, user: NewUser, email: str, mailbox: str) -> Rewarded | NotRewarded:
     token = (user.referral_token or "").strip()
-    verdict = judge_referral(
+    return judge_referral(
         user.id,
         mailbox,
         token_given=bool(token),
         referrer=await people.find_referrer(uow, token) if token else None,
         mailbox_known=await people.is_mailbox_known(uow, mailbox, besides=user.id),
+        address_is_plain=is_email(email),
     )
+
+
+async def _settle_referral(
+    uow: UnitOfWork,
+    verdict: Rewarded | NotRewarded,
+    user_id: UUID,
+    mailbox: str,
+    campus_id: UUID | None,
+    reward_minor: int,
+    now: datetime,
+) -> Provisioned:
+    """Writes the outcome down with the profile: a repeated call answers it again."""
     if isinstance(verdict, NotRewarded):
-        await people.save_referral_outcome(uow, user.id, applied=False, reward_minor=0, reason=verdict.reason)
-        return ReferralOutcome(applied=False, reward_minor=0)
-    await people.record_referral(
-        uow, user_id=user.id, referrer_id=verdict.referrer_id, mailbox=mailbox, reward_minor=reward_minor, now=now
-    )
-    await people.save_referral_outcome(uow, user.id, applied=True, reward_minor=reward_minor, reason=None)
-    return ReferralOutcome(applied=True, reward_minor=reward_minor, referrer_id=verdict.referrer_id)
+        provisioned = Provisioned(user_id, campus_id, applied=False, reward_minor=0, reason=verdict.reason)
+    else:
+        provisioned = Provisioned(user_id, campus_id, applied=True, reward_minor=reward_minor, reason=None)
+        await people.record_referral(
+            uow, user_id=user_id, referrer_id=verdict.referrer_id, mailbox=mailbox, reward_minor=reward_minor, now=now
+        )
+    await people.save_referral_outcome(uow, provisioned)
+    return provisioned
