@@ -253,8 +253,10 @@ class Edge:
 
 
 class _Credentials(msgspec.Struct, rename="camel"):
-    email: str = ""
-    phone: str = ""
+    # `null` is how a client may leave one of the two out.
+    email: str | None = None
+    phone: str | None = None
+    token: str = ""
     refresh_token: str = ""
 
 
@@ -262,9 +264,22 @@ _decode_credentials = msgspec.json.Decoder(_Credentials).decode
 
 
 def account_named_in(body: bytes) -> str:
-    """The account that a body names, as a hash, so that no store holds addresses of people; empty when it names none."""
+    """The account that a body names, as a hash, so that no store holds addresses of people; empty when it names none.
+
+    A password reset names it by its token.
+    """
     credentials = _credentials_in(body)
-    return _hashed(credentials.email.strip().lower() or credentials.phone.strip())
+    named = (credentials.email or "").strip().lower() or _number(credentials.phone or "") or credentials.token
+    return _hashed(named)
+
+
+# With country code or without, with spaces or without: the last ten digits are the same number.
+_NUMBER_DIGITS: Final = 10
+
+
+def _number(phone: str) -> str:
+    """A phone number in one spelling; whatever is no digit is not part of it."""
+    return "".join(character for character in phone if "0" <= character <= "9")[-_NUMBER_DIGITS:]
 
 
 def session_named_in(body: bytes) -> str:

@@ -105,6 +105,19 @@ async def test_login_is_counted_by_account_with_a_ceiling_for_the_address(open_g
     assert [await login("chidi@x.example"), await login("dami@x.example")] == [201, 429]
 
 
+async def test_codes_and_resets_are_counted_like_a_login_and_together_with_it(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_4=4, rate_tier_4_address=7)
+
+    async def status_of(path: str, **body: str) -> int:
+        return (await gateway.client.post(f"/api/auth/{path}", json=body)).status_code
+
+    ada = {"email": "ada@x.example"}
+    first = [await status_of(path, **ada) for path in ("otp", "otp/verify", "password/forgot", "login", "otp")]
+    assert first == [201, 201, 201, 201, 429]
+    assert [await status_of("otp", phone=phone) for phone in ("08031234567", "+2348031234567")] == [201, 201]
+    assert [await status_of("password/reset", token=token) for token in ("one", "two")] == [201, 429]
+
+
 async def test_refresh_counts_its_session_though_the_token_rotates(open_gateway: OpenGateway) -> None:
     gateway = await open_gateway(rate_tier_4=2)
 

@@ -48,6 +48,13 @@ def test_an_account_is_the_same_in_any_spelling_and_never_stands_in_the_store() 
     assert "ada" not in first
 
 
+def test_a_number_is_one_account_in_any_spelling_and_a_reset_is_named_by_its_token() -> None:
+    first = account_named_in(b'{"phone": "0803 123 4567"}')
+    assert first == account_named_in(b'{"email": null, "phone": "+234 (803) 123-4567", "code": "123456"}')
+    assert first not in ("", account_named_in(b'{"phone": "0803 123 4568"}'))
+    assert account_named_in(b'{"token": "one", "password": "x"}') != account_named_in(b'{"token": "two"}')
+
+
 def test_a_rotating_refresh_token_stays_one_session() -> None:
     assert session_named_in(b'{"refreshToken": "s1.a"}') == session_named_in(b'{"refreshToken": "s1.b"}')
     assert session_named_in(b'{"refreshToken": "s1.a"}') != session_named_in(b'{"refreshToken": "s2.a"}')

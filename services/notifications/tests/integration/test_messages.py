@@ -122,6 +122,33 @@ async def test_a_one_time_code_goes_to_the_sealed_address_and_not_into_the_feed(
     assert address not in str(dict(delivery))
 
 
+async def test_a_code_says_what_it_is_for_and_how_long_it_works(story, outside):
+    token = "p4-_Zq" * 7
+    for purpose, channel, address, code in (
+        ("sign_in", "sms", "+2348035550123", "770031"),
+        ("password_reset", "email", "bisi@unilag.edu.ng", token),
+    ):
+        code_id = new_id()
+        await story.service.hear(
+            OneTimeCodeIssued(
+                code_id=code_id,
+                purpose=purpose,
+                channel=channel,
+                address_sealed=story.sealer.seal(address, str(code_id)),
+                code_sealed=story.sealer.seal(code, str(code_id)),
+            )
+        )
+    await send_everything(story)
+    assert [text["sms"] for text in outside.texts] == [
+        "Campus: 770031 is your code to sign in. It works once, for 10 minutes. Never tell it to anybody."
+    ]
+    [mail] = to(outside, "bisi@unilag.edu.ng")
+    assert mail["Subject"] == "Your code to reset your password"
+    # The token stands alone on its line, whole: it is copied from there.
+    assert token in [line.strip() for line in text_of(mail).splitlines()]
+    assert "for 30 minutes" in text_of(mail)
+
+
 async def test_every_event_that_comes_twice_tells_once(story, outside):
     await story.know_the_people()
     await story.know_the_order()

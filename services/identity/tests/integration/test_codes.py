@@ -1,0 +1,629 @@
+"""One-time codes, password resets and changes, sessions, slow logins (contract sections 4, 5, 10 and 15.1)."""
+
+import asyncio
+import hashlib
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import jwt
+import pytest
+
+from common.caller import THE_SERVICE
+from common.sealing import Sealer
+from common.tokens import Revocations
+from identity.credentials.patience import WAITING_MAX, Patience
+from identity.domain.issued_codes import ISSUED_IN_HOUR_MAX, TRIES_MAX, Destination
+from identity.timers import prune_codes_once
+from identity.use_cases.reset_password import reset_password
+from identity.use_cases.verify_code import verify_code
+
+from .conftest import PASSWORD, Identity
+
+EMAIL, PHONE = "tola@unilag.edu.ng", "+2348031234567"
+NEW_PASSWORD = "another good password"
+QUEUE = "identity.codes"
+ISSUED = "identity.one_time_code_issued.v1"
+REVOKED = "identity.session_revoked.v1"
+
+
+async def sent(identity: Identity) -> list[dict[str, str]]:
+    """What notifications would send: address, code, purpose and channel in the clear, oldest first."""
+    await identity.service.work(QUEUE)
+    sealer = Sealer("a sealing key for tests")
+    return [
+        {
+            "to": sealer.unseal(event["addressSealed"], event["codeId"]),
+            "code": sealer.unseal(event["codeSealed"], event["codeId"]),
+            "purpose": event["purpose"],
+            "channel": event["channel"],
+        }
+        for event in await identity.service.published(ISSUED)
+    ]
+
+
+async def code_for(identity: Identity, **address: str) -> str:
+    answer = await identity.post("/api/auth/otp", address)
+    assert (answer.status_code, answer.json()["data"]) == (200, {"expiresIn": 600})
+    return (await sent(identity))[-1]["code"]
+
+
+async def reset_token(identity: Identity, email: str = EMAIL) -> str:
+    answer = await identity.post("/api/auth/password/forgot", {"email": email})
+    assert (answer.status_code, answer.json()["data"]) == (200, {"expiresIn": 1800})
+    return (await sent(identity))[-1]["code"]
+
+
+async def profile_of(identity: Identity, tokens: dict[str, Any]) -> dict[str, Any]:
+    profile: dict[str, Any] = (await identity.get("/api/profiles/current", token=tokens["accessToken"])).json()["data"]
+    return profile
+
+
+async def is_alive(identity: Identity, tokens: dict[str, Any]) -> bool:
+    return (await identity.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 200
+
+
+def wrong(code: str) -> str:
+    return str((int(code) + 1) % 10**6).zfill(6)
+
+
+def refusal(answer: Any) -> tuple[int, str, list[str]]:
+    body = answer.json()
+    return answer.status_code, body["code"], [param["name"] for param in body["invalid_params"]]
+
+
+WRONG_CODE = (422, "VALIDATION_FAILED", ["code"])
+WRONG_TOKEN = (422, "VALIDATION_FAILED", ["token"])
+
+
+# --- Signing in with a code ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", [{"email": "TOLA@unilag.edu.ng"}, {"phone": "0803 123 4567"}])
+async def test_a_code_signs_in_once_and_confirms_the_address_it_went_to(
+    identity: Identity, address: dict[str, str]
+) -> None:
+    user_id = await identity.sign_up(EMAIL, phone=PHONE)
+    code = await code_for(identity, **address)
+    [message] = await sent(identity)
+    channel, to = ("email", EMAIL) if "email" in address else ("sms", PHONE)
+    assert (message["channel"], message["to"], message["purpose"]) == (channel, to, "sign_in")
+    assert len(code) == 6
+    answer = await identity.post("/api/auth/otp/verify", {**address, "code": code})
+    assert answer.status_code == 200
+    tokens = answer.json()["data"]
+    assert (tokens["aal"], tokens["mfaRequired"]) == ("aal1", False)
+    claims = jwt.decode(tokens["accessToken"], options={"verify_signature": False})
+    assert claims["sub"] == str(user_id)
+    assert [entry["method"] for entry in claims["amr"]] == ["otp"]
+    profile = await profile_of(identity, tokens)
+    assert (profile["emailConfirmed"], profile["phoneConfirmed"]) == (channel == "email", channel == "sms")
+    again = await identity.post("/api/auth/otp/verify", {**address, "code": code})
+    assert refusal(again) == WRONG_CODE
+    refreshed = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    methods = jwt.decode(refreshed.json()["data"]["accessToken"], options={"verify_signature": False})["amr"]
+    assert [entry["method"] for entry in methods] == ["otp"]
+
+
+async def test_of_twenty_who_show_one_code_at_once_one_signs_in(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    body = {"email": EMAIL, "code": await code_for(identity, email=EMAIL)}
+    answers = await asyncio.gather(*(identity.post("/api/auth/otp/verify", body) for _ in range(20)))
+    assert sorted(answer.status_code for answer in answers) == [200] + [422] * 19
+    assert await identity.count("sessions") == 1
+
+
+async def test_twenty_requests_at_once_make_one_code(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    answers = await asyncio.gather(*(identity.post("/api/auth/otp", {"email": EMAIL}) for _ in range(20)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len(await sent(identity)) == 1
+
+
+async def test_five_wrong_tries_end_a_code_and_a_new_one_works(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    code = await code_for(identity, email=EMAIL)
+    for _ in range(TRIES_MAX):
+        answer = await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": wrong(code)})
+        assert refusal(answer) == WRONG_CODE
+    assert refusal(await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": code})) == WRONG_CODE
+    identity.clock.advance(timedelta(seconds=30))
+    fresh = await code_for(identity, email=EMAIL)
+    assert (await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": fresh})).status_code == 200
+
+
+async def test_a_code_works_for_ten_minutes_and_only_where_it_went(identity: Identity) -> None:
+    await identity.sign_up(EMAIL, phone=PHONE)
+    code = await code_for(identity, email=EMAIL)
+    assert refusal(await identity.post("/api/auth/otp/verify", {"phone": PHONE, "code": code})) == WRONG_CODE
+    assert (
+        refusal(await identity.post("/api/auth/password/reset", {"token": code, "password": PASSWORD})) == WRONG_TOKEN
+    )
+    identity.clock.advance(timedelta(minutes=10))
+    assert refusal(await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": code})) == WRONG_CODE
+
+
+async def test_only_the_newest_code_of_an_address_works(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    first = await code_for(identity, email=EMAIL)
+    identity.clock.advance(timedelta(seconds=30))
+    second = await code_for(identity, email=EMAIL)
+    # One in a million draws the same digits twice: then both are the newest.
+    expected = 200 if first == second else 422
+    answer = await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": first})
+    assert answer.status_code == expected
+    if first != second:
+        assert (await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": second})).status_code == 200
+
+
+async def test_codes_asked_for_too_often_are_answered_alike_and_not_sent(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    for _ in range(2 * ISSUED_IN_HOUR_MAX):
+        answer = await identity.post("/api/auth/otp", {"email": EMAIL})
+        assert (answer.status_code, answer.json()["data"]) == (200, {"expiresIn": 600})
+        messages = await sent(identity)
+        identity.clock.advance(timedelta(minutes=1))
+    assert len(messages) == ISSUED_IN_HOUR_MAX
+
+
+async def test_a_number_that_two_accounts_hold_signs_in_neither_until_one_has_proven_it(identity: Identity) -> None:
+    first = await identity.sign_up(EMAIL, phone=PHONE)
+    code = await code_for(identity, phone=PHONE)
+    await identity.sign_up("bisi@unilag.edu.ng", phone=PHONE)
+    # It went out while the number was one person's, and is shown when it is no more.
+    assert refusal(await identity.post("/api/auth/otp/verify", {"phone": PHONE, "code": code})) == WRONG_CODE
+    identity.clock.advance(timedelta(minutes=1))
+    await identity.post("/api/auth/otp", {"phone": PHONE})
+    assert len(await sent(identity)) == 1
+    await identity.service.fetch("UPDATE profiles SET confirmed_phone = phone WHERE id = $1", first)
+    identity.clock.advance(timedelta(minutes=1))
+    code = await code_for(identity, phone=PHONE)
+    tokens = (await identity.post("/api/auth/otp/verify", {"phone": PHONE, "code": code})).json()["data"]
+    assert (await profile_of(identity, tokens))["id"] == str(first)
+
+
+async def test_a_changed_number_is_not_confirmed(identity: Identity) -> None:
+    await identity.sign_up(EMAIL, phone=PHONE)
+    code = await code_for(identity, phone=PHONE)
+    tokens = (await identity.post("/api/auth/otp/verify", {"phone": PHONE, "code": code})).json()["data"]
+    assert (await profile_of(identity, tokens))["phoneConfirmed"] is True
+    changed = await identity.client.patch(
+        "/api/profiles/current",
+        json={"phone": "+2348037654321"},
+        headers={"Authorization": f"Bearer {tokens['accessToken']}"},
+    )
+    assert changed.status_code == 200
+    assert (await profile_of(identity, tokens))["phoneConfirmed"] is False
+
+
+async def test_a_code_that_is_brought_twice_is_said_once_and_an_old_one_never(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    await identity.post("/api/auth/otp", {"email": EMAIL})
+    assert len(await sent(identity)) == 1
+    await identity.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = $1 RETURNING 1", QUEUE)
+    assert len(await sent(identity)) == 1
+    identity.clock.advance(timedelta(minutes=1))
+    await identity.post("/api/auth/otp", {"email": EMAIL})
+    identity.clock.advance(timedelta(minutes=10))
+    assert len(await sent(identity)) == 1
+
+
+async def test_a_code_whose_session_fails_before_its_commit_is_not_used_up(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    code = await code_for(identity, email=EMAIL)
+    dependencies = identity.dependencies
+
+    class Crash(Exception):
+        pass
+
+    async def verify_and_crash() -> None:
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            signed = await verify_code(
+                uow,
+                dependencies.hashes,
+                dependencies.signing_keys,
+                Destination("email", EMAIL),
+                code,
+                user_agent=None,
+                issuer="x",
+                now=identity.clock.now(),
+            )
+            assert signed is not None
+            raise Crash
+
+    with pytest.raises(Crash):
+        await verify_and_crash()
+    assert await identity.count("sessions") == 0
+    assert (await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": code})).status_code == 200
+
+
+async def test_a_body_names_exactly_one_address(identity: Identity) -> None:
+    for path, rest in (("/api/auth/otp", {}), ("/api/auth/otp/verify", {"code": "123456"})):
+        for body, names in (
+            ({}, ["body"]),
+            ({"email": EMAIL, "phone": PHONE}, ["body"]),
+            ({"email": "nobody"}, ["email"]),
+            ({"phone": "12"}, ["phone"]),
+            ({"email": EMAIL, "extra": 1}, ["extra"]),
+        ):
+            assert refusal(await identity.post(path, {**body, **rest})) == (422, "VALIDATION_FAILED", names)
+    for code in ("12345", "1234567", "12345a", "\uff11\uff12\uff13\uff14\uff15\uff16"):
+        assert refusal(await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": code})) == WRONG_CODE
+    assert await identity.count("one_time_codes") == 0
+
+
+async def test_neither_code_nor_address_stands_readable_in_the_database(identity: Identity) -> None:
+    await identity.sign_up(EMAIL, phone=PHONE)
+    code, token = await code_for(identity, phone=PHONE), await reset_token(identity)
+    await identity.post("/api/auth/login", {"email": EMAIL, "password": "a wrong password"})
+    stored = ""
+    for table in ("one_time_codes", "login_failures", "outbox", "inbox", "sessions"):
+        for row in await identity.service.fetch(f"SELECT * FROM {table}"):
+            if table != "outbox" or row["type"] in (ISSUED, QUEUE):
+                stored += " ".join(
+                    value.decode("latin-1") if isinstance(value, bytes) else str(value) for value in row.values()
+                )
+    assert '"codeSealed"' in stored
+    for secret in (token, EMAIL, PHONE, PHONE[1:], f'"{code}"'):
+        assert secret not in stored
+    for plain in (code, token, EMAIL, PHONE):
+        hashes = await identity.service.fetch(
+            "SELECT 1 FROM one_time_codes WHERE code_hash = $1 OR address_hash = $1",
+            hashlib.sha256(plain.encode()).digest(),
+        )
+        assert hashes == []
+
+
+# --- Forgotten and changed passwords ---------------------------------------------------------------------------------
+
+
+async def test_a_reset_sets_the_password_ends_every_session_and_works_once(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    here, there = await identity.log_in(EMAIL), await identity.log_in(EMAIL)
+    token = await reset_token(identity)
+    body = {"token": token, "password": NEW_PASSWORD}
+    answer = await identity.post("/api/auth/password/reset", body)
+    assert (answer.status_code, answer.json()["data"]) == (200, {"sessionsEnded": 2})
+    for tokens in (here, there):
+        assert not await is_alive(identity, tokens)
+        dead = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+        assert dead.status_code == 401
+    old = await identity.post("/api/auth/login", {"email": EMAIL, "password": PASSWORD})
+    assert old.status_code == 401
+    tokens = await identity.log_in(EMAIL, NEW_PASSWORD)
+    assert await is_alive(identity, tokens)
+    assert (await profile_of(identity, tokens))["emailConfirmed"] is True
+    assert refusal(await identity.post("/api/auth/password/reset", body)) == WRONG_TOKEN
+    said = await identity.service.published(REVOKED)
+    assert [event for event in said if "sessionId" not in event] != []
+
+
+async def test_a_reset_token_lives_for_thirty_minutes_and_dies_with_the_next_one(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    first = await reset_token(identity)
+    identity.clock.advance(timedelta(minutes=1))
+    second = await reset_token(identity)
+    for token in (first, "x", wrong("000000"), second + "x"):
+        answer = await identity.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})
+        assert refusal(answer) == WRONG_TOKEN
+    identity.clock.advance(timedelta(minutes=30))
+    answer = await identity.post("/api/auth/password/reset", {"token": second, "password": NEW_PASSWORD})
+    assert refusal(answer) == WRONG_TOKEN
+    await identity.log_in(EMAIL)
+
+
+async def test_a_reset_ends_the_codes_that_were_sent_before(identity: Identity) -> None:
+    await identity.sign_up(EMAIL, phone=PHONE)
+    code = await code_for(identity, phone=PHONE)
+    token = await reset_token(identity)
+    assert (
+        await identity.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})
+    ).status_code == 200
+    assert refusal(await identity.post("/api/auth/otp/verify", {"phone": PHONE, "code": code})) == WRONG_CODE
+
+
+async def test_a_weak_new_password_leaves_the_token_good(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    token = await reset_token(identity)
+    weak = await identity.post("/api/auth/password/reset", {"token": token, "password": "short"})
+    assert refusal(weak) == (422, "VALIDATION_FAILED", ["password"])
+    answer = await identity.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})
+    assert answer.status_code == 200
+
+
+async def test_of_two_resets_with_one_token_one_sets_the_password(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    token = await reset_token(identity)
+    passwords = [f"a good password {number}" for number in range(4)]
+    answers = await asyncio.gather(
+        *(identity.post("/api/auth/password/reset", {"token": token, "password": text}) for text in passwords)
+    )
+    assert sorted(answer.status_code for answer in answers) == [200, 422, 422, 422]
+    winner = next(text for text, answer in zip(passwords, answers, strict=True) if answer.status_code == 200)
+    await identity.log_in(EMAIL, winner)
+
+
+async def test_a_login_that_began_before_a_reset_leaves_no_session_behind_it(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    token = await reset_token(identity)
+    dependencies = identity.dependencies
+    check = dependencies.passwords.matches
+
+    async def checked_then_reset(password_hash: str | None, password: str) -> bool:
+        matched: bool = await check(password_hash, password)
+        dependencies.passwords.matches = check
+        await reset_password(
+            dependencies.database,
+            dependencies.passwords,
+            dependencies.hashes,
+            token,
+            NEW_PASSWORD,
+            now=identity.clock.now(),
+        )
+        return matched
+
+    dependencies.passwords.matches = checked_then_reset
+    late = await identity.post("/api/auth/login", {"email": EMAIL, "password": PASSWORD})
+    assert late.status_code == 401
+    assert await identity.count("sessions") == 0
+
+
+async def test_a_changed_password_keeps_this_session_and_ends_the_others(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    here, there = await identity.log_in(EMAIL), await identity.log_in(EMAIL)
+    token = await reset_token(identity)
+    body = {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD}
+    wrong_one = await identity.post(
+        "/api/auth/password/change", {**body, "currentPassword": "a wrong password"}, token=here["accessToken"]
+    )
+    assert refusal(wrong_one) == (422, "VALIDATION_FAILED", ["currentPassword"])
+    assert await is_alive(identity, there)
+    answer = await identity.post("/api/auth/password/change", body, token=here["accessToken"])
+    assert (answer.status_code, answer.json()["data"]) == (200, {"sessionsEnded": 1})
+    assert await is_alive(identity, here)
+    assert not await is_alive(identity, there)
+    kept = await identity.post("/api/auth/refresh", {"refreshToken": here["refreshToken"]})
+    assert kept.status_code == 200
+    ended = await identity.post("/api/auth/refresh", {"refreshToken": there["refreshToken"]})
+    assert ended.status_code == 401
+    assert all("sessionId" in event for event in await identity.service.published(REVOKED))
+    late = await identity.post("/api/auth/password/reset", {"token": token, "password": PASSWORD})
+    assert refusal(late) == WRONG_TOKEN
+    await identity.log_in(EMAIL, NEW_PASSWORD)
+
+
+# --- Sessions --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_person_lists_their_live_sessions_newest_first(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    await identity.sign_up("bisi@unilag.edu.ng")
+    await identity.log_in("bisi@unilag.edu.ng")
+    forgotten = await identity.log_in(EMAIL)
+    identity.clock.advance(timedelta(days=20))
+    ended = await identity.log_in(EMAIL)
+    await identity.post("/api/auth/logout", {}, token=ended["accessToken"])
+    identity.clock.advance(timedelta(days=11))
+    signed = []
+    for number in range(3):
+        signed.append(
+            (
+                await identity.client.post(
+                    "/api/auth/login",
+                    json={"email": EMAIL, "password": PASSWORD},
+                    headers={"User-Agent": f"Phone/{number}"},
+                )
+            ).json()["data"]
+        )
+        identity.clock.advance(timedelta(seconds=1))
+    await identity.post("/api/auth/refresh", {"refreshToken": signed[0]["refreshToken"]})
+    token = signed[1]["accessToken"]
+    assert forgotten
+    first = (await identity.get("/api/auth/sessions", token=token, limit=2)).json()
+    rest = (await identity.get("/api/auth/sessions", token=token, limit=2, cursor=first["meta"]["next_cursor"])).json()
+    assert (first["meta"]["has_more"], rest["meta"]["has_more"]) == (True, False)
+    shown = first["data"] + rest["data"]
+    assert [session["userAgent"] for session in shown] == ["Phone/2", "Phone/1", "Phone/0"]
+    assert [session["current"] for session in shown] == [False, True, False]
+    assert [session["lastUsedAt"] > session["signedInAt"] for session in shown] == [False, False, True]
+    assert {session["method"] for session in shown} == {"password"}
+    foreign = await identity.get(
+        "/api/auth/sessions",
+        token=(await identity.log_in("bisi@unilag.edu.ng"))["accessToken"],
+        cursor=first["meta"]["next_cursor"],
+    )
+    assert refusal(foreign) == (422, "VALIDATION_FAILED", ["cursor"])
+
+
+async def test_a_person_ends_a_session_of_their_own_and_nobody_elses(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    await identity.sign_up("bisi@unilag.edu.ng")
+    here, lost, stranger = [await identity.log_in(email) for email in (EMAIL, EMAIL, "bisi@unilag.edu.ng")]
+
+    def session_of(tokens: dict[str, Any]) -> str:
+        return str(jwt.decode(tokens["accessToken"], options={"verify_signature": False})["session_id"])
+
+    async def end(tokens: dict[str, Any], session_id: str) -> int:
+        headers = {"Authorization": f"Bearer {tokens['accessToken']}"}
+        return (await identity.client.delete(f"/api/auth/sessions/{session_id}", headers=headers)).status_code
+
+    assert await end(stranger, session_of(lost)) == await end(here, session_of(stranger)) == 404
+    assert await end(here, "not-an-id") == 404
+    assert await end(here, session_of(lost)) == 200
+    assert not await is_alive(identity, lost)
+    assert await is_alive(identity, here)
+    assert await end(here, session_of(lost)) == 404
+    assert (await identity.post("/api/auth/refresh", {"refreshToken": lost["refreshToken"]})).status_code == 401
+    said = await identity.service.published(REVOKED)
+    assert [event["sessionId"] for event in said] == [session_of(lost)]
+
+
+async def test_after_logging_out_everywhere_old_tokens_of_that_very_second_are_dead_and_new_ones_live(
+    identity: Identity,
+) -> None:
+    await identity.sign_up(EMAIL)
+    before = await identity.log_in(EMAIL)
+    identity.clock.advance(timedelta(milliseconds=600))
+    same_second = await identity.log_in(EMAIL)
+    other = await identity.log_in(EMAIL)
+    identity.clock.advance(timedelta(milliseconds=100))
+    answer = await identity.post("/api/auth/logout-all", {}, token=other["accessToken"])
+    assert (answer.status_code, answer.json()["data"]) == (200, {"sessionsEnded": 3})
+    identity.clock.advance(timedelta(milliseconds=100))
+    fresh = await identity.log_in(EMAIL)
+    for tokens in (before, same_second, other):
+        refused = await identity.get("/api/profiles/current", token=tokens["accessToken"])
+        assert (refused.status_code, refused.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        assert (await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).status_code == 401
+    assert await is_alive(identity, fresh)
+    # Another service knows nothing but what was said.
+    heard = Revocations()
+    for event in await identity.service.published(REVOKED):
+        session_id = UUID(event["sessionId"]) if "sessionId" in event else None
+        heard.add(UUID(event["userId"]), session_id, datetime.fromisoformat(event["notBefore"]))
+    identity.service.runtime.verifier.revocations = Revocations()
+    callers = [
+        await identity.service.runtime.verifier.caller_of(tokens["accessToken"])
+        for tokens in (before, same_second, other, fresh)
+    ]
+    believed = [not heard.cover(caller) for caller in callers]
+    assert believed == [False, False, False, True]
+
+
+async def test_refreshes_and_the_end_of_all_sessions_at_once_leave_no_live_token(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    signed = [await identity.log_in(EMAIL) for _ in range(6)]
+    answers = await asyncio.gather(
+        *(identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]}) for tokens in signed[1:]),
+        identity.post("/api/auth/logout-all", {}, token=signed[0]["accessToken"]),
+    )
+    assert answers[-1].status_code == 200
+    for answer in answers[:-1]:
+        assert answer.status_code in (200, 401)
+        if answer.status_code == 200:
+            assert not await is_alive(identity, answer.json()["data"])
+    assert await identity.service.fetch("SELECT 1 FROM sessions WHERE ended_at IS NULL") == []
+
+
+async def test_doors_of_sessions_and_passwords_need_a_token(identity: Identity) -> None:
+    for method, path in (
+        ("POST", "/api/auth/logout-all"),
+        ("POST", "/api/auth/password/change"),
+        ("GET", "/api/auth/sessions"),
+        ("DELETE", "/api/auth/sessions/018cc251-f400-7001-8000-000000000001"),
+    ):
+        answer = await identity.client.request(method, path)
+        assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+
+
+# --- Slow logins -----------------------------------------------------------------------------------------------------
+
+
+async def test_failed_logins_slow_down_known_and_unknown_accounts_alike_and_the_owner_always_gets_in(
+    identity: Identity,
+) -> None:
+    await identity.sign_up(EMAIL)
+    waited: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waited.append(seconds)
+
+    identity.dependencies.patience.pause = pause
+    slowed = {}
+    for email in (EMAIL, "nobody@unilag.edu.ng"):
+        waited.clear()
+        for _ in range(8):
+            await identity.post("/api/auth/login", {"email": email.upper(), "password": "a wrong password"})
+        slowed[email] = list(waited)
+    assert slowed[EMAIL] == slowed["nobody@unilag.edu.ng"] == [0.25, 0.5, 1.0]
+    waited.clear()
+    await identity.log_in(EMAIL)
+    assert waited == [2.0]
+    await identity.log_in(EMAIL)
+    assert waited == [2.0]
+
+
+async def test_no_more_logins_wait_at_once_than_there_is_room_for(identity: Identity) -> None:
+    paused, go_on = 0, asyncio.Event()
+
+    async def pause(_: float) -> None:
+        nonlocal paused
+        paused += 1
+        await go_on.wait()
+
+    patience = Patience(pause)
+    waiting = [asyncio.create_task(patience.wait(1)) for _ in range(WAITING_MAX)]
+    await asyncio.sleep(0)
+    await patience.wait(1)
+    assert paused == WAITING_MAX
+    go_on.set()
+    await asyncio.gather(*waiting)
+    await patience.wait(1)
+    assert paused == WAITING_MAX + 1
+
+
+# --- Alike ----------------------------------------------------------------------------------------------------------
+
+
+async def test_answers_about_known_and_unknown_addresses_are_equal_in_every_field(identity: Identity) -> None:
+    await identity.sign_up(EMAIL, phone=PHONE)
+    for path, known, unknown in (
+        ("otp", {"email": EMAIL}, {"email": "nobody@unilag.edu.ng"}),
+        ("otp", {"phone": PHONE}, {"phone": "+2348037654321"}),
+        ("otp/verify", {"email": EMAIL, "code": "x23456"}, {"email": "nobody@unilag.edu.ng", "code": "x23456"}),
+        ("otp/verify", {"phone": PHONE, "code": "000000"}, {"phone": "+2348037654321", "code": "000000"}),
+        ("password/forgot", {"email": EMAIL}, {"email": "nobody@unilag.edu.ng"}),
+        ("login", {"email": EMAIL, "password": "wrong"}, {"email": "nobody@unilag.edu.ng", "password": "wrong"}),
+        (
+            "signup",
+            {"email": EMAIL, "password": PASSWORD, "fullName": "X"},
+            {"email": "new@unilag.edu.ng", "password": PASSWORD, "fullName": "X"},
+        ),
+    ):
+        answers = [await identity.post(f"/api/auth/{path}", body) for body in (known, unknown)]
+        assert answers[0].status_code == answers[1].status_code, path
+        shown = [neutral(answer.json()) for answer in answers]
+        assert shown[0] == shown[1], path
+        names = [[name for name in answer.headers if name not in ("x-request-id",)] for answer in answers]
+        assert names[0] == names[1], path
+
+
+async def test_a_request_for_an_unknown_address_leaves_the_same_rows_and_sends_nothing(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    left = []
+    for email in (EMAIL, "nobody@unilag.edu.ng"):
+        before = await identity.count("one_time_codes"), await identity.count("outbox")
+        await identity.post("/api/auth/otp", {"email": email})
+        await identity.post("/api/auth/password/forgot", {"email": email})
+        after = await identity.count("one_time_codes"), await identity.count("outbox")
+        left.append((after[0] - before[0], after[1] - before[1]))
+    assert left[0] == left[1] == (2, 2)
+    assert {message["to"] for message in await sent(identity)} == {EMAIL}
+
+
+def neutral(body: dict[str, Any]) -> dict[str, Any]:
+    """An answer without what differs in any two: ids and the time."""
+    return {
+        **body,
+        "requestId": None,
+        "meta": {**body.get("meta", {}), "requestId": None, "timestamp": None},
+        "data": {**body.get("data", {}), "userId": None},
+    }
+
+
+# --- Housekeeping ----------------------------------------------------------------------------------------------------
+
+
+async def test_old_codes_and_failures_are_forgotten_and_limits_that_count_are_kept(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    await identity.post("/api/auth/otp", {"email": EMAIL})
+    await identity.post("/api/auth/login", {"email": EMAIL, "password": "a wrong password"})
+    database = identity.dependencies.database
+    identity.clock.advance(timedelta(minutes=59))
+    assert await prune_codes_once(database, now=identity.clock.now()) == 0
+    identity.clock.advance(timedelta(minutes=1))
+    assert await prune_codes_once(database, now=identity.clock.now()) == 1
+    assert await identity.count("login_failures") == 0
+    identity.clock.advance(timedelta(hours=23))
+    assert await prune_codes_once(database, now=identity.clock.now()) == 1
+    assert await identity.count("one_time_codes") == 0

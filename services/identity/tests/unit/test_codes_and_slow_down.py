@@ -1,0 +1,138 @@
+"""How often a code may be asked for, what it is worth, whom a number belongs to, and how long a login waits."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from common.ids import new_id
+from identity.credentials.keyed_hashes import KeyedHashes
+from identity.domain.issued_codes import (
+    ISSUED_IN_DAY_MAX,
+    ISSUED_IN_HOUR_MAX,
+    TRIES_MAX,
+    Issuable,
+    IssuedCode,
+    TooOften,
+    is_live,
+    judge_request,
+    sole_holder,
+)
+from identity.domain.programs import program_named
+from identity.domain.sessions import revocation_of
+from identity.domain.slow_down import LONGEST_PAUSE_SECONDS, pause_seconds
+
+NOW = datetime(2026, 9, 1, 8, 0, 0, 500_000, tzinfo=UTC)
+
+
+def issued(**changes: object) -> IssuedCode:
+    code = IssuedCode(new_id(), b"", NOW, NOW + timedelta(minutes=10), 0, None, NOW, 1, NOW, 1, new_id())
+    return replace(code, **changes)  # type: ignore[arg-type]
+
+
+def codes_given(asked_every: timedelta, for_time: timedelta) -> int:
+    """How many codes somebody gets who asks so often for so long."""
+    last: IssuedCode | None = None
+    given, now = 0, NOW
+    while now < NOW + for_time:
+        verdict = judge_request(last, now)
+        if isinstance(verdict, Issuable):
+            given += 1
+            last = issued(
+                issued_at=now,
+                hour_began_at=verdict.hour_began_at,
+                issued_in_hour=verdict.issued_in_hour,
+                day_began_at=verdict.day_began_at,
+                issued_in_day=verdict.issued_in_day,
+            )
+        now += asked_every
+    return given
+
+
+def test_however_often_somebody_asks_an_address_gets_few_codes() -> None:
+    assert codes_given(timedelta(seconds=5), timedelta(seconds=29)) == 1
+    assert codes_given(timedelta(seconds=5), timedelta(minutes=59)) == ISSUED_IN_HOUR_MAX
+    assert codes_given(timedelta(seconds=5), timedelta(hours=23)) == ISSUED_IN_DAY_MAX
+    assert codes_given(timedelta(minutes=20), timedelta(days=2)) == 2 * ISSUED_IN_DAY_MAX
+
+
+def test_who_used_a_code_may_have_the_next_one_at_once() -> None:
+    used = issued(used_at=NOW, issued_in_hour=ISSUED_IN_HOUR_MAX, issued_in_day=ISSUED_IN_DAY_MAX)
+    assert judge_request(used, NOW) == Issuable(NOW, 1, NOW, 1)
+    assert judge_request(replace(used, used_at=None), NOW) == TooOften()
+
+
+@pytest.mark.parametrize(
+    ("code", "live"),
+    [
+        (issued(), True),
+        (issued(tries=TRIES_MAX - 1), True),
+        (issued(tries=TRIES_MAX), False),
+        (issued(used_at=NOW), False),
+        (issued(expires_at=NOW), False),
+    ],
+)
+def test_a_code_lives_until_it_is_used_tried_too_often_or_old(code: IssuedCode, live: bool) -> None:
+    assert is_live(code, NOW) is live
+
+
+def test_a_number_is_whose_who_proved_it_or_the_only_one_who_says_so() -> None:
+    one, two = new_id(), new_id()
+    assert sole_holder([]) is None
+    assert sole_holder([(one, False)]) == one
+    assert sole_holder([(one, False), (two, False)]) is None
+    assert sole_holder([(one, True), (two, False)]) == one
+
+
+def test_logins_are_slowed_down_to_a_bound_and_forgiven_after_an_hour() -> None:
+    pauses = [pause_seconds(failures, NOW, NOW) for failures in range(12)]
+    assert pauses[:5] == [0.0] * 5
+    assert pauses == sorted(pauses)
+    assert pauses[5] > 0
+    assert pauses[-1] == pause_seconds(10**6, NOW, NOW) == LONGEST_PAUSE_SECONDS
+    assert pause_seconds(100, NOW, NOW + timedelta(hours=1)) == 0.0
+    assert pause_seconds(0, None, NOW) == 0.0
+
+
+def test_a_login_of_the_second_in_which_everything_ended_is_not_revoked() -> None:
+    second = NOW.replace(microsecond=0)
+    long_ago, just_now = new_id(), new_id()
+    last_issued = {long_ago: second - timedelta(milliseconds=1), just_now: second + timedelta(milliseconds=100)}
+    everywhere = revocation_of(last_issued, NOW, one_goes_on=False)
+    assert everywhere.not_before == second
+    assert everywhere.session_ids == (just_now,)
+
+
+def test_where_one_session_goes_on_the_others_are_named_while_their_tokens_may_live() -> None:
+    forgotten, living = new_id(), new_id()
+    last_issued = {forgotten: NOW - timedelta(minutes=16), living: NOW - timedelta(minutes=15)}
+    revocation = revocation_of(last_issued, NOW, one_goes_on=True)
+    assert revocation.not_before is None
+    assert revocation.session_ids == (living,)
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        (None, None),
+        ("", None),
+        (" \t ", None),
+        ("Mozilla/5.0 (X11)", "Mozilla/5.0 (X11)"),
+        ("a\x07b\u202e c", "a b c"),
+        ("x" * 500, "x" * 200),
+    ],
+)
+def test_a_program_is_kept_printable_and_short(told: str | None, kept: str | None) -> None:
+    assert program_named(told) == kept
+
+
+def test_a_keyed_hash_depends_on_the_key_and_on_where_the_parts_end() -> None:
+    hashes = KeyedHashes("a sealing key for tests")
+    assert hashes.of("ab", "c") == hashes.of("ab", "c")
+    others = {
+        hashes.of("ab", "c"),
+        hashes.of("a", "bc"),
+        hashes.of("abc"),
+        KeyedHashes("another key of tests").of("ab", "c"),
+    }
+    assert len(others) == 4
