@@ -41,6 +41,7 @@ class Guard:
     anonymous: bool = False
     ignores_token: bool = False
     permission: str | None = None
+    one_of: tuple[str, ...] = ()
     step_up: bool = False
     service_key: bool = False
 
@@ -60,9 +61,19 @@ def signed_in(endpoint: Endpoint) -> Endpoint:
     return _guarded(endpoint, Guard())
 
 
+def stepped_up(endpoint: Endpoint) -> Endpoint:
+    """Anybody whose second factor is not older than 15 minutes, whatever their role: what changes one's own credentials."""
+    return _guarded(endpoint, Guard(step_up=True))
+
+
 def requires(permission: str, *, step_up: bool = False) -> Callable[[Endpoint], Endpoint]:
     """A good token with this permission, and with `step_up` an AAL2 sign-in not older than 15 minutes."""
     return lambda endpoint: _guarded(endpoint, Guard(permission=permission, step_up=step_up))
+
+
+def requires_one_of(*permissions: str) -> Callable[[Endpoint], Endpoint]:
+    """A good token with any of these permissions: the same door for people whose rights there differ by the row or the field."""
+    return lambda endpoint: _guarded(endpoint, Guard(one_of=permissions))
 
 
 def service_key_only(endpoint: Endpoint) -> Endpoint:
@@ -148,6 +159,8 @@ async def admit(request: Request, guard: Guard) -> Caller:
     caller = await context.verifier.caller_of(token)
     if guard.permission is not None:
         caller.must_be_allowed(guard.permission)
+    if guard.one_of:
+        caller.must_be_allowed_one_of(*guard.one_of)
     if guard.step_up:
         caller.must_have_stepped_up(context.clock.now())
     return caller

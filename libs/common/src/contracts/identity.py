@@ -50,6 +50,16 @@ class VendorApproved(Event, frozen=True, kw_only=True):
     commission_basis_points: int | None = None
 
 
+class VendorApplicationDecided(Event, frozen=True, kw_only=True):
+    """Staff of the campus decided; `reason` stands for a rejection."""
+
+    TYPE: ClassVar[str] = "identity.vendor_application_decided.v1"
+    application_id: UUID
+    user_id: UUID
+    outcome: Literal["approved", "rejected"]
+    reason: str | None = None
+
+
 class VendorChanged(Event, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "identity.vendor_changed.v1"
     vendor_id: UUID
@@ -57,6 +67,32 @@ class VendorChanged(Event, frozen=True, kw_only=True):
     business_name: str
     legal_name: str
     campus_id: UUID
+    commission_basis_points: int | None = None
+
+
+class VendorSuspended(Event, frozen=True, kw_only=True):
+    """No new checkout, and payouts are held; open orders finish. Whoever hears it first learns the vendor by it."""
+
+    TYPE: ClassVar[str] = "identity.vendor_suspended.v1"
+    vendor_id: UUID
+    owner_user_id: UUID
+    business_name: str
+    legal_name: str
+    campus_id: UUID
+    reason: str
+    commission_basis_points: int | None = None
+
+
+class VendorReinstated(Event, frozen=True, kw_only=True):
+    """The suspension is over."""
+
+    TYPE: ClassVar[str] = "identity.vendor_reinstated.v1"
+    vendor_id: UUID
+    owner_user_id: UUID
+    business_name: str
+    legal_name: str
+    campus_id: UUID
+    reason: str | None = None
     commission_basis_points: int | None = None
 
 

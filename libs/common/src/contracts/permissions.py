@@ -69,6 +69,8 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "staff:read",
             "delivery_logs:read",
             "bank_details:read",
+            "vendors:read",
+            "vendor_applications:read",
         }
     ),
     "platform_admin": frozenset(

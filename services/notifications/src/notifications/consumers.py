@@ -11,9 +11,25 @@ from common.database import UnitOfWork
 from common.logging import get_logger
 from common.messages import PermanentFault, Received, Subscription, WorkItem
 from common.sealing import SealBroken
-from contracts.identity import OneTimeCodeIssued, ProfileChanged, UserProvisioned, VendorApproved, VendorChanged
+from contracts.identity import (
+    OneTimeCodeIssued,
+    ProfileChanged,
+    UserProvisioned,
+    VendorApplicationDecided,
+    VendorApproved,
+    VendorChanged,
+    VendorReinstated,
+    VendorSuspended,
+)
 from contracts.operations import AlertRaised
-from contracts.orders import DeliveryPinIssued, OrderDelivered, OrderDispatched, OrderPlaced
+from contracts.orders import (
+    DeliveryPinIssued,
+    OrderDelivered,
+    OrderDispatched,
+    OrderPlaced,
+    ReturnDecided,
+    ReturnRequested,
+)
 from contracts.payments import EscrowHeld
 from contracts.payouts import BankDetailsChanged, PayoutDelayed, PayoutProcessed
 from notifications import queries, store
@@ -72,10 +88,39 @@ async def _keep_contact(event: UserProvisioned | ProfileChanged, received: Recei
         telemetry.STALE_NEWS.labels(received.type).inc()
 
 
-async def _keep_vendor(event: VendorApproved | VendorChanged, received: Received, uow: UnitOfWork) -> None:
+async def _keep_vendor(
+    event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated, received: Received, uow: UnitOfWork
+) -> None:
     news = await store.save_vendor(uow, event.vendor_id, event.owner_user_id, event.business_name, received.sequence)
     if not news:
         telemetry.STALE_NEWS.labels(received.type).inc()
+
+
+# --- Vendors ---------------------------------------------------------------------------------------------------------
+
+
+async def on_vendor_application_decided(
+    event: VendorApplicationDecided, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    parameters = {"outcome": event.outcome} | ({"reason": event.reason} if event.reason else {})
+    await _mail(uow, dependencies, event.user_id, "vendor_application_decided", parameters, event.application_id)
+
+
+async def on_vendor_suspended(
+    event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """A vendor may be suspended more than once: each time is told."""
+    await _keep_vendor(event, received, uow)
+    parameters = {"businessName": event.business_name, "reason": event.reason}
+    await _mail(uow, dependencies, event.owner_user_id, "vendor_suspended", parameters, received.event_id)
+
+
+async def on_vendor_reinstated(
+    event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    await _keep_vendor(event, received, uow)
+    parameters = {"businessName": event.business_name}
+    await _mail(uow, dependencies, event.owner_user_id, "vendor_reinstated", parameters, received.event_id)
 
 
 # --- Orders ----------------------------------------------------------------------------------------------------------
@@ -153,6 +198,24 @@ async def on_order_delivered(
     vendor = await _vendor(uow, event.vendor_id)
     parameters = {"orderId": str(event.order_id), "businessName": vendor["business_name"]}
     await _mail(uow, dependencies, event.buyer_id, "order_delivered", parameters, event.order_id)
+
+
+async def on_return_requested(
+    event: ReturnRequested, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """The vendor has something to decide."""
+    parameters = {"orderId": str(event.order_id)}
+    about = event.return_request_id
+    await _mail_vendor(uow, dependencies, event.vendor_id, "return_requested", parameters, about)
+
+
+async def on_return_decided(
+    event: ReturnDecided, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    decided: dict[str, Any] = {"outcome": event.outcome, "refundMinor": event.refund_minor}
+    parameters = {name: value for name, value in decided.items() if value is not None}
+    parameters["orderId"] = str(event.order_id)
+    await _mail(uow, dependencies, event.buyer_id, "return_request_update", parameters, event.return_request_id)
 
 
 # --- Payouts ---------------------------------------------------------------------------------------------------------
@@ -270,11 +333,16 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(ProfileChanged, on_profile_changed),
     Subscription(VendorApproved, on_vendor_approved),
     Subscription(VendorChanged, on_vendor_changed),
+    Subscription(VendorApplicationDecided, on_vendor_application_decided),
+    Subscription(VendorSuspended, on_vendor_suspended),
+    Subscription(VendorReinstated, on_vendor_reinstated),
     Subscription(OneTimeCodeIssued, on_one_time_code_issued),
     Subscription(OrderPlaced, on_order_placed),
     Subscription(DeliveryPinIssued, on_delivery_pin_issued),
     Subscription(OrderDispatched, on_order_dispatched),
     Subscription(OrderDelivered, on_order_delivered),
+    Subscription(ReturnRequested, on_return_requested),
+    Subscription(ReturnDecided, on_return_decided),
     Subscription(EscrowHeld, on_escrow_held),
     Subscription(EscrowHeld, alert_vendor_on_escrow_held),
     Subscription(PayoutProcessed, on_payout_processed),

@@ -5,7 +5,14 @@ from typing import Any
 from common import telemetry
 from common.database import UnitOfWork
 from common.messages import Received, Subscription
-from contracts.identity import CampusChanged, HubChanged, VendorApproved, VendorChanged
+from contracts.identity import (
+    CampusChanged,
+    HubChanged,
+    VendorApproved,
+    VendorChanged,
+    VendorReinstated,
+    VendorSuspended,
+)
 from contracts.payments import EscrowHeld, EscrowRefunded, EscrowReleased, RefundFailed, RefundSettled
 from orders.domain.moves import NoMove
 from orders.domain.places import HubPlace, KnownVendor
@@ -14,6 +21,7 @@ from orders.use_cases.complete_order import complete_order
 from orders.use_cases.learn_campus import learn_campus
 from orders.use_cases.learn_hub import learn_hub
 from orders.use_cases.learn_vendor import learn_vendor
+from orders.use_cases.learn_vendor_standing import learn_vendor_standing
 from orders.use_cases.record_refund_failed import record_refund_failed
 from orders.use_cases.record_refund_posted import record_refund_posted
 from orders.use_cases.settle_refund import settle_refund
@@ -25,6 +33,16 @@ async def on_vendor_approved(event: VendorApproved, received: Received, uow: Uni
 
 async def on_vendor_changed(event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     _count(received, await learn_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now()))
+
+
+async def on_vendor_suspended(event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    now = dependencies.clock.now()
+    _count(received, await learn_vendor_standing(uow, _vendor(event), True, received.sequence, now=now))
+
+
+async def on_vendor_reinstated(event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    now = dependencies.clock.now()
+    _count(received, await learn_vendor_standing(uow, _vendor(event), False, received.sequence, now=now))
 
 
 async def on_campus_changed(event: CampusChanged, received: Received, uow: UnitOfWork, _: Any) -> None:
@@ -64,7 +82,7 @@ async def on_refund_failed(event: RefundFailed, received: Received, uow: UnitOfW
         _count(received, await record_refund_failed(uow, event.order_id, event.refund_id, event.amount_minor))
 
 
-def _vendor(event: VendorApproved | VendorChanged) -> KnownVendor:
+def _vendor(event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated) -> KnownVendor:
     return KnownVendor(event.vendor_id, event.business_name, event.campus_id, event.commission_basis_points)
 
 
@@ -77,6 +95,8 @@ def _count(received: Received, answer: NoMove | None) -> None:
 SUBSCRIPTIONS: list[Subscription[Any]] = [
     Subscription(VendorApproved, on_vendor_approved),
     Subscription(VendorChanged, on_vendor_changed),
+    Subscription(VendorSuspended, on_vendor_suspended),
+    Subscription(VendorReinstated, on_vendor_reinstated),
     Subscription(CampusChanged, on_campus_changed),
     Subscription(HubChanged, on_hub_changed),
     Subscription(EscrowHeld, on_escrow_held),

@@ -55,8 +55,11 @@ sa.Table(
     sa.Column("campus_id", sa.Uuid, nullable=False),
     sa.Column("commission_basis_points", sa.Integer),
     sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.Column("suspended", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("standing_sequence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Column("rating_sum", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Column("rating_count", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Index("vendors_suspended", "id", postgresql_where=sa.text("suspended")),
 )
 
 sa.Table(

@@ -7,7 +7,7 @@ import msgspec
 
 from common.database import UnitOfWork
 from common.messages import Received, Subscription, WorkItem
-from contracts.identity import VendorApproved, VendorChanged
+from contracts.identity import VendorApproved, VendorChanged, VendorReinstated, VendorSuspended
 from contracts.payments import (
     EscrowHeld,
     EscrowRefunded,
@@ -22,6 +22,7 @@ from payouts.domain.wallet import Refund, Release
 from payouts.use_cases.credit_release import credit_release
 from payouts.use_cases.hear_transfer_news import hear_transfer_news
 from payouts.use_cases.hear_vendor import hear_vendor
+from payouts.use_cases.hear_vendor_standing import hear_vendor_standing
 from payouts.use_cases.note_share import note_share
 from payouts.use_cases.settle_transfer import settle_transfer
 from payouts.use_cases.take_refund import take_refund
@@ -35,6 +36,23 @@ async def on_vendor_approved(event: VendorApproved, received: Received, uow: Uni
 async def on_vendor_changed(event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     now = dependencies.clock.now()
     await hear_vendor(uow, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence, now)
+
+
+async def on_vendor_suspended(event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await _hear_standing(event, True, received, uow, dependencies)
+
+
+async def on_vendor_reinstated(event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await _hear_standing(event, False, received, uow, dependencies)
+
+
+async def _hear_standing(
+    event: VendorSuspended | VendorReinstated, suspended: bool, received: Received, uow: UnitOfWork, dependencies: Any
+) -> None:
+    # The news carries the whole vendor: it may be the first that is heard of it.
+    now = dependencies.clock.now()
+    await hear_vendor(uow, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence, now)
+    await hear_vendor_standing(uow, event.vendor_id, suspended, received.sequence)
 
 
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, _: Any) -> None:
@@ -101,6 +119,8 @@ async def settle_left_transfer(item: TransferToSettle, _: Received, dependencies
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(VendorApproved, on_vendor_approved),
     Subscription(VendorChanged, on_vendor_changed),
+    Subscription(VendorSuspended, on_vendor_suspended),
+    Subscription(VendorReinstated, on_vendor_reinstated),
     Subscription(EscrowHeld, on_escrow_held),
     Subscription(EscrowReleased, on_escrow_released),
     Subscription(EscrowRefunded, on_escrow_refunded),

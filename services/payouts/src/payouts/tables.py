@@ -18,6 +18,8 @@ vendors = sa.Table(
     sa.Column("owner_user_id", sa.Uuid, nullable=False),
     sa.Column("legal_name", sa.Text, nullable=False),
     sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.Column("suspended", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("standing_sequence", sa.BigInteger, nullable=False, server_default="0"),
 )
 
 order_shares = sa.Table(

@@ -10,15 +10,18 @@ from common.database import UnitOfWork
 from identity.queries.pages import Position, split_position
 
 _CAMPUSES: Final = """
-SELECT id, name, domain, active, created_at FROM campuses
+SELECT id, name, domain, active, revision, created_at FROM campuses
 WHERE active AND ($1::timestamptz IS NULL OR (created_at, id) > ($1, $2::uuid))
 ORDER BY created_at, id LIMIT $3
 """
-_CAMPUS: Final = "SELECT id, name, domain, active, created_at FROM campuses WHERE id = $1"
+_CAMPUS: Final = "SELECT id, name, domain, active, revision, created_at FROM campuses WHERE id = $1"
 _HUBS: Final = """
-SELECT id, campus_id, name, address, delivery_fee_minor, active, created_at FROM hubs
+SELECT id, campus_id, name, address, delivery_fee_minor, active, revision, created_at FROM hubs
 WHERE campus_id = $4 AND active AND ($1::timestamptz IS NULL OR (created_at, id) > ($1, $2::uuid))
 ORDER BY created_at, id LIMIT $3
+"""
+_HUB: Final = """
+SELECT id, campus_id, name, address, delivery_fee_minor, active, revision, created_at FROM hubs WHERE id = $1
 """
 
 
@@ -35,12 +38,17 @@ async def find_campus(uow: UnitOfWork, campus_id: UUID) -> asyncpg.Record | None
     return await uow.fetch_row(_CAMPUS, campus_id)
 
 
+async def find_hub(uow: UnitOfWork, hub_id: UUID) -> asyncpg.Record | None:
+    return await uow.fetch_row(_HUB, hub_id)
+
+
 def campus_shown(row: asyncpg.Record) -> dict[str, Any]:
     return {
         "id": row["id"],
         "name": row["name"],
         "domain": row["domain"],
         "active": row["active"],
+        "revision": row["revision"],
         "createdAt": iso(row["created_at"]),
     }
 
@@ -54,5 +62,6 @@ def hub_shown(row: asyncpg.Record) -> dict[str, Any]:
         "address": row["address"],
         "deliveryFeeMinor": row["delivery_fee_minor"],
         "active": row["active"],
+        "revision": row["revision"],
         "createdAt": iso(row["created_at"]),
     }

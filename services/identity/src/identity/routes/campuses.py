@@ -1,16 +1,34 @@
-"""Campuses and their hubs, for everybody to read (contract section 10)."""
+"""Campuses and their hubs: everybody reads, the staff of the campus change (contract section 10)."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, public
+from common.database import UnitOfWork
+from common.http import (
+    LIMIT_DEFAULT,
+    CurrentCaller,
+    Cursor,
+    Limit,
+    dependencies_of,
+    guarded_router,
+    ok,
+    public,
+    requires,
+    requires_one_of,
+)
 from common.problems import NotFound
-from identity.queries.places import campus_shown, find_campus, hub_shown, page_of_campuses, page_of_hubs
+from identity.domain.places import NewHub
+from identity.queries.places import campus_shown, find_campus, find_hub, hub_shown, page_of_campuses, page_of_hubs
 from identity.routes.pages import page_after, page_meta
-from identity.schemas.places import Campus, Hub
+from identity.routes.revisions import IfMatch, etag, revision_meant
+from identity.schemas.places import Campus, CampusChangeRequest, CampusRequest, Hub, HubChangeRequest, HubRequest
+from identity.use_cases.change_campus import change_campus
+from identity.use_cases.change_hub import change_hub
+from identity.use_cases.open_campus import open_campus
+from identity.use_cases.open_hub import open_hub
 
 if TYPE_CHECKING:
     from identity.app import Dependencies
@@ -37,10 +55,8 @@ async def list_campuses_route(
 async def read_campus_route(request: Request, caller: CurrentCaller, campus_id: UUID) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        campus = await find_campus(uow, campus_id)
-    if campus is None:
-        raise NotFound
-    return ok(request, campus_shown(campus))
+        campus = await _campus(uow, campus_id)
+    return ok(request, campus, headers=etag(campus))
 
 
 @router.get("/api/campuses/{campus_id}/hubs", responses={200: {"model": list[Hub]}})
@@ -57,3 +73,75 @@ async def list_hubs_route(
         rows = await page_of_hubs(uow, campus_id, after, limit)
     shown = [hub_shown(row) for row in rows[:limit]]
     return ok(request, shown, **page_meta(dependencies.cursors, scope, rows, limit))
+
+
+@router.post("/api/campuses", status_code=201, responses={201: {"model": Campus}})
+@requires("campuses:manage_all")
+async def open_campus_route(request: Request, caller: CurrentCaller, body: CampusRequest) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        campus_id = await open_campus(uow, body.name, body.domain, now=dependencies.clock.now())
+        campus = await _campus(uow, campus_id)
+    return ok(request, campus, status=201, headers=etag(campus))
+
+
+@router.patch("/api/campuses/{campus_id}", responses={200: {"model": Campus}})
+@requires_one_of("campuses:manage", "campuses:manage_all")
+async def change_campus_route(
+    request: Request, caller: CurrentCaller, campus_id: UUID, body: CampusChangeRequest, if_match: IfMatch = None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
+    revision = revision_meant(if_match, body.revision)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await change_campus(uow, caller, campus_id, changes, revision)
+        campus = await _campus(uow, campus_id)
+    return ok(request, campus, headers=etag(campus))
+
+
+@router.post("/api/campuses/{campus_id}/hubs", status_code=201, responses={201: {"model": Hub}})
+@requires_one_of("campuses:manage", "campuses:manage_all")
+async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUID, body: HubRequest) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    hub = NewHub(body.name, body.address, body.delivery_fee_minor)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        hub_id = await open_hub(uow, caller, campus_id, hub, now=dependencies.clock.now())
+        shown = await _hub(uow, hub_id)
+    return ok(request, shown, status=201, headers=etag(shown))
+
+
+@router.get("/api/hubs/{hub_id}", responses={200: {"model": Hub}})
+@public
+async def read_hub_route(request: Request, caller: CurrentCaller, hub_id: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        hub = await _hub(uow, hub_id)
+    return ok(request, hub, headers=etag(hub))
+
+
+@router.patch("/api/hubs/{hub_id}", responses={200: {"model": Hub}})
+@requires_one_of("campuses:manage", "campuses:manage_all")
+async def change_hub_route(
+    request: Request, caller: CurrentCaller, hub_id: UUID, body: HubChangeRequest, if_match: IfMatch = None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
+    revision = revision_meant(if_match, body.revision)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await change_hub(uow, caller, hub_id, changes, revision)
+        hub = await _hub(uow, hub_id)
+    return ok(request, hub, headers=etag(hub))
+
+
+async def _campus(uow: UnitOfWork, campus_id: UUID) -> dict[str, Any]:
+    campus = await find_campus(uow, campus_id)
+    if campus is None:
+        raise NotFound
+    return campus_shown(campus)
+
+
+async def _hub(uow: UnitOfWork, hub_id: UUID) -> dict[str, Any]:
+    hub = await find_hub(uow, hub_id)
+    if hub is None:
+        raise NotFound
+    return hub_shown(hub)

@@ -1,17 +1,44 @@
-"""Vendors as everybody may see them (contract section 10)."""
+"""Vendors: everybody sees those that sell, owner and staff see and change more (contract section 10)."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, public
+from common.caller import Caller
+from common.database import UnitOfWork
+from common.http import (
+    LIMIT_DEFAULT,
+    CurrentCaller,
+    Cursor,
+    Limit,
+    dependencies_of,
+    guarded_router,
+    ok,
+    public,
+    requires,
+    requires_one_of,
+)
 from common.problems import NotFound
-from identity.queries.vendors import find_vendor, page_of_vendors, vendor_shown
+from identity.domain.errors import AnotherCampus
+from identity.domain.vendors import must_be_theirs_to_change, must_be_theirs_to_suspend
+from identity.queries.vendors import (
+    find_vendor,
+    find_vendor_in_full,
+    page_of_vendors,
+    page_of_vendors_in_full,
+    vendor_shown,
+    vendor_shown_in_full,
+)
+from identity.routes.acting import DECIDING
 from identity.routes.pages import page_after, page_meta
-from identity.schemas.vendors import Vendor
+from identity.routes.revisions import IfMatch, etag, revision_meant
+from identity.schemas.vendors import ReinstatementRequest, SuspensionRequest, Vendor, VendorChangeRequest
+from identity.use_cases.change_vendor import change_vendor
+from identity.use_cases.reinstate_vendor import reinstate_vendor
+from identity.use_cases.suspend_vendor import suspend_vendor
 
 if TYPE_CHECKING:
     from identity.app import Dependencies
@@ -25,15 +52,20 @@ async def list_vendors_route(
     request: Request,
     caller: CurrentCaller,
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
+    status: Literal["active", "suspended"] | None = None,
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
+    """Those that sell. With `status`, in full, those that the caller owns or is staff of."""
     dependencies: Dependencies = dependencies_of(request)
-    scope = ("vendors", campus_id, caller.user_id)
+    scope = ("vendors", campus_id, status, caller.user_id)
     after = page_after(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        rows = await page_of_vendors(uow, campus_id, after, limit)
-    shown = [vendor_shown(row) for row in rows[:limit]]
+        if status is None:
+            rows = await page_of_vendors(uow, campus_id, after, limit)
+        else:
+            rows = await page_of_vendors_in_full(uow, campus_id, status, after, limit)
+    shown = [vendor_shown(row) if status is None else vendor_shown_in_full(row) for row in rows[:limit]]
     return ok(request, shown, **page_meta(dependencies.cursors, scope, rows, limit))
 
 
@@ -42,7 +74,77 @@ async def list_vendors_route(
 async def read_vendor_route(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        vendor = await find_vendor(uow, vendor_id)
+        in_full = await find_vendor_in_full(uow, vendor_id)
+        vendor = in_full or await find_vendor(uow, vendor_id)
     if vendor is None:
         raise NotFound
-    return ok(request, vendor_shown(vendor))
+    if in_full is None:
+        return ok(request, vendor_shown(vendor))
+    shown = vendor_shown_in_full(in_full)
+    return ok(request, shown, headers=etag(shown))
+
+
+@router.patch("/api/vendors/{vendor_id}", responses={200: {"model": Vendor}})
+@requires_one_of("catalog:own", "vendors:commission")
+async def change_vendor_route(
+    request: Request, caller: CurrentCaller, vendor_id: UUID, body: VendorChangeRequest, if_match: IfMatch = None
+) -> Response:
+    """The owner: businessName, category, description; the platform: commissionBasisPoints."""
+    dependencies: Dependencies = dependencies_of(request)
+    changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
+    revision = revision_meant(if_match, body.revision)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        vendor = await _vendor_in_hand(uow, vendor_id)
+        must_be_theirs_to_change(caller, changes, owner_user_id=vendor["owner_user_id"])
+    async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
+        await change_vendor(uow, vendor_id, changes, revision)
+    return await _answer(request, caller, vendor_id)
+
+
+@router.post("/api/vendors/{vendor_id}/suspend", responses={200: {"model": Vendor}})
+@requires("vendors:suspend")
+async def suspend_vendor_route(
+    request: Request, caller: CurrentCaller, vendor_id: UUID, body: SuspensionRequest
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    await _must_be_theirs_to_suspend(dependencies, caller, vendor_id)
+    async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
+        await suspend_vendor(uow, vendor_id, body.reason)
+    return await _answer(request, caller, vendor_id)
+
+
+@router.post("/api/vendors/{vendor_id}/reinstate", responses={200: {"model": Vendor}})
+@requires("vendors:suspend")
+async def reinstate_vendor_route(
+    request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReinstatementRequest | None = None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    await _must_be_theirs_to_suspend(dependencies, caller, vendor_id)
+    async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
+        await reinstate_vendor(uow, vendor_id, body.reason if body else None)
+    return await _answer(request, caller, vendor_id)
+
+
+async def _must_be_theirs_to_suspend(dependencies: "Dependencies", caller: Caller, vendor_id: UUID) -> None:
+    """Whose vendor it is never changes, so the answer holds after this transaction."""
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        vendor = await _vendor_in_hand(uow, vendor_id)
+        must_be_theirs_to_suspend(caller, owner_user_id=vendor["owner_user_id"], campus_id=vendor["campus_id"])
+
+
+async def _vendor_in_hand(uow: UnitOfWork, vendor_id: UUID) -> Any:
+    """The vendor as who may act on it sees it: NotFound, or Forbidden for one that everybody may look at."""
+    vendor = await find_vendor_in_full(uow, vendor_id)
+    if vendor is not None:
+        return vendor
+    if await find_vendor(uow, vendor_id) is None:
+        raise NotFound
+    raise AnotherCampus("This vendor is not yours to change.")
+
+
+async def _answer(request: Request, caller: Caller, vendor_id: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        vendor = await _vendor_in_hand(uow, vendor_id)
+    shown = vendor_shown_in_full(vendor)
+    return ok(request, shown, headers=etag(shown))

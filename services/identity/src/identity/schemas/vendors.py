@@ -1,12 +1,83 @@
-"""Bodies and answers of vendors."""
+"""Bodies and answers of vendors and of the applications to become one."""
 
+from typing import Annotated, Literal
 from uuid import UUID
 
-from common.schemas import ResponseShape
+from pydantic import Field, StringConstraints
+
+from common.schemas import RequestBody, ResponseShape
+
+BusinessName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=120)]
+LegalName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=200)]
+Category = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
+Description = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class VendorApplicationRequest(RequestBody):
+    business_name: BusinessName
+    legal_name: LegalName
+    campus_id: UUID
+    category: Category
+    description: Description
+
+
+class ApprovalRequest(RequestBody):
+    """Nothing: the path tells the application."""
+
+
+class RejectionRequest(RequestBody):
+    reason: Reason
+
+
+class SuspensionRequest(RequestBody):
+    reason: Reason
+
+
+class ReinstatementRequest(RequestBody):
+    reason: Reason | None = None
+
+
+class VendorChangeRequest(RequestBody):
+    """Only what is sent is changed. A null commission is the platform's default; any other null is refused."""
+
+    business_name: BusinessName = ""
+    category: Category = ""
+    description: Description = ""
+    commission_basis_points: Annotated[int, Field(strict=True, ge=0, le=10_000)] | None = None
+    revision: Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)] | None = None
 
 
 class Vendor(ResponseShape):
+    """What everybody sees; the rest is for the owner and the staff."""
+
     id: UUID
     business_name: str
     campus_id: UUID
+    category: str | None
+    description: str | None
     created_at: str
+    owner_user_id: UUID | None = None
+    legal_name: str | None = None
+    status: Literal["active", "suspended"] | None = None
+    suspension_reason: str | None = None
+    commission_basis_points: int | None = None
+    revision: int | None = None
+
+
+class VendorApplication(ResponseShape):
+    """`decidedBy` is for the staff."""
+
+    id: UUID
+    user_id: UUID
+    business_name: str
+    legal_name: str
+    campus_id: UUID
+    category: str
+    description: str
+    status: Literal["pending", "approved", "rejected"]
+    reason: str | None
+    vendor_id: UUID | None
+    decided_at: str | None
+    created_at: str
+    decided_by: UUID | None = None

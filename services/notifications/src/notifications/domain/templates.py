@@ -23,12 +23,16 @@ _MAIL_AND_SMS: Final = frozenset({"email", "sms"})
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One message: `secrets` are sealed until the moment of sending; `in_feed` says whether the app shows it too."""
+    """One message: `secrets` are sealed until the moment of sending; `in_feed` says whether the app shows it too.
+
+    `optional` are parameters that even our own consumers may not have.
+    """
 
     parameters: Mapping[str, Kind]
     channels: frozenset[str] = _MAIL_AND_SMS
     secrets: frozenset[str] = field(default_factory=frozenset)
     in_feed: bool = True
+    optional: frozenset[str] = field(default_factory=frozenset)
 
     @property
     def sensitive(self) -> bool:
@@ -42,13 +46,19 @@ CATALOG: Final[Mapping[str, Template]] = {
     "vendor_dispatch_alert": Template({"orderId": "text", "businessName": "text", "items": "lines"}),
     "order_dispatched": Template({"orderId": "text", "businessName": "text"}),
     "order_delivered": Template({"orderId": "text", "businessName": "text"}),
-    "return_request_update": Template({"orderId": "text", "outcome": "text", "refundMinor": "kobo"}),
+    "return_requested": Template({"orderId": "text", "businessName": "text"}),
+    "return_request_update": Template(
+        {"orderId": "text", "outcome": "text", "refundMinor": "kobo"}, optional=frozenset({"outcome", "refundMinor"})
+    ),
     # The PIN releases money: it goes to the buyer's telephone and never into a mailbox.
     "delivery_pin": Template({"orderId": "text"}, channels=frozenset({"sms"}), secrets=frozenset({"pin"})),
     "delivery_pin_ready": Template({"orderId": "text"}),
     "payout_processed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
     "payout_delayed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo", "cause": "text"}),
     "bank_details_changed": Template({"businessName": "text", "last4": "text"}),
+    "vendor_application_decided": Template({"outcome": "text", "reason": "text"}, optional=frozenset({"reason"})),
+    "vendor_suspended": Template({"businessName": "text", "reason": "text"}),
+    "vendor_reinstated": Template({"businessName": "text"}),
     "one_time_code": Template({"purpose": "purpose"}, secrets=frozenset({"code"}), in_feed=False),
 }
 
@@ -83,7 +93,7 @@ def check_complete(template: Template, values: Mapping[str, object]) -> None:
     unknown = [
         InvalidParam(f"data.{name}", "is not a parameter of this template") for name in values if name not in kinds
     ]
-    missing = [name for name in kinds if name not in values]
+    missing = [name for name in kinds if name not in values and name not in template.optional]
     _refuse(unknown + _missing(missing) + _misfits(kinds, {name: values[name] for name in kinds if name in values}))
 
 

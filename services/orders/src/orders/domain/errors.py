@@ -54,6 +54,12 @@ class VendorSuspended(Conflict):
     detail = "This vendor is suspended and takes no new orders for the moment. Nothing was ordered."
 
 
+class VendorSuspended(Conflict):
+    """Staff have suspended the vendor: no new checkout; open orders finish (contract section 10)."""
+
+    detail = "This vendor is suspended and takes no new orders for the moment. Nothing was ordered."
+
+
 class OutOfStock(Conflict):
     detail = "There is not enough left of a product of this checkout. Nothing was ordered."
 

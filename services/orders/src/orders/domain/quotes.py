@@ -14,6 +14,7 @@ from orders.domain.errors import (
     UnknownCampus,
     UnknownHub,
     UnknownProduct,
+    VendorSuspended,
 )
 
 # The platform's share where the vendor has no agreement of its own (contract section 7).
@@ -56,6 +57,7 @@ class Offer:
     price_minor: int
     stock: int
     commission_basis_points: int | None
+    vendor_suspended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,8 @@ def quote(
 ) -> Quote:
     """The quote for a checkout.
 
-    Raises RepeatedProduct, UnknownProduct, SeveralVendors, UnknownHub, UnknownCampus (422), PriceMoved, OutOfStock (409).
+    Raises RepeatedProduct, UnknownProduct, SeveralVendors, UnknownHub, UnknownCampus (422), VendorSuspended, PriceMoved,
+    OutOfStock (409).
     """
     if len({wish.product_id for wish in wishes}) < len(wishes):
         raise RepeatedProduct
@@ -108,6 +111,8 @@ def quote(
     wanted = [offers[wish.product_id] for wish in wishes]
     if len({offer.vendor_id for offer in wanted}) > 1:
         raise SeveralVendors
+    if wanted[0].vendor_suspended:
+        raise VendorSuspended
     lines = tuple(
         QuotedLine(wish.product_id, offer.name, wish.quantity, offer.price_minor)
         for wish, offer in zip(wishes, wanted, strict=True)

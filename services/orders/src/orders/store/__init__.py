@@ -21,7 +21,7 @@ from orders.store.pins import (
     record_verification_once,
     save_pin,
 )
-from orders.store.places import save_campus, save_hub, save_vendor
+from orders.store.places import save_campus, save_hub, save_vendor, save_vendor_standing
 from orders.store.refunds import Refund, lock_refund, record_refund, save_failed_refund, save_refund
 from orders.store.shelves import Shelf, free_stock, rename_vendor_on_products, save_product_once, take_stock_again
 from orders.store.timers import claim_timer, end_timer, list_due_timers
@@ -57,5 +57,6 @@ __all__ = [
     "save_product_once",
     "save_refund",
     "save_vendor",
+    "save_vendor_standing",
     "take_stock_again",
 ]

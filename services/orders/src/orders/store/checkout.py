@@ -10,7 +10,7 @@ from orders.domain.quotes import Destination, Hub, Offer
 
 _READ_FOR_CHECKOUT: Final = """
 SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
-       vendor.commission_basis_points,
+       vendor.commission_basis_points, coalesce(vendor.suspended, false) AS vendor_suspended,
        hub.campus_id AS hub_campus_id, hub.delivery_fee_minor,
        EXISTS (SELECT FROM campuses WHERE id = $3 AND active) AS campus_known,
        standing.id AS standing_order_id, standing.fingerprint AS standing_fingerprint
@@ -91,6 +91,7 @@ async def read_for_checkout(
                 row["price_minor"],
                 row["stock"],
                 row["commission_basis_points"],
+                row["vendor_suspended"],
             )
             for row in rows
             if row["product_id"] is not None

@@ -12,6 +12,9 @@ ON CONFLICT (id) DO UPDATE SET business_name = excluded.business_name, campus_id
     commission_basis_points = excluded.commission_basis_points, sequence = excluded.sequence
 WHERE known.sequence < excluded.sequence
 """
+_SAVE_VENDOR_STANDING: Final = """
+UPDATE vendors SET suspended = $2, standing_sequence = $3 WHERE id = $1 AND standing_sequence < $3
+"""
 _SAVE_CAMPUS: Final = """
 INSERT INTO campuses AS known (id, name, active, sequence) VALUES ($1, $2, $3, $4)
 ON CONFLICT (id) DO UPDATE SET name = excluded.name, active = excluded.active, sequence = excluded.sequence
@@ -29,6 +32,11 @@ async def save_vendor(uow: UnitOfWork, vendor: KnownVendor, sequence: int) -> bo
     """Whether this is newer than what was known of the vendor."""
     row = (vendor.id, vendor.business_name, vendor.campus_id, vendor.commission_basis_points, sequence)
     return await uow.execute(_SAVE_VENDOR, *row) == 1
+
+
+async def save_vendor_standing(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> bool:
+    """Whether this is newer than what was known of the vendor's right to sell."""
+    return await uow.execute(_SAVE_VENDOR_STANDING, vendor_id, suspended, sequence) == 1
 
 
 async def save_campus(uow: UnitOfWork, campus_id: UUID, name: str, active: bool, sequence: int) -> bool:

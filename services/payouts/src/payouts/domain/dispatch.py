@@ -10,6 +10,7 @@ SkipReason = Literal[
     "not_found",
     "not_pending",
     "already_dispatched",
+    "vendor_suspended",
     "bank_details_changed",
     "max_total_reached",
     "balance_insufficient",
@@ -37,6 +38,7 @@ class Candidate:
     pending: bool
     attempted: bool
     bank_details_stand: bool
+    vendor_suspended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ def reason_to_skip(candidate: Candidate) -> SkipReason | None:
         return "not_pending"
     if candidate.attempted:
         return "already_dispatched"
+    if candidate.vendor_suspended:
+        return "vendor_suspended"
     if not candidate.bank_details_stand:
         return "bank_details_changed"
     return None

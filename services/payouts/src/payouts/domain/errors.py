@@ -19,6 +19,12 @@ class DebtOutstanding(Conflict):
     detail = "The wallet owes a refund. Later releases repay it first; payouts are possible after that."
 
 
+class VendorSuspended(Conflict):
+    """Staff have suspended the vendor: payouts are held (contract section 10)."""
+
+    detail = "This vendor is suspended: payouts are held until it is reinstated."
+
+
 class VendorNotHeardOf(Unavailable):
     """The vendor's approval is on its way to this service: an eventual state, not a refusal of the request."""
 

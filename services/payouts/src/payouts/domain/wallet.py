@@ -10,6 +10,7 @@ from payouts.domain.errors import (
     DebtOutstanding,
     EscrowLocked,
     MoreThanTheWalletHolds,
+    VendorSuspended,
 )
 
 Kind = Literal["release", "debt_repaid", "refund", "debt_taken", "payout"]
@@ -54,13 +55,14 @@ class Refund:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a vendor's wallet holds, in kobo, and whether payouts have somewhere to go."""
+    """What a vendor's wallet holds, in kobo, whether payouts have somewhere to go, and whether staff hold them."""
 
     available_minor: int
     debt_minor: int
     locked_minor: int
     bank_details_version_id: UUID | None
     bank_details_verified: bool
+    suspended: bool = False
 
 
 def with_balances(available_minor: int, lines: list[Line]) -> Iterator[tuple[Line, int]]:
@@ -84,9 +86,11 @@ def shortfall(available_minor: int, from_vendor_minor: int) -> int:
 def judge_payout_request(standing: Standing, amount_minor: int) -> UUID:
     """The bank details that the payout will go to; raises the refusal that the contract orders first (section 8).
 
-    What no other amount would mend (debt, unverified details) comes before the amount: a wallet that owes is empty,
+    What no other amount would mend (suspension, debt, unverified details) comes before the amount: a wallet that owes is empty,
     and its owner should hear why.
     """
+    if standing.suspended:
+        raise VendorSuspended
     if standing.debt_minor > 0:
         raise DebtOutstanding
     if standing.bank_details_version_id is None or not standing.bank_details_verified:

@@ -20,7 +20,7 @@ from payouts.store.payouts import (
     save_transfer,
     settle_line,
 )
-from payouts.store.projections import save_order_share, save_vendor
+from payouts.store.projections import save_order_share, save_vendor, save_vendor_standing
 from payouts.store.transfers import (
     Submission,
     begin_submission,
@@ -69,6 +69,7 @@ __all__ = [
     "save_transfer",
     "save_transfer_status",
     "save_vendor",
+    "save_vendor_standing",
     "settle_line",
     "take_due_transfers",
 ]

@@ -32,7 +32,8 @@ _READ_ANSWER: Final = "SELECT answer FROM dispatch_batches WHERE id = $1"
 _CANDIDATE_COLUMNS: Final = """
 SELECT p.id, p.amount, p.status = 'pending' AS pending,
        EXISTS (SELECT FROM payout_transfers AS t WHERE t.payout_id = p.id AND t.attempt = p.retry_count + 1) AS attempted,
-       coalesce(d.verified AND d.account_number = v.account_number AND d.bank_code = v.bank_code, false) AS details_stand
+       coalesce(d.verified AND d.account_number = v.account_number AND d.bank_code = v.bank_code, false) AS details_stand,
+       EXISTS (SELECT FROM vendors AS seller WHERE seller.id = p.vendor_id AND seller.suspended) AS vendor_suspended
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
 LEFT JOIN vendor_bank_details AS d ON d.vendor_id = p.vendor_id
@@ -110,7 +111,12 @@ async def list_candidates(uow: UnitOfWork, payout_ids: Sequence[UUID] | None, li
         rows = await uow.fetch(_LIST_WAITING, limit)
     else:
         rows = await uow.fetch(_LIST_NAMED, list(payout_ids), limit)
-    return [Candidate(row["id"], row["amount"], row["pending"], row["attempted"], row["details_stand"]) for row in rows]
+    return [
+        Candidate(
+            row["id"], row["amount"], row["pending"], row["attempted"], row["details_stand"], row["vendor_suspended"]
+        )
+        for row in rows
+    ]
 
 
 async def lock_payout(uow: UnitOfWork, payout_id: UUID) -> Any:

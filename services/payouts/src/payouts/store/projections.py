@@ -10,6 +10,9 @@ INSERT INTO vendors AS v (id, owner_user_id, legal_name, sequence) VALUES ($1, $
 ON CONFLICT (id) DO UPDATE SET owner_user_id = excluded.owner_user_id, legal_name = excluded.legal_name, sequence = excluded.sequence
 WHERE v.sequence < excluded.sequence
 """
+_SAVE_VENDOR_STANDING: Final = """
+UPDATE vendors SET suspended = $2, standing_sequence = $3 WHERE id = $1 AND standing_sequence < $3
+"""
 _SAVE_ORDER_SHARE: Final = """
 INSERT INTO order_shares AS s (order_id, vendor_id, remaining_vendor_minor, sequence) VALUES ($1, $2, $3, $4)
 ON CONFLICT (order_id) DO UPDATE SET remaining_vendor_minor = excluded.remaining_vendor_minor, sequence = excluded.sequence
@@ -20,6 +23,11 @@ WHERE s.sequence < excluded.sequence
 async def save_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, legal_name: str, sequence: int) -> bool:
     """False when later news of the vendor was heard before."""
     return await uow.execute(_SAVE_VENDOR, vendor_id, owner_user_id, legal_name, sequence) == 1
+
+
+async def save_vendor_standing(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> bool:
+    """False when later news of the vendor's standing was heard before."""
+    return await uow.execute(_SAVE_VENDOR_STANDING, vendor_id, suspended, sequence) == 1
 
 
 async def save_order_share(

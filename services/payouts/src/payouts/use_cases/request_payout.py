@@ -15,7 +15,7 @@ from payouts.domain.wallet import Line, judge_payout_request
 async def request_payout(uow: UnitOfWork, vendor_id: UUID, amount_minor: int, by: UUID, now: datetime) -> UUID:
     """Moves the amount from wallet to in transit and writes the payout down, `pending`, with the bank details of now.
 
-    Raises EscrowLocked (423), MoreThanTheWalletHolds (422), BankDetailsUnverified and DebtOutstanding (409).
+    Raises EscrowLocked (423), MoreThanTheWalletHolds (422), VendorSuspended, BankDetailsUnverified and DebtOutstanding (409).
     """
     standing = await store.lock_wallet(uow, vendor_id)
     version_id = judge_payout_request(standing, amount_minor)

@@ -1,0 +1,56 @@
+"""Who may do what to a vendor (contract sections 5 and 10)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+from uuid import UUID
+
+from common.caller import Caller
+from common.problems import Forbidden
+from identity.domain.errors import AnotherCampus, OwnVendor
+
+# The legal name is compared with the name of the bank account: it stays as it was approved.
+OF_THE_OWNER: Final = frozenset({"businessName", "category", "description"})
+OF_THE_PLATFORM: Final = frozenset({"commissionBasisPoints"})
+
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """A vendor in hand; the commission is None where the platform's default counts."""
+
+    id: UUID
+    owner_user_id: UUID
+    business_name: str
+    legal_name: str
+    campus_id: UUID
+    category: str | None
+    description: str | None
+    status: Literal["active", "suspended"]
+    suspension_reason: str | None
+    commission_basis_points: int | None
+    revision: int
+
+
+def must_be_theirs_to_suspend(caller: Caller, *, owner_user_id: UUID, campus_id: UUID) -> None:
+    """Staff suspend and reinstate vendors of their own campus, and nobody their own. Raises OwnVendor and AnotherCampus."""
+    if owner_user_id == caller.id:
+        raise OwnVendor
+    if campus_id != caller.campus_id:
+        raise AnotherCampus
+
+
+def must_be_theirs_to_change(caller: Caller, fields: Iterable[str], *, owner_user_id: UUID) -> None:
+    """The owner changes how the shop shows itself, the platform its commission; nobody the commission of their own.
+
+    Raises OwnVendor and Forbidden.
+    """
+    wanted = frozenset(fields)
+    is_owner = owner_user_id == caller.id
+    if wanted & OF_THE_PLATFORM:
+        caller.must_be_allowed("vendors:commission")
+        if is_owner:
+            raise OwnVendor
+    if wanted & OF_THE_OWNER and not is_owner:
+        raise Forbidden
+    if not is_owner and not caller.may("vendors:commission"):
+        raise Forbidden

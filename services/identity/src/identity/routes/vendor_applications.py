@@ -1,0 +1,100 @@
+"""Applications to become a vendor (contract sections 10 and 15.7)."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+from uuid import UUID
+
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.caller import Caller
+from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires, signed_in
+from common.problems import NotFound
+from identity.domain.vendor_applications import NewApplication, must_be_theirs_to_decide
+from identity.queries.vendor_applications import application_shown, find_application, page_of_applications
+from identity.routes.acting import DECIDING
+from identity.schemas.vendors import ApprovalRequest, RejectionRequest, VendorApplication, VendorApplicationRequest
+from identity.use_cases.apply_as_vendor import apply_as_vendor
+from identity.use_cases.approve_vendor_application import approve_vendor_application
+from identity.use_cases.reject_vendor_application import reject_vendor_application
+
+if TYPE_CHECKING:
+    from identity.app import Dependencies
+
+router = guarded_router(tags=["vendor-applications"])
+
+
+@router.post("/api/vendor-applications", status_code=201, responses={201: {"model": VendorApplication}})
+@signed_in
+async def apply_as_vendor_route(request: Request, caller: CurrentCaller, body: VendorApplicationRequest) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    wanted = NewApplication(body.business_name, body.legal_name, body.campus_id, body.category, body.description)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        application_id = await apply_as_vendor(uow, caller, wanted, now=dependencies.clock.now())
+    return await _answer(request, caller, application_id, status=201)
+
+
+@router.get("/api/vendor-applications", responses={200: {"model": list[VendorApplication]}})
+@signed_in
+async def list_applications_route(
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
+    status: Literal["pending", "approved", "rejected"] | None = None,
+    campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
+) -> Response:
+    """One's own; for staff those of their campus; for auditors all."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        rows, total = await page_of_applications(
+            uow, status, campus_id, descending=page.descending, limit=page.limit, offset=page.offset
+        )
+    return ok(request, [application_shown(row, caller.id) for row in rows], **page.meta(total))
+
+
+@router.get("/api/vendor-applications/{application_id}", responses={200: {"model": VendorApplication}})
+@signed_in
+async def read_application_route(request: Request, caller: CurrentCaller, application_id: UUID) -> Response:
+    return await _answer(request, caller, application_id)
+
+
+@router.post("/api/vendor-applications/{application_id}/approve", responses={200: {"model": VendorApplication}})
+@requires("vendor_applications:decide")
+async def approve_application_route(
+    request: Request, caller: CurrentCaller, application_id: UUID, body: ApprovalRequest | None = None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    await _must_be_theirs_to_decide(dependencies, caller, application_id)
+    async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
+        await approve_vendor_application(uow, application_id, by=caller.id, now=dependencies.clock.now())
+    return await _answer(request, caller, application_id)
+
+
+@router.post("/api/vendor-applications/{application_id}/reject", responses={200: {"model": VendorApplication}})
+@requires("vendor_applications:decide")
+async def reject_application_route(
+    request: Request, caller: CurrentCaller, application_id: UUID, body: RejectionRequest
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    await _must_be_theirs_to_decide(dependencies, caller, application_id)
+    async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
+        await reject_vendor_application(uow, application_id, body.reason, by=caller.id, now=dependencies.clock.now())
+    return await _answer(request, caller, application_id)
+
+
+async def _must_be_theirs_to_decide(dependencies: "Dependencies", caller: Caller, application_id: UUID) -> None:
+    """Applicant and campus of an application never change, so the answer holds after this transaction."""
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        application = await find_application(uow, application_id)
+    if application is None:
+        raise NotFound
+    must_be_theirs_to_decide(caller, applicant_id=application["user_id"], campus_id=application["campus_id"])
+
+
+async def _answer(request: Request, caller: Caller, application_id: UUID, *, status: int = 200) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        application = await find_application(uow, application_id)
+    if application is None:
+        raise NotFound
+    return ok(request, application_shown(application, caller.id), status=status)

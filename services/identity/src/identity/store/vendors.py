@@ -1,0 +1,119 @@
+"""Vendors and the applications to become one. SQL for writes, and the reads that a write decides on."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from identity.domain.vendor_applications import Application, NewApplication, Outcome
+from identity.domain.vendors import Vendor
+
+# Whoever applies and whoever decides on the applicant's application hold their profile: of the two the second sees the first.
+_LOCK_APPLICANT: Final = "SELECT true FROM profiles WHERE id = $1 FOR NO KEY UPDATE"
+_LOCK_APPLICANT_OF: Final = """
+SELECT true FROM profiles WHERE id = (SELECT user_id FROM vendor_applications WHERE id = $1) FOR NO KEY UPDATE
+"""
+_IS_CAMPUS_OPEN: Final = "SELECT EXISTS (SELECT FROM campuses WHERE id = $1 AND active)"
+_OWNS_A_VENDOR: Final = "SELECT EXISTS (SELECT FROM vendors_in_full WHERE owner_user_id = $1)"
+_RECORD_APPLICATION: Final = """
+INSERT INTO vendor_applications (id, user_id, business_name, legal_name, campus_id, category, description, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (user_id) WHERE status = 'pending' DO NOTHING RETURNING true
+"""
+_LOCK_APPLICATION: Final = """
+SELECT id, user_id, business_name, legal_name, campus_id, category, description, status
+FROM vendor_applications WHERE id = $1 FOR UPDATE
+"""
+_SAVE_DECISION: Final = """
+UPDATE vendor_applications SET status = $2, reason = $3, decided_by = $4, decided_at = $5, vendor_id = $6
+WHERE id = $1 AND status = 'pending'
+"""
+_RECORD_VENDOR: Final = """
+INSERT INTO vendors (id, owner_user_id, business_name, legal_name, campus_id, category, description, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (owner_user_id) DO NOTHING RETURNING true
+"""
+_LOCK_VENDOR: Final = """
+SELECT id, owner_user_id, business_name, legal_name, campus_id, category, description, status, suspension_reason,
+       commission_basis_points, revision
+FROM vendors WHERE id = $1 FOR UPDATE
+"""
+_SAVE_VENDOR: Final = """
+UPDATE vendors SET business_name = $2, category = $3, description = $4, commission_basis_points = $5, revision = revision + 1
+WHERE id = $1
+"""
+_SAVE_VENDOR_STATUS: Final = """
+UPDATE vendors SET status = $2, suspension_reason = $3, revision = revision + 1 WHERE id = $1
+"""
+
+
+async def lock_applicant(uow: UnitOfWork, user_id: UUID) -> bool:
+    """Whether the person has a profile; it stays locked until the transaction ends."""
+    return bool(await uow.fetch_value(_LOCK_APPLICANT, user_id))
+
+
+async def is_campus_open(uow: UnitOfWork, campus_id: UUID) -> bool:
+    return bool(await uow.fetch_value(_IS_CAMPUS_OPEN, campus_id))
+
+
+async def owns_a_vendor(uow: UnitOfWork, user_id: UUID) -> bool:
+    """Runs as the person themselves: others' vendors are not theirs to see."""
+    return bool(await uow.fetch_value(_OWNS_A_VENDOR, user_id))
+
+
+async def record_application_once(
+    uow: UnitOfWork, application_id: UUID, user_id: UUID, wanted: NewApplication, now: datetime
+) -> bool:
+    """False when an application of the person is still open."""
+    values = (wanted.business_name, wanted.legal_name, wanted.campus_id, wanted.category, wanted.description)
+    return bool(await uow.fetch_value(_RECORD_APPLICATION, application_id, user_id, *values, now))
+
+
+async def lock_application(uow: UnitOfWork, application_id: UUID) -> Application:
+    """The application and its applicant, locked until the transaction ends: of two decisions at once the second sees the first."""
+    await uow.execute(_LOCK_APPLICANT_OF, application_id)
+    row = await uow.fetch_row(_LOCK_APPLICATION, application_id)
+    if row is None:
+        raise LookupError("the application was there a moment ago, and applications are never deleted")
+    wanted = NewApplication(
+        row["business_name"], row["legal_name"], row["campus_id"], row["category"], row["description"]
+    )
+    return Application(row["id"], row["user_id"], wanted, row["status"])
+
+
+async def save_decision(
+    uow: UnitOfWork,
+    application_id: UUID,
+    outcome: Outcome,
+    *,
+    by: UUID,
+    now: datetime,
+    reason: str | None = None,
+    vendor_id: UUID | None = None,
+) -> None:
+    await uow.execute(_SAVE_DECISION, application_id, outcome, reason, by, now, vendor_id)
+
+
+async def record_vendor_once(uow: UnitOfWork, vendor_id: UUID, application: Application, now: datetime) -> bool:
+    """False when the applicant owns a vendor already."""
+    wanted = application.wanted
+    values = (wanted.business_name, wanted.legal_name, wanted.campus_id, wanted.category, wanted.description)
+    return bool(await uow.fetch_value(_RECORD_VENDOR, vendor_id, application.user_id, *values, now))
+
+
+async def lock_vendor(uow: UnitOfWork, vendor_id: UUID) -> Vendor:
+    """The vendor, locked until the transaction ends."""
+    row = await uow.fetch_row(_LOCK_VENDOR, vendor_id)
+    if row is None:
+        raise LookupError("the vendor was there a moment ago, and vendors are never deleted")
+    return Vendor(**row)
+
+
+async def save_vendor(uow: UnitOfWork, vendor: Vendor) -> None:
+    """How the shop shows itself, and its commission."""
+    values = (vendor.business_name, vendor.category, vendor.description, vendor.commission_basis_points)
+    await uow.execute(_SAVE_VENDOR, vendor.id, *values)
+
+
+async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, status: str, reason: str | None) -> None:
+    await uow.execute(_SAVE_VENDOR_STATUS, vendor_id, status, reason)

@@ -1,0 +1,44 @@
+"""Change a vendor."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.problems import StaleRevision
+from contracts.identity import VendorChanged
+from identity.store import vendors
+
+_COLUMNS: Final = {
+    "businessName": "business_name",
+    "category": "category",
+    "description": "description",
+    "commissionBasisPoints": "commission_basis_points",
+}
+
+
+async def change_vendor(uow: UnitOfWork, vendor_id: UUID, changes: Mapping[str, Any], revision: int | None) -> None:
+    """The owner changes how the shop shows itself, the platform its commission (basis points; None: the default).
+
+    Orders placed before keep the commission that they froze. Runs as the service after the fields were found to be the caller's
+    to change. Raises StaleRevision when the vendor has changed since `revision`.
+    """
+    before = await vendors.lock_vendor(uow, vendor_id)
+    if revision is not None and revision != before.revision:
+        raise StaleRevision
+    wanted: dict[str, Any] = {_COLUMNS[name]: value for name, value in changes.items()}
+    after = replace(before, **wanted)
+    if after == before:
+        return
+    await vendors.save_vendor(uow, after)
+    uow.publish(
+        VendorChanged(
+            vendor_id=after.id,
+            owner_user_id=after.owner_user_id,
+            business_name=after.business_name,
+            legal_name=after.legal_name,
+            campus_id=after.campus_id,
+            commission_basis_points=after.commission_basis_points,
+        )
+    )

@@ -1,0 +1,19 @@
+"""Open a campus."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.ids import new_id
+from contracts.identity import CampusChanged
+from identity.domain.errors import DomainTaken
+from identity.store import places
+
+
+async def open_campus(uow: UnitOfWork, name: str, domain: str | None, *, now: datetime) -> UUID:
+    """The platform opens a campus; whoever signs up with an address of `domain` belongs to it. Raises DomainTaken."""
+    campus_id = new_id()
+    if not await places.record_campus_once(uow, campus_id, name, domain, now):
+        raise DomainTaken
+    uow.publish(CampusChanged(campus_id=campus_id, name=name, active=True))
+    return campus_id

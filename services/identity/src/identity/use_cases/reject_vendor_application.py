@@ -1,0 +1,27 @@
+"""Reject an application to sell."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database import UnitOfWork
+from contracts.identity import VendorApplicationDecided
+from identity.domain.vendor_applications import is_still_to_decide
+from identity.store import vendors
+
+
+async def reject_vendor_application(
+    uow: UnitOfWork, application_id: UUID, reason: str, *, by: UUID, now: datetime
+) -> None:
+    """The applicant hears the reason, and may apply again. Repeated it changes nothing: the first reason stands.
+
+    Runs as the service after `by` was found to be the one to decide. Raises ApplicationDecidedOtherwise (409).
+    """
+    application = await vendors.lock_application(uow, application_id)
+    if not is_still_to_decide(application, "rejected"):
+        return
+    await vendors.save_decision(uow, application_id, "rejected", by=by, now=now, reason=reason)
+    uow.publish(
+        VendorApplicationDecided(
+            application_id=application_id, user_id=application.user_id, outcome="rejected", reason=reason
+        )
+    )

@@ -1,0 +1,29 @@
+"""Suspend a vendor."""
+
+from uuid import UUID
+
+from common.database import UnitOfWork
+from contracts.identity import VendorSuspended
+from identity.store import vendors
+
+
+async def suspend_vendor(uow: UnitOfWork, vendor_id: UUID, reason: str) -> None:
+    """A vendor sells nothing new and is paid nothing for now; open orders finish (contract section 10).
+
+    Runs as the service after the caller was found to be the one to decide. Repeated it changes nothing: the first reason stands.
+    """
+    vendor = await vendors.lock_vendor(uow, vendor_id)
+    if vendor.status == "suspended":
+        return
+    await vendors.save_vendor_status(uow, vendor_id, "suspended", reason)
+    uow.publish(
+        VendorSuspended(
+            vendor_id=vendor.id,
+            owner_user_id=vendor.owner_user_id,
+            business_name=vendor.business_name,
+            legal_name=vendor.legal_name,
+            campus_id=vendor.campus_id,
+            commission_basis_points=vendor.commission_basis_points,
+            reason=reason,
+        )
+    )

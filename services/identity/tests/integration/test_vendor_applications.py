@@ -1,0 +1,352 @@
+"""Becoming a vendor (contract sections 10 and 15.7)."""
+
+import asyncio
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+import httpx
+import pytest
+import pytest_asyncio
+
+from common.caller import Caller
+from contracts import demo
+from contracts.permissions import permissions_of
+
+from .conftest import USERS, Identity
+
+WANTED = {
+    "businessName": "Dami's Books",
+    "legalName": "Dami Bello Enterprises",
+    "campusId": str(demo.LAGOS.id),
+    "category": "books",
+    "description": "Used textbooks in good state.",
+}
+PATH = "/api/vendor-applications"
+EVENTS = ("identity.vendor_approved.v1", "identity.vendor_application_decided.v1")
+
+
+class Campus:
+    """The service with the demo data, and the people of these stories signed in when they are first needed."""
+
+    def __init__(self, identity: Identity) -> None:
+        self.identity = identity
+        self._tokens: dict[str, str] = {}
+
+    async def token(self, name: str) -> str:
+        if name not in self._tokens:
+            self._tokens[name] = (await self.identity.demo_log_in(name))["accessToken"]
+        return self._tokens[name]
+
+    def sign_in_again(self, name: str) -> None:
+        self._tokens.pop(name, None)
+
+    async def grant(self, name: str, role: str, campus_id: UUID) -> None:
+        await self.identity.service.fetch(
+            "INSERT INTO role_grants (user_id, role, campus_id, granted_at) VALUES ($1, $2, $3, now())",
+            USERS[name].id,
+            role,
+            campus_id,
+        )
+        self.sign_in_again(name)
+
+    async def apply(self, name: str = "BUYER2", **changes: Any) -> httpx.Response:
+        return await self.identity.post(PATH, {**WANTED, **changes}, token=await self.token(name))
+
+    async def applied(self, name: str = "BUYER2") -> str:
+        answer = await self.apply(name)
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["data"]["id"])
+
+    async def approve(self, application_id: str, by: str = "CAMPUS") -> httpx.Response:
+        return await self.identity.post(f"{PATH}/{application_id}/approve", token=await self.token(by))
+
+    async def reject(self, application_id: str, by: str = "CAMPUS", reason: str = "Which books?") -> httpx.Response:
+        return await self.identity.post(
+            f"{PATH}/{application_id}/reject", {"reason": reason}, token=await self.token(by)
+        )
+
+    async def said(self) -> dict[str, list[dict[str, Any]]]:
+        """What was said of applications, the vendors of the demo data aside."""
+        shown = {name: await self.identity.service.published(name) for name in EVENTS}
+        shown[EVENTS[0]] = shown[EVENTS[0]][len(demo.VENDORS) :]
+        return shown
+
+    async def state(self) -> list[Any]:
+        """Everything that a decision writes."""
+        return [
+            await self.identity.service.fetch(statement)
+            for statement in (
+                "SELECT id, status, reason, decided_by FROM vendor_applications ORDER BY id",
+                "SELECT id, owner_user_id, status, revision FROM vendors ORDER BY id",
+                "SELECT user_id, role FROM role_grants ORDER BY user_id, role",
+                "SELECT id FROM outbox ORDER BY position",
+            )
+        ]
+
+
+@pytest_asyncio.fixture
+async def campus(identity: Identity) -> Campus:
+    await identity.load_demo()
+    return Campus(identity)
+
+
+async def test_an_approved_applicant_is_a_merchant_from_the_next_token_on(campus: Campus) -> None:
+    tokens = await campus.identity.demo_log_in("BUYER2")
+    campus._tokens["BUYER2"] = tokens["accessToken"]
+    application_id = await campus.applied()
+    answer = await campus.approve(application_id)
+    assert answer.status_code == 200, answer.text
+    decided = answer.json()["data"]
+    assert (decided["status"], decided["decidedBy"]) == ("approved", str(USERS["CAMPUS"].id))
+    refreshed = await campus.identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    verifier = campus.identity.service.runtime.verifier
+    before = await verifier.caller_of(tokens["accessToken"])
+    after = await verifier.caller_of(refreshed.json()["data"]["accessToken"])
+    assert (before.roles, before.vendor_id) == ({"buyer"}, None)
+    assert (after.roles, str(after.vendor_id)) == ({"buyer", "merchant"}, decided["vendorId"])
+    said = await campus.said()
+    assert said[EVENTS[0]] == [
+        {
+            "vendorId": decided["vendorId"],
+            "ownerUserId": str(USERS["BUYER2"].id),
+            "businessName": WANTED["businessName"],
+            "legalName": WANTED["legalName"],
+            "campusId": WANTED["campusId"],
+        }
+    ]
+    assert said[EVENTS[1]] == [
+        {"applicationId": application_id, "userId": str(USERS["BUYER2"].id), "outcome": "approved"}
+    ]
+    shop = (await campus.identity.get(f"/api/vendors/{decided['vendorId']}")).json()["data"]
+    assert (shop["businessName"], shop["category"]) == (WANTED["businessName"], WANTED["category"])
+    assert "legalName" not in shop
+
+
+async def test_the_same_decision_again_has_no_effect_and_the_other_one_is_refused(campus: Campus) -> None:
+    approved, rejected = await campus.applied("BUYER2"), await campus.applied("BUYER")
+    first = await campus.approve(approved)
+    await campus.reject(rejected)
+    state = await campus.state()
+    again = await campus.approve(approved)
+    assert (again.status_code, again.json()["data"]) == (200, first.json()["data"])
+    repeated = await campus.reject(rejected, reason="Another reason")
+    assert (repeated.status_code, repeated.json()["data"]["reason"]) == (200, "Which books?")
+    for answer in (await campus.reject(approved), await campus.approve(rejected)):
+        assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert await campus.state() == state
+
+
+async def test_after_a_rejection_one_may_apply_again_and_both_are_kept(campus: Campus) -> None:
+    first = await campus.applied()
+    assert (await campus.reject(first)).json()["data"]["status"] == "rejected"
+    second = await campus.applied()
+    assert (await campus.approve(second)).status_code == 200
+    listed = (await campus.identity.get(PATH, token=await campus.token("BUYER2"))).json()
+    assert [(entry["id"], entry["status"], entry["reason"]) for entry in listed["data"]] == [
+        (second, "approved", None),
+        (first, "rejected", "Which books?"),
+    ]
+    assert "decidedBy" not in listed["data"][0]
+    outcomes = (await campus.said())[EVENTS[1]]
+    assert [(said["outcome"], said.get("reason")) for said in outcomes] == [
+        ("rejected", "Which books?"),
+        ("approved", None),
+    ]
+
+
+async def test_one_open_application_for_each_person_and_none_for_a_vendor(campus: Campus) -> None:
+    await campus.applied()
+    state = await campus.state()
+    for answer in (await campus.apply("BUYER2"), await campus.apply("VENDOR")):
+        assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert await campus.state() == state
+
+
+async def test_twenty_applications_at_once_are_one(campus: Campus) -> None:
+    await campus.token("BUYER2")
+    answers = await asyncio.gather(*(campus.apply() for _ in range(20)))
+    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 19
+    assert await campus.identity.count("vendor_applications") == 1
+
+
+async def test_two_deciders_at_once_come_to_one_outcome(campus: Campus) -> None:
+    await campus.grant("SUPPORT", "campus_admin", demo.LAGOS.id)
+    application_id = await campus.applied()
+    await asyncio.gather(campus.token("CAMPUS"), campus.token("SUPPORT"))
+    answers = await asyncio.gather(
+        *(campus.approve(application_id, by) for by in ("CAMPUS", "SUPPORT") for _ in range(3)),
+        *(campus.reject(application_id, by) for by in ("CAMPUS", "SUPPORT") for _ in range(3)),
+    )
+    statuses = [answer.status_code for answer in answers]
+    assert {tuple(statuses[:6]), tuple(statuses[6:])} == {(200,) * 6, (409,) * 6}
+    said = await campus.said()
+    assert len(said[EVENTS[1]]) == 1
+    assert len(said[EVENTS[0]]) == (1 if said[EVENTS[1]][0]["outcome"] == "approved" else 0)
+
+
+async def test_whoever_applies_while_the_former_application_is_approved_never_has_both(campus: Campus) -> None:
+    application_id = await campus.applied()
+    await campus.token("CAMPUS")
+    answers = await asyncio.gather(campus.approve(application_id), *(campus.apply() for _ in range(5)))
+    assert [answer.status_code for answer in answers] == [200] + [409] * 5
+    assert await campus.identity.count("vendor_applications") == 1
+
+
+async def test_nobody_decides_on_their_own_application(campus: Campus) -> None:
+    application_id = await campus.applied("CAMPUS")
+    state = await campus.state()
+    for answer in (await campus.approve(application_id), await campus.reject(application_id)):
+        assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert await campus.state() == state
+
+
+async def test_staff_of_another_campus_neither_see_nor_decide(campus: Campus) -> None:
+    await campus.grant("BUYER", "campus_admin", demo.IBADAN.id)
+    application_id = await campus.applied()
+    state = await campus.state()
+    answers = [await campus.approve(application_id, "BUYER"), await campus.reject(application_id, "BUYER")]
+    answers.append(await campus.identity.get(f"{PATH}/{application_id}", token=await campus.token("BUYER")))
+    assert [answer.status_code for answer in answers] == [404, 404, 404]
+    listed = await campus.identity.get(PATH, token=await campus.token("BUYER"))
+    assert listed.json()["meta"]["total"] == 0
+    assert await campus.state() == state
+    # A second role that reads everything gives no right to decide elsewhere.
+    await campus.identity.service.fetch("DELETE FROM role_grants WHERE role = 'auditor'")
+    await campus.grant("BUYER", "auditor", demo.IBADAN.id)
+    assert (await campus.approve(application_id, "BUYER")).status_code == 403
+
+
+async def test_who_has_no_right_to_decide_is_refused_before_the_body_is_read(campus: Campus) -> None:
+    application_id = await campus.applied()
+    for name in ("BUYER", "ADMIN", "AUDITOR", "SUPPORT"):
+        token = await campus.token(name)
+        for path, body in (("approve", {}), ("reject", {"unknown": 1})):
+            answer = await campus.identity.post(f"{PATH}/{application_id}/{path}", body, token=token)
+            assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert (await campus.identity.post(f"{PATH}/{application_id}/approve")).status_code == 401
+    assert (await campus.identity.post(PATH, WANTED)).status_code == 401
+
+
+async def test_an_application_that_is_not_whole_is_refused(campus: Campus) -> None:
+    await campus.identity.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
+    state = await campus.state()
+    for change, name in (
+        ({"campusId": str(uuid4())}, "campusId"),
+        ({"campusId": str(demo.NSUKKA.id)}, "campusId"),
+        ({"campusId": "lagos"}, "campusId"),
+        ({"businessName": " "}, "businessName"),
+        ({"legalName": None}, "legalName"),
+        ({"description": "x" * 2001}, "description"),
+        ({"status": "approved"}, "status"),
+        ({"userId": str(uuid4())}, "userId"),
+    ):
+        answer = await campus.apply(**change)
+        assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, name)
+    for reason in ("", "x" * 501, None):
+        answer = await campus.identity.post(
+            f"{PATH}/{uuid4()}/reject", {"reason": reason}, token=await campus.token("CAMPUS")
+        )
+        assert answer.status_code == 422
+    assert await campus.state() == state
+
+
+async def test_a_person_without_a_profile_cannot_apply(campus: Campus) -> None:
+    token = await campus.token("BUYER2")
+    await campus.identity.service.fetch("DELETE FROM role_grants WHERE user_id = $1", USERS["BUYER2"].id)
+    for table, column in (
+        ("refresh_tokens", None),
+        ("sessions", "user_id"),
+        ("accounts", "user_id"),
+        ("profiles", "id"),
+    ):
+        where = f"WHERE {column} = '{USERS['BUYER2'].id}'" if column else ""
+        await campus.identity.service.fetch(f"DELETE FROM {table} {where}")
+    answer = await campus.identity.post(PATH, WANTED, token=token)
+    assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+
+
+async def test_a_closed_campus_gets_no_new_vendor(campus: Campus) -> None:
+    application_id = await campus.applied()
+    await campus.identity.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.LAGOS.id)
+    state = await campus.state()
+    assert (await campus.approve(application_id)).status_code == 409
+    assert await campus.state() == state
+    assert (await campus.reject(application_id)).status_code == 200
+
+
+async def test_the_list_is_paged_sorted_and_filtered(campus: Campus) -> None:
+    first = await campus.applied("BUYER")
+    campus.identity.next_period()
+    second = await campus.applied("BUYER2")
+    await campus.reject(first)
+    for name in ("CAMPUS", "AUDITOR"):
+        token = await campus.token(name)
+
+        async def ids(token: str = token, **params: Any) -> list[str]:
+            return [entry["id"] for entry in (await campus.identity.get(PATH, token=token, **params)).json()["data"]]
+
+        assert await ids() == [second, first]
+        assert await ids(order="asc") == [first, second]
+        assert await ids(status="pending") == [second]
+        assert await ids(status="rejected", campusId=str(demo.LAGOS.id)) == [first]
+        assert await ids(campusId=str(demo.IBADAN.id)) == []
+        assert await ids(limit=1, page=2) == [first]
+    meta = (await campus.identity.get(PATH, token=await campus.token("CAMPUS"), limit=1)).json()["meta"]
+    assert (meta["page"], meta["limit"], meta["total"], meta["total_pages"]) == (1, 1, 2, 2)
+    for params in ({"sort": "reason"}, {"status": "open"}, {"campusId": "x"}, {"limit": 0}):
+        answer = await campus.identity.get(PATH, token=await campus.token("CAMPUS"), **params)
+        assert answer.status_code == 422
+
+
+async def test_a_decision_that_dies_before_its_commit_leaves_nothing(
+    campus: Campus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    application_id = await campus.applied()
+    await campus.token("CAMPUS")
+    state = await campus.state()
+
+    async def die(*_: Any, **__: Any) -> None:
+        raise RuntimeError("the process dies here")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("identity.use_cases.approve_vendor_application.vendors.save_decision", die)
+        assert (await campus.approve(application_id)).status_code == 500
+    assert await campus.state() == state
+    assert (await campus.approve(application_id)).status_code == 200
+
+
+def caller_named(name: str, *, campus_id: UUID | None = None) -> Caller:
+    user = USERS[name]
+    roles = frozenset(user.roles)
+    return Caller(user.id, roles=roles, permissions=permissions_of(roles), campus_id=campus_id or user.campus_id)
+
+
+async def test_the_policies_hide_applications_even_from_a_query_without_a_filter(campus: Campus) -> None:
+    application_id = UUID(await campus.applied())
+    database = campus.identity.dependencies.database
+    for caller, seen in (
+        (caller_named("BUYER2"), True),
+        (caller_named("CAMPUS"), True),
+        (caller_named("AUDITOR"), True),
+        (caller_named("BUYER"), False),
+        (caller_named("CAMPUS", campus_id=demo.IBADAN.id), False),
+        (caller_named("ADMIN"), False),
+        (Caller(), False),
+    ):
+        async with database.unit_of_work(acting_as=caller) as uow:
+            rows = await uow.fetch("SELECT id FROM vendor_applications")
+        assert [row["id"] for row in rows] == ([application_id] if seen else [])
+    buyer = caller_named("BUYER")
+    for statement in (
+        "UPDATE vendor_applications SET status = 'approved'",
+        "DELETE FROM vendor_applications",
+        # In somebody else's name.
+        "INSERT INTO vendor_applications (id, user_id, business_name, legal_name, campus_id, category, description, created_at) "
+        f"VALUES ('{uuid4()}', '{USERS['VENDOR'].id}', 'x', 'x', '{demo.LAGOS.id}', 'x', 'x', now())",
+        # Approved from the start.
+        f"INSERT INTO vendor_applications (id, user_id, status) VALUES ('{uuid4()}', '{buyer.user_id}', 'approved')",
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with database.unit_of_work(acting_as=buyer) as uow:
+                await uow.execute(statement)
