@@ -1,8 +1,11 @@
 """What the identity service is told by its environment."""
 
 from collections.abc import Mapping
+from typing import Annotated, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
+from pydantic_settings import NoDecode
 
 from common.settings import ServiceSettings
 
@@ -12,6 +15,8 @@ class Settings(ServiceSettings):
 
     sealing_key: str = Field(min_length=16)
     referral_reward_minor: int = Field(default=50_000, ge=0)
+    passkey_rp_id: str = ""
+    passkey_origins: Annotated[tuple[str, ...], NoDecode] = ()
     bootstrap_admin_email: str = ""
     bootstrap_admin_password: str = ""
     demo_password: str = ""
@@ -26,6 +31,33 @@ class Settings(ServiceSettings):
     demo_totp_auditor: str = ""
     demo_totp_admin: str = ""
 
+    @field_validator("passkey_origins", mode="before")
+    @classmethod
+    def split_passkey_origins(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip())
+
+    @model_validator(mode="after")
+    def passkeys_belong_to_their_site(self) -> Self:
+        """A browser would refuse every other origin; a setting that can never work stops the start."""
+        for origin in self.relying_origins:
+            host = urlsplit(origin).hostname or ""
+            is_ours = host == self.relying_party_id or host.endswith(f".{self.relying_party_id}")
+            if not origin.startswith("android:apk-key-hash:") and (origin != _origin_of(origin) or not is_ours):
+                raise ValueError(f"PASSKEY_ORIGINS: {origin} is no origin of {self.relying_party_id}")
+        return self
+
+    @property
+    def relying_party_id(self) -> str:
+        """The domain that passkeys are bound to: the host of BASE_URL unless PASSKEY_RP_ID names another."""
+        return self.passkey_rp_id or urlsplit(self.base_url).hostname or ""
+
+    @property
+    def relying_origins(self) -> tuple[str, ...]:
+        """Where passkeys may be used: the origin of BASE_URL unless PASSKEY_ORIGINS names others."""
+        return self.passkey_origins or (_origin_of(self.base_url),)
+
     @property
     def demo_totp_by_name(self) -> Mapping[str, str]:
         """The TOTP secrets (base32) of the demo accounts that have one, by the name that stands in secrets.env."""
@@ -36,3 +68,10 @@ class Settings(ServiceSettings):
             if name.startswith(prefix)
         }
         return {name: secret for name, secret in named.items() if secret}
+
+
+def _origin_of(url: str) -> str:
+    """The origin as a browser writes it: a default port is left out."""
+    parts = urlsplit(url)
+    port = None if parts.port == {"http": 80, "https": 443}.get(parts.scheme) else parts.port
+    return f"{parts.scheme}://{parts.hostname}" + (f":{port}" if port else "")

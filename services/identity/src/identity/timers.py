@@ -7,9 +7,10 @@ from common.caller import ServiceItself
 from common.database import Database
 from identity.domain.issued_codes import DAY
 from identity.domain.slow_down import FORGOTTEN_AFTER
-from identity.store import codes, login_failures, sessions
+from identity.store import codes, login_failures, passkeys, sessions
 
 FORGETTING: Final = ServiceItself("sessions that are over")
+FORGETTING_CHALLENGES: Final = ServiceItself("challenges that nobody answered")
 FORGETTING_CODES: Final = ServiceItself("codes and failures that are over")
 PRUNE_EVERY_SECONDS: Final = 600.0
 # A step that holds no lock for long; at one step in ten minutes it keeps up with a hundred thousand refreshes a day.
@@ -21,6 +22,12 @@ async def prune_sessions_once(database: Database, *, now: datetime) -> int:
     async with database.unit_of_work(acting_as=FORGETTING) as uow:
         tokens = await sessions.forget_expired_refresh_tokens(uow, now, PRUNE_ROWS)
         return tokens + await sessions.forget_empty_sessions(uow, now, PRUNE_ROWS)
+
+
+async def prune_challenges_once(database: Database, *, now: datetime) -> int:
+    """Forgets challenges that no authenticator answered in time; tells how many rows went."""
+    async with database.unit_of_work(acting_as=FORGETTING_CHALLENGES) as uow:
+        return await passkeys.forget_expired_challenges(uow, now, PRUNE_ROWS)
 
 
 async def prune_codes_once(database: Database, *, now: datetime) -> int:

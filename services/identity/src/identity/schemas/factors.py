@@ -1,23 +1,112 @@
 """Bodies and answers of second factors."""
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
 from common.schemas import RequestBody, ResponseShape
 
+FactorName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+# Base64url without padding, as WebAuthn's JSON writes bytes. The bounds are a few times what authenticators send.
+_CredentialId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+\z", max_length=1364)]
+_Bytes = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+\z", max_length=16_384)]
+_Word = Annotated[str, StringConstraints(max_length=40)]
+
 
 class EnrollRequest(RequestBody):
-    """Nothing: there is one kind of factor to enrol this way."""
+    """There is one kind of factor to enrol this way; a name helps its owner to tell two apart."""
+
+    name: FactorName | None = None
 
 
 class VerifyRequest(RequestBody):
-    code: Annotated[str, StringConstraints(pattern=r"^[0-9]{6}\z")]
+    """Six digits, or a recovery code such as `K7QF-2XNA-PD4M-WZ3T`; its case and hyphens do not matter."""
+
+    code: Annotated[str, StringConstraints(pattern=r"^(?:[0-9]{6}|[A-Za-z2-7]{4}(?:-?[A-Za-z2-7]{4}){3})\z")]
     factor_id: UUID | None = None
+
+
+class _Credential(RequestBody):
+    """What `PublicKeyCredential.toJSON()` gives. Extensions are not asked for, and whatever they say is not looked at."""
+
+    id: _CredentialId
+    raw_id: _CredentialId
+    type: Literal["public-key"]
+    authenticator_attachment: _Word | None = None
+    client_extension_results: dict[str, Any] = Field(default_factory=dict)
+
+
+class AttestationResponse(RequestBody):
+    client_data_json: Annotated[_Bytes, Field(alias="clientDataJSON")]
+    attestation_object: _Bytes
+    authenticator_data: _Bytes | None = None
+    public_key: _Bytes | None = None
+    public_key_algorithm: int | None = None
+    transports: Annotated[list[_Word], Field(max_length=10)] = Field(default_factory=list)
+
+
+class NewCredential(_Credential):
+    response: AttestationResponse
+
+
+class AssertionResponse(RequestBody):
+    client_data_json: Annotated[_Bytes, Field(alias="clientDataJSON")]
+    authenticator_data: _Bytes
+    signature: _Bytes
+    user_handle: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]*\z", max_length=100)] | None = None
+
+
+class ShownCredential(_Credential):
+    response: AssertionResponse
+
+
+class RegisterPasskeyRequest(RequestBody):
+    challenge_id: UUID
+    name: FactorName
+    credential: NewCredential
+
+
+class VerifyPasskeyRequest(RequestBody):
+    challenge_id: UUID
+    credential: ShownCredential
+
+
+class OptionsRequest(RequestBody):
+    """Nothing: the token tells who asks."""
 
 
 class EnrolledFactor(ResponseShape):
     factor_id: UUID
     secret: str
     otpauth_uri: str
+
+
+class FactorShape(ResponseShape):
+    id: UUID
+    kind: Literal["totp", "passkey"]
+    name: str | None
+    created_at: str
+    last_used_at: str | None
+    confirmed: bool
+
+
+class RemovedFactor(ResponseShape):
+    id: UUID
+
+
+class NewRecoveryCodes(ResponseShape):
+    codes: list[str]
+
+
+class RecoveryCodesLeft(ResponseShape):
+    remaining: int
+    created_at: str | None
+
+
+class ChallengeShape(ResponseShape):
+    """`publicKey` goes to `parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON` of the browser as it is."""
+
+    challenge_id: UUID
+    expires_at: str
+    public_key: dict[str, Any]

@@ -8,7 +8,9 @@ from common.caller import Caller
 from common.database import UnitOfWork
 from common.ids import new_id
 from identity.credentials.one_time_codes import OneTimeCodes
-from identity.domain.errors import SessionNotHeld
+from identity.domain.errors import SessionNotHeld, TooManyFactors
+from identity.domain.second_factors import FACTORS_OF_A_KIND_MAX
+from identity.queries.factors import list_own_factors
 from identity.store import accounts, factors
 
 
@@ -21,17 +23,23 @@ class Enrolled:
     otpauth_uri: str
 
 
-async def enroll_factor(uow: UnitOfWork, codes: OneTimeCodes, caller: Caller, *, now: datetime) -> Enrolled:
+async def enroll_factor(
+    uow: UnitOfWork, codes: OneTimeCodes, caller: Caller, name: str | None = None, *, now: datetime
+) -> Enrolled:
     """A person gets the secret of a new TOTP factor.
 
-    Raises StepUpRequired when they have a factor already and have not just shown it: a password alone must not add one.
+    Raises StepUpRequired when they have a factor of any kind already and have not just shown one: a password alone must
+    not add one. Raises TooManyFactors.
     """
     account = await accounts.lock_account(uow, caller.id)
     if account is None:
         raise SessionNotHeld
-    if any(factor.confirmed for factor in await factors.list_factors(uow, caller.id)):
+    confirmed = [factor for factor in await list_own_factors(uow, caller.id) if factor.confirmed]
+    if confirmed:
         caller.must_have_stepped_up(now)
+    if sum(factor.kind == "totp" for factor in confirmed) >= FACTORS_OF_A_KIND_MAX:
+        raise TooManyFactors
     await factors.forget_unconfirmed_factors(uow, caller.id)
     factor_id, secret = new_id(), codes.new_secret()
-    await factors.record_factor(uow, factor_id, caller.id, codes.seal(factor_id, secret), now)
+    await factors.record_factor(uow, factor_id, caller.id, codes.seal(factor_id, secret), now, name=name)
     return Enrolled(factor_id, secret, codes.otpauth_uri(secret, account.email))

@@ -1,0 +1,37 @@
+"""A person's own second factors and recovery codes, never with a secret.
+
+No caller may read these tables, so the doors read them for the service, and each statement names the user of the token.
+"""
+
+from typing import Any, Final
+from uuid import UUID
+
+from common.clock import iso_or_none
+from common.database import UnitOfWork
+from identity.domain.second_factors import Factor
+
+# Each kind is bounded, and of the unconfirmed there is one at most.
+_LIST_OWN: Final = """
+SELECT id, 'totp' AS kind, name, created_at, last_used_at, confirmed_at IS NOT NULL AS confirmed
+FROM totp_factors WHERE user_id = $1
+UNION ALL
+SELECT id, 'passkey', name, created_at, last_used_at, true FROM passkeys WHERE user_id = $1
+ORDER BY created_at, id
+"""
+_REMAINING: Final = """
+SELECT count(*) FILTER (WHERE used_at IS NULL) AS remaining, max(created_at) AS created_at
+FROM recovery_codes WHERE user_id = $1
+"""
+
+
+async def list_own_factors(uow: UnitOfWork, user_id: UUID) -> list[Factor]:
+    """The person's second factors of every kind, oldest first."""
+    return [Factor(**row) for row in await uow.fetch(_LIST_OWN, user_id)]
+
+
+async def recovery_codes_left(uow: UnitOfWork, user_id: UUID) -> dict[str, Any]:
+    """How many codes the person has left, and since when they have them."""
+    row = await uow.fetch_row(_REMAINING, user_id)
+    if row is None:
+        raise LookupError("an aggregate has one row")
+    return {"remaining": row["remaining"], "createdAt": iso_or_none(row["created_at"])}

@@ -1,0 +1,97 @@
+"""Passkeys, and the challenges that wait for an authenticator's answer."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+from uuid import UUID
+
+from common.database import UnitOfWork
+from identity.credentials.passkeys import NewPasskey
+from identity.domain.second_factors import CHALLENGE_LIFE, OPEN_CHALLENGES_MAX, Factor
+
+Purpose = Literal["registration", "assertion"]
+
+_RECORD_CHALLENGE: Final = """
+INSERT INTO passkey_challenges (id, user_id, session_id, purpose, challenge, created_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+"""
+_FORGET_OLD_CHALLENGES: Final = """
+DELETE FROM passkey_challenges WHERE user_id = $1 AND id IN (
+    SELECT id FROM passkey_challenges WHERE user_id = $1 ORDER BY created_at DESC, id DESC OFFSET $2
+)
+"""
+_TAKE_CHALLENGE: Final = """
+DELETE FROM passkey_challenges WHERE id = $1 AND user_id = $2 AND session_id = $3 AND purpose = $4 AND expires_at > $5
+RETURNING challenge
+"""
+_FORGET_EXPIRED_CHALLENGES: Final = """
+DELETE FROM passkey_challenges WHERE id IN (
+    SELECT id FROM passkey_challenges WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+"""
+_CREDENTIAL_IDS: Final = "SELECT credential_id FROM passkeys WHERE user_id = $1 ORDER BY created_at, id"
+_RECORD_PASSKEY: Final = """
+INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (credential_id) DO NOTHING RETURNING true
+"""
+_FIND_PASSKEY: Final = """
+SELECT id, public_key, sign_count FROM passkeys WHERE user_id = $1 AND credential_id = $2
+"""
+_SAVE_USED: Final = "UPDATE passkeys SET sign_count = $2, last_used_at = $3 WHERE id = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class Passkey:
+    """A passkey as an assertion is judged by it."""
+
+    id: UUID
+    public_key: bytes
+    sign_count: int
+
+
+async def record_challenge(
+    uow: UnitOfWork,
+    challenge_id: UUID,
+    user_id: UUID,
+    session_id: UUID,
+    purpose: Purpose,
+    challenge: bytes,
+    now: datetime,
+) -> datetime:
+    """Keeps a challenge for a session of a person, and tells when it expires. The oldest beyond ten give way."""
+    expires_at = now + CHALLENGE_LIFE
+    await uow.execute(_RECORD_CHALLENGE, challenge_id, user_id, session_id, purpose, challenge, now, expires_at)
+    await uow.execute(_FORGET_OLD_CHALLENGES, user_id, OPEN_CHALLENGES_MAX)
+    return expires_at
+
+
+async def take_challenge(
+    uow: UnitOfWork, challenge_id: UUID, user_id: UUID, session_id: UUID, purpose: Purpose, now: datetime
+) -> bytes | None:
+    """The challenge, which nobody can take again once this transaction commits; None when it is not there to be taken."""
+    challenge: bytes | None = await uow.fetch_value(_TAKE_CHALLENGE, challenge_id, user_id, session_id, purpose, now)
+    return challenge
+
+
+async def forget_expired_challenges(uow: UnitOfWork, now: datetime, rows_max: int) -> int:
+    return await uow.execute(_FORGET_EXPIRED_CHALLENGES, now, rows_max)
+
+
+async def list_credential_ids(uow: UnitOfWork, user_id: UUID) -> list[bytes]:
+    return [row["credential_id"] for row in await uow.fetch(_CREDENTIAL_IDS, user_id)]
+
+
+async def record_passkey_once(uow: UnitOfWork, user_id: UUID, factor: Factor, passkey: NewPasskey) -> bool:
+    """Whether the credential was nobody's before."""
+    values = (passkey.credential_id, passkey.public_key, passkey.sign_count, factor.name, factor.created_at)
+    return bool(await uow.fetch_value(_RECORD_PASSKEY, factor.id, user_id, *values))
+
+
+async def find_passkey(uow: UnitOfWork, user_id: UUID, credential_id: bytes) -> Passkey | None:
+    """The person's own passkey with this credential."""
+    row = await uow.fetch_row(_FIND_PASSKEY, user_id, credential_id)
+    return Passkey(**row) if row else None
+
+
+async def save_passkey_used(uow: UnitOfWork, passkey_id: UUID, sign_count: int, now: datetime) -> None:
+    await uow.execute(_SAVE_USED, passkey_id, sign_count, now)

@@ -1,0 +1,37 @@
+"""Remove a second factor."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.caller import Caller
+from common.database import UnitOfWork
+from common.problems import NotFound
+from identity.domain.errors import LastFactorOfStaff
+from identity.domain.second_factors import NeededByOffice, judge_removal
+from identity.queries.factors import list_own_factors
+from identity.store import accounts, factors, recovery_codes, sessions
+
+
+async def remove_factor(uow: UnitOfWork, caller: Caller, factor_id: UUID, *, now: datetime) -> None:
+    """A person gives up a second factor: no chain of tokens that it stepped up carries AAL2 on from here.
+
+    With the last factor the recovery codes go, and whatever they stepped up. Raises NotFound, LastFactorOfStaff, and
+    StepUpRequired.
+    """
+    caller.must_have_stepped_up(now)
+    # The account's row stands for all its factors: of two removals at once the second sees which one is the last.
+    if await accounts.lock_account(uow, caller.id) is None:
+        raise NotFound
+    owned = await list_own_factors(uow, caller.id)
+    factor = next((factor for factor in owned if factor.id == factor_id), None)
+    if factor is None:
+        raise NotFound
+    standing = await accounts.find_standing(uow, caller.id)
+    verdict = judge_removal(factor, owned, standing.roles)
+    if isinstance(verdict, NeededByOffice):
+        raise LastFactorOfStaff
+    await factors.remove_factor(uow, caller.id, factor)
+    if verdict.is_last:
+        await recovery_codes.forget_recovery_codes(uow, caller.id)
+    await sessions.lock_sessions(uow, caller.id, besides=None)
+    await sessions.forget_step_ups(uow, caller.id, None if verdict.is_last else factor.id)

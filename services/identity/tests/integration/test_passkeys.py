@@ -1,0 +1,412 @@
+"""Passkeys as a second factor: real attestations and assertions of an authenticator in software (contract sections 5 and 10)."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import cbor2
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, SECP384R1, generate_private_key
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from campus_tools.authenticator import USER_PRESENT, USER_VERIFIED, Authenticator, b64
+from common.ids import new_id
+
+from .conftest import Identity
+
+ORIGIN = "http://localhost:8080"
+TOLA, BOLA = "tola@unilag.edu.ng", "bola@unilag.edu.ng"
+PASSKEYS = "/api/auth/mfa/passkeys"
+
+
+async def signed_up(identity: Identity, email: str = TOLA) -> dict[str, Any]:
+    await identity.sign_up(email)
+    return await identity.log_in(email)
+
+
+async def options(identity: Identity, tokens: dict[str, Any], path: str = "options") -> dict[str, Any]:
+    answer = await identity.post(f"{PASSKEYS}/{path}", token=tokens["accessToken"])
+    assert answer.status_code == 200, answer.text
+    challenge: dict[str, Any] = answer.json()["data"]
+    return challenge
+
+
+async def send(identity: Identity, tokens: dict[str, Any], challenge: dict[str, Any], made: Any) -> Any:
+    body = {"challengeId": challenge["challengeId"], "name": "Phone", "credential": made}
+    return await identity.post(PASSKEYS, body, token=tokens["accessToken"])
+
+
+async def register(identity: Identity, tokens: dict[str, Any], authenticator: Authenticator) -> dict[str, Any]:
+    challenge = await options(identity, tokens)
+    answer = await send(identity, tokens, challenge, authenticator.make(challenge["publicKey"]))
+    assert answer.status_code == 201, answer.text
+    factor: dict[str, Any] = answer.json()["data"]
+    return factor
+
+
+async def show(identity: Identity, tokens: dict[str, Any], challenge: dict[str, Any], shown: Any) -> Any:
+    body = {"challengeId": challenge["challengeId"], "credential": shown}
+    return await identity.post(f"{PASSKEYS}/verify", body, token=tokens["accessToken"])
+
+
+async def step_up(identity: Identity, tokens: dict[str, Any], authenticator: Authenticator) -> dict[str, Any]:
+    challenge = await options(identity, tokens, "assertion-options")
+    answer = await show(identity, tokens, challenge, authenticator.show(challenge["publicKey"]))
+    assert answer.status_code == 200, answer.text
+    stepped: dict[str, Any] = answer.json()["data"]
+    return stepped
+
+
+async def everything(identity: Identity) -> list[Any]:
+    """What a refused request must leave as it was."""
+    return [
+        [tuple(row) for row in await identity.service.fetch(f"SELECT * FROM {table} ORDER BY 1")]
+        for table in ("passkeys", "passkey_challenges", "refresh_tokens", "accounts")
+    ]
+
+
+@pytest.mark.parametrize("make_key", [lambda: generate_private_key(SECP256R1()), Ed25519PrivateKey.generate])
+async def test_a_passkey_is_a_second_factor(identity: Identity, make_key: Callable[[], Any]) -> None:
+    tokens = await signed_up(identity)
+    authenticator = Authenticator(ORIGIN, key=make_key())
+    challenge = await options(identity, tokens)
+    asked = challenge["publicKey"]
+    assert asked["rp"] == {"name": "Campus Marketplace", "id": "localhost"}
+    assert asked["authenticatorSelection"]["userVerification"] == "required"
+    assert {kind["alg"] for kind in asked["pubKeyCredParams"]} == {-7, -8}
+    answer = await send(identity, tokens, challenge, authenticator.make(asked))
+    assert answer.status_code == 201, answer.text
+    factor = answer.json()["data"]
+    assert factor.keys() == {"id", "kind", "name", "createdAt", "lastUsedAt", "confirmed"}
+    assert (factor["kind"], factor["name"], factor["lastUsedAt"], factor["confirmed"]) == (
+        "passkey",
+        "Phone",
+        None,
+        True,
+    )
+
+    later = await identity.log_in(TOLA)
+    assert (later["aal"], later["mfaRequired"]) == ("aal1", True)
+    stepped = await step_up(identity, later, authenticator)
+    assert (stepped["aal"], stepped["mfaRequired"]) == ("aal2", False)
+    caller = await identity.service.runtime.verifier.caller_of(stepped["accessToken"])
+    caller.must_have_stepped_up(identity.clock.now())
+    rows = (await identity.get("/api/auth/mfa/factors", token=stepped["accessToken"])).json()["data"]
+    assert [(row["id"], row["lastUsedAt"] is not None) for row in rows] == [(factor["id"], True)]
+
+
+async def test_a_further_factor_of_either_kind_needs_a_fresh_second_factor(identity: Identity) -> None:
+    tokens = await signed_up(identity)
+    thief = await identity.log_in(TOLA)
+    planted = await options(identity, thief)
+    totp = (await identity.post("/api/auth/mfa/enroll", token=thief["accessToken"])).json()["data"]
+    owners = Authenticator(ORIGIN)
+    await register(identity, tokens, owners)
+    before = await everything(identity)
+    body = {"code": identity.code(totp["secret"]), "factorId": totp["factorId"]}
+    refusals = [
+        await identity.post(f"{PASSKEYS}/options", token=thief["accessToken"]),
+        await send(identity, thief, planted, Authenticator(ORIGIN).make(planted["publicKey"])),
+        await identity.post("/api/auth/mfa/enroll", token=thief["accessToken"]),
+        await identity.post("/api/auth/mfa/verify", body, token=thief["accessToken"]),
+        await identity.post("/api/auth/mfa/verify", {"code": body["code"]}, token=thief["accessToken"]),
+    ]
+    assert {(answer.status_code, answer.json()["code"]) for answer in refusals} == {(403, "AUTH_AAL2_REQUIRED")}
+    assert await everything(identity) == before
+    stepped = await step_up(identity, tokens, owners)
+    await register(identity, stepped, Authenticator(ORIGIN))
+    assert await identity.count("passkeys") == 2
+
+
+# Each makes an answer to registration options that must be refused.
+def _with_fields(**fields: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda asked: replace(Authenticator(ORIGIN), **fields).make(asked)
+
+
+def _attested(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A credential whose attestation object was changed."""
+
+    def made(asked: dict[str, Any]) -> dict[str, Any]:
+        credential = Authenticator(ORIGIN).make(asked)
+        raw = cbor2.loads(unb64(credential["response"]["attestationObject"]))
+        changed = change(raw)
+        raw = changed if isinstance(changed, bytes) else cbor2.dumps(changed)
+        credential["response"]["attestationObject"] = b64(raw)
+        return credential
+
+    return made
+
+
+def unb64(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "==")
+
+
+def _key(public_key: Any) -> Callable[[dict[str, Any]], Any]:
+    """An attestation of a public key that no authenticator has."""
+
+    def change(attestation: dict[str, Any]) -> dict[str, Any]:
+        told = attestation["authData"]
+        named_until = 55 + int.from_bytes(told[53:55], "big")
+        return attestation | {"authData": told[:named_until] + cbor2.dumps(public_key)}
+
+    return change
+
+
+def _without(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def made(asked: dict[str, Any]) -> dict[str, Any]:
+        credential = Authenticator(ORIGIN).make(asked)
+        del credential["response"][name]
+        return credential
+
+    return made
+
+
+_POINT = generate_private_key(SECP384R1()).public_key().public_numbers()
+_P384 = {1: 2, 3: -7, -1: 2, -2: _POINT.x.to_bytes(48, "big"), -3: _POINT.y.to_bytes(48, "big")}
+BAD_REGISTRATIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "wrong origin": _with_fields(origin="https://evil.example"),
+    "origin of another port": _with_fields(origin="http://localhost:8081"),
+    "origin is no text": _with_fields(client_fields={"origin": [ORIGIN]}),
+    "wrong relying party": _with_fields(rp_id="evil.example"),
+    "no user verification": _with_fields(flags=USER_PRESENT),
+    "no user presence": _with_fields(flags=USER_VERIFIED),
+    "within a page of another site": _with_fields(client_fields={"crossOrigin": True}),
+    "an assertion": _with_fields(client_fields={"type": "webauthn.get"}),
+    "another challenge": _with_fields(client_fields={"challenge": b64(b"another challenge")}),
+    "the challenge is a number": _with_fields(client_fields={"challenge": 7}),
+    "an id that is too short": _with_fields(credential_id=b"short"),
+    "a good key of P-384 named ES256": _attested(_key(_P384)),
+    "a point that is not on the curve": _attested(_key({1: 2, 3: -7, -1: 1, -2: bytes([1]) * 32, -3: bytes([2]) * 32})),
+    "a key of no length": _attested(_key({1: 1, 3: -8, -1: 6, -2: b""})),
+    "a key of the wrong length": _attested(_key({1: 1, 3: -8, -1: 6, -2: b"x"})),
+    "RSA": _attested(_key({1: 3, 3: -257, -1: bytes([255]) * 256, -2: b"\x01\x00\x01"})),
+    "no algorithm": _attested(_key({1: 2})),
+    "an unknown algorithm": _attested(_key({1: 2, 3: -65535, -1: 1, -2: bytes(32), -3: bytes(32)})),
+    "a key that is a number": _attested(_key(4)),
+    "a key that is a list": _attested(_key([1, 2])),
+    "a self-signed attestation by nobody": _attested(
+        lambda attestation: attestation | {"fmt": "packed", "attStmt": {"alg": -7, "sig": b"nothing"}}
+    ),
+    "a packed attestation of garbage": _attested(
+        lambda attestation: attestation | {"fmt": "packed", "attStmt": {"alg": "x", "sig": 1, "x5c": [7]}}
+    ),
+    "an attestation nobody asked for": _attested(lambda attestation: attestation | {"fmt": "tpm"}),
+    "a format that is a list": _attested(lambda attestation: attestation | {"fmt": ["none"]}),
+    "a statement beside none": _attested(lambda attestation: attestation | {"attStmt": {"sig": b"x"}}),
+    "a statement that is a number": _attested(lambda attestation: attestation | {"attStmt": 7}),
+    "authData cut": _attested(lambda attestation: attestation | {"authData": attestation["authData"][:60]}),
+    "authData with more behind": _attested(
+        lambda attestation: attestation | {"authData": attestation["authData"] + b"x"}
+    ),
+    "authData is a text": _attested(lambda attestation: attestation | {"authData": "x"}),
+    "authData without a credential": _attested(
+        lambda attestation: attestation | {"authData": attestation["authData"][:32] + bytes([5]) + bytes(4)}
+    ),
+    "garbage CBOR": _attested(lambda _: b"\xff\xff\xff"),
+    "CBOR of endless depth": _attested(lambda _: b"\x81" * 9_000),
+    "CBOR of endless length": _attested(lambda _: b"\x5b" + b"\xff" * 8),
+    "CBOR of endless items": _attested(lambda _: b"\x9b" + b"\x7f" * 8),
+    "CBOR that refers to itself": _attested(lambda _: b"\xd8\x1c\x81\xd8\x1d\x00"),
+    "CBOR of a huge number": _attested(lambda _: b"\xc5\x82\x1b" + b"\x7f" * 8 + b"\x01"),
+    "CBOR of a number": _attested(lambda _: b"\x07"),
+    "an id of another credential": lambda asked: (
+        Authenticator(ORIGIN).make(asked) | {"id": b64(bytes(32)), "rawId": b64(bytes(32))}
+    ),
+    "id and rawId differ": lambda asked: Authenticator(ORIGIN).make(asked) | {"id": b64(bytes(32))},
+    "an id of impossible length": lambda asked: Authenticator(ORIGIN).make(asked) | {"id": "A", "rawId": "A"},
+    "client data of garbage": lambda asked: _client_data(asked, b"\xff\xfe{"),
+    "client data of a list": lambda asked: _client_data(asked, b"[]"),
+    "client data of endless depth": lambda asked: _client_data(asked, b"[" * 12_000),
+    "client data without origin": lambda asked: _client_data(asked, json.dumps({"type": "webauthn.create"}).encode()),
+    "no attestation": _without("attestationObject"),
+    "no client data": _without("clientDataJSON"),
+    "padding": lambda asked: Authenticator(ORIGIN).make(asked) | {"id": "QUFB=", "rawId": "QUFB="},
+    "no object": lambda _: "credential",
+    "another type": lambda asked: Authenticator(ORIGIN).make(asked) | {"type": "password"},
+    "an unknown field": lambda asked: Authenticator(ORIGIN).make(asked) | {"userId": "x"},
+    "an unknown attachment": lambda asked: Authenticator(ORIGIN).make(asked) | {"authenticatorAttachment": "x"},
+}
+
+
+def _client_data(asked: dict[str, Any], raw: bytes) -> dict[str, Any]:
+    credential = Authenticator(ORIGIN).make(asked)
+    credential["response"]["clientDataJSON"] = b64(raw)
+    return credential
+
+
+async def test_a_registration_that_does_not_hold_is_refused_and_changes_nothing(identity: Identity) -> None:
+    tokens = await signed_up(identity)
+    challenge = await options(identity, tokens)
+    before = await everything(identity)
+    for fault, make in BAD_REGISTRATIONS.items():
+        answer = await send(identity, tokens, challenge, make(challenge["publicKey"]))
+        assert (fault, answer.status_code, answer.json()["code"]) == (fault, 422, "VALIDATION_FAILED")
+    assert await everything(identity) == before
+    assert (await send(identity, tokens, challenge, Authenticator(ORIGIN).make(challenge["publicKey"]))).is_success
+
+
+async def test_an_assertion_that_does_not_hold_is_refused_and_changes_nothing(identity: Identity) -> None:
+    tokens, others = await signed_up(identity), await signed_up(identity, BOLA)
+    mine, theirs = Authenticator(ORIGIN), Authenticator(ORIGIN)
+    await register(identity, tokens, mine)
+    await register(identity, others, theirs)
+    await step_up(identity, tokens, mine)
+    challenge = await options(identity, tokens, "assertion-options")
+    asked = challenge["publicKey"]
+    assert [held["id"] for held in asked["allowCredentials"]] == [b64(mine.credential_id)]
+    assert (asked["rpId"], asked["userVerification"]) == ("localhost", "required")
+    good = replace(mine).show(asked)
+    stranger = replace(Authenticator(ORIGIN), credential_id=mine.credential_id, counter=9)
+    owner = (await identity.service.fetch("SELECT user_id FROM accounts WHERE email = $1", BOLA))[0]["user_id"]
+
+    def changed(name: str, value: str) -> dict[str, Any]:
+        return good | {"response": good["response"] | {name: value}}
+
+    client = json.loads(unb64(good["response"]["clientDataJSON"]))
+    told = unb64(good["response"]["authenticatorData"])
+    bad: dict[str, Any] = {
+        "wrong origin": replace(mine, origin="https://localhost.evil.example").show(asked),
+        "wrong relying party": replace(mine, rp_id="evil.example").show(asked),
+        "no user verification": replace(mine, flags=USER_PRESENT).show(asked),
+        "no user presence": replace(mine, flags=USER_VERIFIED).show(asked),
+        "within a page of another site": replace(mine, client_fields={"crossOrigin": True}).show(asked),
+        "a registration": replace(mine, client_fields={"type": "webauthn.create"}).show(asked),
+        "another challenge": replace(mine).show({"challenge": b64(b"another")}),
+        "another person's credential": theirs.show(asked),
+        "another person's handle": replace(mine).show(asked, user_handle=owner.bytes),
+        "an unknown credential": Authenticator(ORIGIN).show(asked),
+        "a stranger's key": stranger.show(asked),
+        "changed client data": changed("clientDataJSON", b64(json.dumps(client | {"more": 1}).encode())),
+        "changed counter": changed("authenticatorData", b64(told[:36] + b"\x63")),
+        "changed flags": changed("authenticatorData", b64(told[:32] + b"\x0d" + told[33:])),
+        "authenticator data cut": changed("authenticatorData", b64(told[:36])),
+        "garbage CBOR": changed("authenticatorData", b64(told[:32] + bytes([0xC5]) + told[33:] + b"\xff" * 9)),
+        "extensions of endless depth": changed(
+            "authenticatorData", b64(told[:32] + b"\x85" + told[33:] + b"\x81" * 9_000)
+        ),
+        "no signature": changed("signature", b64(b"\x00")),
+        "the counter stands still": replace(mine, counts=False).show(asked),
+        "the counter goes back": replace(mine, counts=False, counter=0).show(asked),
+    }
+    before = await everything(identity)
+    for fault, shown in bad.items():
+        answer = await show(identity, tokens, challenge, shown)
+        assert (fault, answer.status_code, answer.json()["code"]) == (fault, 422, "VALIDATION_FAILED")
+    assert await everything(identity) == before
+    assert (await show(identity, tokens, challenge, good)).status_code == 200
+
+
+async def test_a_counter_that_goes_back_is_logged(identity: Identity, capsys: pytest.CaptureFixture[str]) -> None:
+    tokens = await signed_up(identity)
+    authenticator = Authenticator(ORIGIN, counter=7)
+    await register(identity, tokens, authenticator)
+    challenge = await options(identity, tokens, "assertion-options")
+    copied = replace(authenticator, counter=3)
+    assert (await show(identity, tokens, challenge, copied.show(challenge["publicKey"]))).status_code == 422
+    assert "passkey counter went back" in capsys.readouterr().out
+
+
+async def test_an_authenticator_without_a_counter_works_again_and_again(identity: Identity) -> None:
+    tokens = await signed_up(identity)
+    authenticator = Authenticator(ORIGIN, counts=False)
+    await register(identity, tokens, authenticator)
+    for _ in range(2):
+        assert (await step_up(identity, tokens, authenticator))["aal"] == "aal2"
+
+
+async def test_a_challenge_is_for_one_answer_one_person_one_session_one_purpose_and_five_minutes(
+    identity: Identity,
+) -> None:
+    tokens, others = await signed_up(identity), await signed_up(identity, BOLA)
+    mine = Authenticator(ORIGIN)
+    await register(identity, tokens, mine)
+    elsewhere = await identity.log_in(TOLA)
+    challenge = await options(identity, tokens, "assertion-options")
+    shown = mine.show(challenge["publicKey"])
+    for asker in (elsewhere, others):
+        assert (await show(identity, asker, challenge, shown)).json()["invalid_params"][0]["name"] == "challengeId"
+    registration = await options(identity, others)
+    assert (await show(identity, others, registration, shown)).status_code == 422
+    assert (
+        await send(identity, others, challenge, Authenticator(ORIGIN).make(challenge["publicKey"]))
+    ).status_code == 422
+    unknown = {"challengeId": str(new_id())}
+    assert (await show(identity, tokens, unknown, shown)).status_code == 422
+
+    answers = await asyncio.gather(*(show(identity, tokens, challenge, shown) for _ in range(5)))
+    assert sorted(answer.status_code for answer in answers) == [200, 422, 422, 422, 422]
+    late, later = [await options(identity, tokens, "assertion-options") for _ in range(2)]
+    identity.clock.advance(timedelta(minutes=5) - timedelta(milliseconds=1))
+    assert (await show(identity, tokens, late, mine.show(late["publicKey"]))).status_code == 200
+    identity.clock.advance(timedelta(milliseconds=1))
+    assert (await show(identity, tokens, later, mine.show(later["publicKey"]))).status_code == 422
+
+
+async def test_a_credential_is_one_persons(identity: Identity) -> None:
+    tokens, others = await signed_up(identity), await signed_up(identity, BOLA)
+    authenticator = Authenticator(ORIGIN)
+    await register(identity, tokens, authenticator)
+    challenge = await options(identity, others)
+    before = await everything(identity)
+    assert (await send(identity, others, challenge, authenticator.make(challenge["publicKey"]))).status_code == 422
+    assert await everything(identity) == before
+
+
+async def test_ten_passkeys_are_enough_even_in_parallel(identity: Identity) -> None:
+    tokens = await signed_up(identity)
+    first = Authenticator(ORIGIN)
+    await register(identity, tokens, first)
+    stepped = await step_up(identity, tokens, first)
+    for _ in range(7):
+        await register(identity, stepped, Authenticator(ORIGIN))
+    challenges = [await options(identity, stepped) for _ in range(5)]
+    assert len(challenges[0]["publicKey"]["excludeCredentials"]) == 8
+    answers = await asyncio.gather(
+        *(send(identity, stepped, one, Authenticator(ORIGIN).make(one["publicKey"])) for one in challenges)
+    )
+    assert sorted(answer.status_code for answer in answers) == [201, 201, 409, 409, 409]
+    refused = await identity.post(f"{PASSKEYS}/options", token=stepped["accessToken"])
+    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+
+
+async def test_no_more_than_ten_challenges_wait_for_one_person(identity: Identity) -> None:
+    tokens = await signed_up(identity)
+    first = await options(identity, tokens)
+    for _ in range(10):
+        identity.clock.advance(timedelta(seconds=1))
+        newest = await options(identity, tokens)
+    assert await identity.count("passkey_challenges") == 10
+    assert (await send(identity, tokens, first, Authenticator(ORIGIN).make(first["publicKey"]))).status_code == 422
+    assert (await send(identity, tokens, newest, Authenticator(ORIGIN).make(newest["publicKey"]))).status_code == 201
+
+
+async def test_without_a_passkey_there_is_nothing_to_show(identity: Identity) -> None:
+    tokens = await signed_up(identity)
+    answer = await identity.post(f"{PASSKEYS}/assertion-options", token=tokens["accessToken"])
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    for path in ("", "/options", "/assertion-options", "/verify"):
+        assert (await identity.post(f"{PASSKEYS}{path}")).status_code == 401
+
+
+async def test_wrong_codes_do_not_keep_the_owner_of_a_passkey_out(identity: Identity) -> None:
+    tokens = await signed_up(identity)
+    authenticator = Authenticator(ORIGIN)
+    await register(identity, tokens, authenticator)
+    for _ in range(5):
+        await identity.post("/api/auth/mfa/verify", {"code": "000000"}, token=tokens["accessToken"])
+    blocked = await identity.post("/api/auth/mfa/verify", {"code": "000000"}, token=tokens["accessToken"])
+    assert blocked.status_code == 429
+    assert (await step_up(identity, tokens, authenticator))["aal"] == "aal2"
+
+
+async def test_an_ended_session_shows_no_passkey(identity: Identity) -> None:
+    tokens = await signed_up(identity)
+    authenticator = Authenticator(ORIGIN)
+    await register(identity, tokens, authenticator)
+    challenge = await options(identity, tokens, "assertion-options")
+    await identity.service.fetch("UPDATE sessions SET ended_at = now(), ended_because = 'logged_out'")
+    assert (await show(identity, tokens, challenge, authenticator.show(challenge["publicKey"]))).status_code == 401
