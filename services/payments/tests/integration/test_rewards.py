@@ -1,0 +1,64 @@
+"""A referral's reward reaches the ledger once, however often and however badly the news arrives (contract sections 7 and 10)."""
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from common.caller import THE_SERVICE
+from common.ids import new_id
+from common.inbox import record_message_once
+from common.messages import Received
+from contracts.identity import ReferralOutcome, UserProvisioned
+from payments.consumers import on_user_provisioned
+
+
+def newcomer(story: Any, reward_minor: int = 50_000, *, applied: bool = True) -> UserProvisioned:
+    referrer_id = uuid4() if applied else None
+    return UserProvisioned(
+        user_id=story.buyer,
+        email="new@unilag.edu.ng",
+        role="buyer",
+        referral=ReferralOutcome(applied=applied, reward_minor=reward_minor, referrer_id=referrer_id),
+    )
+
+
+async def rewards_said(story: Any) -> int:
+    return len(await story.service.published("payments.reward_credited.v1"))
+
+
+async def test_the_news_twice_and_at_once_credits_once(story: Any) -> None:
+    event, event_id = newcomer(story), new_id()
+    repeated = [story.service.hear(event, event_id=event_id) for _ in range(8)]
+    said_again = [story.service.hear(event) for _ in range(8)]
+    await asyncio.gather(*repeated, *said_again)
+    assert await story.balances() == {"referral_expense": 50_000, f"buyer_reward:{story.buyer}": -50_000}
+    assert await rewards_said(story) == 1
+
+
+async def test_a_worker_that_dies_before_its_commit_leaves_nothing_and_the_next_credits_once(story: Any) -> None:
+    class WorkerDied(Exception):
+        pass
+
+    event, event_id = newcomer(story), new_id()
+    received = Received(event_id, event.TYPE, "/services/identity", event.subject, 1, "", 1, False)
+    with pytest.raises(WorkerDied):
+        async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            assert await record_message_once(uow, event_id, "on_user_provisioned")
+            await on_user_provisioned(event, received, uow, story.service.dependencies)
+            raise WorkerDied
+    assert (await story.balances(), await rewards_said(story)) == ({}, 0)
+    await story.service.hear(event, event_id=event_id)
+    await story.service.hear(event, event_id=event_id)
+    assert await story.balances() == {"referral_expense": 50_000, f"buyer_reward:{story.buyer}": -50_000}
+    assert await rewards_said(story) == 1
+
+
+@pytest.mark.parametrize(("reward_minor", "applied"), [(0, True), (0, False)])
+async def test_a_reward_of_nothing_leaves_no_transaction(story: Any, reward_minor: int, applied: bool) -> None:
+    await story.service.hear(newcomer(story, reward_minor, applied=applied))
+    assert await story.service.fetch("SELECT 1 FROM ledger_transactions") == []
+    assert await rewards_said(story) == 0
+    answer = await story.service.client.get("/api/rewards/balance", headers=story.service.headers(story.buyer))
+    assert answer.json()["data"] == {"balanceMinor": 0}
