@@ -1,0 +1,123 @@
+"""Signing in and out through the whole system: codes by SMS and mail, a forgotten password, and log-out everywhere."""
+
+import re
+from dataclasses import dataclass
+from uuid import uuid4
+
+import httpx
+import pytest_asyncio
+
+from campus_tools.journey import Marketplace
+from campus_tools.launcher.processes import API_PORTS
+
+PASSWORD = "the first good password"
+NEW_PASSWORD = "the second good password"
+# A log-out takes effect everywhere within this (contract section 5).
+EVERYWHERE_SECONDS_MAX = 60
+
+
+@dataclass(frozen=True)
+class Newcomer:
+    """A student of this test alone."""
+
+    email: str
+    phone: str
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def newcomer(market) -> Newcomer:
+    number = f"{uuid4().int % 10**7:07}"
+    student = Newcomer(f"student{number}@unilag.edu.ng", f"+234803{number}")
+    body = {"email": student.email, "password": PASSWORD, "fullName": "Sola Ige", "phone": student.phone}
+    await market.post("/api/auth/signup", body)
+    return student
+
+
+async def received(market: Marketplace, to: str, channel: str, form: str) -> str:
+    """What a message to this person holds in this form, alone on its line or between spaces."""
+
+    async def look() -> str | None:
+        for message in await market.messages(to, channel):
+            if found := re.search(rf"(?:^|\s)({form})(?=\s)", message["text"]):
+                return found[1]
+        return None
+
+    return await market.until(f"a message to {to}", look, 30)
+
+
+def stands_in_logs(system, secret: str) -> list[str]:
+    """The logs in which it stands, but not as a part of a longer word or number."""
+    alone = re.compile(rf"(?<![0-9A-Za-z.-]){re.escape(secret)}(?![0-9A-Za-z])")
+    logs = sorted((system.state_dir / "logs").glob("*.log"))
+    assert {"identity-api.log", "identity-worker.log", "notifications-worker.log", "api-gateway.log"} <= {
+        log.name for log in logs
+    }
+    return [log.name for log in logs if alone.search(log.read_text(errors="replace"))]
+
+
+async def test_a_code_by_sms_and_one_by_mail_sign_in_and_stand_in_no_log(system, market, newcomer):
+    for address, to, channel in (
+        ({"phone": newcomer.phone}, newcomer.phone, "sms"),
+        ({"email": newcomer.email}, newcomer.email, "email"),
+    ):
+        assert await market.post("/api/auth/otp", address) == {"expiresIn": 600}
+        code = await received(market, to, channel, "[0-9]{6}")
+        tokens = await market.post("/api/auth/otp/verify", {**address, "code": code})
+        assert tokens["aal"] == "aal1"
+        headers = {"Authorization": f"Bearer {tokens['accessToken']}"}
+        profile = (await market.http.get("/api/profiles/current", headers=headers)).json()["data"]
+        assert (profile["email"], profile["phone"]) == (newcomer.email, newcomer.phone)
+        assert (profile["phoneConfirmed"], profile["emailConfirmed"]) == (True, channel == "email")
+        again = await market.http.post("/api/auth/otp/verify", json={**address, "code": code})
+        assert (again.status_code, again.json()["code"]) == (422, "VALIDATION_FAILED")
+        assert stands_in_logs(system, code) == []
+
+
+async def test_a_forgotten_password_is_set_anew_by_mail_and_its_token_stands_in_no_log(system, market, newcomer):
+    before = await market.sign_in(newcomer.email, PASSWORD)
+    assert await market.post("/api/auth/password/forgot", {"email": newcomer.email}) == {"expiresIn": 1800}
+    token = await received(market, newcomer.email, "email", "[A-Za-z0-9_-]{40,}")
+    answer = await market.post("/api/auth/password/reset", {"token": token, "password": NEW_PASSWORD})
+    assert answer == {"sessionsEnded": 1}
+    old = await market.http.post("/api/auth/login", json={"email": newcomer.email, "password": PASSWORD})
+    assert old.status_code == 401
+    after = await market.sign_in(newcomer.email, NEW_PASSWORD)
+
+    async def old_token_is_refused() -> bool | None:
+        answer = await market.http.get("/api/profiles/current", headers=before.headers)
+        return True if answer.status_code == 401 else None
+
+    await market.until("the old token is refused", old_token_is_refused, EVERYWHERE_SECONDS_MAX)
+    assert (await market.http.get("/api/profiles/current", headers=after.headers)).status_code == 200
+    assert stands_in_logs(system, token) == []
+
+
+async def test_logging_out_everywhere_is_heard_by_the_gateway_and_by_a_service_that_is_called_directly(
+    system, market, newcomer
+):
+    here, there = [await market.sign_in(newcomer.email, PASSWORD) for _ in range(2)]
+    sessions = await market.get("/api/auth/sessions", here)
+    assert [session["current"] for session in sessions] == [False, True]
+    orders = f"http://127.0.0.1:{system.port_base + API_PORTS['orders']}/api/orders"
+    async with httpx.AsyncClient(trust_env=False) as direct:
+        for person in (here, there):
+            assert (await direct.get(orders, headers=person.headers)).status_code == 200
+            assert (await market.http.get("/api/orders", headers=person.headers)).status_code == 200
+        assert await market.post("/api/auth/logout-all", {}, here) == {"sessionsEnded": 2}
+        # Signed in again within the same second or not: the new session is not meant.
+        fresh = await market.sign_in(newcomer.email, PASSWORD)
+
+        async def refused_everywhere() -> bool | None:
+            answers = [
+                answer.status_code
+                for person in (here, there)
+                for answer in (
+                    await direct.get(orders, headers=person.headers),
+                    await market.http.get("/api/orders", headers=person.headers),
+                )
+            ]
+            return True if answers == [401] * 4 else None
+
+        await market.until("both tokens are refused", refused_everywhere, EVERYWHERE_SECONDS_MAX)
+        assert (await direct.get(orders, headers=fresh.headers)).status_code == 200
+        assert (await market.http.get("/api/orders", headers=fresh.headers)).status_code == 200
