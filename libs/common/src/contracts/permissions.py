@@ -5,7 +5,7 @@ from typing import Final
 
 PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
     "buyer": frozenset({"orders:place"}),
-    "merchant": frozenset({"catalog:own", "orders:fulfil", "wallet:own", "bank_details:own"}),
+    "merchant": frozenset({"catalog:own", "flash_sales:keep", "orders:fulfil", "wallet:own", "bank_details:own"}),
     "hub_agent": frozenset({"orders:verify"}),
     "support_agent": frozenset(
         {
@@ -19,7 +19,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
         }
     ),
     "campus_admin": frozenset(
-        {"campuses:manage", "vendor_applications:decide", "vendors:suspend", "campus_orders:read"}
+        {"campuses:manage", "vendor_applications:decide", "vendors:suspend", "flash_sales:keep", "campus_orders:read"}
     ),
     "finance_maker": frozenset(
         {

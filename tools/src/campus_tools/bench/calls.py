@@ -50,7 +50,7 @@ async def checkout(database: Database, product: int | None = None) -> None:
     asked = Checkout([Wish(seeds.product_id(number), 1)], None, None, None, None)
     caller = _CHECKOUT_BUYER
     async with database.unit_of_work(acting_as=caller) as uow:
-        await place_order(uow, asked, buyer_id=caller.id, key=new_id(), now=datetime.now(UTC), windows=_WINDOWS)
+        await place_order(uow, caller, asked, key=new_id(), now=datetime.now(UTC), windows=_WINDOWS)
 
 
 async def ledger_post(database: Database) -> None:

@@ -1,9 +1,9 @@
 """The refusals of this service, named by their condition (contract sections 2, 3 and 6)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from common.problems import Conflict, InvalidParam, Problem, RateLimited, ValidationFailed
+from common.problems import Conflict, Forbidden, InvalidParam, Problem, RateLimited, ValidationFailed
 
 # A locked PIN opens only when the buyer has it reissued: the answer asks for the time that this takes, not for a hot loop.
 LOCKED_PIN_RETRY_AFTER_SECONDS = 60
@@ -46,12 +46,6 @@ class UnknownCampus(ValidationFailed):
 
     def __init__(self) -> None:
         super().__init__(invalid_params=[InvalidParam("campusId", "there is no such campus")])
-
-
-class VendorSuspended(Conflict):
-    """Staff have suspended the vendor: no new checkout; open orders finish (contract section 10)."""
-
-    detail = "This vendor is suspended and takes no new orders for the moment. Nothing was ordered."
 
 
 class VendorSuspended(Conflict):
@@ -126,3 +120,167 @@ class NotOfThisOrder(ValidationFailed):
 
 class ReviewedBefore(Conflict):
     detail = "You have reviewed this for this order already."
+
+
+class BadFlashSale(ValidationFailed):
+    detail = "These terms make no sale."
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        super().__init__(invalid_params=[InvalidParam(name, reason) for name, reason in faults.items()])
+
+
+class FlashSaleOverlaps(Conflict):
+    detail = "There is another sale of this product in that time."
+
+
+class FlashSaleSoldOut(Conflict):
+    """Somebody was faster. The regular price is nobody's wish while the sale runs: nothing was ordered."""
+
+    detail = "The flash sale is sold out. Nothing was ordered."
+
+
+class FlashSaleLimitReached(Conflict):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The flash sale gives each buyer at most {limit}. Nothing was ordered.")
+
+
+class CartHasNothing(ValidationFailed):
+    detail = "There is nothing in the cart to check out."
+
+    def __init__(self, name: str) -> None:
+        super().__init__(invalid_params=[InvalidParam(name, "the cart holds nothing of it")])
+
+
+class VendorNotChosen(ValidationFailed):
+    detail = "The cart holds goods of several vendors, and one order has one vendor: say which."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("vendorId", "is needed, as the cart holds several vendors' goods")])
+
+
+class CartFull(Conflict):
+    detail = "The cart holds as many products as it can."
+
+
+class VendorUnknown(Conflict):
+    """The merchant's token names a vendor whose approval has not been heard here yet."""
+
+    detail = "Your shop is being opened and is not known here yet. Try again in a moment."
+
+
+class ForeignProduct(Forbidden):
+    """Everybody sees it, and another vendor sells it."""
+
+    detail = "This product belongs to another vendor."
+
+
+class ProductRemoved(Conflict):
+    detail = "The product was removed. Nothing of it can be changed any more."
+
+
+class TooManyImages(Conflict):
+    detail = "The product has eight images already. Remove one first."
+
+
+class NotAPicture(ValidationFailed):
+    """What was sent is no whole JPEG, PNG or WebP picture, whatever its name says."""
+
+    def __init__(self, reason: str = "must be a JPEG, PNG or WebP picture") -> None:
+        super().__init__(f"file: {reason}", invalid_params=[InvalidParam("file", reason)])
+
+
+class PictureTooLarge(ValidationFailed):
+    status, detail = 413, "The file is larger than 5 MiB."
+
+
+class NoVendor(Forbidden):
+    detail = "You do not sell here: your sign-in names no vendor."
+
+
+class SplitWithoutRefund(ValidationFailed):
+    detail = "A split says how much goes back to the buyer."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("refundMinor", "is required for the outcome split")])
+
+
+class RefundWithoutSplit(ValidationFailed):
+    detail = "Only a split says how much goes back: for the buyer it is all, for the vendor nothing."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("refundMinor", "stands with the outcome split only")])
+
+
+class RefundBeyondOrder(ValidationFailed):
+    detail = "A split leaves something to each."
+
+    def __init__(self, total_minor: int) -> None:
+        reason = f"must be from 1 to {total_minor - 1} kobo, below the order's total"
+        super().__init__(invalid_params=[InvalidParam("refundMinor", reason)])
+
+
+class ResolutionPrepared(Conflict):
+    detail = "A resolution of this dispute waits for its decision already."
+
+
+class AlreadyDecided(Conflict):
+    """The other decision was made before."""
+
+    def __init__(self, status: str) -> None:
+        super().__init__(f"This was {status} before, which stands.")
+
+
+class DecidedByItsMaker(Forbidden):
+    detail = "Whoever prepared a resolution cannot decide on it, under any role."
+
+
+class DecidedByItsBuyer(Forbidden):
+    detail = "A buyer cannot decide on a return request of their own, under any role."
+
+
+class UnknownItem(ValidationFailed):
+    detail = "An item of this request is not in the order."
+
+    def __init__(self, positions: Sequence[int]) -> None:
+        super().__init__(
+            invalid_params=[InvalidParam(f"items.{place}.itemId", "is not in the order") for place in positions]
+        )
+
+
+class RepeatedItem(ValidationFailed):
+    detail = "Each item stands in a request once, with its quantity."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("items", "an item stands in the list twice")])
+
+
+class MoreThanBought(ValidationFailed):
+    detail = "More is to be returned than was bought."
+
+    def __init__(self, positions: Sequence[int]) -> None:
+        super().__init__(
+            invalid_params=[InvalidParam(f"items.{place}.quantity", "more than was bought") for place in positions]
+        )
+
+
+class MoreThanLeft(Conflict):
+    """Other requests, open or approved, hold the rest."""
+
+    detail = "Other return requests of this order leave less than that."
+
+    def __init__(self, positions: Sequence[int]) -> None:
+        super().__init__(
+            invalid_params=[InvalidParam(f"items.{place}.quantity", "more than is left") for place in positions]
+        )
+
+
+class ReturnWindowEnded(Conflict):
+    detail = "The time to return goods of this order is over."
+
+
+class ExportTooLong(ValidationFailed):
+    def __init__(self, rows_max: int) -> None:
+        super().__init__(
+            f"More than {rows_max} orders match. Narrow the filters, by from and to for instance.",
+            invalid_params=[InvalidParam("from", f"more than {rows_max} orders match; narrow the filters")],
+        )

@@ -38,6 +38,7 @@ _CANCELLING: Final[tuple[tuple[Part, Trigger], ...]] = (
     ("vendor", "vendor_cancels"),
     ("buyer", "buyer_cancels"),
 )
+_STAFF_OF_ORDERS: Final = frozenset({"orders:read", "orders:verify", "campus_orders:read", "disputes:approve"})
 VERIFYING: Final[frozenset[Part]] = frozenset({"vendor", "hub_agent", "buyer"})
 
 
@@ -57,7 +58,19 @@ def trigger_of_cancelling(parts: frozenset[Part]) -> Trigger | None:
     return next((trigger for part, trigger in _CANCELLING if part in parts), None)
 
 
+def decides_returns(asker: Asker, parts: frozenset[Part]) -> bool:
+    """Return requests are decided by the order's vendor or by support."""
+    return "vendor" in parts or "returns:decide" in asker.permissions
+
+
 def sees_commission(asker: Asker, vendor_id: UUID) -> bool:
     """`commissionMinor` is shown to the vendor and to staff only."""
     may = asker.permissions
-    return "orders:read" in may or "orders:verify" in may or ("orders:fulfil" in may and asker.vendor_id == vendor_id)
+    return bool(may & _STAFF_OF_ORDERS) or ("orders:fulfil" in may and asker.vendor_id == vendor_id)
+
+
+def keeps_sales_of(asker: Asker, vendor_id: UUID, campus_id: UUID) -> bool:
+    """Whether the caller may begin and end sales of this vendor's products: the vendor, and the staff of the campus."""
+    return ("catalog:own" in asker.permissions and asker.vendor_id == vendor_id) or (
+        "campuses:manage" in asker.permissions and asker.campus_id == campus_id
+    )

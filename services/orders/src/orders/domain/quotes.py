@@ -16,6 +16,7 @@ from orders.domain.errors import (
     UnknownProduct,
     VendorSuspended,
 )
+from orders.domain.sales import RunningSale, sale_price
 
 # The platform's share where the vendor has no agreement of its own (contract section 7).
 COMMISSION_BASIS_POINTS_DEFAULT: Final = 500
@@ -58,14 +59,19 @@ class Offer:
     stock: int
     commission_basis_points: int | None
     vendor_suspended: bool = False
+    sale: RunningSale | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class QuotedLine:
+    """A line with its price; `shelf_price_minor` is what a unit costs outside the sale, the same without one."""
+
     product_id: UUID
     name: str
     quantity: int
     unit_price_minor: int
+    shelf_price_minor: int
+    sale_id: UUID | None = None
 
     @property
     def line_total_minor(self) -> int:
@@ -100,8 +106,8 @@ def quote(
 ) -> Quote:
     """The quote for a checkout.
 
-    Raises RepeatedProduct, UnknownProduct, SeveralVendors, UnknownHub, UnknownCampus (422), VendorSuspended, PriceMoved,
-    OutOfStock (409).
+    Raises RepeatedProduct, UnknownProduct, SeveralVendors, UnknownHub, UnknownCampus (422), VendorSuspended, FlashSaleSoldOut,
+    FlashSaleLimitReached, PriceMoved, OutOfStock (409).
     """
     if len({wish.product_id for wish in wishes}) < len(wishes):
         raise RepeatedProduct
@@ -113,10 +119,7 @@ def quote(
         raise SeveralVendors
     if wanted[0].vendor_suspended:
         raise VendorSuspended
-    lines = tuple(
-        QuotedLine(wish.product_id, offer.name, wish.quantity, offer.price_minor)
-        for wish, offer in zip(wishes, wanted, strict=True)
-    )
+    lines = tuple(_line(wish, offer) for wish, offer in zip(wishes, wanted, strict=True))
     first = wanted[0]
     points = first.commission_basis_points
     quoted = Quote(
@@ -139,6 +142,12 @@ def quote(
     if short:
         raise OutOfStock(short)
     return quoted
+
+
+def _line(wish: Wish, offer: Offer) -> QuotedLine:
+    shelf, sale = offer.price_minor, offer.sale
+    price = shelf if sale is None else sale_price(sale, wish.quantity, shelf)
+    return QuotedLine(wish.product_id, offer.name, wish.quantity, price, shelf, sale.id if sale else None)
 
 
 def _campus_of(destination: Destination, vendors_campus_id: UUID) -> UUID:

@@ -20,7 +20,7 @@ from common.http import (
     signed_in,
 )
 from common.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
-from common.problems import NotFound
+from common.problems import NotFound, ValidationFailed
 from orders.domain.quotes import Wish
 from orders.queries.orders import find_order, page_of_orders, shown_order
 from orders.queries.pages import Row
@@ -33,9 +33,10 @@ from orders.schemas.orders import (
     OrderPageAnswer,
 )
 from orders.use_cases.cancel_order import cancel_order
+from orders.use_cases.check_out_cart import check_out_cart
 from orders.use_cases.dispatch_order import dispatch_order
 from orders.use_cases.find_parts import find_parts
-from orders.use_cases.place_order import Checkout, place_order
+from orders.use_cases.place_order import Checkout, FromCart, place_order
 
 if TYPE_CHECKING:
     from orders.app import Dependencies
@@ -55,18 +56,24 @@ ONE_ORDER = "/api/orders/{order_id:uuid}"
 @requires("orders:place")
 async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey, body: CheckoutRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
+    if (body.items is None) == (body.cart_id is None):
+        raise ValidationFailed.of("items", "give either items or cartId")
+    if body.cart_id is None and body.vendor_id is not None:
+        raise ValidationFailed.of("vendorId", "is told with cartId only")
     asked = Checkout(
-        wishes=[Wish(line.product_id, line.quantity) for line in body.items],
+        wishes=[Wish(line.product_id, line.quantity) for line in body.items or ()],
         campus_id=body.campus_id,
         hub_id=body.hub_id,
         delivery_note=body.delivery_note,
         expected_total_minor=body.expected_total_minor,
+        cart=FromCart(body.cart_id, body.vendor_id) if body.cart_id else None,
     )
+    placing = check_out_cart if asked.cart else place_order
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        placed = await place_order(
+        placed = await placing(
             uow,
+            caller,
             asked,
-            buyer_id=caller.id,
             key=key,
             now=dependencies.clock.now(),
             windows=dependencies.windows,

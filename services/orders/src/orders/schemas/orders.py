@@ -19,7 +19,11 @@ class CheckoutLine(RequestBody):
 
 
 class CheckoutRequest(RequestBody):
-    items: Annotated[list[CheckoutLine], Field(min_length=1, max_length=CHECKOUT_LINES_MAX)]
+    """Either the lines themselves, or the part of the caller's cart that one vendor sells."""
+
+    items: Annotated[list[CheckoutLine] | None, Field(min_length=1, max_length=CHECKOUT_LINES_MAX)] = None
+    cart_id: UUID | None = None
+    vendor_id: Annotated[UUID | None, Field(description="Of a cart that holds several vendors' goods.")] = None
     campus_id: UUID | None = None
     hub_id: UUID | None = None
     delivery_note: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] | None = None
@@ -32,6 +36,13 @@ class CancelRequest(RequestBody):
 
 class EmptyRequest(RequestBody):
     """`{}`: who asks says nothing more."""
+
+
+class OffsetMeta(EnvelopeMeta):
+    page: int
+    limit: int
+    total: int
+    total_pages: Annotated[int, Field(alias="total_pages")]
 
 
 class OrderItemShape(ResponseShape):
@@ -61,6 +72,7 @@ class OrderShape(ResponseShape):
     delivery_note: str | None
     payment_due_at: str
     delivered_at: str | None
+    return_due_at: Annotated[str | None, Field(description="Until when goods of it may be asked back.")]
     revision: int
     created_at: str
     updated_at: str
@@ -76,6 +88,12 @@ class OrderPageAnswer(ResponseShape):
     success: bool
     data: list[OrderShape]
     meta: PageMeta
+
+
+class CampusOrderPageAnswer(ResponseShape):
+    success: bool
+    data: list[OrderShape]
+    meta: OffsetMeta
 
 
 class OrderItemsAnswer(ResponseShape):

@@ -2,21 +2,30 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database import UnitOfWork
 from orders.domain.quotes import Destination, Hub, Offer
+from orders.domain.sales import RunningSale
 
 _READ_FOR_CHECKOUT: Final = """
 SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
        vendor.commission_basis_points, coalesce(vendor.suspended, false) AS vendor_suspended,
        hub.campus_id AS hub_campus_id, hub.delivery_fee_minor,
        EXISTS (SELECT FROM campuses WHERE id = $3 AND active) AS campus_known,
+       sale.id AS sale_id, sale.price_minor AS sale_price_minor, sale.quantity - sale.sold AS sale_remaining,
+       sale.per_buyer_limit AS sale_limit,
+       CASE WHEN sale.id IS NULL THEN 0 ELSE (
+           SELECT coalesce(sum(units.quantity), 0) FROM flash_sale_units AS units
+           WHERE units.sale_id = sale.id AND units.buyer_id = $4 AND NOT units.returned
+       ) END AS sale_taken,
        standing.id AS standing_order_id, standing.fingerprint AS standing_fingerprint
 FROM unnest($1::uuid[]) AS wanted (id)
-LEFT JOIN products AS product ON product.id = wanted.id AND product.removed_at IS NULL
+LEFT JOIN products AS product ON product.id = wanted.id AND product.removed_at IS NULL AND NOT product.draft
 LEFT JOIN vendors AS vendor ON vendor.id = product.vendor_id
+LEFT JOIN flash_sales AS sale ON sale.product_id = product.id AND sale.starts_at <= $6 AND sale.ends_at > $6
 LEFT JOIN hubs AS hub ON hub.id = $2 AND hub.active
 LEFT JOIN orders AS standing ON standing.buyer_id = $4 AND standing.idempotency_key = $5
 """
@@ -32,7 +41,7 @@ WITH placed AS (
     ON CONFLICT (buyer_id, idempotency_key) DO NOTHING
     RETURNING id
 ), reserved AS (
-    SELECT taken.product_id, taken.stock_left FROM placed, reserve_stock($16, $18, $19) AS taken
+    SELECT taken.product_id, taken.stock_left FROM placed, reserve_stock($16, $18, $20) AS taken
 ), items AS (
     INSERT INTO order_items (
         id, order_id, buyer_id, vendor_id, campus_id, position, product_id, name, quantity, unit_price_minor, line_total_minor
@@ -76,9 +85,10 @@ async def read_for_checkout(
     hub_id: UUID | None,
     buyer_id: UUID,
     key: UUID,
+    now: datetime,
 ) -> CheckoutFacts:
     """Reads without locking: what has moved until the order is placed is refused there."""
-    rows = await uow.fetch(_READ_FOR_CHECKOUT, product_ids, hub_id, campus_id, buyer_id, key)
+    rows = await uow.fetch(_READ_FOR_CHECKOUT, product_ids, hub_id, campus_id, buyer_id, key, now)
     first = rows[0]
     hub = None if first["hub_campus_id"] is None else Hub(first["hub_campus_id"], first["delivery_fee_minor"])
     standing = first["standing_order_id"]
@@ -92,12 +102,21 @@ async def read_for_checkout(
                 row["stock"],
                 row["commission_basis_points"],
                 row["vendor_suspended"],
+                _sale(row),
             )
             for row in rows
             if row["product_id"] is not None
         },
         destination=Destination(campus_id, first["campus_known"], hub_id, hub),
         standing=Standing(standing, first["standing_fingerprint"]) if standing else None,
+    )
+
+
+def _sale(row: Any) -> RunningSale | None:
+    if row["sale_id"] is None:
+        return None
+    return RunningSale(
+        row["sale_id"], row["sale_price_minor"], row["sale_remaining"], row["sale_limit"], row["sale_taken"]
     )
 
 
@@ -109,8 +128,10 @@ class Placed(NamedTuple):
     sold_out: list[UUID]
 
 
-async def save_new_order(uow: UnitOfWork, row: dict[str, Any], *, key: UUID, fingerprint: bytes) -> Placed:
-    """Claims the key, writes order, items and timer, and takes the stock; tells how far it came."""
+async def save_new_order(
+    uow: UnitOfWork, row: dict[str, Any], shelf_prices_minor: Sequence[int], *, key: UUID, fingerprint: bytes
+) -> Placed:
+    """Claims the key, writes order, items and timer, and takes the stock at the shelf's prices; tells how far it came."""
     items = row["items"]
     taken = await uow.fetch_row(
         _PLACE_ORDER,
@@ -133,6 +154,7 @@ async def save_new_order(uow: UnitOfWork, row: dict[str, Any], *, key: UUID, fin
         [item["name"] for item in items],
         [item["quantity"] for item in items],
         [item["unitPriceMinor"] for item in items],
+        list(shelf_prices_minor),
     )
     if taken is None:
         raise AssertionError("a SELECT without FROM has one row")

@@ -12,24 +12,39 @@ _FREE_STOCK: Final = """
 WITH locked AS MATERIALIZED (
     SELECT product.id, item.quantity FROM order_items AS item JOIN products AS product ON product.id = item.product_id
     WHERE item.order_id = $1 ORDER BY product.id FOR NO KEY UPDATE OF product
+), returned AS (
+    UPDATE flash_sale_units SET returned = true WHERE order_id = $1 AND NOT returned RETURNING sale_id, quantity
+), given_back AS (
+    UPDATE flash_sales AS sale SET sold = sale.sold - returned.quantity FROM returned WHERE sale.id = returned.sale_id
 )
-UPDATE products AS product SET stock = product.stock + locked.quantity
+UPDATE products AS product SET stock = product.stock + locked.quantity, revision = product.revision + 1
 FROM locked WHERE product.id = locked.id
 RETURNING product.id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
-          product.stock = locked.quantity AS turned, product.removed_at IS NOT NULL AS removed
+          product.stock = locked.quantity AS turned, (product.removed_at IS NOT NULL OR product.draft) AS removed
 """
 _TAKE_STOCK_AGAIN: Final = """
 WITH locked AS MATERIALIZED (
     SELECT product.id, item.quantity FROM order_items AS item JOIN products AS product ON product.id = item.product_id
     WHERE item.order_id = $1 AND product.stock >= item.quantity AND product.removed_at IS NULL
+      AND NOT EXISTS (
+          SELECT FROM flash_sale_units AS units JOIN flash_sales AS sale ON sale.id = units.sale_id
+          WHERE units.order_id = $1 AND units.product_id = product.id AND sale.sold + units.quantity > sale.quantity
+      )
     ORDER BY product.id FOR NO KEY UPDATE OF product
+), retaken AS (
+    UPDATE flash_sale_units SET returned = false
+    WHERE order_id = $1 AND returned
+      AND (SELECT count(*) FROM locked) = (SELECT count(*) FROM order_items WHERE order_id = $1)
+    RETURNING sale_id, quantity
+), sold_again AS (
+    UPDATE flash_sales AS sale SET sold = sale.sold + retaken.quantity FROM retaken WHERE sale.id = retaken.sale_id
 )
-UPDATE products AS product SET stock = product.stock - locked.quantity
+UPDATE products AS product SET stock = product.stock - locked.quantity, revision = product.revision + 1
 FROM locked
 WHERE product.id = locked.id
   AND (SELECT count(*) FROM locked) = (SELECT count(*) FROM order_items WHERE order_id = $1)
 RETURNING product.id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
-          product.stock = 0 AS turned, false AS removed
+          product.stock = 0 AS turned, product.draft AS removed
 """
 _RENAME_VENDOR_ON_PRODUCTS: Final = """
 WITH changed AS MATERIALIZED (
@@ -61,7 +76,7 @@ class Shelf(NamedTuple):
 
 
 async def free_stock(uow: UnitOfWork, order_id: UUID) -> list[Shelf]:
-    """Puts the order's goods back on the shelf."""
+    """Puts the order's goods back on the shelf, and into the sales that they were taken from."""
     return _shelves(await uow.fetch(_FREE_STOCK, order_id))
 
 

@@ -9,14 +9,24 @@ from uuid import UUID
 
 import msgspec
 
+from common.caller import Caller
 from common.clock import iso
 from common.database import UnitOfWork
 from common.ids import new_id
 from contracts.orders import OrderPlaced, PlacedItem, ProductChanged
 from orders import store
-from orders.domain.errors import IdempotencyKeyReused, OutOfStock
+from orders.domain.errors import FlashSaleSoldOut, IdempotencyKeyReused, OutOfStock
 from orders.domain.orders import Windows
 from orders.domain.quotes import Quote, Wish, quote
+from orders.store import sales
+
+
+@dataclass(frozen=True, slots=True)
+class FromCart:
+    """The cart whose lines are wanted, and of which vendor."""
+
+    cart_id: UUID
+    vendor_id: UUID | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,40 +38,54 @@ class Checkout:
     hub_id: UUID | None
     delivery_note: str | None
     expected_total_minor: int | None
+    cart: FromCart | None = None
 
     @property
     def fingerprint(self) -> bytes:
-        """What an Idempotency-Key is bound to: the same content in the same words."""
-        lines = [(wish.product_id, wish.quantity) for wish in self.wishes]
+        """What an Idempotency-Key is bound to: the same content in the same words. A cart changes by its checkout; its id does not."""
+        lines: object = [(wish.product_id, wish.quantity) for wish in self.wishes]
+        if self.cart is not None:
+            lines = (self.cart.cart_id, self.cart.vendor_id)
         content = (lines, self.campus_id, self.hub_id, self.delivery_note, self.expected_total_minor)
         return hashlib.sha256(msgspec.json.encode(content)).digest()
 
+    def same_as(self, standing: store.Standing) -> UUID:
+        """The id of the order that the key is bound to; raises IdempotencyKeyReused when that was asked in other words."""
+        if standing.fingerprint != self.fingerprint:
+            raise IdempotencyKeyReused
+        return standing.order_id
+
 
 async def place_order(
-    uow: UnitOfWork, checkout: Checkout, *, buyer_id: UUID, key: UUID, now: datetime, windows: Windows
+    uow: UnitOfWork, caller: Caller, checkout: Checkout, *, key: UUID, now: datetime, windows: Windows
 ) -> dict[str, Any] | UUID:
     """A buyer orders one vendor's goods: prices and commission are frozen, stock is taken, the payment window opens.
 
     Answers the new order's row, or the id of the order that the key is bound to already (contract sections 3 and 6).
-    Raises the refusals of `quote`, IdempotencyKeyReused (422) and OutOfStock (409).
+    Raises the refusals of `quote`, IdempotencyKeyReused (422), OutOfStock and FlashSaleSoldOut (409).
     """
+    buyer_id = caller.id
     product_ids = [wish.product_id for wish in checkout.wishes]
     facts = await store.read_for_checkout(
-        uow, product_ids, campus_id=checkout.campus_id, hub_id=checkout.hub_id, buyer_id=buyer_id, key=key
+        uow, product_ids, campus_id=checkout.campus_id, hub_id=checkout.hub_id, buyer_id=buyer_id, key=key, now=now
     )
     if facts.standing is not None:
-        return _same_order(facts.standing, checkout)
+        return checkout.same_as(facts.standing)
     quoted = quote(checkout.wishes, facts.offers, facts.destination, checkout.expected_total_minor)
     row = _row(quoted, checkout, buyer_id, now, windows)
-    outcome = await store.save_new_order(uow, row, key=key, fingerprint=checkout.fingerprint)
+    shelf_prices = [line.shelf_price_minor for line in quoted.lines]
+    outcome = await store.save_new_order(uow, row, shelf_prices, key=key, fingerprint=checkout.fingerprint)
     if not outcome.placed:
         standing = await store.find_standing_order(uow, buyer_id, key)
         if standing is None:
             raise AssertionError("the key was refused because its order stands")
-        return _same_order(standing, checkout)
+        return checkout.same_as(standing)
     if outcome.reserved < len(quoted.lines):
         # Somebody was faster, or a price moved since the quote: raising takes everything back.
         raise OutOfStock
+    reduced = [line for line in quoted.lines if line.sale_id is not None]
+    if reduced and not await sales.take_units(uow, row["id"], reduced, now):
+        raise FlashSaleSoldOut
     uow.publish(_order_placed(row))
     for product_id in outcome.sold_out:
         offer, line = facts.offers[product_id], next(line for line in quoted.lines if line.product_id == product_id)
@@ -71,18 +95,12 @@ async def place_order(
                 vendor_id=quoted.vendor_id,
                 campus_id=offer.campus_id,
                 name=line.name,
-                price_minor=line.unit_price_minor,
+                price_minor=line.shelf_price_minor,
                 in_stock=False,
                 removed=False,
             )
         )
     return row
-
-
-def _same_order(standing: store.Standing, checkout: Checkout) -> UUID:
-    if standing.fingerprint != checkout.fingerprint:
-        raise IdempotencyKeyReused
-    return standing.order_id
 
 
 def _row(quoted: Quote, checkout: Checkout, buyer_id: UUID, now: datetime, windows: Windows) -> dict[str, Any]:
@@ -102,6 +120,7 @@ def _row(quoted: Quote, checkout: Checkout, buyer_id: UUID, now: datetime, windo
         "delivery_note": checkout.delivery_note,
         "payment_due_at": now + windows.payment,
         "delivered_at": None,
+        "return_due_at": None,
         "revision": 1,
         "created_at": now,
         "updated_at": now,

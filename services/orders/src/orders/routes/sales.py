@@ -1,0 +1,89 @@
+"""Flash sales: a limited quantity for less, from one moment to another (contract section 11)."""
+
+from typing import TYPE_CHECKING, Annotated, Final
+from uuid import UUID
+
+from fastapi import Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.answers import answers
+from common.http import (
+    LIMIT_DEFAULT,
+    CurrentCaller,
+    Cursor,
+    Limit,
+    dependencies_of,
+    guarded_router,
+    ok,
+    public,
+    requires,
+)
+from common.problems import NotFound
+from orders.domain.sales import SaleTerms
+from orders.queries.sales import find_public_sale, find_sale, page_of_sales
+from orders.schemas.orders import EmptyRequest
+from orders.schemas.sales import FlashSaleAnswer, FlashSalePageAnswer, FlashSaleQuery, FlashSaleRequest
+from orders.use_cases.begin_flash_sale import begin_flash_sale
+from orders.use_cases.end_flash_sale import end_flash_sale
+
+if TYPE_CHECKING:
+    from orders.app import Dependencies
+
+router = guarded_router(tags=["flash sales"])
+
+SALES: Final = "/api/flash-sales"
+
+
+@router.get(SALES, responses=answers(FlashSalePageAnswer, 422))
+@public
+async def list_flash_sales(
+    request: Request,
+    caller: CurrentCaller,
+    query: Annotated[FlashSaleQuery, Query()],
+    limit: Limit = LIMIT_DEFAULT,
+    cursor: Cursor = None,
+) -> Response:
+    """Sales that run or are to come, newest first; `status=ended` shows those of the past."""
+    dependencies: Dependencies = dependencies_of(request)
+    filters = query.model_dump(by_alias=True, exclude_none=True)
+    now = dependencies.clock.now()
+    page = await page_of_sales(dependencies.database, dependencies.cursors, caller, filters, limit, cursor, now=now)
+    return ok(request, page.rows, **page.meta)
+
+
+@router.get(f"{SALES}/{{sale_id}}", responses=answers(FlashSaleAnswer, 404))
+@public
+async def show_flash_sale(request: Request, sale_id: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    sale = await find_public_sale(dependencies.database, sale_id, now=dependencies.clock.now())
+    if sale is None:
+        raise NotFound
+    return ok(request, sale)
+
+
+@router.post(SALES, status_code=201, responses=answers(FlashSaleAnswer, 403, 409, 422, status=201))
+@requires("flash_sales:keep")
+async def begin(request: Request, caller: CurrentCaller, body: FlashSaleRequest) -> Response:
+    """For the vendor of the product, and for the staff of its campus. While it runs, the product is sold under its terms only."""
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+    terms = SaleTerms(
+        body.product_id, body.price_minor, body.quantity, body.per_buyer_limit, body.starts_at, body.ends_at
+    )
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        sale_id = await begin_flash_sale(uow, caller, terms, now=now)
+        sale = await find_sale(uow, sale_id, now=now)
+    return ok(request, sale, status=201)
+
+
+@router.post(f"{SALES}/{{sale_id}}/end", responses=answers(FlashSaleAnswer, 403, 404, 422))
+@requires("flash_sales:keep")
+async def end(request: Request, caller: CurrentCaller, sale_id: UUID, body: EmptyRequest | None = None) -> Response:
+    """Ends the sale now; what was ordered under its terms keeps its price."""
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await end_flash_sale(uow, caller, sale_id, now=now)
+        sale = await find_sale(uow, sale_id, now=now)
+    return ok(request, sale)

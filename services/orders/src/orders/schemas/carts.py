@@ -1,0 +1,43 @@
+"""The cart (contract section 11)."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from common.answers import EnvelopeMeta
+from common.schemas import RequestBody, ResponseShape
+
+
+class CartItemRequest(RequestBody):
+    quantity: Annotated[int, Field(strict=True, ge=1, le=99)]
+
+
+class CartItemShape(ResponseShape):
+    """A line as its product is sold now. `inStock`: so many can be had; `available`: how many can be had."""
+
+    product_id: UUID
+    vendor_id: UUID
+    vendor_name: str | None
+    name: str
+    quantity: int
+    unit_price_minor: int
+    line_total_minor: int
+    price_changed: bool
+    in_stock: bool
+    available: int
+
+
+class CartShape(ResponseShape):
+    """`totalMinor` (kobo) counts the lines that are in stock."""
+
+    id: UUID
+    items: list[CartItemShape]
+    total_minor: int
+    currency: str
+
+
+class CartAnswer(ResponseShape):
+    success: bool
+    data: CartShape
+    meta: EnvelopeMeta

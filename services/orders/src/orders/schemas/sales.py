@@ -1,0 +1,60 @@
+"""Sales of a limited quantity (contract section 11)."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from common.answers import EnvelopeMeta, PageMeta
+from common.schemas import PositiveKobo, RequestBody, ResponseShape
+
+
+class FlashSaleRequest(RequestBody):
+    product_id: UUID
+    price_minor: PositiveKobo
+    quantity: Annotated[int, Field(strict=True, ge=1, le=100_000)]
+    per_buyer_limit: Annotated[int, Field(strict=True, ge=1, le=99)]
+    starts_at: AwareDatetime
+    ends_at: AwareDatetime
+
+
+class FlashSaleQuery(BaseModel):
+    """What the list may be narrowed to. Without a status it holds what is running and what is to come."""
+
+    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
+
+    status: Literal["upcoming", "running", "ended"] | None = None
+    product_id: UUID | None = None
+    vendor_id: UUID | None = None
+    campus_id: UUID | None = None
+
+
+class FlashSaleShape(ResponseShape):
+    id: UUID
+    product_id: UUID
+    product_name: str
+    vendor_id: UUID
+    campus_id: UUID
+    price_minor: int
+    regular_price_minor: int
+    currency: str
+    quantity: int
+    remaining: int
+    per_buyer_limit: int
+    status: Literal["upcoming", "running", "sold_out", "ended"]
+    starts_at: str
+    ends_at: str
+    created_at: str
+
+
+class FlashSaleAnswer(ResponseShape):
+    success: bool
+    data: FlashSaleShape
+    meta: EnvelopeMeta
+
+
+class FlashSalePageAnswer(ResponseShape):
+    success: bool
+    data: list[FlashSaleShape]
+    meta: PageMeta

@@ -1,0 +1,85 @@
+"""Sales of a limited quantity, and the units that orders took of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from orders.domain.quotes import QuotedLine
+from orders.domain.sales import SaleTerms
+
+_LOCK_SALES_OF: Final = "SELECT pg_advisory_xact_lock(hashtextextended('flash sales:' || $1::text, 0))"
+_FIND_PRODUCT: Final = """
+SELECT id, vendor_id, campus_id, price_minor, stock FROM products WHERE id = $1 AND removed_at IS NULL
+"""
+_OTHERS: Final = "SELECT starts_at, ends_at FROM flash_sales WHERE product_id = $1 AND ends_at > $2 LIMIT 100"
+_RECORD: Final = """
+INSERT INTO flash_sales (
+    id, product_id, vendor_id, campus_id, price_minor, quantity, per_buyer_limit, starts_at, ends_at, created_by, created_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+"""
+_FIND: Final = "SELECT vendor_id, campus_id FROM flash_sales WHERE id = $1"
+# A sale that has not begun ends where it would have begun.
+_END: Final = "UPDATE flash_sales SET ends_at = greatest(starts_at, $2) WHERE id = $1 AND ends_at > $2"
+_TAKE_UNITS: Final = "SELECT take_sale_units($1, $2, $3, $4)"
+
+
+@dataclass(frozen=True, slots=True)
+class ProductOnSale:
+    id: UUID
+    vendor_id: UUID
+    campus_id: UUID
+    price_minor: int
+    stock: int
+
+
+async def lock_sales_of(uow: UnitOfWork, product_id: UUID) -> None:
+    """One new sale of a product at a time, until the transaction ends."""
+    await uow.execute(_LOCK_SALES_OF, str(product_id))
+
+
+async def find_product(uow: UnitOfWork, product_id: UUID) -> ProductOnSale | None:
+    row = await uow.fetch_row(_FIND_PRODUCT, product_id)
+    return ProductOnSale(*row) if row else None
+
+
+async def list_other_sales(uow: UnitOfWork, product_id: UUID, now: datetime) -> list[tuple[datetime, datetime]]:
+    """Start and end of the product's sales that are not over."""
+    return [(row["starts_at"], row["ends_at"]) for row in await uow.fetch(_OTHERS, product_id, now)]
+
+
+async def record_sale(
+    uow: UnitOfWork, sale_id: UUID, terms: SaleTerms, product: ProductOnSale, *, created_by: UUID, now: datetime
+) -> None:
+    await uow.execute(
+        _RECORD,
+        sale_id,
+        product.id,
+        product.vendor_id,
+        product.campus_id,
+        terms.price_minor,
+        terms.quantity,
+        terms.per_buyer_limit,
+        terms.starts_at,
+        terms.ends_at,
+        created_by,
+        now,
+    )
+
+
+async def find_keepers(uow: UnitOfWork, sale_id: UUID) -> tuple[UUID, UUID] | None:
+    """Vendor and campus of a sale."""
+    row = await uow.fetch_row(_FIND, sale_id)
+    return (row["vendor_id"], row["campus_id"]) if row else None
+
+
+async def end_sale(uow: UnitOfWork, sale_id: UUID, now: datetime) -> None:
+    await uow.execute(_END, sale_id, now)
+
+
+async def take_units(uow: UnitOfWork, order_id: UUID, reduced: Sequence[QuotedLine], now: datetime) -> bool:
+    """Takes units of running sales for the caller's own new order. False: one was not to be had, and the order must not stay."""
+    sale_ids, quantities = [line.sale_id for line in reduced], [line.quantity for line in reduced]
+    return bool(await uow.fetch_value(_TAKE_UNITS, order_id, sale_ids, quantities, now))

@@ -1,0 +1,149 @@
+"""The cart: the same on every device, true to the shelf, and checked out once."""
+
+import asyncio
+from typing import Any
+from uuid import UUID, uuid4
+
+from common.caller import Caller
+from common.ids import new_id
+from contracts.permissions import permissions_of
+
+
+async def put(market: Any, product_id: UUID, quantity: Any = 1, buyer_id: UUID | None = None) -> Any:
+    path = f"/api/carts/current/items/{product_id}"
+    return await market.service.client.put(path, json={"quantity": quantity}, headers=market.as_buyer(buyer_id))
+
+
+async def cart(market: Any, buyer_id: UUID | None = None) -> dict[str, Any]:
+    answer = await market.service.client.get("/api/carts/current", headers=market.as_buyer(buyer_id))
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]
+
+
+async def check_out(market: Any, body: dict[str, Any], key: UUID | None = None, buyer_id: UUID | None = None) -> Any:
+    headers = market.as_buyer(buyer_id, idempotency_key=key or uuid4())
+    return await market.service.client.post("/api/orders/checkout", json=body, headers=headers)
+
+
+async def test_the_cart_shows_what_the_shelf_says_now(market):
+    rice, stew = await market.sell(price_minor=1_000, stock=5), await market.sell(price_minor=500, stock=5, name="Stew")
+    gone = await market.sell(price_minor=700)
+    for product_id, quantity in ((rice, 2), (stew, 3), (gone, 1)):
+        assert (await put(market, product_id, quantity)).status_code == 200
+    shown = await cart(market)
+    assert [(item["quantity"], item["priceChanged"], item["inStock"]) for item in shown["items"]] == [
+        (2, False, True),
+        (3, False, True),
+        (1, False, True),
+    ]
+    assert shown["totalMinor"] == 2 * 1_000 + 3 * 500 + 700
+    await market.service.fetch("UPDATE products SET price_minor = 1200 WHERE id = $1", rice)
+    await market.service.fetch("UPDATE products SET stock = 2 WHERE id = $1", stew)
+    await market.service.fetch("UPDATE products SET removed_at = now() WHERE id = $1", gone)
+    shown = await cart(market)
+    assert [
+        (item["productId"], item["unitPriceMinor"], item["priceChanged"], item["inStock"], item["available"])
+        for item in shown["items"]
+    ] == [(str(rice), 1_200, True, True, 5), (str(stew), 500, False, False, 2), (str(gone), 700, False, False, 0)]
+    assert shown["totalMinor"] == 2 * 1_200
+    seen = (await put(market, rice, 1)).json()["data"]
+    assert (seen["items"][0]["priceChanged"], seen["items"][0]["quantity"]) == (False, 1)
+    assert (seen["id"], (await cart(market))["id"]) == (shown["id"], shown["id"])
+
+
+async def test_what_cannot_be_put_in_a_cart_is_refused_and_what_is_not_in_it_leaves_it_as_it_was(market):
+    rice = await market.sell()
+    assert (await put(market, new_id())).status_code == 404
+    assert (await put(market, rice, 0)).status_code == 422
+    assert (await put(market, rice, 100)).status_code == 422
+    assert (await put(market, rice, "2")).status_code == 422
+    client, path = market.service.client, f"/api/carts/current/items/{rice}"
+    assert (await client.put(path, json={"quantity": 1})).status_code == 401
+    assert (await client.put(path, json={"quantity": 1, "price": 1}, headers=market.as_buyer())).status_code == 422
+    assert (await cart(market))["items"] == []
+    assert (await client.delete(path, headers=market.as_buyer())).json()["data"]["items"] == []
+    await put(market, rice)
+    assert (await client.delete(path, headers=market.as_buyer())).json()["data"]["items"] == []
+    await put(market, rice)
+    assert (await client.delete("/api/carts/current", headers=market.as_buyer())).json()["data"]["items"] == []
+
+
+async def test_a_full_cart_takes_no_further_product_and_still_changes_its_own(market):
+    rows = [(market.buyer_id, new_id(), market.vendor_id, "thing", 1, 1, market.clock.now()) for _ in range(99)]
+    for row in rows:
+        await market.service.fetch("INSERT INTO cart_items VALUES ($1, $2, $3, $4, $5, $6, $7)", *row)
+    rice, stew = await market.sell(), await market.sell()
+    assert (await put(market, rice)).status_code == 200
+    assert (await put(market, stew)).status_code == 409
+    assert (await put(market, rice, 4)).status_code == 200
+    assert len((await cart(market))["items"]) == 100
+
+
+async def test_nobody_sees_or_writes_another_s_cart(market):
+    rice = await market.sell()
+    await put(market, rice)
+    stranger = new_id()
+    assert (await cart(market, stranger))["items"] == []
+    foreign = await check_out(market, {"cartId": (await cart(market))["id"]}, buyer_id=stranger)
+    assert (foreign.status_code, foreign.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+    thief = Caller(user_id=stranger, permissions=permissions_of(["buyer"]))
+    async with market.service.runtime.database.unit_of_work(acting_as=thief) as uow:
+        assert await uow.fetch("SELECT * FROM cart_items") == []
+        assert await uow.execute("UPDATE cart_items SET quantity = 99") == 0
+        assert await uow.execute("DELETE FROM cart_items") == 0
+
+
+async def test_checkout_takes_one_vendor_s_part_and_leaves_the_rest(market):
+    other_vendor = new_id()
+    rice, stew = await market.sell(price_minor=1_000), await market.sell(price_minor=500)
+    phone = await market.sell(price_minor=9_000, vendor_id=other_vendor)
+    for product_id in (rice, stew, phone):
+        await put(market, product_id, 2)
+    cart_id = (await cart(market))["id"]
+
+    undecided = await check_out(market, {"cartId": cart_id})
+    assert (undecided.status_code, undecided.json()["invalid_params"][0]["name"]) == (422, "vendorId")
+    absent = await check_out(market, {"cartId": cart_id, "vendorId": str(new_id())})
+    assert (absent.status_code, absent.json()["invalid_params"][0]["name"]) == (422, "vendorId")
+    moved = await check_out(market, {"cartId": cart_id, "vendorId": str(market.vendor_id), "expectedTotalMinor": 1})
+    assert moved.status_code == 409
+    assert len((await cart(market))["items"]) == 3
+
+    body, key = {"cartId": cart_id, "vendorId": str(market.vendor_id)}, uuid4()
+    placed = await check_out(market, body, key)
+    assert placed.status_code == 201, placed.text
+    order = placed.json()["data"]
+    assert (order["totalMinor"], [item["productId"] for item in order["items"]]) == (3_000, [str(rice), str(stew)])
+    assert [item["productId"] for item in (await cart(market))["items"]] == [str(phone)]
+    again = await check_out(market, body, key)
+    assert (again.status_code, again.json()["data"]["id"]) == (201, order["id"])
+    other = await check_out(market, {"cartId": cart_id}, key)
+    assert (other.status_code, other.json()["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+    rest = await check_out(market, {"cartId": cart_id})
+    assert (rest.status_code, rest.json()["data"]["vendorId"]) == (201, str(other_vendor))
+    empty = await check_out(market, {"cartId": cart_id})
+    assert (empty.status_code, empty.json()["invalid_params"][0]["name"]) == (422, "cartId")
+
+
+async def test_items_and_cart_exclude_each_other(market):
+    rice = await market.sell()
+    line = [{"productId": str(rice), "quantity": 1}]
+    for body in ({}, {"items": line, "cartId": str(uuid4())}, {"items": line, "vendorId": str(market.vendor_id)}):
+        assert (await check_out(market, body)).status_code == 422
+    assert await market.stock_of(rice) == 10
+
+
+async def test_of_ten_checkouts_of_one_cart_at_once_one_places_the_order(market):
+    rice = await market.sell(stock=50)
+    await put(market, rice, 3)
+    body = {"cartId": (await cart(market))["id"]}
+    answers = await asyncio.gather(*(check_out(market, body) for _ in range(10)))
+    assert sorted(answer.status_code for answer in answers) == [201] + [422] * 9
+    assert await market.stock_of(rice) == 47
+
+    await put(market, rice, 3)
+    key = uuid4()
+    answers = await asyncio.gather(*(check_out(market, body, key) for _ in range(10)))
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.json()["data"]["id"] for answer in answers}) == 1
+    assert await market.stock_of(rice) == 44

@@ -1,0 +1,204 @@
+"""Flash sales: price, quantity and limit hold whoever comes at once."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+import pytest
+
+from common.caller import Caller
+from common.clock import iso
+from common.ids import new_id
+from contracts.permissions import permissions_of
+from orders.timers import fire_timers_once
+
+
+async def begin(market: Any, product_id: UUID, headers: dict[str, str] | None = None, **terms: Any) -> Any:
+    now = market.clock.now()
+    body = {
+        "productId": str(product_id),
+        "priceMinor": 600,
+        "quantity": 20,
+        "perBuyerLimit": 2,
+        "startsAt": iso(now),
+        "endsAt": iso(now + timedelta(hours=1)),
+        **terms,
+    }
+    return await market.service.client.post("/api/flash-sales", json=body, headers=headers or market.as_merchant())
+
+
+async def begun(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any]:
+    answer = await begin(market, product_id, **terms)
+    assert answer.status_code == 201, answer.text
+    return answer.json()["data"]
+
+
+async def sale_of(market: Any, sale: dict[str, Any]) -> dict[str, Any]:
+    return (await market.service.client.get(f"/api/flash-sales/{sale['id']}")).json()["data"]
+
+
+async def test_five_hundred_buyers_at_once_for_twenty_units_give_twenty_orders_at_the_sale_price(market):
+    product_id = await market.sell(price_minor=1_000, stock=100)
+    sale = await begun(market, product_id)
+    answers = await asyncio.gather(*(market.checkout(product_id, buyer_id=new_id()) for _ in range(500)))
+    placed = [answer.json()["data"] for answer in answers if answer.status_code == 201]
+    assert [order["totalMinor"] for order in placed] == [600] * 20
+    refused = [answer.json() for answer in answers if answer.status_code != 201]
+    assert {(problem["status"], problem["code"]) for problem in refused} == {(409, "CONCURRENCY_CONFLICT")}
+    shown = await sale_of(market, sale)
+    assert (shown["remaining"], shown["status"], await market.stock_of(product_id)) == (0, "sold_out", 80)
+    assert len(await market.service.fetch("SELECT FROM orders")) == 20
+
+
+async def test_one_buyer_gets_no_more_than_the_limit_however_many_requests_they_send_at_once(market):
+    product_id = await market.sell(price_minor=1_000, stock=100)
+    await begun(market, product_id, perBuyerLimit=3)
+    answers = await asyncio.gather(*(market.checkout(product_id) for _ in range(12)))
+    assert sorted(answer.status_code for answer in answers) == [201] * 3 + [409] * 9
+    assert (await market.checkout(product_id, 3, buyer_id=new_id())).status_code == 201
+    too_many = await market.checkout(product_id, 4, buyer_id=new_id())
+    assert (too_many.status_code, "at most 3" in too_many.json()["detail"]) == (409, True)
+
+
+async def test_a_sale_holds_from_its_start_to_its_end_and_freezes_the_price(market):
+    product_id = await market.sell(price_minor=1_000, stock=100)
+    now = market.clock.now()
+    starts_at, ends_at = now + timedelta(minutes=10), now + timedelta(minutes=20)
+    sale = await begun(market, product_id, startsAt=iso(starts_at), endsAt=iso(ends_at))
+    assert sale["status"] == "upcoming"
+    assert (await market.ordered(product_id))["totalMinor"] == 1_000
+    market.clock.advance(timedelta(minutes=10))
+    order = await market.ordered(product_id)
+    assert (order["totalMinor"], (await sale_of(market, sale))["status"]) == (600, "running")
+    market.clock.advance(timedelta(minutes=10))
+    assert (await market.ordered(product_id, buyer_id=new_id()))["totalMinor"] == 1_000
+    assert (await sale_of(market, sale))["status"] == "ended"
+    assert (await market.show(order))["totalMinor"] == 600
+
+
+async def test_units_go_back_with_an_order_that_stops_and_a_late_charge_takes_them_again_or_gives_all_back(market):
+    product_id = await market.sell(price_minor=1_000, stock=100)
+    sale = await begun(market, product_id, quantity=2, perBuyerLimit=1)
+    first, second = await market.ordered(product_id), await market.ordered(product_id, buyer_id=new_id())
+    assert (await market.checkout(product_id, buyer_id=new_id())).status_code == 409
+    market.clock.advance(timedelta(minutes=16))
+    await fire_timers_once(market.service.dependencies)
+    assert (await market.status_of(first), await market.status_of(second)) == ("expired", "expired")
+    assert (await sale_of(market, sale))["remaining"] == 2
+
+    await market.pay(first)
+    assert (await market.status_of(first), (await sale_of(market, sale))["remaining"]) == ("paid_escrow", 1)
+    assert (await market.checkout(product_id)).status_code == 409, "the buyer's share is used again"
+    await market.ordered(product_id, buyer_id=new_id())
+    await market.pay(second)
+    assert (await market.status_of(second), (await sale_of(market, sale))["remaining"]) == ("refund_pending", 0)
+    assert await market.stock_of(product_id) == 98
+
+
+async def test_who_may_begin_a_sale_and_on_which_terms(market):
+    product_id = await market.sell(price_minor=1_000, stock=30)
+    other_campus = market.as_staff("campus_admin", new_id())
+    own_campus = market.as_staff("campus_admin", market.campus_id)
+    now = market.clock.now()
+    refusals = {
+        "buyer": (await begin(market, product_id, market.as_buyer()), 403),
+        "another vendor": (await begin(market, product_id, market.as_merchant(new_id())), 403),
+        "another campus": (await begin(market, product_id, other_campus), 403),
+        "no product": (await begin(market, new_id()), 422),
+        "not cheaper": (await begin(market, product_id, priceMinor=1_000), 422),
+        "free": (await begin(market, product_id, priceMinor=0), 422),
+        "more than the stock": (await begin(market, product_id, quantity=31), 422),
+        "limit above quantity": (await begin(market, product_id, perBuyerLimit=21), 422),
+        "over": (await begin(market, product_id, startsAt=iso(now - timedelta(hours=2)), endsAt=iso(now)), 422),
+        "backwards": (await begin(market, product_id, startsAt=iso(now + timedelta(hours=2))), 422),
+        "for a year": (await begin(market, product_id, endsAt=iso(now + timedelta(days=365))), 422),
+        "no zone": (await begin(market, product_id, startsAt="2026-01-05T12:00:00"), 422),
+        "unknown field": (await begin(market, product_id, sold=3), 422),
+    }
+    assert {case: answer.status_code for case, (answer, _) in refusals.items()} == {
+        case: status for case, (_, status) in refusals.items()
+    }
+    assert await market.service.fetch("SELECT * FROM flash_sales") == []
+    assert (await begin(market, product_id, own_campus)).status_code == 201
+    assert (await begin(market, product_id)).status_code == 409
+
+
+async def test_of_two_sales_of_one_product_begun_at_once_one_stands(market):
+    product_id = await market.sell(price_minor=1_000, stock=30)
+    answers = await asyncio.gather(*(begin(market, product_id) for _ in range(5)))
+    assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409, 409]
+
+
+async def test_its_keeper_ends_a_sale_and_another_may_follow(market):
+    product_id = await market.sell(price_minor=1_000, stock=30)
+    sale = await begun(market, product_id)
+    path, client = f"/api/flash-sales/{sale['id']}/end", market.service.client
+    assert (await client.post(path, json={}, headers=market.as_merchant(new_id()))).status_code == 403
+    for _ in range(2):
+        ended = await client.post(path, json={}, headers=market.as_merchant())
+        assert (ended.status_code, ended.json()["data"]["status"]) == (200, "ended")
+    assert (await market.ordered(product_id))["totalMinor"] == 1_000
+    assert (await client.get("/api/flash-sales")).json()["data"] == []
+    assert [row["id"] for row in (await client.get("/api/flash-sales?status=ended")).json()["data"]] == [sale["id"]]
+    assert (await begin(market, product_id)).status_code == 201
+    assert (
+        await client.post(f"/api/flash-sales/{uuid4()}/end", json={}, headers=market.as_merchant())
+    ).status_code == 404
+
+
+async def test_the_list_is_walked_by_cursor_and_filtered(market):
+    sales = []
+    for _ in range(3):
+        market.clock.advance(timedelta(seconds=1))
+        sales.append((await begun(market, await market.sell(price_minor=1_000, stock=30)))["id"])
+    client, seen, cursor = market.service.client, [], ""
+    while True:
+        page = (await client.get(f"/api/flash-sales?limit=2&vendorId={market.vendor_id}{cursor}")).json()
+        seen += [row["id"] for row in page["data"]]
+        if not page["meta"]["has_more"]:
+            break
+        cursor = f"&cursor={page['meta']['next_cursor']}"
+    assert seen == sales[::-1]
+    assert (await client.get(f"/api/flash-sales?vendorId={new_id()}")).json()["data"] == []
+    assert (await client.get(f"/api/flash-sales?campusId={market.campus_id}&limit=2{cursor}")).status_code == 422
+
+
+async def test_the_database_lets_nobody_write_what_was_sold_or_take_units_without_an_order(market):
+    product_id = await market.sell(price_minor=1_000, stock=30)
+    sale = await begun(market, product_id)
+    merchant = Caller(
+        user_id=market.merchant_id, vendor_id=market.vendor_id, permissions=permissions_of(["buyer", "merchant"])
+    )
+    stranger = Caller(user_id=new_id(), vendor_id=new_id(), permissions=permissions_of(["buyer", "merchant"]))
+    database = market.service.runtime.database
+    order = await market.ordered(await market.sell())
+    for statement in (
+        "UPDATE flash_sales SET sold = 0",
+        "UPDATE flash_sales SET quantity = 1000",
+        "DELETE FROM flash_sales",
+        "INSERT INTO flash_sale_units VALUES (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1)",
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with database.unit_of_work(acting_as=merchant) as uow:
+                await uow.execute(statement)
+    async with database.unit_of_work(acting_as=stranger) as uow:
+        assert await uow.execute("UPDATE flash_sales SET ends_at = now() + interval '1 year'") == 0
+        for order_id in (new_id(), UUID(order["id"])):
+            taken = await uow.fetch_value(
+                "SELECT take_sale_units($1, $2, $3, now())", order_id, [UUID(sale["id"])], [1]
+            )
+            assert taken is False
+    assert (await sale_of(market, sale))["remaining"] == 20
+
+
+async def test_the_cart_shows_the_sale_s_price_while_it_runs(market):
+    product_id = await market.sell(price_minor=1_000, stock=30)
+    await begun(market, product_id)
+    path = f"/api/carts/current/items/{product_id}"
+    shown = await market.service.client.put(path, json={"quantity": 2}, headers=market.as_buyer())
+    assert shown.json()["data"]["totalMinor"] == 1_200
+    market.clock.advance(timedelta(hours=2))
+    later = (await market.service.client.get("/api/carts/current", headers=market.as_buyer())).json()["data"]
+    assert (later["totalMinor"], later["items"][0]["priceChanged"]) == (2_000, True)
