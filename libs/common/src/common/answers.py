@@ -50,6 +50,8 @@ _REFUSALS: Final[Mapping[int, str]] = {
     403: "The caller's role or part in the order does not permit this.",
     404: "There is no such resource, or the caller may not see it.",
     409: "The present state does not allow this.",
+    413: "The body is larger than this door takes.",
+    415: "The body is of a media type that this door does not read.",
     422: "The request is not valid; `invalid_params` names what is not.",
     429: "Too many wrong tries: the delivery PIN is locked.",
 }

@@ -12,6 +12,8 @@ PAYOUTS: Final = "payouts"
 NOTIFICATIONS: Final = "notifications"
 UPSTREAMS: Final = (IDENTITY, ORDERS, PAYMENTS, PAYOUTS, NOTIFICATIONS)
 
+# An image of 5 MiB, and the frame of multipart/form-data around it; the service holds the file itself to 5 MiB.
+IMAGE_BODY_BYTES_MAX: Final = 5 * MIB + 4 * KIB
 # A dispatch asks the payment gateway for every payout of its batch; everything else answers in far less.
 DISPATCH_SECONDS_MAX: Final = 100.0
 
@@ -95,6 +97,16 @@ ROUTES: Final[tuple[Route, ...]] = (
     # Catalog and orders (sections 6 and 11)
     _browse("/api/products", ORDERS),
     _browse("/api/products/:id", ORDERS),
+    _act("/api/products", ORDERS),
+    _read("/api/products/mine", ORDERS),
+    Route("PUT", "/api/products/:id", ORDERS),
+    Route("PATCH", "/api/products/:id", ORDERS),
+    Route("DELETE", "/api/products/:id", ORDERS),
+    Route("POST", "/api/products/:id/images", ORDERS, media=Media.IMAGE, body_bytes_max=IMAGE_BODY_BYTES_MAX),
+    Route("DELETE", "/api/products/:id/images/:id", ORDERS),
+    _browse("/api/categories", ORDERS),
+    _browse("/media/:id", ORDERS),
+    _browse("/media/:id/thumbnail", ORDERS),
     _act_once("/api/orders/checkout", ORDERS),
     _read("/api/orders", ORDERS),
     _read("/api/orders/:id", ORDERS),

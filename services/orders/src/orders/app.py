@@ -1,24 +1,36 @@
 """Composition root: settings to dependencies, and the service as a value."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+
+import httpx
 
 from common.clock import Clock
 from common.cursors import CursorSigner
 from common.database import Database
 from common.process import Loop, Runtime, Service
 from common.sealing import Sealer
+from orders.clients.media import Bucket, Folder, MediaStore
+from orders.clients.pictures import Studio
+from orders.clients.s3_signature import Key
 from orders.consumers import SUBSCRIPTIONS
 from orders.demo import load_demo_data
 from orders.domain.orders import Windows
 from orders.domain.pins import PinKey
+from orders.routes.campus_orders import router as campus_orders
+from orders.routes.carts import router as carts
 from orders.routes.delivery import router as delivery
+from orders.routes.disputes import router as disputes
+from orders.routes.media import router as media
+from orders.routes.merchants import router as merchants
 from orders.routes.orders import router as orders
 from orders.routes.products import router as products
 from orders.routes.products import shelves
+from orders.routes.returns import router as returns
 from orders.routes.reviews import router as reviews
+from orders.routes.sales import router as sales
 from orders.settings import Settings
 from orders.timers import TIMERS_EVERY_SECONDS, fire_timers_once
 from orders.use_cases.issue_delivery_pin import PinOffice
@@ -34,12 +46,23 @@ class Dependencies:
     cursors: CursorSigner
     windows: Windows
     pins: PinOffice
+    studio: Studio
+    media: MediaStore
+    media_url: str
 
 
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
-    """Nothing here needs closing: the runtime holds the connections."""
-    yield Dependencies(
+    """The runtime holds the connections; what is closed here is what pictures need."""
+    async with AsyncExitStack() as stack:
+        studio = Studio()
+        stack.callback(studio.close)
+        media = await _media_store(settings, runtime, stack)
+        yield _dependencies(settings, runtime, studio, media)
+
+
+def _dependencies(settings: Settings, runtime: Runtime, studio: Studio, media: MediaStore) -> Dependencies:
+    return Dependencies(
         settings=settings,
         clock=runtime.clock,
         database=runtime.database,
@@ -48,6 +71,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             payment=timedelta(seconds=settings.payment_window_seconds),
             vendor_idle=timedelta(seconds=settings.vendor_idle_seconds),
             pin=timedelta(seconds=settings.pin_window_seconds),
+            returns=timedelta(seconds=settings.return_window_seconds),
         ),
         pins=PinOffice(
             key=PinKey(settings.pin_key),
@@ -56,7 +80,19 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             sent=Sealer(settings.sealing_key),
             length=settings.delivery_pin_length,
         ),
+        studio=studio,
+        media=media,
+        media_url=(settings.media_url or f"{settings.base_url}/media").rstrip("/"),
     )
+
+
+async def _media_store(settings: Settings, runtime: Runtime, stack: AsyncExitStack) -> MediaStore:
+    """The bucket when one is named, else the folder."""
+    if not settings.media_s3_endpoint:
+        return Folder(settings.media_folder)
+    key = Key(settings.media_s3_access_key, settings.media_s3_secret_key, settings.media_s3_region)
+    http = await stack.enter_async_context(httpx.AsyncClient())
+    return Bucket(http, settings.media_s3_endpoint, settings.media_s3_bucket, key, runtime.clock)
 
 
 def loops(dependencies: Dependencies) -> list[Loop]:
@@ -68,7 +104,7 @@ SERVICE = Service(
     name="orders",
     settings=Settings,
     compose=compose,
-    routers=[shelves, products, orders, delivery, reviews],
+    routers=[shelves, merchants, products, media, orders, delivery, disputes, returns, campus_orders, reviews, carts, sales],
     subscriptions=SUBSCRIPTIONS,
     loops=loops,
     commands={"demo-data": load_demo_data},

@@ -1,7 +1,7 @@
 """The service's tables as SQLAlchemy knows them, for `alembic check`. Their meaning and their policies are in the migrations."""
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 
 from common.tables import attach_messaging_tables
 
@@ -9,7 +9,7 @@ metadata = sa.MetaData()
 attach_messaging_tables(metadata)
 
 _INSTANT = sa.TIMESTAMP(timezone=True)
-_ON_THE_SHELF = sa.text("removed_at IS NULL")
+_ON_THE_SHELF = sa.text("removed_at IS NULL AND NOT draft")
 
 sa.Table(
     "products",
@@ -31,11 +31,17 @@ sa.Table(
     sa.Column(
         "words",
         TSVECTOR,
-        sa.Computed("to_tsvector('english', name || ' ' || category || ' ' || description)", persisted=True),
+        sa.Computed(
+            "setweight(to_tsvector('english', name), 'A') || setweight(to_tsvector('english', category), 'B') || "
+            "setweight(to_tsvector('english', description), 'D')",
+            persisted=True,
+        ),
     ),
     sa.Column("created_at", _INSTANT, nullable=False),
     sa.Column("updated_at", _INSTANT, nullable=False),
     sa.Column("removed_at", _INSTANT),
+    sa.Column("draft", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.CheckConstraint("jsonb_array_length(images) <= 8", name="products_images_at_most_8"),
     sa.CheckConstraint("price_minor > 0", name="products_price_minor_positive"),
     sa.CheckConstraint("stock >= 0", name="products_stock_never_negative"),
     sa.CheckConstraint("currency = 'NGN'", name="products_currency_ngn"),
@@ -45,6 +51,16 @@ sa.Table(
     sa.Index("products_newest_of_category", "category", "created_at", "id", postgresql_where=_ON_THE_SHELF),
     sa.Index("products_priced_of_category", "category", "price_minor", "id", postgresql_where=_ON_THE_SHELF),
     sa.Index("products_newest_of_campus", "campus_id", "created_at", "id", postgresql_where=_ON_THE_SHELF),
+    sa.Index("products_words", "words", postgresql_using="gin", postgresql_where=_ON_THE_SHELF),
+    sa.Index("products_own", "vendor_id", "created_at", "id"),
+)
+
+sa.Table(
+    "search_words",
+    metadata,
+    sa.Column("word", sa.Text(collation="C"), primary_key=True),
+    sa.Column("spellings", ARRAY(sa.Text), sa.Computed("spellings_of(word)", persisted=True), nullable=False),
+    sa.Index("search_words_spelled", "spellings", postgresql_using="gin"),
 )
 
 sa.Table(
@@ -105,11 +121,15 @@ sa.Table(
     sa.Column("revision", sa.Integer, nullable=False),
     sa.Column("created_at", _INSTANT, nullable=False),
     sa.Column("updated_at", _INSTANT, nullable=False),
+    sa.Column("escrow_minor", sa.BigInteger, nullable=False),
+    sa.Column("escrow_sequence", sa.BigInteger, nullable=False),
+    sa.Column("return_due_at", _INSTANT),
     sa.UniqueConstraint("buyer_id", "idempotency_key", name="orders_idempotency_key_once_per_buyer"),
     sa.Index("orders_newest", "created_at", "id"),
     sa.Index("orders_newest_of_buyer", "buyer_id", "created_at", "id"),
     sa.Index("orders_newest_of_vendor", "vendor_id", "created_at", "id"),
     sa.Index("orders_newest_of_campus", "campus_id", "created_at", "id"),
+    sa.Index("orders_dearest", "total_amount", "id"),
 )
 
 sa.Table(
@@ -175,6 +195,77 @@ sa.Table(
 )
 
 sa.Table(
+    "order_disputes",
+    metadata,
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="order_disputes_order"), primary_key=True),
+    sa.Column("buyer_id", sa.Uuid, nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("cause", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("details", sa.Text),
+    sa.Column("raised_by", sa.Uuid),
+    sa.Column("raised_at", _INSTANT, nullable=False),
+)
+
+sa.Table(
+    "dispute_resolutions",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="dispute_resolutions_order"), nullable=False),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("refund_minor", sa.BigInteger, nullable=False),
+    sa.Column("release_minor", sa.BigInteger),
+    sa.Column("refund_id", sa.Uuid),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("prepared_by", sa.Uuid, nullable=False),
+    sa.Column("prepared_at", _INSTANT, nullable=False),
+    sa.Column("decided_by", sa.Uuid),
+    sa.Column("decided_at", _INSTANT),
+    sa.Index(
+        "dispute_resolutions_one_prepared", "order_id", unique=True, postgresql_where=sa.text("status = 'prepared'")
+    ),
+    sa.Index(
+        "dispute_resolutions_one_approved", "order_id", unique=True, postgresql_where=sa.text("status = 'approved'")
+    ),
+    sa.Index("dispute_resolutions_of_order", "order_id"),
+    sa.Index("dispute_resolutions_newest", "prepared_at", "id"),
+)
+
+sa.Table(
+    "return_requests",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="return_requests_order"), nullable=False),
+    sa.Column("buyer_id", sa.Uuid, nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("refund_minor", sa.BigInteger),
+    sa.Column("refund_id", sa.Uuid),
+    sa.Column("decided_by", sa.Uuid),
+    sa.Column("decision_reason", sa.Text),
+    sa.Column("decided_at", _INSTANT),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Index("return_requests_of_order", "order_id", "created_at", "id"),
+)
+
+sa.Table(
+    "return_request_items",
+    metadata,
+    sa.Column(
+        "return_request_id",
+        sa.Uuid,
+        sa.ForeignKey("return_requests.id", name="return_request_items_request"),
+        primary_key=True,
+    ),
+    sa.Column(
+        "item_id", sa.Uuid, sa.ForeignKey("order_items.id", name="return_request_items_item"), primary_key=True
+    ),
+    sa.Column("quantity", sa.Integer, nullable=False),
+    sa.Index("return_request_items_of_item", "item_id"),
+)
+
+sa.Table(
     "reviews",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -208,4 +299,53 @@ sa.Table(
         postgresql_where=sa.text("product_id IS NOT NULL"),
     ),
     sa.Index("reviews_newest", "created_at", "id"),
+)
+
+sa.Table(
+    "cart_items",
+    metadata,
+    sa.Column("buyer_id", sa.Uuid, primary_key=True),
+    sa.Column("product_id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("price_seen_minor", sa.BigInteger, nullable=False),
+    sa.Column("quantity", sa.Integer, nullable=False),
+    sa.Column("added_at", _INSTANT, nullable=False),
+    sa.CheckConstraint("quantity BETWEEN 1 AND 99", name="cart_items_quantity_1_to_99"),
+)
+
+sa.Table(
+    "flash_sales",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("product_id", sa.Uuid, sa.ForeignKey("products.id", name="flash_sales_product"), nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("campus_id", sa.Uuid, nullable=False),
+    sa.Column("price_minor", sa.BigInteger, nullable=False),
+    sa.Column("quantity", sa.Integer, nullable=False),
+    sa.Column("sold", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("per_buyer_limit", sa.Integer, nullable=False),
+    sa.Column("starts_at", _INSTANT, nullable=False),
+    sa.Column("ends_at", _INSTANT, nullable=False),
+    sa.Column("created_by", sa.Uuid, nullable=False),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.CheckConstraint("price_minor > 0", name="flash_sales_price_minor_positive"),
+    sa.CheckConstraint("sold BETWEEN 0 AND quantity", name="flash_sales_never_sold_out_twice"),
+    sa.CheckConstraint("per_buyer_limit BETWEEN 1 AND quantity", name="flash_sales_limit_within_quantity"),
+    sa.CheckConstraint("ends_at >= starts_at", name="flash_sales_end_after_their_start"),
+    sa.Index("flash_sales_of_product", "product_id", "ends_at"),
+    sa.Index("flash_sales_newest", "created_at", "id"),
+)
+
+sa.Table(
+    "flash_sale_units",
+    metadata,
+    sa.Column("order_id", sa.Uuid, sa.ForeignKey("orders.id", name="flash_sale_units_order"), primary_key=True),
+    sa.Column("sale_id", sa.Uuid, sa.ForeignKey("flash_sales.id", name="flash_sale_units_sale"), primary_key=True),
+    sa.Column("buyer_id", sa.Uuid, nullable=False),
+    sa.Column("product_id", sa.Uuid, nullable=False),
+    sa.Column("quantity", sa.Integer, nullable=False),
+    sa.Column("returned", sa.Boolean, nullable=False, server_default=sa.text("false")),
+    sa.CheckConstraint("quantity BETWEEN 1 AND 99", name="flash_sale_units_quantity_1_to_99"),
+    sa.Index("flash_sale_units_of_buyer", "sale_id", "buyer_id"),
 )

@@ -1,8 +1,6 @@
 """The shelf, for everybody (contract section 11)."""
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -12,7 +10,17 @@ import msgspec
 from common.caller import Caller
 from common.cursors import CursorSigner
 from common.database import Database
+from orders.domain.catalog import search_words
 from orders.queries.pages import Page, Row
+from orders.queries.search import (
+    CORRECTED_WORDS_MAX,
+    NEAR_WORDS,
+    Corrections,
+    Position,
+    Sort,
+    product_statement,
+    search_terms,
+)
 
 _PRODUCT_COLUMNS: Final = """
     id, vendor_id AS "vendorId", vendor_name AS "vendorName", campus_id AS "campusId", name, description, category,
@@ -20,37 +28,20 @@ _PRODUCT_COLUMNS: Final = """
     round(rating_sum::numeric / nullif(rating_count, 0), 2)::float8 AS rating, rating_count AS "ratingCount",
     revision, created_at AS "createdAt"
 """
-_PRODUCT: Final = f"SELECT {_PRODUCT_COLUMNS} FROM products WHERE id = $1 AND removed_at IS NULL"
+_PRODUCT: Final = f"SELECT {_PRODUCT_COLUMNS} FROM shelf WHERE id = $1"
+_CATEGORIES: Final = """
+SELECT category, count(*) AS products FROM shelf GROUP BY category ORDER BY products DESC, category LIMIT 100
+"""
 
-
-@dataclass(frozen=True, slots=True)
-class Sort:
-    """An order of the product list; `column` and `id` together say where a page ends."""
-
-    column: str
-    field: str
-    descending: bool
-
-
+_NEWEST: Final = Sort("created_at", "createdAt", descending=True)
 SORTS: Final[Mapping[str, Sort]] = {
-    "newest": Sort("created_at", "createdAt", descending=True),
+    "newest": _NEWEST,
     "price_asc": Sort("price_minor", "priceMinor", descending=False),
     "price_desc": Sort("price_minor", "priceMinor", descending=True),
-}
-# Each filter is a clause with one value; what is not asked for does not stand in the statement, so that each combination has the
-# plan that fits it. asyncpg keeps them prepared.
-_PRODUCT_FILTERS: Final[Mapping[str, str]] = {
-    "q": "words @@ to_tsquery('english', {})",
-    "vendorId": "vendor_id = {}",
-    "campusId": "campus_id = {}",
-    "category": "category = {}",
-    "minPriceMinor": "price_minor >= {}",
-    "maxPriceMinor": "price_minor <= {}",
-    "inStock": "(stock > 0) = {}",
+    # Without words all products are equally relevant.
+    "relevance": _NEWEST,
 }
 _WITHOUT_FRACTION: Final = len("2026-01-01T00:00:00Z")
-# More words make a search narrower than any name, and dearer.
-_SEARCH_WORDS_MAX: Final = 8
 
 
 async def page_of_products(
@@ -61,51 +52,81 @@ async def page_of_products(
     sort_name: str,
     limit: int,
     cursor: str | None,
+    *,
+    media_url: str = "",
 ) -> Page:
-    """One page of what is on the shelf, in one round trip: it is public, so nobody's settings are told to the database."""
+    """One page of what is on the shelf, in one round trip: it is public, so nobody's settings are told to the database.
+
+    A search that finds nothing is read again with each unknown word as its nearest known ones; its cursor says how it was read.
+    """
     sort = SORTS[sort_name]
     scope = ["products", sort_name, *filters.items(), caller.user_id]
-    clauses, values = ["removed_at IS NULL"], []
-    for name, value in filters.items():
-        values.append(_search_terms(value) if name == "q" else value)
-        clauses.append(_PRODUCT_FILTERS[name].format(f"${len(values)}"))
+    after, corrections = None, []
     if cursor is not None:
-        mark, last_id = signer.open(scope, cursor)
-        values += [datetime.fromisoformat(mark) if sort.column == "created_at" else mark, UUID(last_id)]
-        clauses.append(f"({sort.column}, id) {'<' if sort.descending else '>'} (${len(values) - 1}, ${len(values)})")
-    direction = "DESC" if sort.descending else "ASC"
-    statement = (
-        f"SELECT {_PRODUCT_COLUMNS} FROM products WHERE {' AND '.join(clauses)} "
-        f"ORDER BY {sort.column} {direction}, id {direction} LIMIT {limit + 1}"
-    )
-    records = await database.fetch_public(statement, *values)
+        tier, mark, last_id, *corrections = signer.open(scope, cursor)
+        after = Position(tier, datetime.fromisoformat(mark) if sort.column == "created_at" else mark, UUID(last_id))
+    words = search_words(filters.get("q", ""))
+    records = await _fetch(database, filters, words, sort_name, limit, after, corrections)
+    if not records and words and cursor is None:
+        corrections = await _corrections(database, words)
+        if corrections:
+            records = await _fetch(database, filters, words, sort_name, limit, after, corrections)
     next_cursor = None
     if len(records) > limit:
         last = records[limit - 1]
         mark = last[sort.field]
-        next_cursor = signer.sign(scope, [mark.isoformat() if sort.column == "created_at" else mark, str(last["id"])])
-    return Page([_product(record) for record in records[:limit]], next_cursor, limit)
+        mark = mark.isoformat() if sort.column == "created_at" else mark
+        next_cursor = signer.sign(scope, [last.get("tier", 1), mark, str(last["id"]), *corrections])
+    return Page([_product(record, media_url) for record in records[:limit]], next_cursor, limit)
 
 
-async def find_product(database: Database, product_id: UUID) -> Row | None:
+async def find_product(database: Database, product_id: UUID, *, media_url: str = "") -> Row | None:
     """A product on the shelf."""
     records = await database.fetch_public(_PRODUCT, product_id)
-    return _product(records[0]) if records else None
+    return _product(records[0], media_url) if records else None
 
 
-def _product(record: Any) -> Row:
+async def list_categories(database: Database) -> list[Row]:
+    """The hundred largest categories with the number of their products on the shelf."""
+    return [dict(record) for record in await database.fetch_public(_CATEGORIES)]
+
+
+async def _fetch(
+    database: Database,
+    filters: Mapping[str, Any],
+    words: list[str],
+    sort_name: str,
+    limit: int,
+    after: Position | None,
+    corrections: Corrections,
+) -> list[Any]:
+    names_only = None
+    if "q" in filters:
+        filters = {**filters, "q": search_terms(words, corrections)}
+        names_only = search_terms(words, corrections, "A") if sort_name == "relevance" else None
+    sort = SORTS[sort_name]
+    statement, values = product_statement(_PRODUCT_COLUMNS, filters, sort, limit + 1, after, names_only)
+    return await database.fetch_public(statement, *values)
+
+
+async def _corrections(database: Database, words: list[str]) -> list[list[Any]]:
+    """What unknown words may have been meant for: `[place, word, ...]` for each of the first few."""
+    near: dict[int, list[Any]] = {}
+    for record in await database.fetch_public(NEAR_WORDS, words):
+        near.setdefault(record["place"], [record["place"]]).append(record["word"])
+    return list(near.values())[:CORRECTED_WORDS_MAX]
+
+
+def _product(record: Any, media_url: str) -> Row:
     row = dict(record)
-    row["createdAt"] = _iso(row["createdAt"])
+    row.pop("tier", None)
+    row["createdAt"] = iso_of_utc(row["createdAt"])
+    if row["images"]:
+        row["images"] = [f"{media_url}/{image_id}" for image_id in row["images"]]
     return row
 
 
-def _iso(instant: datetime) -> str:
+def iso_of_utc(instant: datetime) -> str:
     """`iso` of an instant in UTC at a sixth of its cost: twenty of them were a tenth of the page."""
     text: str = msgspec.to_builtins(instant)
     return f"{text[:-1]}.000Z" if len(text) == _WITHOUT_FRACTION else f"{text[:23]}Z"
-
-
-def _search_terms(text: str) -> str:
-    """Every word, or the beginning of one, must occur: `jol rice` finds Jollof Rice. No word at all finds nothing."""
-    words = re.findall(r"[^\W_]+", text.lower())[:_SEARCH_WORDS_MAX]
-    return " & ".join(f"'{word}':*" for word in words)

@@ -13,10 +13,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.answers import answers
-from common.http import RawRoute, caller_of, dependencies_of, guarded_router, ok, public
+from common.http import CurrentCaller, RawRoute, caller_of, dependencies_of, guarded_router, public
 from common.problems import NotFound
-from orders.queries.products import find_product, page_of_products
-from orders.schemas.products import ProductAnswer, ProductPageAnswer, ProductQuery
+from orders.queries.own_products import find_own_product
+from orders.queries.products import find_product, list_categories, page_of_products
+from orders.routes.conditional import ok_or_unchanged
+from orders.schemas.products import CategoriesAnswer, ProductAnswer, ProductPageAnswer, ProductQuery
 
 if TYPE_CHECKING:
     from orders.app import Dependencies
@@ -38,26 +40,41 @@ async def browse_products(request: Request) -> Response:
     """Products on the shelf. `q` finds products that have every word, or words that begin with it."""
     dependencies: Dependencies = dependencies_of(request)
     query = _query_of(request)
+    caller = await caller_of(request)
     page = await page_of_products(
         dependencies.database,
         dependencies.cursors,
-        await caller_of(request),
+        caller,
         query.filters,
         query.sort,
         query.limit,
         query.cursor,
+        media_url=dependencies.media_url,
     )
-    return ok(request, page.rows, **page.meta)
+    return ok_or_unchanged(request, page.rows, caller, **page.meta)
 
 
 @router.get("/api/products/{product_id}", responses=answers(ProductAnswer, 404))
 @public
-async def show_product(request: Request, product_id: UUID) -> Response:
+async def show_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
+    """A product on the shelf; its own merchant sees a draft as well."""
     dependencies: Dependencies = dependencies_of(request)
-    product = await find_product(dependencies.database, product_id)
+    media_url = dependencies.media_url
+    product = await find_product(dependencies.database, product_id, media_url=media_url)
+    if product is None and caller.vendor_id is not None:
+        async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+            product = await find_own_product(uow, product_id, caller.vendor_id, media_url=media_url)
     if product is None:
         raise NotFound
-    return ok(request, product)
+    return ok_or_unchanged(request, product, caller, revision=product["revision"])
+
+
+@router.get("/api/categories", responses=answers(CategoriesAnswer))
+@public
+async def browse_categories(request: Request, caller: CurrentCaller) -> Response:
+    """The hundred largest categories and how many products of each are on the shelf."""
+    dependencies: Dependencies = dependencies_of(request)
+    return ok_or_unchanged(request, await list_categories(dependencies.database), caller)
 
 
 def _query_of(request: Request) -> ProductQuery:

@@ -3,13 +3,14 @@
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
 
 from common.answers import EnvelopeMeta, PageMeta
 from common.http import LIMIT_DEFAULT, LIMIT_MAX, QueryText
 from common.money import AMOUNT_MINOR_MAX
 from common.schemas import ResponseShape
+from orders.domain.catalog import category_of
 
 Price = Annotated[int, Field(ge=0, le=AMOUNT_MINOR_MAX)]
 
@@ -26,7 +27,7 @@ class ProductQuery(BaseModel):
     min_price_minor: Price | None = None
     max_price_minor: Price | None = None
     in_stock: bool | None = None
-    sort: Literal["newest", "price_asc", "price_desc"] = "newest"
+    sort: Literal["newest", "price_asc", "price_desc", "relevance"] = "newest"
     limit: Annotated[int, Field(ge=1, le=LIMIT_MAX)] = LIMIT_DEFAULT
     cursor: Annotated[QueryText | None, Field(max_length=512)] = None
 
@@ -34,6 +35,12 @@ class ProductQuery(BaseModel):
     def filters(self) -> dict[str, Any]:
         """What was asked for, by the public names."""
         return {alias: value for name, alias in _PRODUCT_FILTERS if (value := getattr(self, name)) is not None}
+
+    @field_validator("category")
+    @classmethod
+    def read_category(cls, text: str | None) -> str | None:
+        """A category is looked for under the name that its products carry."""
+        return text if text is None else category_of(text)
 
 
 _PRODUCT_FILTERS: Final = tuple(
@@ -72,3 +79,14 @@ class ProductPageAnswer(ResponseShape):
     success: bool
     data: list[ProductShape]
     meta: PageMeta
+
+
+class CategoryShape(ResponseShape):
+    category: str
+    products: int
+
+
+class CategoriesAnswer(ResponseShape):
+    success: bool
+    data: list[CategoryShape]
+    meta: EnvelopeMeta

@@ -1,0 +1,1 @@
+"""What lies outside of the service: where pictures are kept, and what makes them."""

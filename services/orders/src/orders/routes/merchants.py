@@ -1,0 +1,203 @@
+"""The doors of merchants to their own products (contract section 11)."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from uuid import UUID
+
+from fastapi import Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.answers import answers
+from common.caller import Caller
+from common.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
+from common.problems import NotFound, ValidationFailed
+from orders.domain.catalog import category_of
+from orders.domain.errors import NoVendor
+from orders.domain.images import image_id_of, picture_name, thumbnail_name
+from orders.queries.own_products import find_own_product, page_of_own_products
+from orders.routes.uploads import read_picture
+from orders.schemas.merchants import (
+    ChangeProductRequest,
+    ImageAnswer,
+    NewProductRequest,
+    OwnProductAnswer,
+    OwnProductPageAnswer,
+    ReplaceProductRequest,
+)
+from orders.use_cases.attach_image import attach_image
+from orders.use_cases.change_product import change_product
+from orders.use_cases.create_product import Description, create_product
+from orders.use_cases.detach_image import detach_image
+from orders.use_cases.find_image_place import find_image_place
+from orders.use_cases.remove_product import remove_product
+
+if TYPE_CHECKING:
+    from orders.app import Dependencies
+
+router = guarded_router(tags=["products"])
+
+_IF_MATCH: Final[dict[str, Any]] = {
+    "parameters": [
+        {"name": "If-Match", "in": "header", "required": False, "schema": {"type": "string"}, "example": '"3"'}
+    ]
+}
+_FILE: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {"file": {"type": "string", "format": "binary"}},
+                }
+            }
+        },
+    }
+}
+
+
+@router.post("/api/products", status_code=201, responses=answers(OwnProductAnswer, 403, 409, 422, status=201))
+@requires("catalog:own")
+async def offer_product(request: Request, caller: CurrentCaller, body: NewProductRequest) -> Response:
+    """Puts a product on the shelf, or keeps it as a draft that only its merchant sees."""
+    dependencies: Dependencies = dependencies_of(request)
+    described = Description(
+        body.name, body.description, category_of(body.category), body.price_minor, body.stock, body.status == "draft"
+    )
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        product_id = await create_product(uow, described, vendor_id=caller.vendor_id, now=dependencies.clock.now())
+        product = await find_own_product(uow, product_id, _vendor_of(caller), media_url=dependencies.media_url)
+    return ok(request, product, status=201)
+
+
+@router.get("/api/products/mine", responses=answers(OwnProductPageAnswer, 403, 422))
+@requires("catalog:own")
+async def list_own_products(
+    request: Request,
+    caller: CurrentCaller,
+    status: Annotated[Literal["published", "draft", "removed"] | None, Query()] = None,
+    limit: Limit = LIMIT_DEFAULT,
+    cursor: Cursor = None,
+) -> Response:
+    """All that the merchant has, newest first, with drafts and what was removed."""
+    dependencies: Dependencies = dependencies_of(request)
+    vendor_id, media_url = _vendor_of(caller), dependencies.media_url
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        page = await page_of_own_products(
+            uow, dependencies.cursors, vendor_id, status, limit, cursor, media_url=media_url
+        )
+    return ok(request, page.rows, **page.meta)
+
+
+@router.put(
+    "/api/products/{product_id}", responses=answers(OwnProductAnswer, 403, 404, 409, 422), openapi_extra=_IF_MATCH
+)
+@requires("catalog:own")
+async def replace_product(
+    request: Request, caller: CurrentCaller, product_id: UUID, body: ReplaceProductRequest
+) -> Response:
+    """All of a product but its images. A stale revision is 409."""
+    fields = body.model_dump(exclude={"revision"})
+    return await _change(request, caller, product_id, fields, body.revision)
+
+
+@router.patch(
+    "/api/products/{product_id}", responses=answers(OwnProductAnswer, 403, 404, 409, 422), openapi_extra=_IF_MATCH
+)
+@requires("catalog:own")
+async def update_product(
+    request: Request, caller: CurrentCaller, product_id: UUID, body: ChangeProductRequest
+) -> Response:
+    """What is named changes, the rest stays; `{stock, revision}` counts the inventory. A stale revision is 409."""
+    fields = body.model_dump(exclude={"revision"}, exclude_unset=True)
+    return await _change(request, caller, product_id, fields, body.revision)
+
+
+@router.delete("/api/products/{product_id}", status_code=204, responses=answers(OwnProductAnswer, 403, 404, 409))
+@requires("catalog:own")
+async def withdraw_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
+    """Sold no more; orders that hold it go on. Withdrawing it again is a success without effect."""
+    dependencies: Dependencies = dependencies_of(request)
+    revision = _revision_read(request, None)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        now = dependencies.clock.now()
+        await remove_product(uow, product_id, vendor_id=caller.vendor_id, revision=revision, now=now)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/api/products/{product_id}/images",
+    status_code=201,
+    responses=answers(ImageAnswer, 403, 404, 409, 413, 415, 422, status=201),
+    openapi_extra=_FILE,
+)
+@requires("catalog:own")
+async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
+    """A JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, drawn anew without what else the file holds."""
+    dependencies: Dependencies = dependencies_of(request)
+    content = await read_picture(request)
+    image_id = image_id_of(product_id, content)
+    made = await dependencies.studio.render(content)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await find_image_place(uow, product_id, image_id, vendor_id=caller.vendor_id)
+    # Stored before the row names them, and outside of any transaction.
+    await dependencies.media.put(picture_name(image_id), made.picture)
+    await dependencies.media.put(thumbnail_name(image_id), made.thumbnail)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        now = dependencies.clock.now()
+        await attach_image(uow, product_id, image_id, vendor_id=caller.vendor_id, now=now)
+        product = await find_own_product(uow, product_id, _vendor_of(caller), media_url=dependencies.media_url)
+    if product is None:
+        raise NotFound
+    url = f"{dependencies.media_url}/{image_id}"
+    shown = {"productId": product_id, "images": product["images"], "revision": product["revision"]}
+    return ok(request, {"id": image_id, "url": url, "thumbnailUrl": f"{url}/thumbnail", **shown}, status=201)
+
+
+@router.delete(
+    "/api/products/{product_id}/images/{image_id}", status_code=204, responses=answers(ImageAnswer, 403, 404, 409)
+)
+@requires("catalog:own")
+async def remove_image(request: Request, caller: CurrentCaller, product_id: UUID, image_id: UUID) -> Response:
+    """Not shown any more. Removing it again is a success without effect."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        now = dependencies.clock.now()
+        await detach_image(uow, product_id, image_id, vendor_id=caller.vendor_id, now=now)
+    return Response(status_code=204)
+
+
+async def _change(
+    request: Request, caller: Caller, product_id: UUID, fields: dict[str, Any], revision: int | None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    read = _revision_read(request, revision)
+    if "category" in fields:
+        fields["category"] = category_of(fields["category"])
+    if "status" in fields:
+        fields["draft"] = fields.pop("status") == "draft"
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        now = dependencies.clock.now()
+        await change_product(uow, product_id, fields, vendor_id=caller.vendor_id, revision=read, now=now)
+        product = await find_own_product(uow, product_id, _vendor_of(caller), media_url=dependencies.media_url)
+    return ok(request, product)
+
+
+def _vendor_of(caller: Caller) -> UUID:
+    if caller.vendor_id is None:
+        raise NoVendor
+    return caller.vendor_id
+
+
+def _revision_read(request: Request, named: int | None) -> int | None:
+    """The revision that the caller read: from If-Match, where an ETag of ours may stand as well, or from the body."""
+    header = request.headers.get("if-match")
+    if header is None or header.strip() == "*":
+        return named
+    number = header.strip().removeprefix("W/").strip('"').partition("-")[0]
+    if not (number.isascii() and number.isdigit() and len(number) < 10):
+        raise ValidationFailed.of("If-Match", 'must hold the revision that was read, like "3"')
+    if named is not None and named != int(number):
+        raise ValidationFailed.of("If-Match", "names another revision than the body")
+    return int(number)

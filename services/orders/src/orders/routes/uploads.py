@@ -1,0 +1,49 @@
+"""A picture in a request: one multipart field named `file`, read within its bounds."""
+
+from collections.abc import AsyncGenerator
+from typing import Final
+
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+
+from common.problems import ValidationFailed
+from orders.domain.errors import PictureTooLarge
+
+PICTURE_BYTES_MAX: Final = 5 * 1024 * 1024
+# What stands around the file: boundaries, and the headers of one part.
+FRAME_BYTES_MAX: Final = 4 * 1024
+
+
+class WrongMediaType(ValidationFailed):
+    status, detail = 415, "The body must be multipart/form-data."
+
+
+async def read_picture(request: Request) -> bytes:
+    """The bytes of the field `file`. Raises WrongMediaType (415), PictureTooLarge (413), ValidationFailed (422)."""
+    media = request.headers.get("content-type", "")
+    if media.partition(";")[0].strip().lower() != "multipart/form-data":
+        raise WrongMediaType
+    try:
+        form = await MultiPartParser(request.headers, _bounded(request), max_files=1, max_fields=0).parse()
+    except (MultiPartException, KeyError) as error:
+        raise ValidationFailed.of("file", "the body must hold the one field `file`") from error
+    try:
+        file = form.get("file")
+        if not isinstance(file, UploadFile):
+            raise ValidationFailed.of("file", "is missing")
+        content = await file.read()
+    finally:
+        await form.close()
+    if len(content) > PICTURE_BYTES_MAX:
+        raise PictureTooLarge
+    return content
+
+
+async def _bounded(request: Request) -> AsyncGenerator[bytes, None]:
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > PICTURE_BYTES_MAX + FRAME_BYTES_MAX:
+            raise PictureTooLarge
+        yield chunk

@@ -1,0 +1,85 @@
+"""What merchants write, and what they see of their own (contract section 11)."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field, StringConstraints
+
+from common.answers import EnvelopeMeta, PageMeta
+from common.schemas import RequestBody, ResponseShape
+from orders.domain.catalog import (
+    CATEGORY_CHARACTERS_MAX,
+    DESCRIPTION_CHARACTERS_MAX,
+    NAME_CHARACTERS_MAX,
+    PRICE_MINOR_MAX,
+    STOCK_MAX,
+)
+from orders.schemas.products import ProductShape
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=NAME_CHARACTERS_MAX)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=DESCRIPTION_CHARACTERS_MAX)]
+Category = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=CATEGORY_CHARACTERS_MAX)]
+PriceMinor = Annotated[int, Field(strict=True, ge=1, le=PRICE_MINOR_MAX)]
+Stock = Annotated[int, Field(strict=True, ge=0, le=STOCK_MAX)]
+Revision = Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)]
+Status = Literal["published", "draft"]
+
+
+class NewProductRequest(RequestBody):
+    name: Name
+    description: Text
+    category: Category
+    price_minor: PriceMinor
+    stock: Stock
+    status: Status = "published"
+
+
+class ReplaceProductRequest(NewProductRequest):
+    """The whole product anew; images stay, they have doors of their own."""
+
+    revision: Revision | None = None
+
+
+class ChangeProductRequest(RequestBody):
+    """What is left out stays. `{stock, revision}` counts the inventory."""
+
+    # What was not sent is not read: these stand for nothing, and are not shown as defaults.
+    name: Name = Field(default_factory=str)
+    description: Text = Field(default_factory=str)
+    category: Category = Field(default_factory=str)
+    price_minor: PriceMinor = Field(default_factory=int)
+    stock: Stock = Field(default_factory=int)
+    status: Status = Field(default_factory=lambda: "published")
+    revision: Revision | None = None
+
+
+class OwnProductShape(ProductShape):
+    status: Literal["published", "draft", "removed"]
+    updated_at: str
+
+
+class OwnProductAnswer(ResponseShape):
+    success: bool
+    data: OwnProductShape
+    meta: EnvelopeMeta
+
+
+class OwnProductPageAnswer(ResponseShape):
+    success: bool
+    data: list[OwnProductShape]
+    meta: PageMeta
+
+
+class ImageShape(ResponseShape):
+    id: UUID
+    url: str
+    thumbnail_url: str
+    product_id: UUID
+    images: list[str]
+    revision: int
+
+
+class ImageAnswer(ResponseShape):
+    success: bool
+    data: ImageShape
+    meta: EnvelopeMeta
