@@ -18,7 +18,7 @@ from identity.timers import prune_codes_once
 from identity.use_cases.reset_password import reset_password
 from identity.use_cases.verify_code import verify_code
 
-from .conftest import PASSWORD, Identity
+from .conftest import DEMO_SECRET, PASSWORD, USERS, Identity
 
 EMAIL, PHONE = "tola@unilag.edu.ng", "+2348031234567"
 NEW_PASSWORD = "another good password"
@@ -130,6 +130,28 @@ async def test_five_wrong_tries_end_a_code_and_a_new_one_works(identity: Identit
     identity.clock.advance(timedelta(seconds=30))
     fresh = await code_for(identity, email=EMAIL)
     assert (await identity.post("/api/auth/otp/verify", {"email": EMAIL, "code": fresh})).status_code == 200
+
+
+async def test_however_many_guess_at_once_a_code_bears_five_tries(identity: Identity) -> None:
+    await identity.sign_up(EMAIL)
+    code = await code_for(identity, email=EMAIL)
+    guess = {"email": EMAIL, "code": wrong(code)}
+    answers = await asyncio.gather(*(identity.post("/api/auth/otp/verify", guess) for _ in range(20)))
+    assert {answer.status_code for answer in answers} == {422}
+    assert [row["tries"] for row in await identity.service.fetch("SELECT tries FROM one_time_codes")] == [TRIES_MAX]
+
+
+async def test_a_code_is_a_first_factor_and_no_second_one(identity: Identity) -> None:
+    await identity.load_demo()
+    vendor = USERS["VENDOR"]
+    code = await code_for(identity, phone=vendor.phone)
+    tokens = (await identity.post("/api/auth/otp/verify", {"phone": vendor.phone, "code": code})).json()["data"]
+    assert (tokens["aal"], tokens["mfaRequired"]) == ("aal1", True)
+    assert (await identity.service.runtime.verifier.caller_of(tokens["accessToken"])).stepped_up_at is None
+    stepped = await identity.step_up(tokens, DEMO_SECRET)
+    methods = jwt.decode(stepped["accessToken"], options={"verify_signature": False})["amr"]
+    assert [entry["method"] for entry in methods] == ["otp", "totp"]
+    assert (await identity.service.runtime.verifier.caller_of(stepped["accessToken"])).stepped_up_at is not None
 
 
 async def test_a_code_works_for_ten_minutes_and_only_where_it_went(identity: Identity) -> None:

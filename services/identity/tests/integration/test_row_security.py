@@ -59,7 +59,15 @@ async def test_a_person_changes_no_profile_but_their_own(identity: Identity) -> 
 
 
 async def test_not_even_ones_own_address_campus_or_reward_can_be_changed(identity: Identity) -> None:
-    for column in ("email", "campus_id", "referral_applied", "referral_reward_minor", "mailbox"):
+    for column in (
+        "email",
+        "campus_id",
+        "referral_applied",
+        "referral_reward_minor",
+        "mailbox",
+        "confirmed_email",
+        "confirmed_phone",
+    ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await seen_by(identity, caller_named("BUYER"), f"UPDATE profiles SET {column} = {column} RETURNING id")
 
@@ -89,7 +97,7 @@ async def test_suspended_vendors_and_closed_campuses_are_invisible(identity: Ide
         assert await seen_by(identity, caller, "SELECT id FROM vendors") == [demo.ADA.id]
 
 
-async def test_no_caller_grants_a_role_makes_a_vendor_or_opens_a_campus(identity: Identity) -> None:
+async def test_no_caller_grants_a_role_makes_a_vendor_or_moves_a_campus(identity: Identity) -> None:
     await identity.load_demo()
     admin = caller_named("ADMIN")
     for statement in (
@@ -97,7 +105,9 @@ async def test_no_caller_grants_a_role_makes_a_vendor_or_opens_a_campus(identity
         "UPDATE role_grants SET role = 'auditor'",
         "DELETE FROM role_grants",
         "UPDATE vendors SET status = 'active'",
-        "UPDATE campuses SET active = true",
+        "UPDATE campuses SET domain = domain",
+        "DELETE FROM campuses",
+        "UPDATE hubs SET campus_id = campus_id",
         "INSERT INTO referrals SELECT id, id, 'x', 1, now() FROM profiles",
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
