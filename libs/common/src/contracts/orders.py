@@ -113,6 +113,28 @@ class DisputeResolved(Event, frozen=True, kw_only=True):
     refund_id: UUID | None = None
 
 
+class ReturnRequested(Event, frozen=True, kw_only=True):
+    """The buyer wants to give goods back."""
+
+    TYPE: ClassVar[str] = "orders.return_requested.v1"
+    order_id: UUID
+    return_request_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+
+
+class ReturnDecided(Event, frozen=True, kw_only=True):
+    """The vendor or staff decided on a return request; `refund_minor` (kobo) goes back when it was approved."""
+
+    TYPE: ClassVar[str] = "orders.return_decided.v1"
+    order_id: UUID
+    return_request_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    outcome: Literal["approved", "rejected"] | None = None
+    refund_minor: int | None = None
+
+
 class OrderCompleted(Event, frozen=True, kw_only=True):
     """The order reached `paid`."""
 

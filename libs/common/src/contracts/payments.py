@@ -81,6 +81,17 @@ class RefundFailed(Event, frozen=True, kw_only=True):
         return str(self.order_id or self.refund_id)
 
 
+class ChargeDisputed(Event, frozen=True, kw_only=True):
+    """A chargeback was opened at the gateway; with an `outcome` (`won`, `lost`), it was decided."""
+
+    TYPE: ClassVar[str] = "payments.charge_disputed.v1"
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    amount_minor: int
+    outcome: str | None = None
+
+
 class ChargeQuarantined(Event, frozen=True, kw_only=True):
     """Money came that pays nothing as it stands: too little, another currency, no such order."""
 

@@ -74,6 +74,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _secret("/api/auth/mfa/passkeys/verify", IDENTITY, Quota.SENSITIVE),
     _read("/api/profiles/current", IDENTITY),
     Route("PATCH", "/api/profiles/current", IDENTITY),
+    Route("DELETE", "/api/profiles/current", IDENTITY, Quota.SENSITIVE),
     _read("/api/referrals/current", IDENTITY),
     _browse("/api/campuses", IDENTITY),
     _browse("/api/campuses/:id", IDENTITY),

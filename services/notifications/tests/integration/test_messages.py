@@ -4,7 +4,7 @@ import pytest
 
 from common.ids import new_id
 from contracts.identity import OneTimeCodeIssued, ProfileChanged
-from contracts.orders import OrderDelivered, OrderDispatched
+from contracts.orders import OrderDelivered, OrderDispatched, ReturnDecided, ReturnRequested
 from contracts.payouts import BankDetailsChanged, PayoutDelayed, PayoutProcessed
 from notifications.domain.errors import ContactUnknown, OrderUnknown
 
@@ -85,6 +85,22 @@ async def test_dispatch_and_delivery_are_told_to_the_buyer(story, outside):
     await send_everything(story)
     subjects = [mail["Subject"] for mail in to(outside, "chidi@unilag.edu.ng")]
     assert ["on its way" in subjects[0], "was delivered" in subjects[1]] == [True, True]
+
+
+async def test_a_return_request_is_told_to_the_vendor_and_its_decision_to_the_buyer(story, outside):
+    await story.know_the_people()
+    ids = {"order_id": story.order_id, "buyer_id": story.buyer_id, "vendor_id": story.vendor_id}
+    taken, refused = new_id(), new_id()
+    for request_id in (taken, refused):
+        await story.service.hear(ReturnRequested(**ids, return_request_id=request_id))
+    await story.service.hear(ReturnDecided(**ids, return_request_id=taken, outcome="approved", refund_minor=250_000))
+    await story.service.hear(ReturnDecided(**ids, return_request_id=refused, outcome="rejected"))
+    await send_everything(story)
+    assert ["return goods" in text_of(mail) for mail in to(outside, "ada@unilag.edu.ng")] == [True, True]
+    approved, rejected = (text_of(mail) for mail in to(outside, "chidi@unilag.edu.ng"))
+    assert "was approved. Your refund is ₦2,500.00." in approved
+    assert "was not approved." in rejected
+    assert "refund" not in rejected.replace("return", "")
 
 
 async def test_payouts_and_bank_details_are_told_to_the_vendors_owner(story, outside):

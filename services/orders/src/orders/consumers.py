@@ -13,11 +13,19 @@ from contracts.identity import (
     VendorReinstated,
     VendorSuspended,
 )
-from contracts.payments import EscrowHeld, EscrowRefunded, EscrowReleased, RefundFailed, RefundSettled
+from contracts.payments import (
+    ChargeDisputed,
+    EscrowHeld,
+    EscrowRefunded,
+    EscrowReleased,
+    RefundFailed,
+    RefundSettled,
+)
 from orders.domain.moves import NoMove
 from orders.domain.places import HubPlace, KnownVendor
 from orders.use_cases.accept_payment import accept_payment
 from orders.use_cases.complete_order import complete_order
+from orders.use_cases.dispute_charge import dispute_charge
 from orders.use_cases.learn_campus import learn_campus
 from orders.use_cases.learn_hub import learn_hub
 from orders.use_cases.learn_vendor import learn_vendor
@@ -56,18 +64,36 @@ async def on_hub_changed(event: HubChanged, received: Received, uow: UnitOfWork,
 
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     now, windows = dependencies.clock.now(), dependencies.windows
-    answer = await accept_payment(uow, event.order_id, event.amount_minor, dependencies.pins, now=now, windows=windows)
+    answer = await accept_payment(
+        uow,
+        event.order_id,
+        event.amount_minor,
+        dependencies.pins,
+        sequence=received.sequence,
+        now=now,
+        windows=windows,
+    )
     _count(received, answer)
 
 
 async def on_escrow_released(event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     now, windows = dependencies.clock.now(), dependencies.windows
-    _count(received, await complete_order(uow, event.order_id, event.remaining_minor, now=now, windows=windows))
+    remaining, sequence = event.remaining_minor, received.sequence
+    _count(received, await complete_order(uow, event.order_id, remaining, sequence=sequence, now=now, windows=windows))
 
 
 async def on_escrow_refunded(event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    now = dependencies.clock.now()
-    _count(received, await record_refund_posted(uow, event.order_id, event.refund_id, now=now))
+    now, windows = dependencies.clock.now(), dependencies.windows
+    answer = await record_refund_posted(
+        uow,
+        event.order_id,
+        event.refund_id,
+        event.remaining_minor,
+        sequence=received.sequence,
+        now=now,
+        windows=windows,
+    )
+    _count(received, answer)
 
 
 async def on_refund_settled(event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
@@ -80,6 +106,13 @@ async def on_refund_settled(event: RefundSettled, received: Received, uow: UnitO
 async def on_refund_failed(event: RefundFailed, received: Received, uow: UnitOfWork, _: Any) -> None:
     if event.kind == "order" and event.order_id is not None:
         _count(received, await record_refund_failed(uow, event.order_id, event.refund_id, event.amount_minor))
+
+
+async def on_charge_disputed(event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    # What the gateway decided moves no order: staff resolve the dispute, knowing it.
+    if event.outcome is None:
+        now, windows = dependencies.clock.now(), dependencies.windows
+        _count(received, await dispute_charge(uow, event.order_id, now=now, windows=windows))
 
 
 def _vendor(event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated) -> KnownVendor:
@@ -104,4 +137,5 @@ SUBSCRIPTIONS: list[Subscription[Any]] = [
     Subscription(EscrowRefunded, on_escrow_refunded),
     Subscription(RefundSettled, on_refund_settled),
     Subscription(RefundFailed, on_refund_failed),
+    Subscription(ChargeDisputed, on_charge_disputed),
 ]

@@ -43,4 +43,4 @@ def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(new_order):
     assert not sees_commission(caller("merchant", vendor_id=new_id()), order.vendor_id)
     assert not sees_commission(caller("buyer", user_id=order.buyer_id), order.vendor_id)
     seeing = {role for role in PERMISSIONS_BY_ROLE if sees_commission(caller(role), order.vendor_id)}
-    assert seeing == {"support_agent", "auditor", "hub_agent"}
+    assert seeing == {"support_agent", "auditor", "hub_agent", "campus_admin", "finance_checker"}

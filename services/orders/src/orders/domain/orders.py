@@ -23,6 +23,9 @@ class Order:
     total_minor: int
     refunded_minor: int
     delivered_at: datetime | None
+    # What escrow holds of it, as far as payments has told.
+    escrow_minor: int = 0
+    return_due_at: datetime | None = None
 
     @property
     def goods_on_hand(self) -> bool:
@@ -32,11 +35,12 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """How long an order may stay where something must happen next (contract section 6)."""
+    """How long an order may stay where something must happen next, and how long its goods may come back (contract section 6)."""
 
     payment: timedelta
     vendor_idle: timedelta
     pin: timedelta
+    returns: timedelta
 
 
 class Timer(NamedTuple):

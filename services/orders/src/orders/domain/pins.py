@@ -13,6 +13,8 @@ from orders.domain.moves import NoMove, State, answer
 WRONG_TRIES_MAX: Final = 5
 # The first issue, and three more when the buyer asks: at most twenty tries in an order's life.
 ISSUES_MAX: Final = 4
+# A PIN that has opened its order, or that no order waits for any more, is shown to nobody.
+_SHOWN_IN: Final[frozenset[State]] = frozenset({"paid_escrow", "dispatched", "disputed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,12 @@ def judge(state: State, pin: IssuedPin | None, offered_digest: bytes) -> Accepte
     if hmac.compare_digest(pin.digest, offered_digest):
         return Accepted(moves=move is not NoMove.REPEATED)
     return Wrong(attempts_remaining(pin.wrong_tries + 1))
+
+
+def check_shown(state: State) -> None:
+    """Raises ForbiddenMove (409) when the PIN was used, or the money is on its way back."""
+    if state not in _SHOWN_IN:
+        raise ForbiddenMove(state)
 
 
 def attempts_remaining(wrong_tries: int) -> int:

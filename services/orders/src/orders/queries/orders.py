@@ -13,12 +13,14 @@ from common.clock import iso, iso_or_none
 from common.cursors import CursorSigner
 from common.database import UnitOfWork
 from common.money import naira
+from orders.domain.moves import State
 from orders.domain.parties import sees_commission
 from orders.queries.pages import Page, Row
 
-_ORDER_COLUMNS: Final = """
+ORDER_COLUMNS: Final = """
     orders.id, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount, subtotal_minor, delivery_fee_minor,
-    commission_minor, refunded_minor, delivery_note, payment_due_at, delivered_at, revision, orders.created_at, updated_at,
+    commission_minor, refunded_minor, delivery_note, payment_due_at, delivered_at, return_due_at, revision,
+    orders.created_at, updated_at,
     (
         SELECT jsonb_agg(
             jsonb_build_object(
@@ -28,8 +30,11 @@ _ORDER_COLUMNS: Final = """
         ) FROM order_items AS item WHERE item.order_id = orders.id
     ) AS items
 """
-_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1"
-_PIN: Final = "SELECT issue, sealed, wrong_tries FROM delivery_pins WHERE order_id = $1"
+_ORDER: Final = f"SELECT {ORDER_COLUMNS} FROM orders WHERE id = $1"
+_PIN: Final = """
+SELECT pin.issue, pin.sealed, pin.wrong_tries, orders.status
+FROM delivery_pins AS pin JOIN orders ON orders.id = pin.order_id WHERE pin.order_id = $1
+"""
 
 
 async def page_of_orders(uow: UnitOfWork, signer: CursorSigner, caller: Caller, limit: int, cursor: str | None) -> Page:
@@ -54,7 +59,7 @@ async def page_of_orders(uow: UnitOfWork, signer: CursorSigner, caller: Caller, 
             "ORDER BY created_at DESC, id DESC LIMIT $1)"
         )
     records = await uow.fetch(
-        f"SELECT {_ORDER_COLUMNS} FROM orders JOIN ({' UNION '.join(walks)}) AS page USING (id) "
+        f"SELECT {ORDER_COLUMNS} FROM orders JOIN ({' UNION '.join(walks)}) AS page USING (id) "
         "ORDER BY orders.created_at DESC, orders.id DESC LIMIT $1",
         *values,
     )
@@ -90,12 +95,13 @@ class SealedPin:
     issue: int
     sealed: str
     wrong_tries: int
+    order_status: State
 
 
 async def find_sealed_pin(uow: UnitOfWork, order_id: UUID) -> SealedPin | None:
     """The order's PIN, visible to its buyer alone."""
     record = await uow.fetch_row(_PIN, order_id)
-    return None if record is None else SealedPin(record["issue"], record["sealed"], record["wrong_tries"])
+    return None if record is None else SealedPin(*record.values())
 
 
 def shown_order(record: Mapping[str, Any] | asyncpg.Record, caller: Caller) -> Row:
@@ -117,6 +123,7 @@ def shown_order(record: Mapping[str, Any] | asyncpg.Record, caller: Caller) -> R
         "deliveryNote": record["delivery_note"],
         "paymentDueAt": iso(record["payment_due_at"]),
         "deliveredAt": iso_or_none(record["delivered_at"]),
+        "returnDueAt": iso_or_none(record["return_due_at"]),
         "revision": record["revision"],
         "createdAt": iso(record["created_at"]),
         "updatedAt": iso(record["updated_at"]),

@@ -12,7 +12,7 @@ from common.http import CurrentCaller, dependencies_of, guarded_router, ok, sign
 from common.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from common.problems import NotFound
 from orders.domain.errors import DeliveryPinInvalid
-from orders.domain.pins import WRONG_TRIES_MAX, attempts_remaining
+from orders.domain.pins import WRONG_TRIES_MAX, attempts_remaining, check_shown
 from orders.queries.orders import find_order, find_sealed_pin
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.delivery import DeliveryAnswer, DeliveryPinAnswer, ReissuedPinAnswer, VerifyDeliveryRequest
@@ -60,15 +60,16 @@ async def verify(
     return ok(request, {name: order[name] for name in ("id", "status", "deliveredAt")})
 
 
-@router.get(f"{ONE_ORDER}/delivery-pin", responses=answers(DeliveryPinAnswer, 404))
+@router.get(f"{ONE_ORDER}/delivery-pin", responses=answers(DeliveryPinAnswer, 404, 409))
 @signed_in
 async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
-    """For the buyer alone; for everybody else there is none."""
+    """For the buyer alone, until it was used; for everybody else there is none."""
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         sealed = await find_sealed_pin(uow, order_id)
     if sealed is None:
         raise NotFound
+    check_shown(sealed.order_status)
     pin = dependencies.pins.open_kept(order_id, sealed.issue, sealed.sealed)
     answer = {"pin": pin, "attemptsRemaining": attempts_remaining(sealed.wrong_tries)}
     return ok(request, answer, headers=NEVER_STORED)

@@ -12,7 +12,7 @@ from orders.store.checkout import (
     read_for_checkout,
     save_new_order,
 )
-from orders.store.orders import find_order, lock_order, save_move
+from orders.store.orders import find_order, lock_order, save_escrow, save_move
 from orders.store.pins import (
     Verification,
     count_wrong_try,
@@ -49,6 +49,7 @@ __all__ = [
     "record_verification_once",
     "rename_vendor_on_products",
     "save_campus",
+    "save_escrow",
     "save_failed_refund",
     "save_hub",
     "save_move",

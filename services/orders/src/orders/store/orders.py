@@ -8,19 +8,26 @@ from common.database import UnitOfWork
 from orders.domain.moves import State
 from orders.domain.orders import Order, Windows, timer_of
 
-_ORDER_COLUMNS: Final = "id, buyer_id, vendor_id, campus_id, status, total_amount, refunded_minor, delivered_at"
+_ORDER_COLUMNS: Final = (
+    "id, buyer_id, vendor_id, campus_id, status, total_amount, refunded_minor, delivered_at, escrow_minor, return_due_at"
+)
 _FIND_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1"
 _LOCK_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1 FOR NO KEY UPDATE"
 _SAVE_MOVE: Final = """
 WITH moved AS (
     UPDATE orders SET status = $2, revision = revision + 1, updated_at = $3,
-        delivered_at = CASE WHEN $2 = 'delivered' THEN coalesce(delivered_at, $3) ELSE delivered_at END
+        delivered_at = CASE WHEN $2 = 'delivered' THEN coalesce(delivered_at, $3) ELSE delivered_at END,
+        return_due_at = CASE WHEN $2 IN ('delivered', 'paid') THEN coalesce(return_due_at, $6::timestamptz) ELSE return_due_at END
     WHERE id = $1
 ), ended AS (
     DELETE FROM order_timers WHERE order_id = $1 AND kind IS DISTINCT FROM $4::text
 )
 INSERT INTO order_timers (order_id, kind, due_at) SELECT $1, $4::text, $5::timestamptz WHERE $4::text IS NOT NULL
 ON CONFLICT (order_id, kind) DO UPDATE SET due_at = excluded.due_at
+"""
+# News of payments comes in any order: the youngest one stands.
+_SAVE_ESCROW: Final = """
+UPDATE orders SET escrow_minor = $2, escrow_sequence = $3 WHERE id = $1 AND escrow_sequence < $3
 """
 
 
@@ -35,9 +42,14 @@ async def lock_order(uow: UnitOfWork, order_id: UUID) -> Order | None:
 
 
 async def save_move(uow: UnitOfWork, order: Order, to: State, now: datetime, windows: Windows) -> None:
-    """Moves the locked order; its timer ends, and the one of the new state starts."""
+    """Moves the locked order; its timer ends, and the one of the new state starts. What was handed over may come back for a while."""
     kind, due_at = timer_of(to, now, windows) or (None, None)
-    await uow.execute(_SAVE_MOVE, order.id, to, now, kind, due_at)
+    await uow.execute(_SAVE_MOVE, order.id, to, now, kind, due_at, now + windows.returns)
+
+
+async def save_escrow(uow: UnitOfWork, order_id: UUID, remaining_minor: int, sequence: int) -> None:
+    """What escrow holds of the order (kobo), as the news of payments with this sequence has it."""
+    await uow.execute(_SAVE_ESCROW, order_id, remaining_minor, sequence)
 
 
 def _order(row: Any) -> Order | None:
@@ -52,4 +64,6 @@ def _order(row: Any) -> Order | None:
         total_minor=row["total_amount"],
         refunded_minor=row["refunded_minor"],
         delivered_at=row["delivered_at"],
+        escrow_minor=row["escrow_minor"],
+        return_due_at=row["return_due_at"],
     )

@@ -16,7 +16,14 @@ LATE_CHARGE_REASON = "The payment came after the order had ended, and the goods 
 
 
 async def accept_payment(
-    uow: UnitOfWork, order_id: UUID, amount_minor: int, pins: PinOffice, *, now: datetime, windows: Windows
+    uow: UnitOfWork,
+    order_id: UUID,
+    amount_minor: int,
+    pins: PinOffice,
+    *,
+    sequence: int,
+    now: datetime,
+    windows: Windows,
 ) -> NoMove | None:
     """A charge of `amount_minor` (kobo) covers the order: it is paid, and its delivery PIN exists.
 
@@ -25,6 +32,7 @@ async def accept_payment(
     """
     order = await store.lock_order(uow, order_id)
     order, move = judge_news(order, "escrow_held", about=order_id)
+    await store.save_escrow(uow, order.id, amount_minor, sequence)
     if isinstance(move, NoMove):
         return move
     if order.status != "Processing":

@@ -4,26 +4,41 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
-from contracts.orders import OrderCompleted
+from contracts.orders import DisputeResolved, OrderCompleted
 from orders import store
 from orders.domain.moves import NoMove
-from orders.domain.news import judge_news
+from orders.domain.news import OrderUnknown, judge_news
 from orders.domain.orders import Windows
 
 
 async def complete_order(
-    uow: UnitOfWork, order_id: UUID, remaining_minor: int, *, now: datetime, windows: Windows
+    uow: UnitOfWork, order_id: UUID, remaining_minor: int, *, sequence: int, now: datetime, windows: Windows
 ) -> NoMove | None:
-    """With nothing left in escrow (kobo) the order is paid; a part of it changes nothing here.
+    """With nothing left in escrow (kobo) the order is paid; of a part of it only what remains is kept.
 
+    A dispute that came while the release was under way ends with it, so that payments' freeze does not outlive it.
     Raises OrderUnknown, NewsBeforeItsTime. Answers why nothing was done.
     """
+    order = await store.lock_order(uow, order_id)
+    if order is None:
+        raise OrderUnknown(f"no order {order_id}")
+    await store.save_escrow(uow, order.id, remaining_minor, sequence)
     if remaining_minor > 0:
         return None
-    order = await store.lock_order(uow, order_id)
     order, move = judge_news(order, "escrow_fully_released", about=order_id)
     if isinstance(move, NoMove):
         return move
     await store.save_move(uow, order, move, now, windows)
+    if order.status == "disputed":
+        uow.publish(
+            DisputeResolved(
+                order_id=order.id,
+                buyer_id=order.buyer_id,
+                vendor_id=order.vendor_id,
+                outcome="vendor",
+                refund_minor=0,
+                release_minor=0,
+            )
+        )
     uow.publish(OrderCompleted(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id))
     return None

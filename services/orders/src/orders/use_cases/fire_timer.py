@@ -6,11 +6,13 @@ from typing import Final
 from uuid import UUID
 
 from common.database import UnitOfWork
-from contracts.orders import OrderDisputed, OrderExpired
+from contracts.orders import OrderExpired
 from orders import store
+from orders.domain.disputes import Complaint
 from orders.domain.moves import NoMove, Trigger
 from orders.domain.news import judge_news
 from orders.domain.orders import TimerKind, Windows
+from orders.use_cases.open_dispute import open_dispute
 from orders.use_cases.request_refund import request_refund
 from orders.use_cases.say_stock_turned import say_stock_turned
 
@@ -40,14 +42,15 @@ async def fire_timer(
     if isinstance(move, NoMove):
         await store.end_timer(uow, order_id, kind)
         return move
-    await store.save_move(uow, order, move, now, windows)
     reason = _REASONS[kind]
+    if move == "disputed":
+        await open_dispute(uow, order, Complaint("pin_window", reason), now=now, windows=windows)
+        return None
+    await store.save_move(uow, order, move, now, windows)
     if order.goods_on_hand:
         say_stock_turned(uow, await store.free_stock(uow, order.id))
     if move == "expired":
         uow.publish(OrderExpired(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=reason))
-    elif move == "refund_pending":
-        await request_refund(uow, order, order.total_minor, reason, now)
     else:
-        uow.publish(OrderDisputed(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=reason))
+        await request_refund(uow, order, order.total_minor, reason, now)
     return None

@@ -4,20 +4,39 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
+from contracts.orders import OrderCompleted
 from orders import store
 from orders.domain.moves import NoMove
 from orders.domain.news import OrderUnknown
+from orders.domain.orders import Windows
 
 
-async def record_refund_posted(uow: UnitOfWork, order_id: UUID, refund_id: UUID, *, now: datetime) -> NoMove | None:
-    """The order's `refundedMinor` grows, once for each refund. Raises OrderUnknown. Answers why nothing was done."""
-    await store.lock_order(uow, order_id)
+async def record_refund_posted(
+    uow: UnitOfWork,
+    order_id: UUID,
+    refund_id: UUID,
+    remaining_minor: int,
+    *,
+    sequence: int,
+    now: datetime,
+    windows: Windows,
+) -> NoMove | None:
+    """The order's `refundedMinor` grows, once for each refund.
+
+    A delivered order whose escrow (kobo) the refund has emptied is paid: the vendor's part left before, and no release will tell of
+    it any more. Raises OrderUnknown. Answers why nothing was done.
+    """
+    order = await store.lock_order(uow, order_id)
     refund = await store.lock_refund(uow, refund_id, order_id)
-    if refund is None:
+    if order is None or refund is None:
         raise OrderUnknown(f"no refund {refund_id} of order {order_id}")
-    if refund.counted:
-        return NoMove.REPEATED
-    # A failure that overtook the posting stays a failure: only the amount is counted.
-    status = "posted" if refund.status == "requested" else refund.status
-    await store.save_refund(uow, refund_id, order_id, refund, status, now)
-    return None
+    await store.save_escrow(uow, order.id, remaining_minor, sequence)
+    if not refund.counted:
+        # A failure that overtook the posting stays a failure: only the amount is counted.
+        status = "posted" if refund.status == "requested" else refund.status
+        await store.save_refund(uow, refund_id, order_id, refund, status, now)
+    if remaining_minor == 0 and order.status == "delivered":
+        await store.save_move(uow, order, "paid", now, windows)
+        uow.publish(OrderCompleted(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id))
+        return None
+    return NoMove.REPEATED if refund.counted else None

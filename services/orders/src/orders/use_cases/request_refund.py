@@ -1,6 +1,7 @@
 """Sending held money back to the buyer."""
 
 from datetime import datetime
+from uuid import UUID
 
 from common.database import UnitOfWork
 from common.ids import new_id
@@ -9,8 +10,11 @@ from orders import store
 from orders.domain.orders import Order
 
 
-async def request_refund(uow: UnitOfWork, order: Order, amount_minor: int, reason: str, now: datetime) -> None:
-    """Asks payments to refund `amount_minor` (kobo) of the order, and remembers it under the id that the ledger will use."""
+async def request_refund(uow: UnitOfWork, order: Order, amount_minor: int, reason: str, now: datetime) -> UUID:
+    """Asks payments to refund `amount_minor` (kobo) of the order, and remembers it under the id that the ledger will use.
+
+    Answers that id.
+    """
     refund_id = new_id()
     await store.record_refund(uow, refund_id, order.id, amount_minor, reason, now)
     uow.publish(
@@ -23,3 +27,4 @@ async def request_refund(uow: UnitOfWork, order: Order, amount_minor: int, reaso
             reason=reason,
         )
     )
+    return refund_id

@@ -4,21 +4,28 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.logging import get_logger
 from payments import store
 from payments.domain.identifiers import release_of_resolution
 from payments.use_cases.lock_disputed_escrow import lock_disputed_escrow
 from payments.use_cases.release_escrow import release_escrow
 
+log = get_logger(__name__)
+
 
 async def thaw_escrow(uow: UnitOfWork, order_id: UUID, sequence: int, release_minor: int, now: datetime) -> None:
-    """Thaws, and releases exactly what the resolution says, in kobo.
+    """Thaws, and releases what the resolution says, in kobo. Raises SubjectUnknown.
 
-    Raises SubjectUnknown, and EscrowBalanceDeficit when the amount is not there.
+    Less is locked than that when staff released a part before the freeze and orders had not heard of it yet: that part is the
+    vendor's already, so what is left of the release goes, and the vendor ends with what the resolution meant.
     """
     held = await lock_disputed_escrow(uow, order_id, sequence)
     if held is None:
         return
     await store.save_dispute(uow, order_id, None, sequence)
+    if release_minor > held.escrow.locked.total_minor:
+        log.warning("a resolution found less than it releases", order_id=str(order_id), release_minor=release_minor)
+        release_minor = held.escrow.locked.total_minor
     if release_minor:
         release_id = release_of_resolution(order_id, sequence)
         await release_escrow(uow, held, release_id, release_minor, "resolution", now)

@@ -1,0 +1,73 @@
+"""Disputes: what opens one, and how a resolution divides the money (contract sections 6 and 7). Amounts in kobo."""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from orders.domain.errors import RefundBeyondOrder, RefundWithoutSplit, SplitWithoutRefund
+from orders.domain.moves import Trigger
+
+Cause = Literal["buyer", "pin_window", "chargeback"]
+Outcome = Literal["buyer", "vendor", "split"]
+Decision = Literal["approved", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Why an order is disputed; `raised_by` is the buyer, or nobody when time or the gateway spoke."""
+
+    cause: Cause
+    reason: str
+    details: str | None = None
+    raised_by: UUID | None = None
+
+    @property
+    def trigger(self) -> Trigger:
+        triggers: dict[Cause, Trigger] = {
+            "buyer": "buyer_disputes",
+            "pin_window": "pin_window_ended",
+            "chargeback": "chargeback_opened",
+        }
+        return triggers[self.cause]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """The locked row of a resolution."""
+
+    id: UUID
+    order_id: UUID
+    outcome: Outcome
+    refund_minor: int
+    status: str
+    prepared_by: UUID
+
+
+def refund_of(outcome: Outcome, asked_minor: int | None, total_minor: int) -> int:
+    """What goes back to the buyer: all, nothing, or the part that a split names, 1 to one kobo below the total.
+
+    Raises SplitWithoutRefund, RefundWithoutSplit, RefundBeyondOrder (422).
+    """
+    if outcome != "split":
+        if asked_minor is not None:
+            raise RefundWithoutSplit
+        return total_minor if outcome == "buyer" else 0
+    if asked_minor is None:
+        raise SplitWithoutRefund
+    if not 1 <= asked_minor < total_minor:
+        raise RefundBeyondOrder(total_minor)
+    return asked_minor
+
+
+def release_of(refund_minor: int, escrow_minor: int) -> int:
+    """What the resolution releases: all that escrow holds beyond the refund.
+
+    Staff may have released a part before the dispute. A refund takes what is held first and the rest from what was released, so the
+    vendor ends with the total less the refund, whatever had left before.
+    """
+    return max(0, escrow_minor - refund_minor)
+
+
+def trigger_of(outcome: Outcome) -> Trigger:
+    """The move that an approved resolution is."""
+    return "resolved_for_buyer" if outcome == "buyer" else "resolved_for_vendor"

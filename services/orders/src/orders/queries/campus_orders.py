@@ -1,0 +1,57 @@
+"""Orders for staff, by campus (contract section 6): an offset list, and the same as a file."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from common.caller import Caller
+from common.database import UnitOfWork
+from common.http import OffsetPage
+from orders.queries.orders import ORDER_COLUMNS, shown_order
+from orders.queries.pages import Row
+
+_FILTERS: Final[Mapping[str, str]] = {
+    "campusId": "campus_id = {}",
+    "status": "status = {}",
+    "vendorId": "vendor_id = {}",
+    "from": "created_at >= {}",
+    "to": "created_at < {}",
+}
+_SORTS: Final[Mapping[str, str]] = {"created_at": "orders.created_at", "total": "orders.total_amount"}
+_EXPORT: Final = """
+SELECT id, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount, subtotal_minor, delivery_fee_minor,
+       commission_minor, refunded_minor, delivery_note, delivered_at, created_at, updated_at
+FROM orders {where} ORDER BY created_at, id LIMIT {limit}
+"""
+
+
+async def page_of_campus_orders(
+    uow: UnitOfWork, caller: Caller, page: OffsetPage, filters: Mapping[str, Any]
+) -> tuple[list[Row], int]:
+    """One page of the orders that the caller oversees, and how many there are."""
+    where, values = _where(caller, filters)
+    direction = "DESC" if page.descending else "ASC"
+    records = await uow.fetch(
+        f"SELECT {ORDER_COLUMNS} FROM orders {where} ORDER BY {_SORTS[page.sort]} {direction}, orders.id {direction} "
+        f"LIMIT {page.limit} OFFSET {page.offset}",
+        *values,
+    )
+    total = await uow.fetch_value(f"SELECT count(*) FROM orders {where}", *values)
+    return [shown_order(record, caller) for record in records], total
+
+
+async def list_campus_orders(uow: UnitOfWork, caller: Caller, filters: Mapping[str, Any], limit: int) -> list[Any]:
+    """The orders that the caller oversees, oldest first, `limit` at most."""
+    where, values = _where(caller, filters)
+    return await uow.fetch(_EXPORT.format(where=where, limit=limit), *values)
+
+
+def _where(caller: Caller, filters: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """The asked filters, and the caller's campus: the policies show a campus admin their own purchases elsewhere too."""
+    clauses, values = [], []
+    for name, value in filters.items():
+        values.append(value)
+        clauses.append(_FILTERS[name].format(f"${len(values)}"))
+    if not caller.may("orders:read"):
+        values.append(caller.campus_id)
+        clauses.append(f"campus_id = ${len(values)}")
+    return f"WHERE {' AND '.join(clauses)}" if clauses else "", values

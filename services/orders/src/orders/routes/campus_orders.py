@@ -1,0 +1,89 @@
+"""Orders by campus, for staff (contract section 6)."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Final
+from uuid import UUID
+
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.answers import answers
+from common.http import (
+    CurrentCaller,
+    OffsetPage,
+    dependencies_of,
+    guarded_router,
+    offset_page,
+    ok,
+    requires_one_of,
+)
+from orders.domain.errors import ExportTooLong
+from orders.domain.exports import EXPORT_ROWS_MAX, csv_of_orders
+from orders.domain.moves import State
+from orders.queries.campus_orders import list_campus_orders, page_of_campus_orders
+from orders.schemas.orders import CampusOrderPageAnswer
+
+if TYPE_CHECKING:
+    from orders.app import Dependencies
+
+router = guarded_router(tags=["campus orders"])
+
+CAMPUS_ORDERS: Final = "/api/campus-orders"
+STAFF: Final = ("campus_orders:read", "orders:read")
+FILE: Final = {"Content-Disposition": 'attachment; filename="campus-orders.csv"', "Cache-Control": "no-store"}
+_CSV_SHOWN: Final[dict[int | str, dict[str, Any]]] = {
+    200: {
+        "description": "The orders, oldest first; amounts in kobo.",
+        "content": {"text/csv": {"schema": {"type": "string"}}},
+    }
+}
+
+
+async def filters_of(
+    campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
+    status: Annotated[State | None, Query()] = None,
+    vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
+    begin: Annotated[datetime | None, Query(alias="from", description="Created at or after this.")] = None,
+    end: Annotated[datetime | None, Query(alias="to", description="Created before this.")] = None,
+) -> dict[str, Any]:
+    """What was asked for, by the public names; a time without a zone is UTC."""
+    asked = {
+        "campusId": campus_id,
+        "status": status,
+        "vendorId": vendor_id,
+        "from": begin and (begin if begin.tzinfo else begin.replace(tzinfo=UTC)),
+        "to": end and (end if end.tzinfo else end.replace(tzinfo=UTC)),
+    }
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+Filters = Annotated[Mapping[str, Any], Depends(filters_of)]
+
+
+@router.get(CAMPUS_ORDERS, responses=answers(CampusOrderPageAnswer, 403, 422))
+@requires_one_of(*STAFF)
+async def list_orders_of_campuses(
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page("created_at", "total"))],
+    filters: Filters,
+) -> Response:
+    """All orders for support and auditors; those of the own campus for a campus admin."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        rows, total = await page_of_campus_orders(uow, caller, page, filters)
+    return ok(request, rows, **page.meta(total))
+
+
+@router.get(f"{CAMPUS_ORDERS}/export", responses={**answers(CampusOrderPageAnswer, 403, 422), **_CSV_SHOWN})
+@requires_one_of(*STAFF)
+async def export_orders_of_campuses(request: Request, caller: CurrentCaller, filters: Filters) -> Response:
+    """The same orders as a CSV file, at most 10,000 of them; more are refused with 422."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        rows = await list_campus_orders(uow, caller, filters, EXPORT_ROWS_MAX + 1)
+    if len(rows) > EXPORT_ROWS_MAX:
+        raise ExportTooLong(EXPORT_ROWS_MAX)
+    return Response(csv_of_orders(rows), headers=FILE, media_type="text/csv")

@@ -1,0 +1,151 @@
+"""Disputes, and their resolution by two people (contract section 6)."""
+
+from typing import TYPE_CHECKING, Annotated, Final
+from uuid import UUID
+
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.answers import answers
+from common.caller import THE_SERVICE
+from common.http import (
+    CurrentCaller,
+    OffsetPage,
+    dependencies_of,
+    guarded_router,
+    offset_page,
+    ok,
+    requires,
+    requires_one_of,
+    signed_in,
+)
+from common.problems import NotFound
+from orders.domain.disputes import Complaint
+from orders.queries.disputes import find_dispute, find_resolution, page_of_resolutions
+from orders.queries.orders import find_order
+from orders.routes.orders import ONE_ORDER
+from orders.schemas.disputes import (
+    DisputeAnswer,
+    DisputeRequest,
+    PreparedAnswer,
+    ResolutionAnswer,
+    ResolutionPageAnswer,
+    ResolutionStatus,
+    ResolveRequest,
+)
+from orders.schemas.orders import EmptyRequest, OrderAnswer
+from orders.use_cases.approve_resolution import approve_resolution
+from orders.use_cases.dispute_order import dispute_order
+from orders.use_cases.find_parts import find_parts
+from orders.use_cases.find_resolved_order import find_resolved_order
+from orders.use_cases.prepare_resolution import prepare_resolution
+from orders.use_cases.reject_resolution import reject_resolution
+
+if TYPE_CHECKING:
+    from orders.app import Dependencies
+
+router = guarded_router(tags=["disputes"])
+
+RESOLUTIONS: Final = "/api/dispute-resolutions"
+ONE_RESOLUTION: Final = f"{RESOLUTIONS}/{{resolution_id}}"
+STAFF: Final = ("disputes:prepare", "disputes:approve", "orders:read")
+
+
+@router.post(f"{ONE_ORDER}/dispute", responses=answers(OrderAnswer, 403, 404, 409, 422))
+@signed_in
+async def dispute(request: Request, caller: CurrentCaller, order_id: UUID, body: DisputeRequest) -> Response:
+    """For the buyer of a paid order that was not delivered: its money is frozen until staff decide."""
+    dependencies: Dependencies = dependencies_of(request)
+    complaint = Complaint("buyer", body.reason, body.details, caller.id)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        parts = await find_parts(uow, caller, order_id)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await dispute_order(uow, order_id, parts, complaint, now=dependencies.clock.now(), windows=dependencies.windows)
+        order = await find_order(uow, order_id, caller)
+    return ok(request, order)
+
+
+@router.get(f"{ONE_ORDER}/dispute", responses=answers(DisputeAnswer, 404))
+@signed_in
+async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
+    """Why the order was disputed: for its buyer, its vendor and staff."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        found = await find_dispute(uow, order_id)
+    if found is None:
+        raise NotFound
+    return ok(request, found)
+
+
+@router.post(f"{ONE_ORDER}/resolve", status_code=201, responses=answers(PreparedAnswer, 403, 404, 409, 422, status=201))
+@requires("disputes:prepare")
+async def resolve(request: Request, caller: CurrentCaller, order_id: UUID, body: ResolveRequest) -> Response:
+    """Prepares how the dispute ends; another person decides on it. One resolution of an order waits at a time."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await find_parts(uow, caller, order_id)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        resolution_id = await prepare_resolution(
+            uow, order_id, body.outcome, body.refund_minor, by=caller.id, now=dependencies.clock.now()
+        )
+    return ok(request, {"resolutionId": resolution_id, "status": "prepared"}, status=201)
+
+
+@router.get(RESOLUTIONS, responses=answers(ResolutionPageAnswer, 403, 422))
+@requires_one_of(*STAFF)
+async def list_resolutions(
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
+    order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
+    status: Annotated[ResolutionStatus | None, Query()] = None,
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    filters = {name: value for name, value in (("orderId", order_id), ("status", status)) if value is not None}
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        rows, total = await page_of_resolutions(uow, page, filters)
+    return ok(request, rows, **page.meta(total))
+
+
+@router.get(ONE_RESOLUTION, responses=answers(ResolutionAnswer, 403, 404))
+@requires_one_of(*STAFF)
+async def show_resolution(request: Request, caller: CurrentCaller, resolution_id: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        found = await find_resolution(uow, resolution_id)
+    if found is None:
+        raise NotFound
+    return ok(request, found)
+
+
+@router.post(f"{ONE_RESOLUTION}/approve", responses=answers(OrderAnswer, 403, 404, 409, 422))
+@requires("disputes:approve", step_up=True)
+async def approve(
+    request: Request, caller: CurrentCaller, resolution_id: UUID, body: EmptyRequest | None = None
+) -> Response:
+    """Makes the resolution true: refund and release leave together. Whoever prepared it is refused, under any role."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        order_id = await find_resolved_order(uow, resolution_id)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await approve_resolution(
+            uow, resolution_id, order_id, by=caller.id, now=dependencies.clock.now(), windows=dependencies.windows
+        )
+        order = await find_order(uow, order_id, caller)
+    return ok(request, order)
+
+
+@router.post(f"{ONE_RESOLUTION}/reject", responses=answers(OrderAnswer, 403, 404, 409, 422))
+@requires("disputes:approve", step_up=True)
+async def reject(
+    request: Request, caller: CurrentCaller, resolution_id: UUID, body: EmptyRequest | None = None
+) -> Response:
+    """The order stays disputed, and another resolution may be prepared."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        order_id = await find_resolved_order(uow, resolution_id)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await reject_resolution(uow, resolution_id, order_id, by=caller.id, now=dependencies.clock.now())
+        order = await find_order(uow, order_id, caller)
+    return ok(request, order)

@@ -1,0 +1,117 @@
+"""Return requests (contract section 6)."""
+
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.answers import answers
+from common.caller import THE_SERVICE
+from common.http import (
+    LIMIT_DEFAULT,
+    CurrentCaller,
+    Cursor,
+    Limit,
+    dependencies_of,
+    guarded_router,
+    ok,
+    signed_in,
+)
+from common.problems import NotFound
+from orders.domain.returns import Wanted
+from orders.queries.returns import find_return_request, page_of_return_requests
+from orders.routes.orders import ONE_ORDER
+from orders.schemas.returns import (
+    ReturnDecisionRequest,
+    ReturnRequestAnswer,
+    ReturnRequestBody,
+    ReturnRequestPageAnswer,
+)
+from orders.use_cases.approve_return import approve_return
+from orders.use_cases.find_parts import find_parts
+from orders.use_cases.find_returned_order import find_returned_order
+from orders.use_cases.reject_return import reject_return
+from orders.use_cases.request_return import request_return
+
+if TYPE_CHECKING:
+    from orders.app import Dependencies
+
+router = guarded_router(tags=["returns"])
+
+ONE_REQUEST: Final = "/api/return-requests/{request_id}"
+
+
+@router.post(
+    f"{ONE_ORDER}/return-requests",
+    status_code=201,
+    responses=answers(ReturnRequestAnswer, 403, 404, 409, 422, status=201),
+)
+@signed_in
+async def ask(request: Request, caller: CurrentCaller, order_id: UUID, body: ReturnRequestBody) -> Response:
+    """For the buyer, within the return window (`returnDueAt` of the order)."""
+    dependencies: Dependencies = dependencies_of(request)
+    wanted = [Wanted(line.item_id, line.quantity) for line in body.items]
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        parts = await find_parts(uow, caller, order_id)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        request_id = await request_return(uow, order_id, parts, wanted, body.reason, dependencies.clock.now())
+        asked = await find_return_request(uow, request_id)
+    return ok(request, asked, status=201)
+
+
+@router.get(f"{ONE_ORDER}/return-requests", responses=answers(ReturnRequestPageAnswer, 404, 422))
+@signed_in
+async def list_of_order(
+    request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+) -> Response:
+    """The return requests of the order, newest first, for its parties and for staff."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await find_parts(uow, caller, order_id)
+        page = await page_of_return_requests(uow, dependencies.cursors, caller, order_id, limit, cursor)
+    return ok(request, page.rows, **page.meta)
+
+
+@router.get(ONE_REQUEST, responses=answers(ReturnRequestAnswer, 404))
+@signed_in
+async def show(request: Request, caller: CurrentCaller, request_id: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        found = await find_return_request(uow, request_id)
+    if found is None:
+        raise NotFound
+    return ok(request, found)
+
+
+@router.post(f"{ONE_REQUEST}/approve", responses=answers(ReturnRequestAnswer, 403, 404, 409, 422))
+@signed_in
+async def approve(
+    request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
+) -> Response:
+    """For the order's vendor or support: the goods are taken back, and what they are worth is refunded."""
+    dependencies: Dependencies = dependencies_of(request)
+    reason = None if body is None else body.reason
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        order_id = await find_returned_order(uow, caller, request_id)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        now, windows = dependencies.clock.now(), dependencies.windows
+        await approve_return(uow, request_id, order_id, reason, by=caller.id, now=now, windows=windows)
+        found = await find_return_request(uow, request_id)
+    return ok(request, found)
+
+
+@router.post(f"{ONE_REQUEST}/reject", responses=answers(ReturnRequestAnswer, 403, 404, 409, 422))
+@signed_in
+async def reject(
+    request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
+) -> Response:
+    """For the order's vendor or support: the goods are not taken back."""
+    dependencies: Dependencies = dependencies_of(request)
+    reason = None if body is None else body.reason
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        order_id = await find_returned_order(uow, caller, request_id)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await reject_return(uow, request_id, order_id, reason, by=caller.id, now=dependencies.clock.now())
+        found = await find_return_request(uow, request_id)
+    return ok(request, found)

@@ -1,0 +1,82 @@
+"""Disputes and their resolutions (contract section 6)."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field, StringConstraints
+
+from common.answers import EnvelopeMeta
+from common.schemas import Kobo, RequestBody, ResponseShape
+from orders.schemas.orders import OffsetMeta, Reason
+
+Details = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]
+ResolutionStatus = Literal["prepared", "approved", "rejected"]
+
+
+class DisputeRequest(RequestBody):
+    reason: Reason
+    details: Details
+
+
+class ResolveRequest(RequestBody):
+    outcome: Literal["buyer", "vendor", "split"]
+    refund_minor: Annotated[Kobo | None, Field(description="For a split: 1 kobo up to one below the total.")] = None
+
+
+class DisputeShape(ResponseShape):
+    order_id: UUID
+    cause: Literal["buyer", "pin_window", "chargeback"]
+    reason: str
+    details: str | None
+    raised_by: UUID | None
+    raised_at: str
+
+
+class ComplaintShape(ResponseShape):
+    cause: Literal["buyer", "pin_window", "chargeback"]
+    reason: str
+    details: str | None
+
+
+class PreparedShape(ResponseShape):
+    resolution_id: UUID
+    status: Literal["prepared"]
+
+
+class ResolutionShape(ResponseShape):
+    id: UUID
+    order_id: UUID
+    outcome: Literal["buyer", "vendor", "split"]
+    refund_minor: int
+    release_minor: Annotated[int | None, Field(description="Known from the approval on.")]
+    refund_id: UUID | None
+    status: ResolutionStatus
+    dispute: ComplaintShape
+    prepared_by: UUID
+    created_at: str
+    decided_by: UUID | None
+    decided_at: str | None
+
+
+class DisputeAnswer(ResponseShape):
+    success: bool
+    data: DisputeShape
+    meta: EnvelopeMeta
+
+
+class PreparedAnswer(ResponseShape):
+    success: bool
+    data: PreparedShape
+    meta: EnvelopeMeta
+
+
+class ResolutionAnswer(ResponseShape):
+    success: bool
+    data: ResolutionShape
+    meta: EnvelopeMeta
+
+
+class ResolutionPageAnswer(ResponseShape):
+    success: bool
+    data: list[ResolutionShape]
+    meta: OffsetMeta

@@ -1,0 +1,59 @@
+"""Return requests (contract section 6)."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from common.answers import EnvelopeMeta, PageMeta
+from common.schemas import RequestBody, ResponseShape
+from orders.schemas.orders import CHECKOUT_LINES_MAX, Reason
+
+
+class ReturnLine(RequestBody):
+    item_id: UUID
+    quantity: Annotated[int, Field(strict=True, ge=1, le=99)]
+
+
+class ReturnRequestBody(RequestBody):
+    items: Annotated[list[ReturnLine], Field(min_length=1, max_length=CHECKOUT_LINES_MAX)]
+    reason: Reason
+
+
+class ReturnDecisionRequest(RequestBody):
+    reason: Reason | None = None
+
+
+class ReturnedItemShape(ResponseShape):
+    item_id: UUID
+    product_id: UUID
+    name: str
+    quantity: int
+    unit_price_minor: int
+
+
+class ReturnRequestShape(ResponseShape):
+    id: UUID
+    order_id: UUID
+    buyer_id: UUID
+    vendor_id: UUID
+    status: Literal["requested", "approved", "rejected"]
+    reason: str
+    items: list[ReturnedItemShape]
+    refund_minor: Annotated[int | None, Field(description="Known from the approval on.")]
+    decided_by: UUID | None
+    decision_reason: str | None
+    decided_at: str | None
+    created_at: str
+
+
+class ReturnRequestAnswer(ResponseShape):
+    success: bool
+    data: ReturnRequestShape
+    meta: EnvelopeMeta
+
+
+class ReturnRequestPageAnswer(ResponseShape):
+    success: bool
+    data: list[ReturnRequestShape]
+    meta: PageMeta

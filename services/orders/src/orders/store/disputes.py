@@ -1,0 +1,72 @@
+"""Disputes and their resolutions. Touched only by who holds the order's row."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from orders.domain.disputes import Complaint, Decision, Outcome, Resolution
+from orders.domain.orders import Order
+
+_RECORD_DISPUTE: Final = """
+INSERT INTO order_disputes (order_id, buyer_id, vendor_id, cause, reason, details, raised_by, raised_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+"""
+_RESOLUTION_COLUMNS: Final = "id, order_id, outcome, refund_minor, status, prepared_by"
+_FIND_RESOLUTION: Final = f"SELECT {_RESOLUTION_COLUMNS} FROM dispute_resolutions WHERE id = $1"
+_LOCK_RESOLUTION: Final = f"{_FIND_RESOLUTION} FOR UPDATE"
+_RECORD_RESOLUTION: Final = """
+INSERT INTO dispute_resolutions (id, order_id, outcome, refund_minor, status, prepared_by, prepared_at)
+VALUES ($1, $2, $3, $4, 'prepared', $5, $6)
+ON CONFLICT (order_id) WHERE status = 'prepared' DO NOTHING
+"""
+_SAVE_DECISION: Final = """
+UPDATE dispute_resolutions SET status = $2, decided_by = $3, decided_at = $4, release_minor = $5, refund_id = $6 WHERE id = $1
+"""
+
+
+async def record_dispute(uow: UnitOfWork, order: Order, complaint: Complaint, now: datetime) -> None:
+    """Why the order is disputed; an order is disputed once in its life."""
+    await uow.execute(
+        _RECORD_DISPUTE,
+        order.id,
+        order.buyer_id,
+        order.vendor_id,
+        complaint.cause,
+        complaint.reason,
+        complaint.details,
+        complaint.raised_by,
+        now,
+    )
+
+
+async def record_resolution_once(
+    uow: UnitOfWork, resolution_id: UUID, order_id: UUID, outcome: Outcome, refund_minor: int, by: UUID, now: datetime
+) -> bool:
+    """Whether it is prepared now; False while another one of the order waits for its decision."""
+    return await uow.execute(_RECORD_RESOLUTION, resolution_id, order_id, outcome, refund_minor, by, now) == 1
+
+
+async def find_resolution(uow: UnitOfWork, resolution_id: UUID) -> Resolution | None:
+    """The resolution, if the caller may see it."""
+    row = await uow.fetch_row(_FIND_RESOLUTION, resolution_id)
+    return None if row is None else Resolution(*row.values())
+
+
+async def lock_resolution(uow: UnitOfWork, resolution_id: UUID) -> Resolution | None:
+    """The resolution, held until the transaction ends: of two decisions at once, the second sees the first."""
+    row = await uow.fetch_row(_LOCK_RESOLUTION, resolution_id)
+    return None if row is None else Resolution(*row.values())
+
+
+async def save_decision(
+    uow: UnitOfWork,
+    resolution_id: UUID,
+    decision: Decision,
+    by: UUID,
+    now: datetime,
+    *,
+    release_minor: int | None = None,
+    refund_id: UUID | None = None,
+) -> None:
+    await uow.execute(_SAVE_DECISION, resolution_id, decision, by, now, release_minor, refund_id)

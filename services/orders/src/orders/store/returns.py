@@ -1,0 +1,94 @@
+"""Return requests. Touched only by who holds the order's row."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from orders.domain.orders import Order
+from orders.domain.returns import Decision, Line, Refunds, ReturnRequest, Wanted
+
+_LINES: Final = """
+SELECT item.id, item.quantity, item.unit_price_minor,
+       coalesce(sum(asked.quantity) FILTER (WHERE request.status = 'requested'), 0)::integer AS requested,
+       coalesce(sum(asked.quantity) FILTER (WHERE request.status = 'approved'), 0)::integer AS returned
+FROM order_items AS item
+LEFT JOIN return_request_items AS asked ON asked.item_id = item.id
+LEFT JOIN return_requests AS request ON request.id = asked.return_request_id
+WHERE item.order_id = $1 GROUP BY item.id
+"""
+_RECORD_REQUEST: Final = """
+WITH request AS (
+    INSERT INTO return_requests (id, order_id, buyer_id, vendor_id, reason, status, created_at)
+    VALUES ($1, $2, $3, $4, $5, 'requested', $6)
+)
+INSERT INTO return_request_items (return_request_id, item_id, quantity)
+SELECT $1, item_id, quantity FROM unnest($7::uuid[], $8::integer[]) AS wanted (item_id, quantity)
+"""
+_FIND_ORDER_OF_REQUEST: Final = "SELECT order_id FROM return_requests WHERE id = $1"
+_LOCK_REQUEST: Final = "SELECT id, order_id, status FROM return_requests WHERE id = $1 FOR UPDATE"
+_ITEMS_OF_REQUEST: Final = "SELECT item_id, quantity FROM return_request_items WHERE return_request_id = $1"
+_REFUNDS: Final = """
+SELECT coalesce(sum(refund.amount_minor) FILTER (WHERE request.id IS NOT NULL), 0)::bigint AS for_returns,
+       coalesce(sum(refund.amount_minor) FILTER (WHERE request.id IS NULL), 0)::bigint AS otherwise
+FROM order_refunds AS refund
+LEFT JOIN return_requests AS request ON request.order_id = refund.order_id AND request.refund_id = refund.id
+WHERE refund.order_id = $1
+"""
+_SAVE_DECISION: Final = """
+UPDATE return_requests SET status = $2, decided_by = $3, decision_reason = $4, decided_at = $5, refund_minor = $6, refund_id = $7
+WHERE id = $1
+"""
+
+
+async def list_lines(uow: UnitOfWork, order_id: UUID) -> dict[UUID, Line]:
+    """The lines of the order, each with what of it is asked back or has come back."""
+    return {
+        row["id"]: Line(row["quantity"], row["unit_price_minor"], row["requested"], row["returned"])
+        for row in await uow.fetch(_LINES, order_id)
+    }
+
+
+async def record_request(
+    uow: UnitOfWork, request_id: UUID, order: Order, reason: str, wanted: Sequence[Wanted], now: datetime
+) -> None:
+    ids, quantities = [line.item_id for line in wanted], [line.quantity for line in wanted]
+    await uow.execute(
+        _RECORD_REQUEST, request_id, order.id, order.buyer_id, order.vendor_id, reason, now, ids, quantities
+    )
+
+
+async def find_order_of_request(uow: UnitOfWork, request_id: UUID) -> UUID | None:
+    """The order of a return request that the caller may see."""
+    order_id: UUID | None = await uow.fetch_value(_FIND_ORDER_OF_REQUEST, request_id)
+    return order_id
+
+
+async def lock_request(uow: UnitOfWork, request_id: UUID) -> ReturnRequest | None:
+    """The return request, held until the transaction ends."""
+    row = await uow.fetch_row(_LOCK_REQUEST, request_id)
+    if row is None:
+        return None
+    items = tuple(Wanted(item["item_id"], item["quantity"]) for item in await uow.fetch(_ITEMS_OF_REQUEST, request_id))
+    return ReturnRequest(row["id"], row["order_id"], row["status"], items)
+
+
+async def sum_refunds(uow: UnitOfWork, order_id: UUID) -> Refunds:
+    """What was asked back for the order before, in kobo."""
+    row = await uow.fetch_row(_REFUNDS, order_id)
+    return Refunds(row["for_returns"], row["otherwise"]) if row is not None else Refunds(0, 0)
+
+
+async def save_decision(
+    uow: UnitOfWork,
+    request_id: UUID,
+    decision: Decision,
+    by: UUID,
+    reason: str | None,
+    now: datetime,
+    *,
+    refund_minor: int | None = None,
+    refund_id: UUID | None = None,
+) -> None:
+    await uow.execute(_SAVE_DECISION, request_id, decision, by, reason, now, refund_minor, refund_id)

@@ -1,0 +1,58 @@
+"""The second person agrees on how a dispute ends."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.problems import NotFound
+from contracts.orders import DisputeResolved
+from orders import store
+from orders.domain.disputes import release_of, trigger_of
+from orders.domain.errors import AlreadyDecided, DecidedByItsMaker, ForbiddenMove
+from orders.domain.moves import NoMove, answer
+from orders.domain.orders import Windows
+from orders.store import disputes
+from orders.use_cases.request_refund import request_refund
+
+
+async def approve_resolution(
+    uow: UnitOfWork, resolution_id: UUID, order_id: UUID, *, by: UUID, now: datetime, windows: Windows
+) -> None:
+    """The resolution takes effect, once: refund and release leave together with the order's move (contract sections 6 and 7).
+
+    The refund is an event of its own, the only one that refunds; the resolution unfreezes and releases what escrow holds beyond
+    it. Raises NotFound, DecidedByItsMaker (403), AlreadyDecided and ForbiddenMove (409).
+    """
+    order = await store.lock_order(uow, order_id)
+    resolution = await disputes.lock_resolution(uow, resolution_id)
+    if order is None or resolution is None:
+        raise NotFound
+    if resolution.prepared_by == by:
+        raise DecidedByItsMaker
+    if resolution.status == "approved":
+        return
+    if resolution.status == "rejected":
+        raise AlreadyDecided(resolution.status)
+    move = answer(order.status, trigger_of(resolution.outcome))
+    if isinstance(move, NoMove):
+        raise ForbiddenMove(order.status)
+    refund_minor = resolution.refund_minor
+    release_minor = release_of(refund_minor, order.escrow_minor)
+    await store.save_move(uow, order, move, now, windows)
+    refund_id = None
+    if refund_minor:
+        refund_id = await request_refund(uow, order, refund_minor, f"dispute: {resolution.outcome}", now)
+    await disputes.save_decision(
+        uow, resolution.id, "approved", by, now, release_minor=release_minor, refund_id=refund_id
+    )
+    uow.publish(
+        DisputeResolved(
+            order_id=order.id,
+            buyer_id=order.buyer_id,
+            vendor_id=order.vendor_id,
+            outcome=resolution.outcome,
+            refund_minor=refund_minor,
+            release_minor=release_minor,
+            refund_id=refund_id,
+        )
+    )

@@ -1,0 +1,30 @@
+"""The buyer's bank asks for the money back."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from orders import store
+from orders.domain.disputes import Complaint
+from orders.domain.moves import NoMove
+from orders.domain.news import judge_news
+from orders.domain.orders import Windows
+from orders.use_cases.open_dispute import open_dispute
+
+CHARGEBACK: Final = Complaint("chargeback", "The buyer's bank has disputed the charge.")
+
+
+async def dispute_charge(uow: UnitOfWork, order_id: UUID, *, now: datetime, windows: Windows) -> NoMove | None:
+    """A chargeback was opened: an order that is not delivered is disputed; after the PIN its status stays (contract section 6).
+
+    Raises OrderUnknown, NewsBeforeItsTime. Answers why nothing was done.
+    """
+    order = await store.lock_order(uow, order_id)
+    order, move = judge_news(order, CHARGEBACK.trigger, about=order_id)
+    if isinstance(move, NoMove):
+        return move
+    if move == order.status:
+        return None
+    await open_dispute(uow, order, CHARGEBACK, now=now, windows=windows)
+    return None

@@ -1,0 +1,29 @@
+"""The order of a return request, for who may decide on it."""
+
+from uuid import UUID
+
+from common.caller import Caller
+from common.database import UnitOfWork
+from common.problems import Forbidden, NotFound
+from orders import store
+from orders.domain.errors import DecidedByItsBuyer
+from orders.domain.parties import decides_returns, parts_of
+from orders.store import returns
+
+
+async def find_returned_order(uow: UnitOfWork, caller: Caller, request_id: UUID) -> UUID:
+    """The order of a return request that the caller may decide on: its vendor, or support, and never its buyer.
+
+    Whom an order concerns never changes, so the answer holds after this transaction. Raises NotFound for a request that is absent or
+    invisible, Forbidden for who may only see it.
+    """
+    order_id = await returns.find_order_of_request(uow, request_id)
+    order = None if order_id is None else await store.find_order(uow, order_id)
+    if order is None:
+        raise NotFound
+    parts = parts_of(caller, order)
+    if not decides_returns(caller, parts):
+        raise Forbidden
+    if "buyer" in parts:
+        raise DecidedByItsBuyer
+    return order.id

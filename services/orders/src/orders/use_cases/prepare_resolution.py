@@ -1,0 +1,32 @@
+"""How a dispute shall end, as the first of two people sees it."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.ids import new_id
+from common.problems import NotFound
+from orders import store
+from orders.domain.disputes import Outcome, refund_of, trigger_of
+from orders.domain.errors import ForbiddenMove, ResolutionPrepared
+from orders.domain.moves import NoMove, answer
+from orders.store import disputes
+
+
+async def prepare_resolution(
+    uow: UnitOfWork, order_id: UUID, outcome: Outcome, refund_minor: int | None, *, by: UUID, now: datetime
+) -> UUID:
+    """Support writes down the outcome, and for a split what goes back to the buyer (kobo); another person decides on it.
+
+    Answers the resolution's id. Raises NotFound, the refusals of `refund_of` (422), ForbiddenMove and ResolutionPrepared (409).
+    """
+    order = await store.lock_order(uow, order_id)
+    if order is None:
+        raise NotFound
+    refund = refund_of(outcome, refund_minor, order.total_minor)
+    if isinstance(answer(order.status, trigger_of(outcome)), NoMove):
+        raise ForbiddenMove(order.status)
+    resolution_id = new_id()
+    if not await disputes.record_resolution_once(uow, resolution_id, order.id, outcome, refund, by, now):
+        raise ResolutionPrepared
+    return resolution_id

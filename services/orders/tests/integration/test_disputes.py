@@ -1,0 +1,424 @@
+import asyncio
+from uuid import UUID, uuid4
+
+import asyncpg
+import pytest
+
+from common.caller import Caller
+from common.ids import new_id
+from contracts.payments import ChargeDisputed, EscrowRefunded, RefundSettled
+from contracts.permissions import permissions_of
+from orders.domain.news import NewsBeforeItsTime
+
+COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
+
+
+async def disputed(market, **more):
+    """A dispatched order that its buyer disputes."""
+    order = await market.paid(**more)
+    await market.post(order, "dispatch", market.as_merchant())
+    answer = await market.post(order, "dispute", market.as_buyer(), COMPLAINT)
+    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "disputed"), answer.text
+    return order
+
+
+async def prepared(market, order, outcome, refund_minor=None, **more):
+    body = {"outcome": outcome} | ({"refundMinor": refund_minor} if refund_minor is not None else {})
+    answer = await market.post(order, "resolve", market.as_staff("support_agent", **more), body)
+    assert answer.status_code == 201, answer.text
+    resolution = answer.json()["data"]
+    assert resolution == {"resolutionId": resolution["resolutionId"], "status": "prepared"}
+    return resolution["resolutionId"]
+
+
+async def decide(market, resolution_id, verb="approve", headers=None):
+    headers = headers or market.as_staff("finance_checker", stepped_up=True)
+    return await market.service.client.post(f"/api/dispute-resolutions/{resolution_id}/{verb}", headers=headers)
+
+
+async def said(market, event):
+    return await market.service.published(f"orders.{event}.v1")
+
+
+def posted(order, refund_id, amount_minor, remaining_minor):
+    return EscrowRefunded(
+        order_id=UUID(order["id"]),
+        buyer_id=UUID(order["buyerId"]),
+        vendor_id=UUID(order["vendorId"]),
+        refund_id=UUID(refund_id),
+        amount_minor=amount_minor,
+        from_vendor_minor=0,
+        remaining_minor=remaining_minor,
+        remaining_vendor_minor=remaining_minor,
+    )
+
+
+@pytest.mark.parametrize("dispatched", [False, True])
+async def test_the_buyer_disputes_a_paid_order_once_and_it_waits_for_staff(market, dispatched):
+    order = await market.paid()
+    if dispatched:
+        await market.post(order, "dispatch", market.as_merchant())
+    answers = [await market.post(order, "dispute", market.as_buyer(), COMPLAINT) for _ in range(2)]
+    assert [(answer.status_code, answer.json()["data"]["status"]) for answer in answers] == [(200, "disputed")] * 2
+    assert [(event["orderId"], event["reason"]) for event in await said(market, "order_disputed")] == [
+        (order["id"], "never came")
+    ]
+    assert await market.service.fetch("SELECT 1 FROM order_timers") == []
+    for headers in (market.as_buyer(), market.as_merchant(), market.as_staff("support_agent")):
+        shown = await market.service.client.get(f"/api/orders/{order['id']}/dispute", headers=headers)
+        assert {**COMPLAINT, "cause": "buyer", "raisedBy": order["buyerId"]}.items() <= shown.json()["data"].items()
+    strangers = (market.as_buyer(new_id()), market.as_merchant(vendor_id=new_id()))
+    for headers in strangers:
+        shown = await market.service.client.get(f"/api/orders/{order['id']}/dispute", headers=headers)
+        assert shown.status_code == 404
+
+
+async def test_who_may_not_dispute_and_what_is_no_complaint_changes_nothing(market):
+    order = await market.paid()
+    for headers, status in (
+        (market.as_merchant(), 403),
+        (market.as_staff("support_agent"), 403),
+        (market.as_buyer(new_id()), 404),
+    ):
+        assert (await market.post(order, "dispute", headers, COMPLAINT)).status_code == status
+    for body in ({}, {"reason": "x"}, {**COMPLAINT, "status": "paid"}, {"reason": " ", "details": "x"}):
+        assert (await market.post(order, "dispute", market.as_buyer(), body)).status_code == 422
+    assert await market.status_of(order) == "paid_escrow"
+    assert await said(market, "order_disputed") == []
+
+
+async def test_resolved_for_the_buyer_everything_goes_back(market):
+    order = await disputed(market)
+    total = order["totalMinor"]
+    resolution = await prepared(market, order, "buyer")
+    answer = await decide(market, resolution)
+    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "refund_pending"), answer.text
+    [refund] = await said(market, "refund_requested")
+    assert refund["amountMinor"] == total
+    [resolved] = await said(market, "dispute_resolved")
+    assert (resolved["outcome"], resolved["refundMinor"], resolved["releaseMinor"], resolved["refundId"]) == (
+        "buyer",
+        total,
+        0,
+        refund["refundId"],
+    )
+    await market.service.hear(posted(order, refund["refundId"], total, 0))
+    await market.service.hear(
+        RefundSettled(refund_id=UUID(refund["refundId"]), kind="order", amount_minor=total, order_id=UUID(order["id"]))
+    )
+    shown = await market.show(order)
+    assert (shown["status"], shown["refundedMinor"]) == ("refunded", total)
+
+
+async def test_resolved_for_the_vendor_all_that_is_held_is_released(market):
+    order = await disputed(market)
+    answer = await decide(market, await prepared(market, order, "vendor"))
+    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "delivered")
+    assert await said(market, "refund_requested") == []
+    # No second release beside the resolution's own: the PIN was not accepted.
+    assert await said(market, "order_delivered") == []
+    [resolved] = await said(market, "dispute_resolved")
+    assert (resolved["refundMinor"], resolved["releaseMinor"], resolved.get("refundId")) == (
+        0,
+        order["totalMinor"],
+        None,
+    )
+    await market.release(order)
+    assert await market.status_of(order) == "paid"
+
+
+@pytest.mark.parametrize("refund_first", [True, False])
+async def test_a_split_ends_paid_whichever_half_payments_posts_first(market, refund_first):
+    order = await disputed(market)
+    total, refund_minor = order["totalMinor"], 40_000
+    await decide(market, await prepared(market, order, "split", refund_minor))
+    [refund] = await said(market, "refund_requested")
+    [resolved] = await said(market, "dispute_resolved")
+    assert (refund["amountMinor"], resolved["releaseMinor"]) == (refund_minor, total - refund_minor)
+    if refund_first:
+        await market.service.hear(posted(order, refund["refundId"], refund_minor, total - refund_minor))
+        await market.release(order)
+    else:
+        await market.release(order, remaining_minor=refund_minor)
+        assert await market.status_of(order) == "delivered"
+        await market.service.hear(posted(order, refund["refundId"], refund_minor, 0))
+    shown = await market.show(order)
+    assert (shown["status"], shown["refundedMinor"]) == ("paid", refund_minor)
+    assert len(await said(market, "order_completed")) == 1
+
+
+async def test_the_posting_that_arrives_after_its_settlement_still_completes_a_split(market):
+    order = await disputed(market)
+    await decide(market, await prepared(market, order, "split", 40_000))
+    [refund] = await said(market, "refund_requested")
+    await market.release(order, remaining_minor=40_000)
+    await market.service.hear(
+        RefundSettled(refund_id=UUID(refund["refundId"]), kind="order", amount_minor=40_000, order_id=UUID(order["id"]))
+    )
+    assert await market.status_of(order) == "delivered"
+    await market.service.hear(posted(order, refund["refundId"], 40_000, 0))
+    shown = await market.show(order)
+    assert (shown["status"], shown["refundedMinor"]) == ("paid", 40_000)
+
+
+@pytest.mark.parametrize(("released_before", "refund", "released"), [(50_000, 60_000, 40_000), (100_000, 60_000, 0)])
+async def test_what_staff_released_before_the_dispute_is_not_released_again(market, released_before, refund, released):
+    order = await market.paid()
+    total = order["totalMinor"]
+    await market.release(order, remaining_minor=total - released_before)
+    await market.post(order, "dispute", market.as_buyer(), COMPLAINT)
+    await decide(market, await prepared(market, order, "split", refund))
+    [resolved] = await said(market, "dispute_resolved")
+    assert (total, resolved["refundMinor"], resolved["releaseMinor"]) == (150_000, refund, released)
+
+
+async def test_older_news_of_escrow_never_overwrites_younger(market):
+    order = await market.paid()
+    await market.release(order, remaining_minor=30_000, sequence=9)
+    await market.release(order, remaining_minor=70_000, sequence=8)
+    await market.post(order, "dispute", market.as_buyer(), COMPLAINT)
+    await decide(market, await prepared(market, order, "vendor"))
+    [resolved] = await said(market, "dispute_resolved")
+    assert resolved["releaseMinor"] == 30_000
+
+
+async def test_a_full_release_before_the_freeze_ends_the_dispute_and_payments_hears_so(market):
+    order = await disputed(market)
+    resolution = await prepared(market, order, "buyer")
+    await market.release(order)
+    assert await market.status_of(order) == "paid"
+    [resolved] = await said(market, "dispute_resolved")
+    assert (resolved["refundMinor"], resolved["releaseMinor"]) == (0, 0)
+    assert (await decide(market, resolution)).status_code == 409
+    assert await said(market, "refund_requested") == []
+    assert (await decide(market, resolution, "reject")).status_code == 200
+    assert await market.status_of(order) == "paid"
+
+
+async def test_the_maker_cannot_decide_under_any_role_or_session(market):
+    order = await disputed(market)
+    maker = new_id()
+    support = market.service.headers(maker, roles=("support_agent",))
+    answer = await market.post(order, "resolve", support, {"outcome": "buyer"})
+    resolution = answer.json()["data"]["resolutionId"]
+    both = market.service.headers(maker, roles=("support_agent", "finance_checker"), stepped_up=True)
+    other = market.service.headers(maker, roles=("finance_checker",), stepped_up=True, session_id=new_id())
+    for headers in (both, other):
+        for verb in ("approve", "reject"):
+            refused = await decide(market, resolution, verb, headers)
+            assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert await market.status_of(order) == "disputed"
+
+
+async def test_only_checkers_with_a_second_factor_decide_and_only_support_prepares(market):
+    order = await disputed(market)
+    for role in ("buyer", "merchant", "finance_maker", "finance_checker", "auditor", "platform_admin"):
+        refused = await market.post(order, "resolve", market.as_staff(role), {"outcome": "buyer"})
+        assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    resolution = await prepared(market, order, "buyer")
+    for role in ("support_agent", "finance_maker", "auditor", "platform_admin"):
+        refused = await decide(market, resolution, headers=market.as_staff(role, stepped_up=True))
+        assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    refused = await decide(market, resolution, headers=market.as_staff("finance_checker"))
+    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+    for absent in (new_id(), "12"):
+        assert (await decide(market, absent)).status_code == 404
+    assert await market.status_of(order) == "disputed"
+
+
+async def test_refund_minor_belongs_to_a_split_and_leaves_something_to_each(market):
+    order = await disputed(market)
+    support, total = market.as_staff("support_agent"), order["totalMinor"]
+    for body in (
+        {"outcome": "split"},
+        {"outcome": "split", "refundMinor": 0},
+        {"outcome": "split", "refundMinor": total},
+        {"outcome": "split", "refundMinor": "1"},
+        {"outcome": "split", "refundMinor": 1.5},
+        {"outcome": "buyer", "refundMinor": 1},
+        {"outcome": "vendor", "refundMinor": 0},
+        {"outcome": "nobody"},
+        {"outcome": "buyer", "note": "x"},
+    ):
+        refused = await market.post(order, "resolve", support, body)
+        assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_FAILED"), body
+    assert (await market.post({"id": new_id()}, "resolve", support, {"outcome": "buyer"})).status_code == 404
+    assert await market.service.fetch("SELECT 1 FROM dispute_resolutions") == []
+    await prepared(market, order, "split", 1)
+
+
+async def test_one_resolution_waits_at_a_time_even_of_ten_prepared_at_once(market):
+    order = await disputed(market)
+    answers = await asyncio.gather(
+        *(market.post(order, "resolve", market.as_staff("support_agent"), {"outcome": "buyer"}) for _ in range(10))
+    )
+    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 9
+    [waiting] = await market.service.fetch("SELECT id FROM dispute_resolutions")
+    answer = await decide(market, waiting["id"], "reject")
+    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "disputed")
+    assert (await decide(market, waiting["id"], "reject")).status_code == 200
+    assert (await decide(market, waiting["id"])).status_code == 409
+    second = await prepared(market, order, "vendor")
+    assert (await decide(market, second)).json()["data"]["status"] == "delivered"
+    assert (await decide(market, second, "reject")).status_code == 409
+
+
+async def test_an_order_that_is_not_disputed_has_nothing_to_resolve(market):
+    order = await market.paid()
+    refused = await market.post(order, "resolve", market.as_staff("support_agent"), {"outcome": "buyer"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+
+
+async def test_many_approvals_at_once_have_one_effect(market):
+    order = await disputed(market)
+    resolution = await prepared(market, order, "split", 50_000)
+    answers = await asyncio.gather(*(decide(market, resolution) for _ in range(10)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len(await said(market, "refund_requested")) == 1
+    assert len(await said(market, "dispute_resolved")) == 1
+
+
+async def test_approval_and_rejection_at_once_leave_one_decision(market):
+    for _ in range(5):
+        order = await disputed(market)
+        resolution = await prepared(market, order, "vendor")
+        answers = await asyncio.gather(decide(market, resolution), decide(market, resolution, "reject"))
+        assert sorted(answer.status_code for answer in answers) == [200, 409]
+        approved = answers[0].status_code == 200
+        assert await market.status_of(order) == ("delivered" if approved else "disputed")
+        if not approved:
+            await decide(market, await prepared(market, order, "vendor"))
+    assert len(await said(market, "dispute_resolved")) == 5
+
+
+async def test_an_approval_that_dies_before_its_commit_leaves_nothing(market, broken_outbox):
+    order = await disputed(market)
+    resolution = await prepared(market, order, "split", 1)
+    with broken_outbox():
+        assert (await decide(market, resolution)).status_code == 500
+    assert await market.status_of(order) == "disputed"
+    assert await market.service.fetch("SELECT 1 FROM order_refunds") == []
+    assert (await decide(market, resolution)).status_code == 200
+
+
+async def test_the_database_itself_refuses_a_second_decision_and_the_maker_as_checker(market):
+    order = await disputed(market)
+    resolution = await prepared(market, order, "buyer")
+    with pytest.raises(asyncpg.CheckViolationError, match="decided_by_another_person"):
+        await market.service.fetch(
+            "UPDATE dispute_resolutions SET status = 'approved', decided_by = prepared_by, decided_at = prepared_at"
+        )
+    await decide(market, resolution)
+    with pytest.raises(asyncpg.UniqueViolationError, match="one_approved"):
+        await market.service.fetch(
+            "INSERT INTO dispute_resolutions SELECT $1, order_id, outcome, refund_minor, release_minor, refund_id, status, "
+            "prepared_by, prepared_at, decided_by, decided_at FROM dispute_resolutions",
+            new_id(),
+        )
+
+
+async def test_staff_walk_through_the_resolutions(market):
+    orders = [await disputed(market) for _ in range(3)]
+    ids = [await prepared(market, order, "split", 1_000) for order in orders]
+    await decide(market, ids[0])
+
+    async def listed(role, **query):
+        headers = market.as_staff(role)
+        return await market.service.client.get("/api/dispute-resolutions", headers=headers, params=query)
+
+    for role in ("support_agent", "finance_checker", "auditor"):
+        answer = await listed(role, limit=2, page=2, order="asc")
+        assert answer.json()["meta"] | {"page": 2, "limit": 2, "total": 3, "total_pages": 2} == answer.json()["meta"]
+        assert [row["id"] for row in answer.json()["data"]] == [ids[2]]
+        waiting = (await listed(role, status="prepared")).json()["data"]
+        assert {row["id"] for row in waiting} == set(ids[1:])
+        [one] = (await listed(role, orderId=orders[0]["id"])).json()["data"]
+        assert (one["status"], one["refundMinor"], one["releaseMinor"]) == ("approved", 1_000, 149_000)
+        assert one["dispute"]["reason"] == COMPLAINT["reason"]
+        shown = await market.service.client.get(f"/api/dispute-resolutions/{ids[0]}", headers=market.as_staff(role))
+        assert shown.json()["data"] == one
+    assert (await listed("support_agent", status="open")).status_code == 422
+    for role in ("buyer", "merchant", "finance_maker", "campus_admin"):
+        assert (await listed(role)).status_code == 403
+    absent = await market.service.client.get(f"/api/dispute-resolutions/{new_id()}", headers=market.as_staff("auditor"))
+    assert absent.status_code == 404
+
+
+async def test_a_bare_select_shows_disputes_to_parties_and_staff_and_resolutions_to_staff_only(market):
+    order = await disputed(market)
+    await prepared(market, order, "buyer")
+    buyer = {"user_id": market.buyer_id, "permissions": permissions_of(["buyer"])}
+    vendor = {"user_id": new_id(), "permissions": permissions_of(["merchant"]), "vendor_id": market.vendor_id}
+    other = {"user_id": new_id(), "permissions": permissions_of(["merchant"]), "vendor_id": new_id()}
+    support = {"user_id": new_id(), "permissions": permissions_of(["support_agent"])}
+    for claims, seen in ((buyer, (1, 0)), (vendor, (1, 0)), (other, (0, 0)), (support, (1, 1))):
+        async with market.service.runtime.database.unit_of_work(acting_as=Caller(**claims)) as uow:
+            tables = ("order_disputes", "dispute_resolutions")
+            assert tuple([len(await uow.fetch(f"SELECT * FROM {table}")) for table in tables]) == seen
+
+
+ROUNDS = 200
+
+
+async def test_dispute_and_right_pin_at_the_same_moment_have_one_of_the_two_ends_and_the_money_follows(market):
+    """Two hundred times: the one that comes second finds the order moved and is refused, and nothing is said for it."""
+    product = await market.sell(stock=ROUNDS)
+    ends = {"delivered": 0, "disputed": 0}
+    for number in range(ROUNDS):
+        order = await market.paid(product_id=product)
+        pin = await market.pin_of(order)
+        both = [
+            market.post(order, "dispute", market.as_buyer(), COMPLAINT),
+            market.verify(order, pin, key=uuid4(), headers=market.as_merchant()),
+        ]
+        if number % 2:
+            both.reverse()
+        answers = await asyncio.gather(*both)
+        assert sorted(answer.status_code for answer in answers) == [200, 409]
+        end = next(answer for answer in answers if answer.status_code == 200).json()["data"]["status"]
+        assert await market.status_of(order) == end
+        ends[end] += 1
+    delivered = {event["orderId"] for event in await said(market, "order_delivered")}
+    frozen = {event["orderId"] for event in await said(market, "order_disputed")}
+    assert (len(delivered), len(frozen)) == (ends["delivered"], ends["disputed"])
+    assert not delivered & frozen
+    assert all(ends.values())
+
+
+def chargeback(order, outcome=None):
+    return ChargeDisputed(
+        order_id=UUID(order["id"]),
+        buyer_id=UUID(order["buyerId"]),
+        vendor_id=UUID(order["vendorId"]),
+        amount_minor=order["totalMinor"],
+        outcome=outcome,
+    )
+
+
+@pytest.mark.parametrize("dispatched", [False, True])
+async def test_a_chargeback_disputes_an_order_that_was_not_delivered(market, dispatched):
+    order = await market.paid()
+    if dispatched:
+        await market.post(order, "dispatch", market.as_merchant())
+    received = await market.service.hear(chargeback(order))
+    await market.service.hear(chargeback(order), event_id=received.event_id)
+    await market.service.hear(chargeback(order))
+    assert await market.status_of(order) == "disputed"
+    assert len(await said(market, "order_disputed")) == 1
+    shown = await market.service.client.get(f"/api/orders/{order['id']}/dispute", headers=market.as_merchant())
+    assert (shown.json()["data"]["cause"], shown.json()["data"]["raisedBy"]) == ("chargeback", None)
+
+
+async def test_after_the_pin_a_chargeback_leaves_the_status_and_before_the_charge_it_is_tried_again(market):
+    order = await market.ordered()
+    with pytest.raises(NewsBeforeItsTime):
+        await market.service.hear(chargeback(order))
+    await market.pay(order)
+    await market.verify(order, await market.pin_of(order))
+    await market.service.hear(chargeback(order))
+    assert await market.status_of(order) == "delivered"
+    await market.release(order)
+    await market.service.hear(chargeback(order))
+    await market.service.hear(chargeback(order, outcome="lost"))
+    assert await market.status_of(order) == "paid"
+    assert await said(market, "order_disputed") == []
