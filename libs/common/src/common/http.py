@@ -151,7 +151,7 @@ async def admit(request: Request, guard: Guard) -> Caller:
         return _admit_service(request, context)
     if guard.ignores_token:
         return ANONYMOUS
-    token = bearer_token(request.headers.get("authorization"))
+    token = bearer_token(_authorization_of(request))
     if token is None:
         if guard.anonymous:
             return ANONYMOUS
@@ -166,8 +166,16 @@ async def admit(request: Request, guard: Guard) -> Caller:
     return caller
 
 
+def _authorization_of(request: Request) -> str | None:
+    """The one Authorization header: of two, whoever stands before or behind us might have read the other."""
+    offered = request.headers.getlist("authorization")
+    if len(offered) > 1:
+        raise Unauthorized
+    return offered[0] if offered else None
+
+
 def _admit_service(request: Request, context: HttpContext) -> Caller:
-    offered = (bearer_token(request.headers.get("authorization")) or "").encode()
+    offered = (bearer_token(_authorization_of(request)) or "").encode()
     # Every key is compared, so that the time tells nothing about which one matched.
     if not any([hmac.compare_digest(offered, key.encode()) for key in context.service_keys]):  # noqa: C419
         raise Unauthorized

@@ -5,7 +5,7 @@ head limits → own pages → token → quota → route and method → announced
 
 import hashlib
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -197,6 +197,8 @@ class Edge:
         authorization = call.headers.get(b"authorization")
         if authorization is None:
             return None
+        if len(call.headers) < len(call.scope["headers"]) and _is_sent_twice(b"authorization", call.scope["headers"]):
+            raise Unauthorized
         token = bearer_token(authorization.decode("latin-1"))
         return None if token is None else await self.verifier.caller_of(token)
 
@@ -250,6 +252,10 @@ class Edge:
             await self.forwarder.relay(call, answer)
         finally:
             answer.release()
+
+
+def _is_sent_twice(name: bytes, headers: Sequence[tuple[bytes, bytes]]) -> bool:
+    return sum(sent == name for sent, _ in headers) > 1
 
 
 class _Credentials(msgspec.Struct, rename="camel"):

@@ -1,0 +1,422 @@
+"""Tokens of further issuers: each is judged by its own keys, audience and algorithms, and tells identity only (sections 5, 15.5)."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+import pytest
+import pytest_asyncio
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from common.clock import ManualClock
+from common.issuers import Stranger
+from common.problems import Forbidden, Problem, TokenExpired, Unauthorized, Unavailable
+from common.settings import ServiceSettings
+from common.standings import STANDING_PATH, IdentityStandings, PersonOfOurs
+from common.tokens import TokenVerifier
+from common.verification_keys import KeySet
+
+from .forging import (
+    OUR_ISSUER,
+    SECONDS,
+    USER,
+    Keys,
+    KeyServer,
+    clock_of_now,
+    key_server,
+    mac,
+    our_claims,
+    token_of,
+    without,
+)
+
+OURS, THEIRS = Keys(), Keys()
+SCHOOL = "https://login.school.example"
+CLUB = "https://club.example/"
+SECRET = "a secret of thirty-two characters"
+ED = {"alg": "EdDSA", "kid": "ed"}
+CAMPUS = "0198f0c0-0000-7000-8000-00000000000c"
+SETTINGS = {
+    "port": 1,
+    "jwks_url": "http://identity:1/.well-known/jwks.json",
+    "api_database_url": "x",
+    "service_database_url": "x",
+    "broker_url": "x",
+    "cursor_key": "a cursor key for tests",
+}
+
+
+def settings_with(text: str) -> ServiceSettings:
+    return ServiceSettings(**SETTINGS, trusted_issuers=text)  # type: ignore[arg-type]
+
+
+def school(**changed: Any) -> dict[str, Any]:
+    return {
+        "issuer": SCHOOL,
+        "jwksUrl": "https://login.school.example/keys",
+        "audience": "marketplace",
+        "algorithms": ["EdDSA", "ES256", "RS256"],
+        "primary": True,
+        **changed,
+    }
+
+
+def club(**changed: Any) -> dict[str, Any]:
+    return {"issuer": CLUB, "secret": SECRET, "audience": ["shop", "marketplace"], "algorithms": ["HS256"], **changed}
+
+
+@dataclass
+class OurPeople:
+    """The identity service as the verifier meets it: one address that knows the people of ours."""
+
+    known: dict[str, dict[str, Any]] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    status: int = 200
+
+    async def answer(self, request: Request) -> JSONResponse:
+        self.asked.append(request.headers["authorization"])
+        return JSONResponse({"success": True, "data": self.known, "meta": {}}, status_code=self.status)
+
+
+@dataclass
+class Stage:
+    verifier: TokenVerifier
+    clock: ManualClock
+    keys: KeyServer
+    people: OurPeople
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def stage() -> AsyncIterator[Stage]:
+    """A stage of its own, whose clock, keys and people a test may move."""
+    async with set_stage() as stage:
+        yield stage
+
+
+@pytest_asyncio.fixture(loop_scope="session", scope="module")
+async def common_stage() -> AsyncIterator[Stage]:
+    """One stage for tokens that change nothing."""
+    async with set_stage() as stage:
+        yield stage
+
+
+@asynccontextmanager
+async def set_stage() -> AsyncIterator[Stage]:
+    """A verifier that believes us, the school by its published keys, and the club by a secret."""
+    people = OurPeople(known={"roles": ["buyer", "support_agent"], "vendorId": None, "campusId": CAMPUS})
+    async with key_server(Route(STANDING_PATH, people.answer)) as keys:
+        keys.sets |= {"ours": OURS.jwks(), "school": THEIRS.jwks()}
+        issuers = [school(jwksUrl=keys.url("school")), club(allowStaffRoles=True)]
+        clock = clock_of_now()
+        standings = IdentityStandings(keys.address)
+        verifier = TokenVerifier(
+            KeySet(keys.url("ours"), clock),
+            issuer=OUR_ISSUER,
+            clock=clock,
+            trusted=settings_with(json.dumps(issuers)).trusted_issuers,
+            standings=standings,
+        )
+        yield Stage(verifier, clock, keys, people)
+        await standings.close()
+
+
+def of_school(**changed: Any) -> dict[str, Any]:
+    return {"iss": SCHOOL, "aud": "marketplace", "sub": USER, "iat": SECONDS, "exp": SECONDS + 3600, **changed}
+
+
+def of_club(**changed: Any) -> dict[str, Any]:
+    return {"iss": CLUB, "aud": "shop", "sub": "member-7", "iat": SECONDS, "exp": SECONDS + 3600, **changed}
+
+
+def by_school(header: Any = ED, **changed: Any) -> str:
+    return token_of(header, of_school(**changed), THEIRS.ed.sign)
+
+
+def by_club(header: Any = None, **changed: Any) -> str:
+    return token_of(header or {"alg": "HS256"}, of_club(**changed), mac(SECRET.encode()))
+
+
+async def test_the_primary_issuer_names_our_users_and_says_nothing_else_about_them(stage: Stage) -> None:
+    grand = {"role": "platform_admin", "aal": "aal2", "amr": [{"method": "totp", "timestamp": SECONDS}]}
+    token = by_school(sub=USER.upper(), app_metadata={"roles": ["platform_admin"], "vendor_id": CAMPUS}, **grand)
+    caller = await stage.verifier.caller_of(token)
+    assert (str(caller.user_id), caller.roles, str(caller.campus_id)) == (USER, {"buyer"}, CAMPUS)
+    assert (caller.vendor_id, caller.stepped_up_at, caller.issuer) == (None, None, SCHOOL)
+    assert stage.people.asked == [f"Bearer {token}"]
+
+
+async def test_another_issuer_s_subject_is_ours_by_a_uuid_of_both(stage: Stage) -> None:
+    caller = await stage.verifier.caller_of(by_club())
+    assert caller.user_id == uuid5(uuid5(NAMESPACE_URL, CLUB), "member-7")
+    assert caller.user_id != (await stage.verifier.caller_of(by_club(sub=USER))).user_id
+
+
+async def test_staff_counts_only_for_an_issuer_that_may_speak_of_it(stage: Stage) -> None:
+    claims = {
+        "app_metadata": {"roles": ["auditor", "merchant", "root"]},
+        "aal": "aal2",
+        "amr": [{"method": "password", "timestamp": SECONDS}, {"method": "totp", "timestamp": SECONDS - 60}],
+    }
+    caller = await stage.verifier.caller_of(by_club(**claims))
+    assert caller.roles == {"buyer", "support_agent", "auditor"}
+    assert caller.stepped_up_at == stage.clock.now() - timedelta(seconds=60)
+    assert (await stage.verifier.caller_of(by_club(**{**claims, "aal": "aal1"}))).stepped_up_at is None
+    assert (await stage.verifier.caller_of(by_club(**{**claims, "amr": ["totp"]}))).stepped_up_at is None
+
+
+async def test_a_session_of_theirs_is_one_session_of_ours_and_never_one_that_they_choose(stage: Stage) -> None:
+    first, second = by_school(session_id=USER), by_school(session_id=USER, iat=SECONDS - 5)
+    session_id = (await stage.verifier.caller_of(first)).session_id
+    assert session_id not in (None, UUID(USER))
+    assert (await stage.verifier.caller_of(second)).session_id == session_id
+    assert (await stage.verifier.caller_of(by_school(session_id="other"))).session_id != session_id
+    stage.verifier.revocations.add(UUID(USER), session_id, stage.clock.now())
+    for token in (first, second):
+        with pytest.raises(Unauthorized):
+            await stage.verifier.caller_of(token)
+
+
+async def test_a_revoked_user_is_revoked_whoever_vouches_for_them(stage: Stage) -> None:
+    await stage.verifier.caller_of(by_school())
+    stage.verifier.revocations.add(UUID(USER), None, stage.clock.now() + timedelta(seconds=1))
+    with pytest.raises(Unauthorized):
+        await stage.verifier.caller_of(by_school())
+
+
+FAULTS = {
+    "our key for the school's token": lambda: token_of(ED, of_school(), OURS.ed.sign),
+    "the school's key for our token": lambda: token_of(ED, our_claims(), THEIRS.ed.sign),
+    "the school's key for the club's token": lambda: token_of(ED, of_club(), THEIRS.ed.sign),
+    "the club's secret for the school's token": lambda: token_of(
+        {"alg": "HS256", "kid": "ed"}, of_school(), mac(SECRET.encode())
+    ),
+    "the club's secret for our token": lambda: token_of(
+        {"alg": "HS256", "kid": "ed"}, our_claims(), mac(SECRET.encode())
+    ),
+    "a secret that the school published": lambda: token_of({"alg": "HS256", "kid": "oct"}, of_school(), mac(b"x" * 32)),
+    "another secret": lambda: token_of({"alg": "HS256"}, of_club(), mac(b"another")),
+    "an algorithm that the club has not": lambda: token_of({"alg": "HS512"}, of_club(), mac(SECRET.encode(), "sha512")),
+    "an algorithm that the school has not": lambda: token_of(
+        {"alg": "PS256", "kid": "rsa"}, of_school(), THEIRS.sign_rsa
+    ),
+    "alg none": lambda: token_of({"alg": "none"}, of_club(), lambda _: b""),
+    "no signature": lambda: token_of({"alg": "HS256"}, of_club(), lambda _: b""),
+    "our audience": lambda: by_school(aud="campus-marketplace"),
+    "the club's audience at the school": lambda: by_school(aud="shop"),
+    "no audience": lambda: token_of(ED, without(of_school(), "aud"), THEIRS.ed.sign),
+    "audiences of numbers": lambda: by_school(aud=[1, None]),
+    "an issuer that nobody listed": lambda: by_school(iss="https://login.school.example/"),
+    "no key id": lambda: by_school({"alg": "EdDSA"}),
+    "an unknown key id": lambda: by_school({"alg": "EdDSA", "kid": "x"}),
+    "the primary's subject no UUID": lambda: by_school(sub="tola"),
+    "no subject": lambda: by_club(sub=None),
+    "an empty subject": lambda: by_club(sub=""),
+    "a subject that is no text": lambda: by_club(sub=["member-7"]),
+    "a subject that cannot be written": lambda: by_club(sub="\ud800"),
+    "a subject of a thousand characters": lambda: by_club(sub="x" * 1_000),
+    "a session that is no text": lambda: by_club(session_id=7),
+    "no end": lambda: token_of({"alg": "HS256"}, without(of_club(), "exp"), mac(SECRET.encode())),
+    "no beginning": lambda: token_of({"alg": "HS256"}, without(of_club(), "iat"), mac(SECRET.encode())),
+    "an end that is no number": lambda: by_club(exp="never"),
+    "of the future": lambda: by_club(iat=SECONDS + 60),
+    "not yet": lambda: by_club(nbf=SECONDS + 60),
+    "roles no list": lambda: by_club(app_metadata={"roles": "auditor"}),
+    "two subjects": lambda: token_of(
+        {"alg": "HS256"}, json.dumps(of_club())[:-1] + ', "sub": "x"}', mac(SECRET.encode())
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_each_fault_of_a_foreign_token_is_unauthorized(common_stage: Stage, fault: str) -> None:
+    with pytest.raises(Unauthorized):
+        await common_stage.verifier.caller_of(FAULTS[fault]())
+    assert common_stage.people.asked == []
+
+
+async def test_a_foreign_token_past_its_time_is_expired_and_nobody_is_asked_about_it(stage: Stage) -> None:
+    with pytest.raises(TokenExpired):
+        await stage.verifier.caller_of(by_school(iat=SECONDS - 900, exp=SECONDS - 60.5))
+    assert stage.people.asked == []
+
+
+async def test_every_key_that_the_school_publishes_works_by_its_own_algorithm(stage: Stage) -> None:
+    for kid, algorithm, sign in (("ec", "ES256", THEIRS.sign_ec), ("rsa", "RS256", THEIRS.sign_rsa)):
+        token = token_of({"alg": algorithm, "kid": kid}, of_school(iat=SECONDS - 0.25), sign)
+        assert (await stage.verifier.caller_of(token)).issuer == SCHOOL
+
+
+async def test_what_our_service_said_is_kept_for_a_minute(stage: Stage) -> None:
+    token = by_school()
+    for _ in range(3):
+        assert (await stage.verifier.caller_of(token)).roles == {"buyer"}
+    assert len(stage.people.asked) == 1
+    stage.people.known["roles"] = ["buyer", "merchant"]
+    stage.clock.advance(timedelta(seconds=60))
+    assert (await stage.verifier.caller_of(token)).roles == {"buyer", "merchant"}
+    assert len(stage.people.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "refusal"),
+    [(403, Forbidden), (401, Unauthorized), (500, Unavailable), (503, Unavailable), (204, Unavailable)],
+)
+async def test_who_has_no_standing_with_us_is_refused_and_asked_for_again(
+    stage: Stage, status: int, refusal: type[Problem]
+) -> None:
+    stage.people.status = status
+    with pytest.raises(refusal) as raised:
+        await stage.verifier.caller_of(by_school())
+    if status == 403:
+        assert raised.value.extensions == {"userId": UUID(USER)}
+    stage.people.status = 200
+    assert (await stage.verifier.caller_of(by_school())).roles == {"buyer"}
+
+
+async def test_known_callers_stay_while_our_service_is_away(stage: Stage) -> None:
+    known = by_school()
+    await stage.verifier.caller_of(known)
+    stage.people.status = 503
+    assert (await stage.verifier.caller_of(known)).roles == {"buyer"}
+    with pytest.raises(Unavailable):
+        await stage.verifier.caller_of(by_school(jti="new"))
+
+
+async def test_claims_stand_where_the_issuer_writes_them() -> None:
+    mapped = club(
+        primary=True,
+        allowStaffRoles=True,
+        claims={"sub": ["user", "id"], "session_id": "sid", "roles": "https://club.example/roles"},
+    )
+    verifier = TokenVerifier(
+        KeySet("http://127.0.0.1:1/", clock_of_now()),
+        issuer=OUR_ISSUER,
+        clock=clock_of_now(),
+        trusted=settings_with(json.dumps([mapped])).trusted_issuers,
+        standings=(people := _Everybody()),
+    )
+    claims = {"user": {"id": USER}, "https://club.example/roles": ["auditor"]}
+    caller = await verifier.caller_of(by_club(sid="a", **claims))
+    assert (str(caller.user_id), caller.roles) == (USER, {"auditor"})
+    assert caller.session_id != (await verifier.caller_of(by_club(sid="b", **claims))).session_id
+    assert people.found == [UUID(USER), UUID(USER)]
+    for user in (None, "x", {"id": {"id": USER}}, [USER]):
+        with pytest.raises(Unauthorized):
+            await verifier.caller_of(by_club(user=user))
+
+
+class _Everybody:
+    """Standings of a service that finds people at home."""
+
+    def __init__(self) -> None:
+        self.found: list[UUID] = []
+
+    async def find(self, token: str, stranger: Stranger) -> PersonOfOurs:
+        self.found.append(stranger.user_id)
+        return PersonOfOurs(frozenset(), None, None)
+
+
+async def test_a_withdrawn_key_ends_what_was_verified_with_it(stage: Stage) -> None:
+    ours, theirs, clubs = token_of(ED, our_claims(), OURS.ed.sign), by_school(), by_club()
+    for token in (ours, theirs, clubs):
+        await stage.verifier.caller_of(token)
+    for name in ("ours", "school"):
+        stage.keys.sets[name] = {"keys": [key for key in stage.keys.sets[name]["keys"] if "ed" not in str(key)]}
+    stage.clock.advance(timedelta(seconds=20))
+    await stage.verifier.renew_keys_once()
+    with pytest.raises(Unauthorized):
+        await stage.verifier.caller_of(ours)
+    # Other issuers are asked every five minutes; what was verified is verified again within one.
+    await stage.verifier.caller_of(theirs)
+    stage.clock.advance(timedelta(seconds=300))
+    await stage.verifier.renew_keys_once()
+    with pytest.raises(Unauthorized):
+        await stage.verifier.caller_of(theirs)
+    assert (await stage.verifier.caller_of(clubs)).issuer == CLUB
+
+
+async def test_a_renewal_that_fails_signs_nobody_out(stage: Stage) -> None:
+    ours = token_of(ED, our_claims(), OURS.ed.sign)
+    await stage.verifier.caller_of(ours)
+    stage.keys.is_away = True
+    stage.clock.advance(timedelta(seconds=30))
+    await stage.verifier.renew_keys_once()
+    assert (await stage.verifier.caller_of(ours)).roles == {"buyer"}
+
+
+async def test_a_hundred_requests_at_once_ask_for_the_keys_once(stage: Stage) -> None:
+    token = token_of(ED, our_claims(), OURS.ed.sign)
+    await asyncio.gather(*(stage.verifier.caller_of(token) for _ in range(100)))
+    assert stage.keys.visits == ["ours"]
+
+
+BAD: dict[str, tuple[str, str]] = {
+    "no JSON": ("[", "must be a JSON list"),
+    "no list": ('{"issuer": "x"}', "must be a JSON list"),
+    "no object": ('["x"]', "valid dictionary"),
+    "no keys": (json.dumps([without(school(), "jwksUrl")]), "exactly one of jwksUrl and secret"),
+    "both kinds of keys": (json.dumps([school(secret=SECRET)]), "exactly one of jwksUrl and secret"),
+    "no algorithms": (json.dumps([school(algorithms=[])]), "at least one algorithm"),
+    "algorithms missing": (json.dumps([without(school(), "algorithms")]), "Field required"),
+    "the algorithm none": (json.dumps([school(algorithms=["none"])]), "not supported: none"),
+    "mixed algorithms": (json.dumps([school(algorithms=["ES256", "HS256"])]), "must not mix"),
+    "HS256 by address": (json.dumps([school(algorithms=["HS256"])]), "only"),
+    "RS256 by secret": (json.dumps([club(algorithms=["RS256"])]), "only"),
+    "a short secret": (json.dumps([club(secret="x" * 31)]), "at least 32 bytes"),
+    "a short secret for HS512": (json.dumps([club(algorithms=["HS512"])]), "at least 64 bytes"),
+    "two primaries": (json.dumps([school(), club(primary=True)]), "at most one issuer can be primary"),
+    "our own issuer": (json.dumps([school(issuer=OUR_ISSUER)]), "our own issuer"),
+    "our own issuer with a slash": (json.dumps([school(issuer=f"{OUR_ISSUER}/")]), "our own issuer"),
+    "one issuer twice": (json.dumps([school(), school(primary=False)]), "listed once"),
+    "http elsewhere": (json.dumps([school(jwksUrl="http://login.school.example/keys")]), "https"),
+    "http by a look-alike": (json.dumps([school(jwksUrl="http://localhost.school.example/keys")]), "https"),
+    "http by a user name": (json.dumps([school(jwksUrl="http://localhost@school.example/keys")]), "https"),
+    "a file": (json.dumps([school(jwksUrl="file:///etc/passwd")]), "https"),
+    "no address": (json.dumps([school(jwksUrl="keys")]), "https"),
+    "no audience": (json.dumps([school(audience=[])]), "must name an audience"),
+    "an empty audience": (json.dumps([school(audience="")]), "must name an audience"),
+    "an empty issuer": (json.dumps([school(issuer="")]), "at least 1 character"),
+    "a word that nobody knows": (json.dumps([school(trusted=True)]), "not permitted"),
+    "an empty claim": (json.dumps([school(claims={"sub": ""})]), "name of a claim"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_a_bad_list_of_issuers_stops_the_start_and_says_why(
+    fault: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, reason = BAD[fault]
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name.upper(), str(value))
+    monkeypatch.setenv("TRUSTED_ISSUERS", text)
+    with pytest.raises(SystemExit) as ended:
+        ServiceSettings.from_environment()
+    told = capsys.readouterr().err
+    assert ended.value.code == 78
+    assert "TRUSTED_ISSUERS" in told
+    assert reason in told
+    assert SECRET not in told
+
+
+def test_no_issuer_shows_its_secret() -> None:
+    settings = settings_with(json.dumps([club()]))
+    assert SECRET not in repr(settings)
+    with pytest.raises(ValidationError) as raised:
+        settings_with(json.dumps([club(algorithms=[])]))
+    assert SECRET not in str(raised.value)
+
+
+def test_where_nobody_else_is_believed_nothing_is_set() -> None:
+    for text in ("", "[]"):
+        assert settings_with(text or "[]").trusted_issuers == ()
+    assert settings_with("[]").identity_address == "http://identity:1"
+    told = ServiceSettings(**SETTINGS, identity_url="http://elsewhere:2")  # type: ignore[arg-type]
+    assert told.identity_address == "http://elsewhere:2"
