@@ -79,7 +79,7 @@ async def test_campus_hub_and_vendor_show_their_public_shape(campus: Identity) -
         (str(hub.campus_id), hub.name, hub.address, hub.delivery_fee_minor) for hub in demo.HUBS
     ]
     vendor = (await campus.get(f"/api/vendors/{demo.ADA.id}")).json()["data"]
-    assert vendor.keys() == {"id", "businessName", "campusId", "createdAt"}
+    assert vendor.keys() == {"id", "businessName", "campusId", "category", "description", "createdAt"}
     assert vendor["businessName"] == demo.ADA.business_name
 
 

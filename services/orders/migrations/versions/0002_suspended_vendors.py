@@ -12,7 +12,9 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute("ALTER TABLE vendors ADD suspended boolean NOT NULL DEFAULT false, ADD standing_sequence bigint NOT NULL DEFAULT 0")
+    op.execute(
+        "ALTER TABLE vendors ADD suspended boolean NOT NULL DEFAULT false, ADD standing_sequence bigint NOT NULL DEFAULT 0"
+    )
     # Nearly always empty: what every look at the shelf asks first.
     op.execute("CREATE INDEX vendors_suspended ON vendors (id) WHERE suspended")
 

@@ -14,7 +14,9 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute("ALTER TABLE vendors ADD suspended boolean NOT NULL DEFAULT false, ADD standing_sequence bigint NOT NULL DEFAULT 0")
+    op.execute(
+        "ALTER TABLE vendors ADD suspended boolean NOT NULL DEFAULT false, ADD standing_sequence bigint NOT NULL DEFAULT 0"
+    )
 
 
 def downgrade() -> None:

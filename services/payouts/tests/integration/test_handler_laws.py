@@ -5,7 +5,7 @@ import pytest
 
 from common.caller import THE_SERVICE
 from common.ids import new_id
-from contracts.identity import VendorApproved, VendorChanged
+from contracts.identity import VendorApproved, VendorChanged, VendorReinstated, VendorSuspended
 from contracts.payments import (
     EscrowHeld,
     EscrowRefunded,
@@ -24,9 +24,11 @@ KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 async def an_event_of(story, event):
     """One event of the type, in a world where it has an effect."""
     vendor = await story.ready_vendor(50_000)
-    if event in (VendorApproved, VendorChanged):
+    if event in (VendorApproved, VendorChanged, VendorSuspended, VendorReinstated):
+        reason = {"reason": "Complaints"} if event in (VendorSuspended, VendorReinstated) else {}
         return event(
-            vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="B", legal_name="Another Name", campus_id=new_id()
+            vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="B", legal_name="Another Name", campus_id=new_id(),
+            **reason,
         )  # fmt: skip
     ids = {"order_id": new_id(), "buyer_id": new_id(), "vendor_id": vendor.id}
     if event is EscrowHeld:

@@ -6,8 +6,10 @@ from common.ids import new_id
 from payouts.domain.dispatch import LEASE, Candidate, plan_batch, wait_before_asking
 
 
-def candidate(amount_minor: int = 100, *, pending=True, attempted=False, stand=True) -> Candidate:
-    return Candidate(new_id(), amount_minor, pending, attempted, stand)
+def candidate(
+    amount_minor: int = 100, *, pending=True, attempted=False, stand=True, vendor_suspended=False
+) -> Candidate:
+    return Candidate(new_id(), amount_minor, pending, attempted, stand, vendor_suspended)
 
 
 def reasons(plan) -> list[str | None]:
@@ -20,6 +22,7 @@ def reasons(plan) -> list[str | None]:
         (candidate(pending=False), "not_pending"),
         (candidate(attempted=True), "already_dispatched"),
         (candidate(stand=False), "bank_details_changed"),
+        (candidate(vendor_suspended=True), "vendor_suspended"),
         (candidate(), None),
     ],
 )

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from common.ids import new_id
 from common.problems import Conflict, ValidationFailed
 from payouts.domain import accounts
-from payouts.domain.errors import BankDetailsUnverified, DebtOutstanding, EscrowLocked
+from payouts.domain.errors import BankDetailsUnverified, DebtOutstanding, EscrowLocked, VendorSuspended
 from payouts.domain.wallet import Standing, judge_payout_request, repayment, shortfall
 
 moves = st.lists(st.tuples(st.sampled_from(["release", "refund"]), st.integers(1, 10_000)), max_size=40)
@@ -46,6 +46,7 @@ VERSION = new_id()
         (Standing(100, 0, 50, VERSION, False), 1, BankDetailsUnverified),
         (Standing(100, 0, 50, None, False), 1, BankDetailsUnverified),
         (Standing(0, 1, 50, VERSION, True), 1, DebtOutstanding),
+        (Standing(100, 0, 50, VERSION, True, suspended=True), 1, VendorSuspended),
     ],
 )
 def test_a_payout_request_is_refused_by_its_condition(standing, amount_minor, refusal):

@@ -11,7 +11,8 @@ from identity.store import places
 
 
 async def open_campus(uow: UnitOfWork, name: str, domain: str | None, *, now: datetime) -> UUID:
-    """The platform opens a campus; whoever signs up with an address of `domain` belongs to it. Raises DomainTaken."""
+    """The platform opens a campus before its first student comes. `domain` is the first mail domain of a known institution:
+    whoever signs up there belongs to this campus. Raises DomainTaken."""
     campus_id = new_id()
     if not await places.record_campus_once(uow, campus_id, name, domain, now):
         raise DomainTaken

@@ -1,0 +1,181 @@
+"""Campuses and hubs that their staff change (contract section 10)."""
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+import asyncpg
+import httpx
+import pytest
+import pytest_asyncio
+
+from contracts import demo
+from identity.domain.places import DELIVERY_FEE_MINOR_MAX
+
+from .conftest import Identity
+
+LAGOS, IBADAN = f"/api/campuses/{demo.LAGOS.id}", f"/api/campuses/{demo.IBADAN.id}"
+HUB = f"/api/hubs/{demo.MOREMI_HUB.id}"
+NEW_HUB = {"name": "Jaja Hall", "address": "Jaja Hall, Akoka", "deliveryFeeMinor": 20_000}
+
+
+class Staff:
+    """The campus admin of Lagos and the platform's admin, signed in."""
+
+    def __init__(self, identity: Identity, tokens: dict[str, str]) -> None:
+        self.identity, self.tokens = identity, tokens
+
+    async def send(self, method: str, path: str, body: Any, by: str = "CAMPUS", **headers: str) -> httpx.Response:
+        headers["Authorization"] = f"Bearer {self.tokens[by]}"
+        return await self.identity.client.request(method, path, json=body, headers=headers)
+
+    async def patch(self, path: str, body: Any, by: str = "CAMPUS", **headers: str) -> httpx.Response:
+        return await self.send("PATCH", path, body, by, **headers)
+
+    async def state(self) -> list[Any]:
+        return [
+            await self.identity.service.fetch(f"SELECT * FROM {table} ORDER BY id")
+            for table in ("campuses", "hubs", "outbox")
+        ]
+
+
+@pytest_asyncio.fixture
+async def staff(identity: Identity) -> Staff:
+    await identity.load_demo()
+    tokens = {name: (await identity.demo_log_in(name))["accessToken"] for name in ("CAMPUS", "ADMIN", "BUYER")}
+    return Staff(identity, tokens)
+
+
+async def test_staff_change_their_campus_and_everybody_hears_of_it(staff: Staff) -> None:
+    answer = await staff.patch(LAGOS, {"name": "UNILAG"}, **{"If-Match": '"1"'})
+    assert answer.status_code == 200, answer.text
+    assert (answer.json()["data"]["name"], answer.json()["data"]["revision"]) == ("UNILAG", 2)
+    assert answer.headers["ETag"] == '"2"'
+    assert (await staff.patch(LAGOS, {"active": False, "revision": 2})).json()["data"]["active"] is False
+    said = (await staff.identity.service.published("identity.campus_changed.v1"))[len(demo.CAMPUSES) :]
+    campus_id = str(demo.LAGOS.id)
+    assert said == [
+        {"campusId": campus_id, "name": "UNILAG", "active": True},
+        {"campusId": campus_id, "name": "UNILAG", "active": False},
+    ]
+    sequences = await staff.identity.service.fetch(
+        "SELECT sequence FROM outbox WHERE subject = $1 ORDER BY position", campus_id
+    )
+    assert [row["sequence"] for row in sequences] == [1, 2, 3]
+    # A closed campus is seen by nobody but its staff, who open it again.
+    assert (await staff.identity.get(LAGOS)).status_code == 404
+    assert (await staff.patch(LAGOS, {"active": True})).status_code == 200
+    assert (await staff.identity.get(LAGOS)).status_code == 200
+
+
+async def test_staff_open_change_and_close_a_hub(staff: Staff) -> None:
+    opened = await staff.send("POST", f"{LAGOS}/hubs", NEW_HUB)
+    assert opened.status_code == 201, opened.text
+    hub = opened.json()["data"]
+    path = f"/api/hubs/{hub['id']}"
+    assert (await staff.identity.get(path)).json()["data"] == hub
+    assert (hub["campusId"], hub["deliveryFeeMinor"], hub["active"], hub["revision"]) == (
+        str(demo.LAGOS.id),
+        20_000,
+        True,
+        1,
+    )
+    changed = await staff.patch(path, {"deliveryFeeMinor": 0, "address": "Gate 2"})
+    assert (changed.json()["data"]["deliveryFeeMinor"], changed.json()["data"]["address"]) == (0, "Gate 2")
+    assert (await staff.patch(path, {"active": False})).status_code == 200
+    assert (await staff.identity.get(path)).status_code == 404
+    said = (await staff.identity.service.published("identity.hub_changed.v1"))[len(demo.HUBS) :]
+    assert [(entry["name"], entry["deliveryFeeMinor"], entry["active"]) for entry in said] == [
+        ("Jaja Hall", 20_000, True),
+        ("Jaja Hall", 0, True),
+        ("Jaja Hall", 0, False),
+    ]
+
+
+async def test_the_platform_opens_campuses_and_nobody_else_does(staff: Staff) -> None:
+    state = await staff.state()
+    for by in ("CAMPUS", "BUYER"):
+        assert (await staff.send("POST", "/api/campuses", {"name": "Babcock"}, by)).status_code == 403
+    taken = await staff.send("POST", "/api/campuses", {"name": "Lagos", "domain": "UNILAG.edu.ng"}, "ADMIN")
+    assert (taken.status_code, taken.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    for body in ({"name": ""}, {}, {"name": "x", "domain": "no domain"}, {"name": "x", "id": str(uuid4())}):
+        assert (await staff.send("POST", "/api/campuses", body, "ADMIN")).status_code == 422
+    assert await staff.state() == state
+    opened = await staff.send("POST", "/api/campuses", {"name": "Ashesi", "domain": "ashesi.edu.gh"}, "ADMIN")
+    assert opened.status_code == 201, opened.text
+    campus = opened.json()["data"]
+    user_id = await staff.identity.sign_up("student@ashesi.edu.gh")
+    [row] = await staff.identity.service.fetch("SELECT campus_id FROM profiles WHERE id = $1", user_id)
+    assert str(row["campus_id"]) == campus["id"]
+    assert (await staff.send("POST", f"/api/campuses/{campus['id']}/hubs", NEW_HUB, "ADMIN")).status_code == 201
+
+
+async def test_another_campus_is_not_theirs_to_change(staff: Staff) -> None:
+    await staff.identity.service.fetch(
+        "INSERT INTO hubs (id, campus_id, name, address, delivery_fee_minor, created_at) VALUES ($1, $2, 'x', 'x', 0, now())",
+        other_hub := uuid4(),
+        demo.IBADAN.id,
+    )
+    state = await staff.state()
+    answers = [
+        await staff.patch(IBADAN, {"name": "Ours"}),
+        await staff.send("POST", f"{IBADAN}/hubs", NEW_HUB),
+        await staff.patch(f"/api/hubs/{other_hub}", {"active": False}),
+        await staff.patch(LAGOS, {"name": "Ours"}, "BUYER"),
+        await staff.patch(HUB, {"unknown": 1}, "BUYER"),
+    ]
+    assert [answer.status_code for answer in answers] == [403] * 5
+    for path in (f"/api/campuses/{uuid4()}", f"/api/hubs/{uuid4()}", "/api/hubs/x"):
+        assert (await staff.patch(path, {"active": False})).status_code == 404
+    assert await staff.state() == state
+
+
+async def test_a_stale_or_odd_change_changes_nothing(staff: Staff) -> None:
+    state = await staff.state()
+    for path in (LAGOS, HUB):
+        for headers, body, status in (
+            ({"If-Match": '"7"'}, {"name": "x"}, 409),
+            ({}, {"name": "x", "revision": 7}, 409),
+            ({"If-Match": "1"}, {"name": "x"}, 422),
+            ({}, {"name": None}, 422),
+            ({}, {"active": None}, 422),
+            ({}, {"active": "yes"}, 422),
+            ({}, {"campusId": str(uuid4())}, 422),
+        ):
+            assert (await staff.patch(path, body, **headers)).status_code == status
+    for fee in (-1, DELIVERY_FEE_MINOR_MAX + 1, 1.5, "100", True, None):
+        assert (await staff.patch(HUB, {"deliveryFeeMinor": fee})).status_code == 422
+        assert (await staff.send("POST", f"{LAGOS}/hubs", {**NEW_HUB, "deliveryFeeMinor": fee})).status_code == 422
+    # What is so already is no change.
+    assert (await staff.patch(HUB, {"deliveryFeeMinor": demo.MOREMI_HUB.delivery_fee_minor})).status_code == 200
+    assert await staff.state() == state
+
+
+async def test_of_two_changes_at_once_from_one_revision_one_is_told_to_read_again(staff: Staff) -> None:
+    answers = await asyncio.gather(*(staff.patch(HUB, {"deliveryFeeMinor": fee, "revision": 1}) for fee in range(1, 9)))
+    assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7
+    assert len(await staff.identity.service.published("identity.hub_changed.v1")) == len(demo.HUBS) + 1
+
+
+async def test_the_policies_keep_staff_on_their_campus_even_when_a_statement_forgets_it(staff: Staff) -> None:
+    from .test_row_security import caller_named
+
+    database = staff.identity.dependencies.database
+    await staff.identity.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
+    for name, campuses, hubs in (("CAMPUS", {demo.LAGOS.id}, 2), ("BUYER", set(), 0), ("AUDITOR", set(), 0)):
+        async with database.unit_of_work(acting_as=caller_named(name)) as uow:
+            changed = await uow.fetch("UPDATE campuses SET revision = revision RETURNING id")
+            assert {row["id"] for row in changed} == campuses
+            assert await uow.execute("UPDATE hubs SET revision = revision") == hubs
+    async with database.unit_of_work(acting_as=caller_named("ADMIN")) as uow:
+        assert await uow.execute("UPDATE campuses SET revision = revision") == len(demo.CAMPUSES)
+    for name, campus_id in (("CAMPUS", demo.IBADAN.id), ("BUYER", demo.LAGOS.id)):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with database.unit_of_work(acting_as=caller_named(name)) as uow:
+                await uow.execute(_NEW_HUB, uuid4(), campus_id)
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        async with database.unit_of_work(acting_as=caller_named("CAMPUS")) as uow:
+            await uow.execute("INSERT INTO campuses (id, name, created_at) VALUES ($1, 'x', now())", uuid4())
+
+
+_NEW_HUB = "INSERT INTO hubs (id, campus_id, name, address, delivery_fee_minor, created_at) VALUES ($1, $2, 'x', 'x', 0, now())"

@@ -1,0 +1,201 @@
+"""Vendors that staff suspend and reinstate, and what owner and platform change (contract sections 5 and 10)."""
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+import asyncpg
+import httpx
+import pytest
+import pytest_asyncio
+
+from common.caller import Caller
+from contracts import demo
+
+from .conftest import USERS, Identity
+from .test_row_security import caller_named
+
+ADA = f"/api/vendors/{demo.ADA.id}"
+SUSPENDED, REINSTATED, CHANGED = (f"identity.vendor_{fact}.v1" for fact in ("suspended", "reinstated", "changed"))
+IN_FULL = {"ownerUserId", "legalName", "status", "suspensionReason", "commissionBasisPoints", "revision"}
+
+
+class Staff:
+    """People of the demo data, signed in."""
+
+    def __init__(self, identity: Identity, tokens: dict[str, str]) -> None:
+        self.identity, self.tokens = identity, tokens
+
+    async def send(self, method: str, path: str, body: Any, by: str, **headers: str) -> httpx.Response:
+        headers["Authorization"] = f"Bearer {self.tokens[by]}"
+        return await self.identity.client.request(method, path, json=body, headers=headers)
+
+    async def suspend(self, by: str = "CAMPUS", reason: str = "Complaints") -> httpx.Response:
+        return await self.send("POST", f"{ADA}/suspend", {"reason": reason}, by)
+
+    async def reinstate(self, by: str = "CAMPUS") -> httpx.Response:
+        return await self.send("POST", f"{ADA}/reinstate", {}, by)
+
+    async def patch(self, body: Any, by: str, **headers: str) -> httpx.Response:
+        return await self.send("PATCH", ADA, body, by, **headers)
+
+    async def said(self, event_type: str) -> list[dict[str, Any]]:
+        return await self.identity.service.published(event_type)
+
+    async def state(self) -> list[Any]:
+        return [
+            await self.identity.service.fetch(f"SELECT * FROM {table} ORDER BY id") for table in ("vendors", "outbox")
+        ]
+
+
+@pytest_asyncio.fixture
+async def staff(identity: Identity) -> Staff:
+    await identity.load_demo()
+    names = ("CAMPUS", "ADMIN", "BUYER", "VENDOR", "VENDOR2")
+    return Staff(identity, {name: (await identity.demo_log_in(name))["accessToken"] for name in names})
+
+
+async def test_a_suspended_vendor_vanishes_and_comes_back(staff: Staff) -> None:
+    answer = await staff.suspend()
+    assert answer.status_code == 200, answer.text
+    shown = answer.json()["data"]
+    assert (shown["status"], shown["suspensionReason"], shown["revision"]) == ("suspended", "Complaints", 2)
+    assert (await staff.identity.get(ADA)).status_code == 404
+    listed = (await staff.identity.get("/api/vendors")).json()["data"]
+    assert [entry["id"] for entry in listed] == [str(demo.BOLA.id)]
+    token = staff.tokens["VENDOR"]
+    assert (await staff.identity.get(ADA, token=token)).json()["data"]["suspensionReason"] == "Complaints"
+    for by in ("CAMPUS", "VENDOR", "BUYER"):
+        found = (await staff.identity.get("/api/vendors", token=staff.tokens[by], status="suspended")).json()["data"]
+        assert [entry["id"] for entry in found] == ([] if by == "BUYER" else [str(demo.ADA.id)])
+    assert (await staff.reinstate()).json()["data"]["status"] == "active"
+    assert (await staff.identity.get(ADA)).status_code == 200
+    vendor = {
+        "vendorId": str(demo.ADA.id),
+        "ownerUserId": str(demo.ADA.owner_user_id),
+        "businessName": demo.ADA.business_name,
+        "legalName": demo.ADA.legal_name,
+        "campusId": str(demo.ADA.campus_id),
+    }
+    assert await staff.said(SUSPENDED) == [{**vendor, "reason": "Complaints"}]
+    assert await staff.said(REINSTATED) == [vendor]
+    rows = await staff.identity.service.fetch(
+        "SELECT sequence FROM outbox WHERE subject = $1 ORDER BY position", str(demo.ADA.id)
+    )
+    assert [row["sequence"] for row in rows] == [1, 2, 3]
+
+
+async def test_a_suspended_vendor_still_acts_for_its_open_orders(staff: Staff) -> None:
+    await staff.suspend()
+    token = (await staff.identity.demo_log_in("VENDOR"))["accessToken"]
+    caller = await staff.identity.service.runtime.verifier.caller_of(token)
+    assert caller.vendor_id == demo.ADA.id
+    caller.must_be_allowed("orders:fulfil")
+
+
+async def test_suspended_twice_is_suspended_once_and_so_is_reinstated(staff: Staff) -> None:
+    await asyncio.gather(*(staff.suspend(reason=f"Reason {number}") for number in range(6)))
+    again = await staff.suspend(reason="Another reason")
+    [said] = await staff.said(SUSPENDED)
+    assert (again.status_code, again.json()["data"]["suspensionReason"]) == (200, said["reason"])
+    answers = await asyncio.gather(*(staff.reinstate() for _ in range(6)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len(await staff.said(REINSTATED)) == 1
+
+
+async def test_only_staff_of_the_campus_suspend_and_nobody_their_own(staff: Staff) -> None:
+    await staff.identity.service.fetch("DELETE FROM role_grants WHERE user_id = $1", USERS["BUYER2"].id)
+    for name, campus in (("BUYER2", demo.IBADAN), ("VENDOR", demo.LAGOS)):
+        await staff.identity.service.fetch(
+            "INSERT INTO role_grants (user_id, role, campus_id, granted_at) VALUES ($1, 'campus_admin', $2, now())",
+            USERS[name].id,
+            campus.id,
+        )
+        staff.tokens[name] = (await staff.identity.demo_log_in(name))["accessToken"]
+    state = await staff.state()
+    for by in ("BUYER2", "VENDOR", "VENDOR2", "BUYER", "ADMIN"):
+        for answer in (await staff.suspend(by), await staff.reinstate(by)):
+            assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert (await staff.identity.post(f"{ADA}/suspend", {"reason": "x"})).status_code == 401
+    for body in ({}, {"reason": " "}, {"reason": "x" * 501}, {"reason": "x", "status": "suspended"}):
+        assert (await staff.send("POST", f"{ADA}/suspend", body, "CAMPUS")).status_code == 422
+    absent = await staff.send("POST", f"/api/vendors/{uuid4()}/suspend", {"reason": "x"}, "CAMPUS")
+    assert absent.status_code == 404
+    assert await staff.state() == state
+    # Hidden and absent look the same to the staff of another campus.
+    await staff.suspend()
+    assert (await staff.reinstate("BUYER2")).status_code == 404
+
+
+async def test_the_platform_sets_the_commission_and_null_is_its_default(staff: Staff) -> None:
+    for points in (0, 10_000, 250):
+        answer = await staff.patch({"commissionBasisPoints": points}, "ADMIN")
+        assert (answer.status_code, answer.json()["data"]["commissionBasisPoints"]) == (200, points)
+    revision = answer.json()["data"]["revision"]
+    assert answer.headers["ETag"] == f'"{revision}"'
+    stale = await staff.patch({"commissionBasisPoints": 1}, "ADMIN", **{"If-Match": f'"{revision - 1}"'})
+    assert (stale.status_code, stale.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    back = await staff.patch({"commissionBasisPoints": None}, "ADMIN", **{"If-Match": f'"{revision}"'})
+    assert back.json()["data"]["commissionBasisPoints"] is None
+    said = await staff.said(CHANGED)
+    assert [entry.get("commissionBasisPoints") for entry in said] == [0, 10_000, 250, None]
+
+
+async def test_the_owner_changes_how_the_shop_shows_itself(staff: Staff) -> None:
+    answer = await staff.patch({"businessName": "Ada's Place", "description": "Soups", "revision": 1}, "VENDOR")
+    assert answer.status_code == 200, answer.text
+    assert (await staff.identity.get(ADA)).json()["data"]["businessName"] == "Ada's Place"
+    [said] = await staff.said(CHANGED)
+    assert (said["businessName"], said["legalName"]) == ("Ada's Place", demo.ADA.legal_name)
+    state = await staff.state()
+    assert (await staff.patch({"businessName": "Ada's Place"}, "VENDOR")).status_code == 200
+    for body, by, status in (
+        ({"legalName": "Another Name"}, "VENDOR", 422),
+        ({"status": "active"}, "VENDOR", 422),
+        ({"businessName": None}, "VENDOR", 422),
+        ({"description": "x" * 2001}, "VENDOR", 422),
+        ({"commissionBasisPoints": 0}, "VENDOR", 403),
+        ({"commissionBasisPoints": 0, "businessName": "Free"}, "VENDOR", 403),
+        ({"businessName": "Mine"}, "VENDOR2", 403),
+        ({"businessName": "Mine"}, "ADMIN", 403),
+        ({"businessName": "Mine"}, "CAMPUS", 403),
+        ({"commissionBasisPoints": 0}, "BUYER", 403),
+        ({"commissionBasisPoints": -1}, "ADMIN", 422),
+        ({"commissionBasisPoints": 10_001}, "ADMIN", 422),
+        ({"commissionBasisPoints": "5"}, "ADMIN", 422),
+        ({"commissionBasisPoints": 2.5}, "ADMIN", 422),
+        ({"commissionBasisPoints": True}, "ADMIN", 422),
+    ):
+        assert (await staff.patch(body, by)).status_code == status, (body, by)
+    assert await staff.state() == state
+
+
+async def test_owner_and_staff_see_more_of_a_vendor_than_everybody(staff: Staff) -> None:
+    for by, more in (("VENDOR", True), ("CAMPUS", True), ("ADMIN", True), ("VENDOR2", False), ("BUYER", False)):
+        shown = (await staff.identity.get(ADA, token=staff.tokens[by])).json()["data"]
+        assert shown.keys() & IN_FULL == (IN_FULL if more else set())
+
+
+async def test_what_is_not_everybodys_stays_hidden_even_from_a_query_without_a_filter(staff: Staff) -> None:
+    database = staff.identity.dependencies.database
+    everything = {demo.ADA.id, demo.BOLA.id}
+    for caller, seen in (
+        (caller_named("VENDOR"), {demo.ADA.id}),
+        (caller_named("CAMPUS"), everything),
+        (caller_named("ADMIN"), everything),
+        (caller_named("AUDITOR"), everything),
+        (caller_named("BUYER"), set()),
+        (caller_named("SUPPORT"), set()),
+        (Caller(), set()),
+    ):
+        async with database.unit_of_work(acting_as=caller) as uow:
+            assert {row["id"] for row in await uow.fetch("SELECT id FROM vendors_in_full")} == seen
+    for statement in (
+        "UPDATE vendors SET status = 'active'",
+        "UPDATE vendors_in_full SET commission_basis_points = 0",
+        "DELETE FROM vendors_in_full",
+        "SELECT legal_name FROM vendors",
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with database.unit_of_work(acting_as=caller_named("VENDOR")) as uow:
+                await uow.execute(statement)

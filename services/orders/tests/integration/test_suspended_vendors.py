@@ -1,0 +1,95 @@
+"""A suspended vendor sells nothing new, and its open orders finish (contract section 10)."""
+
+import pytest
+
+from common.ids import new_id
+from contracts.identity import VendorApproved, VendorChanged, VendorReinstated, VendorSuspended
+
+
+def news(event, market, **more):
+    return event(
+        vendor_id=market.vendor_id,
+        owner_user_id=market.merchant_id,
+        business_name="Ada's Kitchen",
+        legal_name="Ada Obi Ventures",
+        campus_id=market.campus_id,
+        **more,
+    )
+
+
+async def suspend(market, **delivery):
+    return await market.service.hear(news(VendorSuspended, market, reason="Complaints"), **delivery)
+
+
+async def reinstate(market, **delivery):
+    return await market.service.hear(news(VendorReinstated, market), **delivery)
+
+
+async def is_suspended(market):
+    [row] = await market.service.fetch("SELECT suspended FROM vendors WHERE id = $1", market.vendor_id)
+    return row["suspended"]
+
+
+async def shelf(market, **params):
+    answer = await market.service.client.get("/api/products", params=params)
+    return {product["id"] for product in answer.json()["data"]}
+
+
+async def test_a_suspended_vendors_goods_are_neither_shown_nor_sold(market):
+    product_id = await market.sell(stock=5)
+    elsewhere = await market.sell(vendor_id=new_id())
+    await suspend(market)
+    assert await shelf(market) == {str(elsewhere)}
+    assert await shelf(market, vendorId=str(market.vendor_id)) == set()
+    assert (await market.service.client.get(f"/api/products/{product_id}")).status_code == 404
+    answer = await market.checkout(product_id)
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert "suspended" in answer.json()["detail"]
+    assert await market.stock_of(product_id) == 5
+    assert await market.service.fetch("SELECT id FROM orders") == []
+    assert await market.service.published("orders.order_placed.v1") == []
+    await reinstate(market)
+    assert await shelf(market) == {str(product_id), str(elsewhere)}
+    assert (await market.checkout(product_id)).status_code == 201
+
+
+async def test_orders_placed_before_the_suspension_finish(market):
+    waiting, paid = await market.ordered(), await market.paid()
+    await suspend(market)
+    await market.pay(waiting)
+    for order in (waiting, paid):
+        dispatched = await market.post(order, "dispatch", market.as_merchant())
+        assert (dispatched.status_code, dispatched.json()["data"]["status"]) == (200, "dispatched")
+
+
+async def test_the_same_checkout_again_answers_its_order_even_after_the_suspension(market):
+    product_id, key = await market.sell(), "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
+    first = await market.checkout(product_id, key=key)
+    await suspend(market)
+    again = await market.checkout(product_id, key=key)
+    assert (again.status_code, again.json()["data"]["id"]) == (201, first.json()["data"]["id"])
+
+
+@pytest.mark.parametrize("order", [(2, 3), (3, 2)])
+async def test_the_later_word_of_a_suspension_counts_whichever_arrives_first(market, order):
+    said = {2: suspend, 3: reinstate}
+    for sequence in order:
+        await said[sequence](market, sequence=sequence)
+    assert await is_suspended(market) is False
+    await suspend(market, sequence=4)
+    assert await is_suspended(market) is True
+
+
+async def test_a_changed_name_neither_ends_a_suspension_nor_makes_it_stale(market):
+    await market.service.hear(news(VendorChanged, market, commission_basis_points=250), sequence=3)
+    await suspend(market, sequence=2)
+    await market.service.hear(news(VendorApproved, market), sequence=1)
+    [row] = await market.service.fetch("SELECT suspended, commission_basis_points FROM vendors")
+    assert (row["suspended"], row["commission_basis_points"]) == (True, 250)
+
+
+async def test_a_suspension_delivered_again_after_the_reinstatement_changes_nothing(market):
+    first = await suspend(market, sequence=2)
+    await reinstate(market, sequence=3)
+    await suspend(market, sequence=2, event_id=first.event_id)
+    assert await is_suspended(market) is False
