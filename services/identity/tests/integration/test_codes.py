@@ -10,6 +10,7 @@ import jwt
 import pytest
 
 from common.caller import THE_SERVICE
+from common.ids import new_id
 from common.sealing import Sealer
 from common.tokens import Revocations
 from identity.credentials.patience import WAITING_MAX, Patience
@@ -18,7 +19,7 @@ from identity.timers import prune_codes_once
 from identity.use_cases.reset_password import reset_password
 from identity.use_cases.verify_code import verify_code
 
-from .conftest import DEMO_SECRET, PASSWORD, USERS, Identity
+from .conftest import DEMO_SECRET, PASSWORD, SERVICE_ROLE_KEY, USERS, Identity
 
 EMAIL, PHONE = "tola@unilag.edu.ng", "+2348031234567"
 NEW_PASSWORD = "another good password"
@@ -202,6 +203,21 @@ async def test_a_number_that_two_accounts_hold_signs_in_neither_until_one_has_pr
     code = await code_for(identity, phone=PHONE)
     tokens = (await identity.post("/api/auth/otp/verify", {"phone": PHONE, "code": code})).json()["data"]
     assert (await profile_of(identity, tokens))["id"] == str(first)
+
+
+async def test_a_number_of_somebody_who_signs_in_elsewhere_opens_nothing(identity: Identity) -> None:
+    user_id = new_id()
+    created = await identity.client.post(
+        "/functions/v1/create-user",
+        json={"user": {"id": str(user_id), "email": EMAIL, "phone": PHONE}},
+        headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"},
+    )
+    assert created.status_code == 200
+    await identity.service.fetch("INSERT INTO accounts (user_id, created_at) VALUES ($1, now())", user_id)
+    for address in ({"phone": PHONE}, {"email": EMAIL}):
+        await identity.post("/api/auth/otp", address)
+    await identity.post("/api/auth/password/forgot", {"email": EMAIL})
+    assert await sent(identity) == []
 
 
 async def test_a_changed_number_is_not_confirmed(identity: Identity) -> None:

@@ -36,8 +36,10 @@ _END_CODES: Final = (
 _HOLDER_OF_EMAIL: Final = "SELECT user_id FROM accounts WHERE email = $1"
 _HOLDERS_OF_PHONE: Final = """
 SELECT p.id, p.confirmed_phone IS NOT DISTINCT FROM p.phone AS confirmed
-FROM profiles p JOIN accounts a ON a.user_id = p.id WHERE p.phone = $1 ORDER BY confirmed DESC LIMIT 2
+FROM profiles p WHERE p.phone = $1 ORDER BY confirmed DESC LIMIT 2
 """
+# The account of somebody who signs in elsewhere has no address, and no door of ours opens it.
+_SIGNS_IN_HERE: Final = "SELECT EXISTS (SELECT FROM accounts WHERE user_id = $1 AND email IS NOT NULL)"
 _CONFIRM_EMAIL: Final = """
 UPDATE profiles SET confirmed_email = $2 WHERE id = $1 AND email = $2 AND confirmed_email IS DISTINCT FROM $2
 """
@@ -114,7 +116,8 @@ async def find_holder(uow: UnitOfWork, destination: Destination) -> UUID | None:
         user_id: UUID | None = await uow.fetch_value(_HOLDER_OF_EMAIL, destination.address)
         return user_id
     holders = await uow.fetch(_HOLDERS_OF_PHONE, destination.address)
-    return sole_holder([(row["id"], row["confirmed"]) for row in holders])
+    holder = sole_holder([(row["id"], row["confirmed"]) for row in holders])
+    return holder if holder and await uow.fetch_value(_SIGNS_IN_HERE, holder) else None
 
 
 async def save_confirmed(uow: UnitOfWork, user_id: UUID, destination: Destination) -> None:

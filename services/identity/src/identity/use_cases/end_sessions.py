@@ -27,7 +27,9 @@ async def end_sessions(
     Whoever lets a person sign in again afterwards needs to do nothing: see `revocation_of`.
     """
     session_ids = await sessions.lock_sessions(uow, user_id, besides=besides)
-    last_issued = await sessions.list_last_issued(uow, session_ids)
+    known = await sessions.list_last_issued(uow, session_ids)
+    # A session of a further issuer was given its tokens there; when, nobody here knows.
+    last_issued = {session_id: known.get(session_id, now) for session_id in session_ids}
     await sessions.end_sessions(uow, session_ids, now, because)
     revocation = revocation_of(last_issued, now, one_goes_on=besides is not None)
     if revocation.not_before is not None:
