@@ -38,6 +38,13 @@ class ProfileChanged(Event, frozen=True, kw_only=True):
     campus_id: UUID | None = None
 
 
+class UserErased(Event, frozen=True, kw_only=True):
+    """A person is gone: whoever keeps how to reach them forgets it. Records of money keep the id."""
+
+    TYPE: ClassVar[str] = "identity.user_erased.v1"
+    user_id: UUID
+
+
 class VendorApproved(Event, frozen=True, kw_only=True):
     """An application was approved: the vendor exists."""
 

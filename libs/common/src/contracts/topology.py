@@ -68,6 +68,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         identity.SessionRevoked,
         identity.UserProvisioned,
         identity.ProfileChanged,
+        identity.UserErased,
         identity.VendorApplicationDecided,
         identity.VendorApproved,
         identity.VendorChanged,

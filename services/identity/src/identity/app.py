@@ -41,7 +41,13 @@ from identity.routes import (
     vendors,
 )
 from identity.settings import Settings
-from identity.timers import PRUNE_EVERY_SECONDS, prune_challenges_once, prune_codes_once, prune_sessions_once
+from identity.timers import (
+    PRUNE_EVERY_SECONDS,
+    end_distrusted_sessions_once,
+    prune_challenges_once,
+    prune_codes_once,
+    prune_sessions_once,
+)
 from identity.use_cases.ensure_first_admin import ensure_first_admin
 from identity.use_cases.ensure_signing_key import ensure_signing_key
 from identity.use_cases.find_person import find_person
@@ -71,7 +77,8 @@ class Dependencies:
     signing_keys: SigningKeys
     institutions: Institutions
     issuer: str
-    # The further issuers that may speak about staff.
+    further_issuers: frozenset[str]
+    # Those of them that may speak about staff.
     staff_issuers: frozenset[str]
     referral_reward_minor: int
     demo: DemoSecrets
@@ -98,6 +105,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             signing_keys=SigningKeys(sealer),
             institutions=read_institutions(),
             issuer=settings.base_url,
+            further_issuers=frozenset(entry.issuer for entry in settings.trusted_issuers),
             staff_issuers=frozenset(entry.issuer for entry in settings.trusted_issuers if entry.allow_staff_roles),
             referral_reward_minor=settings.referral_reward_minor,
             demo=DemoSecrets(settings.demo_password, settings.demo_totp_by_name),
@@ -113,6 +121,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
                 dependencies.institutions,
                 settings.bootstrap_admin_email,
                 settings.bootstrap_admin_password,
+                hashes=dependencies.hashes,
                 now=now,
             )
         yield dependencies
@@ -150,8 +159,15 @@ def loops(dependencies: Dependencies) -> list[Loop]:
     async def prune_codes() -> int:
         return await prune_codes_once(dependencies.database, now=dependencies.clock.now())
 
+    async def end_distrusted() -> int:
+        issuers, staff_issuers = dependencies.further_issuers, dependencies.staff_issuers
+        return await end_distrusted_sessions_once(
+            dependencies.database, issuers, staff_issuers, now=dependencies.clock.now()
+        )
+
     return [
         Loop("old sessions", prune, PRUNE_EVERY_SECONDS),
+        Loop("sessions of distrusted issuers", end_distrusted, PRUNE_EVERY_SECONDS),
         Loop("old challenges", prune_challenges, PRUNE_EVERY_SECONDS),
         Loop("old codes and failures", prune_codes, PRUNE_EVERY_SECONDS),
     ]

@@ -62,6 +62,7 @@ profiles = sa.Table(
     sa.Column("revision", sa.Integer, nullable=False, server_default="1"),
     sa.Column("created_at", _INSTANT, nullable=False),
     sa.Column("updated_at", _INSTANT, nullable=False),
+    sa.Column("erased_at", _INSTANT),
     _foreign("profiles_campus", "campus_id", "campuses.id"),
     sa.UniqueConstraint("referral_token", name="profiles_referral_token_once"),
     sa.CheckConstraint("referral_applied OR referral_reward_minor = 0", name="profiles_reward_only_when_applied"),
@@ -91,6 +92,13 @@ referrals = sa.Table(
     sa.Index("referrals_of_referrer", "referrer_id"),
 )
 
+erased_mailboxes = sa.Table(
+    "erased_mailboxes",
+    metadata,
+    sa.Column("mailbox_hash", sa.LargeBinary, primary_key=True),
+    sa.Column("erased_at", _INSTANT, nullable=False),
+)
+
 role_grants = sa.Table(
     "role_grants",
     metadata,
@@ -103,6 +111,62 @@ role_grants = sa.Table(
     _foreign("role_grants_user", "user_id", "profiles.id"),
     _foreign("role_grants_campus", "campus_id", "campuses.id"),
     _foreign("role_grants_hub", "hub_id", "hubs.id"),
+    sa.Index(
+        "role_grants_maker_checker_or_admin",
+        "user_id",
+        unique=True,
+        postgresql_where=sa.text("role IN ('finance_maker', 'finance_checker', 'platform_admin')"),
+    ),
+    sa.Index(
+        "role_grants_on_call_or_admin",
+        "user_id",
+        unique=True,
+        postgresql_where=sa.text("role IN ('ops_oncall', 'platform_admin')"),
+    ),
+    sa.Index("role_grants_of_role", "role"),
+)
+
+staff_acts = sa.Table(
+    "staff_acts",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("actor_id", sa.Uuid),
+    sa.Column("act", sa.Text, nullable=False),
+    sa.Column("subject_kind", sa.Text, nullable=False),
+    sa.Column("subject_id", sa.Uuid, nullable=False),
+    sa.Column("detail", JSONB, nullable=False),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Index("staff_acts_newest", "created_at", "id"),
+    sa.Index("staff_acts_of_subject", "subject_id", "created_at", "id"),
+    sa.Index("staff_acts_of_actor", "actor_id", "created_at", "id"),
+)
+
+staff_grants = sa.Table(
+    "staff_grants",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("user_id", sa.Uuid, nullable=False),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False, server_default="prepared"),
+    sa.Column("prepared_by", sa.Uuid, nullable=False),
+    sa.Column("prepared_at", _INSTANT, nullable=False),
+    sa.Column("expires_at", _INSTANT, nullable=False),
+    sa.Column("decided_by", sa.Uuid),
+    sa.Column("decided_at", _INSTANT),
+    _foreign("staff_grants_user", "user_id", "profiles.id"),
+    sa.Index("staff_grants_one_open", "user_id", "role", unique=True, postgresql_where=sa.text("status = 'prepared'")),
+    sa.Index("staff_grants_newest", "prepared_at", "id"),
+    sa.Index("staff_grants_open_by", "prepared_by", postgresql_where=sa.text("status = 'prepared'")),
+)
+
+suspensions = sa.Table(
+    "suspensions",
+    metadata,
+    sa.Column("user_id", sa.Uuid, primary_key=True),
+    sa.Column("suspended_by", sa.Uuid, nullable=False),
+    sa.Column("suspended_at", _INSTANT, nullable=False),
+    sa.Column("reason", sa.Text),
+    _foreign("suspensions_user", "user_id", "profiles.id"),
 )
 
 vendors = sa.Table(

@@ -14,6 +14,7 @@ from common.sealing import SealBroken
 from contracts.identity import (
     OneTimeCodeIssued,
     ProfileChanged,
+    UserErased,
     UserProvisioned,
     VendorApplicationDecided,
     VendorApproved,
@@ -43,6 +44,7 @@ from notifications.domain.deliveries import (
     pin_channel,
 )
 from notifications.domain.errors import ContactUnknown, OrderUnknown, VendorUnknown
+from notifications.templates.words import GREETED
 from notifications.use_cases.deliver_notification import deliver_notification
 from notifications.use_cases.give_up_delivery import give_up_delivery
 from notifications.use_cases.page_on_call import page_on_call
@@ -68,6 +70,12 @@ async def on_profile_changed(
     event: ProfileChanged, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
 ) -> None:
     await _keep_contact(event, received, uow)
+
+
+async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: "Dependencies") -> None:
+    """How the person was reached is forgotten, here and in every message; late news of before brings none of it back."""
+    if not await store.forget_contact(uow, event.user_id, received.sequence, named_in=GREETED):
+        telemetry.STALE_NEWS.labels(received.type).inc()
 
 
 async def on_vendor_approved(
@@ -171,6 +179,8 @@ async def on_delivery_pin_issued(
     contact = await queries.find_contact(uow, event.buyer_id)
     if contact is None:
         raise ContactUnknown
+    if contact.is_erased:
+        return
     channel, template = pin_channel(contact)
     secrets = {"pin": Sealed(event.pin_sealed, str(event.order_id))} if channel == "sms" else {}
     wanted = Wanted(
@@ -305,6 +315,9 @@ async def _mail(
     parameters: dict[str, Any],
     about: UUID,
 ) -> None:
+    contact = await queries.find_contact(uow, user_id)
+    if contact is not None and contact.is_erased:
+        return
     wanted = Wanted(
         notification_id=notification_id_of(template, about),
         user_id=user_id,
@@ -331,6 +344,7 @@ async def _mail_vendor(
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(UserProvisioned, on_user_provisioned),
     Subscription(ProfileChanged, on_profile_changed),
+    Subscription(UserErased, on_user_erased),
     Subscription(VendorApproved, on_vendor_approved),
     Subscription(VendorChanged, on_vendor_changed),
     Subscription(VendorApplicationDecided, on_vendor_application_decided),

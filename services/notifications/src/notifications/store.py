@@ -19,6 +19,13 @@ ON CONFLICT (user_id) DO UPDATE
 SET email = excluded.email, phone = excluded.phone, full_name = excluded.full_name, sequence = excluded.sequence
 WHERE c.sequence < excluded.sequence
 """
+# What was on its way is not sent any more; a recipient stays unlike every other of its notification and channel.
+_FORGET_RECIPIENT: Final = """
+UPDATE notification_deliveries d
+SET recipient = 'erased:' || d.id, payload = d.payload - $2, sealed = '{}', claim_id = NULL, claimed_at = NULL,
+    status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
+FROM notifications n WHERE n.id = d.notification_id AND n.user_id = $1
+"""
 _SAVE_VENDOR: Final = """
 INSERT INTO vendors AS v (vendor_id, owner_user_id, business_name, sequence) VALUES ($1, $2, $3, $4)
 ON CONFLICT (vendor_id) DO UPDATE
@@ -106,6 +113,17 @@ async def save_contact(uow: UnitOfWork, contact: Contact, sequence: int) -> bool
     return bool(
         await uow.execute(_SAVE_CONTACT, contact.user_id, contact.email, contact.phone, contact.full_name, sequence)
     )
+
+
+async def forget_contact(uow: UnitOfWork, user_id: UUID, sequence: int, *, named_in: str) -> bool:
+    """Leaves an empty contact, which older news cannot fill again; whether this was news.
+
+    `named_in` is the parameter by which messages greet.
+    """
+    if not await save_contact(uow, Contact(user_id, "", None, None), sequence):
+        return False
+    await uow.execute(_FORGET_RECIPIENT, user_id, named_in)
+    return True
 
 
 async def save_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, business_name: str, sequence: int) -> bool:

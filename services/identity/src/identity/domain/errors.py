@@ -173,3 +173,20 @@ class ProfileMadeMeanwhile(Conflict):
     """Something that does not provision (the demo data) made a profile of this id at this very moment."""
 
     detail = "The profile is being made by somebody else. Try again."
+
+
+class WrongPassword(ValidationFailed):
+    """Whoever erases themselves must know their password; 401 would make clients refresh a token that is good."""
+
+    detail = "The password is wrong."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("password", "is wrong")])
+
+
+class PersonStillBound(Conflict):
+    """Others rely on this person: the customers of their vendor, or the office they hold."""
+
+    def __init__(self, *, owns_a_vendor: bool) -> None:
+        reason = "you own a vendor" if owns_a_vendor else "you hold a role of staff"
+        super().__init__(f"Your account cannot be erased while {reason}.")

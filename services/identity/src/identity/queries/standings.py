@@ -13,7 +13,7 @@ SELECT array(SELECT role FROM role_grants WHERE user_id = p.id ORDER BY role) AS
     ) AS campus_id,
     (SELECT id FROM vendors WHERE owner_user_id = p.id AND status = 'active') AS vendor_id,
     EXISTS (SELECT FROM sessions WHERE id = $2 AND user_id = p.id AND ended_at IS NOT NULL) AS session_ended
-FROM profiles p WHERE p.id = $1
+FROM profiles p WHERE p.id = $1 AND p.erased_at IS NULL
 """
 
 

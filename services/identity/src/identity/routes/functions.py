@@ -31,6 +31,7 @@ async def create_user_route(request: Request, body: CreateUserRequest) -> Respon
             uow,
             user,
             institutions=dependencies.institutions,
+            hashes=dependencies.hashes,
             reward_minor=dependencies.referral_reward_minor,
             now=dependencies.clock.now(),
         )

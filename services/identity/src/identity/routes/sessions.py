@@ -57,6 +57,7 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
         dependencies.passwords,
         wanted,
         institutions=dependencies.institutions,
+        hashes=dependencies.hashes,
         reward_minor=dependencies.referral_reward_minor,
         now=dependencies.clock.now(),
     )

@@ -15,6 +15,11 @@ class ProfileChangeRequest(RequestBody):
     revision: Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)] | None = None
 
 
+class ErasureRequest(RequestBody):
+    # Whoever signs in with another issuer has no password here.
+    password: Annotated[str, StringConstraints(min_length=1, max_length=1024)] | None = None
+
+
 class NewUserMetadata(RequestBody):
     full_name: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] | None = Field(
         default=None, alias="full_name"
@@ -47,6 +52,11 @@ class Profile(ResponseShape):
     revision: int
     created_at: str
     updated_at: str
+
+
+class Erasure(ResponseShape):
+    user_id: UUID
+    erased_at: str
 
 
 class Referral(ResponseShape):

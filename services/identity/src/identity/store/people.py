@@ -25,8 +25,12 @@ ON CONFLICT (id) DO NOTHING RETURNING true
 _FIND_PROVISIONED: Final = """
 SELECT id, campus_id, referral_applied, referral_reward_minor, referral_reason FROM profiles WHERE id = $1
 """
-_FIND_REFERRER: Final = "SELECT id, mailbox FROM profiles WHERE referral_token = $1"
-_MAILBOX_KNOWN: Final = "SELECT EXISTS (SELECT FROM profiles WHERE mailbox = $1 AND id <> $2)"
+_FIND_REFERRER: Final = "SELECT id, mailbox FROM profiles WHERE referral_token = $1 AND erased_at IS NULL"
+# One statement: whoever is being erased at this moment is found in one of the two.
+_MAILBOX_KNOWN: Final = """
+SELECT EXISTS (SELECT FROM profiles WHERE mailbox = $1 AND id <> $3)
+    OR EXISTS (SELECT FROM erased_mailboxes WHERE mailbox_hash = $2)
+"""
 _RECORD_REFERRAL: Final = """
 INSERT INTO referrals (user_id, referrer_id, mailbox, reward_minor, created_at) VALUES ($1, $2, $3, $4, $5)
 """
@@ -94,8 +98,9 @@ async def find_referrer(uow: UnitOfWork, referral_token: str) -> Referrer | None
     return Referrer(row["id"], row["mailbox"]) if row else None
 
 
-async def is_mailbox_known(uow: UnitOfWork, mailbox: str, *, besides: UUID) -> bool:
-    return bool(await uow.fetch_value(_MAILBOX_KNOWN, mailbox, besides))
+async def is_mailbox_known(uow: UnitOfWork, mailbox: str, mailbox_hash: bytes, *, besides: UUID) -> bool:
+    """Whether somebody else has, or had before they were erased, this mailbox."""
+    return bool(await uow.fetch_value(_MAILBOX_KNOWN, mailbox, mailbox_hash, besides))
 
 
 async def record_referral(

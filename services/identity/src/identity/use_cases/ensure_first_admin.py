@@ -6,6 +6,7 @@ from common.caller import ServiceItself
 from common.database import Database
 from common.ids import new_id
 from common.logging import get_logger
+from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.passwords import Passwords
 from identity.domain import password_rules
 from identity.domain.addresses import is_email, normal_email
@@ -23,7 +24,14 @@ class BootstrapImpossible(Exception):
 
 
 async def ensure_first_admin(
-    database: Database, passwords: Passwords, institutions: Institutions, email: str, password: str, *, now: datetime
+    database: Database,
+    passwords: Passwords,
+    institutions: Institutions,
+    email: str,
+    password: str,
+    *,
+    hashes: KeyedHashes,
+    now: datetime,
 ) -> None:
     """There is a platform_admin to begin with, made once: an address that has an account is left as it is, even when its
     role was taken away since. Raises BootstrapImpossible."""
@@ -35,7 +43,7 @@ async def ensure_first_admin(
         if await accounts.find_account(uow, address) is not None:
             return
         user = NewUser(new_id(), address, full_name="Platform administrator")
-        await provision_user(uow, user, institutions=institutions, reward_minor=0, now=now)
+        await provision_user(uow, user, institutions=institutions, hashes=hashes, reward_minor=0, now=now)
         await accounts.record_account_once(uow, user.id, address, await passwords.hash(password), now)
         await people.record_role_once(uow, user.id, "platform_admin", now)
     log.info("first platform administrator created", user_id=str(user.id))

@@ -7,6 +7,7 @@ from uuid import UUID
 from common.database import UnitOfWork
 from common.ids import new_secret
 from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned
+from identity.credentials.keyed_hashes import KeyedHashes
 from identity.domain.addresses import e164_or_none, is_email, normal_email
 from identity.domain.errors import ProfileMadeMeanwhile
 from identity.domain.institutions import Institution, Institutions
@@ -27,7 +28,7 @@ class NewUser:
 
 
 async def provision_user(
-    uow: UnitOfWork, user: NewUser, *, institutions: Institutions, reward_minor: int, now: datetime
+    uow: UnitOfWork, user: NewUser, *, institutions: Institutions, hashes: KeyedHashes, reward_minor: int, now: datetime
 ) -> Provisioned:
     """A new user becomes a buyer of the campus that their address tells, and their referral token is judged, once.
 
@@ -58,7 +59,7 @@ async def provision_user(
     if not created:
         raise ProfileMadeMeanwhile
     await people.record_role_once(uow, user.id, "buyer", now)
-    verdict = await _judge_token(uow, user, email, mailbox)
+    verdict = await _judge_token(uow, user, email, mailbox, hash_of_mailbox(hashes, mailbox))
     provisioned = await _settle_referral(uow, verdict, user.id, mailbox, campus_id, reward_minor, now)
     uow.publish(
         UserProvisioned(
@@ -90,14 +91,21 @@ async def _settle_campus(uow: UnitOfWork, institution: Institution | None, now: 
     return await people.find_campus_id(uow, institution.domain)
 
 
-async def _judge_token(uow: UnitOfWork, user: NewUser, email: str, mailbox: str) -> Rewarded | NotRewarded:
+def hash_of_mailbox(hashes: KeyedHashes, mailbox: str) -> bytes:
+    """What is kept of the mailbox of a person who was erased."""
+    return hashes.of("mailbox", mailbox)
+
+
+async def _judge_token(
+    uow: UnitOfWork, user: NewUser, email: str, mailbox: str, mailbox_hash: bytes
+) -> Rewarded | NotRewarded:
     token = (user.referral_token or "").strip()
     return judge_referral(
         user.id,
         mailbox,
         token_given=bool(token),
         referrer=await people.find_referrer(uow, token) if token else None,
-        mailbox_known=await people.is_mailbox_known(uow, mailbox, besides=user.id),
+        mailbox_known=await people.is_mailbox_known(uow, mailbox, mailbox_hash, besides=user.id),
         address_is_plain=is_email(email),
     )
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from common.caller import ServiceItself
 from common.database import Database, UnitOfWork
 from common.ids import new_id
+from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.passwords import Passwords
 from identity.domain.institutions import Institutions
 from identity.domain.referrals import Provisioned
@@ -37,6 +38,7 @@ async def sign_up(
     request: SignUp,
     *,
     institutions: Institutions,
+    hashes: KeyedHashes,
     reward_minor: int,
     now: datetime,
 ) -> UUID:
@@ -49,7 +51,9 @@ async def sign_up(
     user = NewUser(new_id(), request.email, request.phone, request.full_name, request.referral_token)
 
     async def open_account(uow: UnitOfWork) -> Provisioned:
-        provisioned = await provision_user(uow, user, institutions=institutions, reward_minor=reward_minor, now=now)
+        provisioned = await provision_user(
+            uow, user, institutions=institutions, hashes=hashes, reward_minor=reward_minor, now=now
+        )
         if not await accounts.record_account_once(uow, user.id, request.email, password_hash, now):
             raise _AddressTaken
         return provisioned

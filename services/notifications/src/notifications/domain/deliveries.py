@@ -51,9 +51,14 @@ class Contact:
         words = (self.full_name or "").split()
         return words[0] if words else "there"
 
+    @property
+    def is_erased(self) -> bool:
+        """Whether the user is gone: nobody is told anything any more, and no news waits for them."""
+        return not self.email
+
     def address_on(self, channel: str) -> str | None:
         """The address on a channel that goes to an address; None when the user has none."""
-        return {"email": self.email, "sms": self.phone}.get(channel)
+        return {"email": self.email or None, "sms": self.phone}.get(channel)
 
 
 @dataclass(frozen=True, slots=True)

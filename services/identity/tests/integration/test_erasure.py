@@ -1,0 +1,150 @@
+"""A person goes: nothing tells who it was, nobody signs in as them, and the same mailbox is not new again (events.md: privacy)."""
+
+import asyncio
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from contracts import demo
+
+from .conftest import DEMO_PASSWORD, DEMO_SECRET, PASSWORD, Identity
+from .test_create_user import created, referral_count_of, referral_token_of
+
+TOLA = "tola@unilag.edu.ng"
+
+
+async def erase(identity: Identity, token: str, body: Any = None) -> httpx.Response:
+    return await identity.client.request(
+        "DELETE",
+        "/api/profiles/current",
+        json={"password": PASSWORD} if body is None else body,
+        headers={"Authorization": f"Bearer {token}"},
+    )
+
+
+async def person(identity: Identity, email: str = TOLA, **more: Any) -> tuple[UUID, dict[str, Any]]:
+    user_id = await identity.sign_up(email, **more)
+    return user_id, await identity.log_in(email)
+
+
+async def traces_of(identity: Identity, text: str) -> set[str]:
+    """The tables in which a text stands; what has left, or is to leave, as an event is not among them."""
+    tables = await identity.service.fetch(
+        "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+    )
+    found = set()
+    for table in {row["relname"] for row in tables} - {"outbox", "outbox_sequences", "alembic_version"}:
+        if await identity.service.fetch(f'SELECT 1 FROM "{table}" t WHERE t::text ILIKE $1 LIMIT 1', f"%{text}%"):
+            found.add(table)
+    return found
+
+
+async def test_nothing_that_tells_who_it_was_is_left(identity: Identity) -> None:
+    user_id, tokens = await person(identity, phone="+2348031234567")
+    assert await traces_of(identity, "tola@unilag") == {"profiles", "accounts"}
+    answer = await erase(identity, tokens["accessToken"])
+    assert (answer.status_code, answer.json()["data"]["userId"]) == (200, str(user_id))
+    for text in ("tola@unilag", "2348031234567", "Test Person"):
+        assert await traces_of(identity, text) == set()
+    assert await traces_of(identity, str(user_id)) == {"profiles"}
+    assert await identity.service.published("identity.user_erased.v1") == [{"userId": str(user_id)}]
+    [revoked] = [
+        event for event in await identity.service.published("identity.session_revoked.v1") if "sessionId" not in event
+    ]
+    assert revoked["userId"] == str(user_id)
+
+
+async def test_no_token_of_an_erased_person_opens_anything(identity: Identity) -> None:
+    _, tokens = await person(identity)
+    other = await identity.log_in(TOLA)
+    assert (await erase(identity, tokens["accessToken"])).status_code == 200
+    for held in (tokens, other):
+        assert (await identity.get("/api/profiles/current", token=held["accessToken"])).status_code == 401
+        refreshed = await identity.post("/api/auth/refresh", {"refreshToken": held["refreshToken"]})
+        assert refreshed.status_code == 401
+    again = await identity.post("/api/auth/login", {"email": TOLA, "password": PASSWORD})
+    assert (again.status_code, again.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+
+
+async def test_the_address_is_free_but_the_same_mailbox_earns_no_second_reward(identity: Identity) -> None:
+    await identity.sign_up("ada@unilag.edu.ng")
+    token = await referral_token_of(identity, "ada@unilag.edu.ng")
+    _, tokens = await person(identity, "tola@gmail.com", referralToken=token)
+    old_token = await referral_token_of(identity, "tola@gmail.com")
+    await erase(identity, tokens["accessToken"])
+    for spelling in ("to.la+new@googlemail.com", "tola@gmail.com"):
+        data = await created(identity, spelling, referral_token=token)
+        assert data["referral"] == {"applied": False, "rewardMinor": 0, "reason": "mailbox_known"}
+    assert (await person(identity, "tola@gmail.com"))[1]["accessToken"]
+    assert await referral_count_of(identity, "ada@unilag.edu.ng") == 1
+    for dead in (old_token, f"erased:{await erased_id(identity)}"):
+        data = await created(identity, f"dami{len(dead)}@unilag.edu.ng", referral_token=dead)
+        assert data["referral"]["reason"] == "unknown_token"
+
+
+async def erased_id(identity: Identity) -> UUID:
+    [row] = await identity.service.fetch("SELECT id FROM profiles WHERE erased_at IS NOT NULL")
+    return UUID(str(row["id"]))
+
+
+async def test_create_user_of_an_erased_id_answers_as_ever_and_brings_nobody_back(identity: Identity) -> None:
+    user_id, tokens = await person(identity)
+    before = await created(identity, TOLA, user_id=user_id)
+    await erase(identity, tokens["accessToken"])
+    assert await created(identity, TOLA, user_id=user_id) == before
+    assert await traces_of(identity, "tola@unilag") == set()
+
+
+async def test_erasing_asks_for_the_password_and_a_wrong_one_changes_nothing(identity: Identity) -> None:
+    user_id, tokens = await person(identity)
+    bodies: list[Any] = [{}, {"password": "wrong password"}, {"password": None}, {"password": ""}, {"password": 1}]
+    for body in bodies:
+        answer = await erase(identity, tokens["accessToken"], body)
+        assert (body, answer.status_code, answer.json()["invalid_params"][0]["name"]) == (body, 422, "password")
+    unknown = await erase(identity, tokens["accessToken"], {"password": PASSWORD, "userId": str(user_id)})
+    assert (unknown.status_code, unknown.json()["invalid_params"][0]["name"]) == (422, "userId")
+    nobody = await identity.client.request("DELETE", "/api/profiles/current", json={"password": PASSWORD})
+    assert nobody.status_code == 401
+    assert (await identity.get("/api/profiles/current", token=tokens["accessToken"])).status_code == 200
+    assert await identity.service.published("identity.user_erased.v1") == []
+
+
+async def test_whoever_has_a_second_factor_must_have_shown_it(identity: Identity) -> None:
+    await identity.load_demo()
+    await identity.service.fetch("DELETE FROM role_grants WHERE user_id = $1", demo.USERS[5].id)
+    tokens = await identity.demo_log_in("SUPPORT")
+    body = {"password": DEMO_PASSWORD}
+    early = await erase(identity, tokens["accessToken"], body)
+    assert (early.status_code, early.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+    stepped = await identity.step_up(tokens, DEMO_SECRET)
+    assert (await erase(identity, stepped["accessToken"], body)).status_code == 200
+    assert await traces_of(identity, str(demo.USERS[5].id)) == {"profiles"}
+
+
+@pytest.mark.parametrize(("name", "words"), [("VENDOR", "own a vendor"), ("AUDITOR", "a role of staff")])
+async def test_a_vendors_owner_and_staff_cannot_go(identity: Identity, name: str, words: str) -> None:
+    await identity.load_demo()
+    stepped = await identity.step_up(await identity.demo_log_in(name), DEMO_SECRET)
+    answer = await erase(identity, stepped["accessToken"], {"password": DEMO_PASSWORD})
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert words in answer.json()["detail"]
+    assert (await identity.get("/api/profiles/current", token=stepped["accessToken"])).status_code == 200
+    assert await identity.service.published("identity.user_erased.v1") == []
+
+
+async def test_erasing_twice_at_once_is_said_once(identity: Identity) -> None:
+    _, tokens = await person(identity)
+    answers = await asyncio.gather(*(erase(identity, tokens["accessToken"]) for _ in range(5)))
+    statuses = sorted(answer.status_code for answer in answers)
+    assert statuses[0] == 200
+    assert all(400 <= status < 500 for status in statuses[1:])
+    assert len(await identity.service.published("identity.user_erased.v1")) == 1
+
+
+async def test_the_database_keeps_no_erased_person_who_can_be_told(identity: Identity) -> None:
+    _, tokens = await person(identity)
+    await erase(identity, tokens["accessToken"])
+    with pytest.raises(Exception, match="profiles_erased_tell_nothing"):
+        await identity.service.fetch("UPDATE profiles SET full_name = 'Tola' WHERE erased_at IS NOT NULL")

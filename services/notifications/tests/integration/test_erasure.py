@@ -1,0 +1,61 @@
+"""A person who was erased is told nothing any more, and nothing here says how they were reached (events.md: user_erased)."""
+
+import re
+
+from contracts.identity import ProfileChanged, UserErased
+from notifications.templates.words import GREETED
+
+QUEUE = "notifications.deliveries"
+
+
+async def test_an_erased_person_is_forgotten_and_no_older_news_brings_them_back(story, outside):
+    await story.know_the_people()
+    await story.know_the_order()
+    await story.service.hear(story.held())
+    await story.service.work(QUEUE)
+    await story.service.hear(story.pin())
+    erased = UserErased(user_id=story.buyer_id)
+    heard = await story.service.hear(erased, sequence=9)
+    await story.service.hear(erased, event_id=heard.event_id, sequence=9)
+    await story.service.hear(ProfileChanged(user_id=story.buyer_id, email="chidi@unilag.edu.ng"), sequence=8)
+    [contact] = await story.service.fetch("SELECT * FROM contacts WHERE user_id = $1", story.buyer_id)
+    assert (contact["email"], contact["phone"], contact["full_name"]) == ("", None, None)
+    rows = await story.service.fetch(
+        "SELECT d.* FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id WHERE n.user_id = $1",
+        story.buyer_id,
+    )
+    assert sorted(row["status"] for row in rows) == ["failed", "sent"]
+    assert all(re.fullmatch(r"erased:[0-9a-f-]{36}", row["recipient"]) for row in rows)
+    assert all(GREETED not in row["payload"] and row["sealed"] == {} for row in rows)
+    texts = len(outside.texts)
+    await story.service.work(QUEUE)
+    assert len(outside.texts) == texts
+
+
+async def test_news_of_an_erased_persons_order_is_told_to_nobody_and_to_the_others_as_ever(story, outside):
+    await story.know_the_people()
+    await story.know_the_order()
+    await story.service.hear(UserErased(user_id=story.buyer_id))
+    await story.service.hear(story.held())
+    await story.service.hear(story.pin())
+    await story.service.work(QUEUE)
+    assert [mail["To"] for mail in outside.mails] == ["ada@unilag.edu.ng"]
+    assert outside.texts == []
+    assert await story.service.fetch("SELECT 1 FROM dead_letters") == []
+
+
+async def test_a_message_to_an_erased_person_is_refused_as_one_without_an_address(story):
+    await story.know_the_people()
+    await story.service.hear(UserErased(user_id=story.buyer_id))
+    answer = await story.service.client.post(
+        "/functions/v1/deliver-notification",
+        json={
+            "notificationId": str(story.order_id),
+            "userId": str(story.buyer_id),
+            "channel": "email",
+            "template": "order_dispatched",
+            "data": {"orderId": str(story.order_id), "businessName": "Ada's Kitchen"},
+        },
+        headers={"Authorization": f"Bearer {story.service.settings.service_role_key}"},
+    )
+    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "channel")
