@@ -6,6 +6,7 @@ process that dies between the two leaves a file that nobody names.
 
 import asyncio
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -58,7 +59,8 @@ class Folder:
                 os.fsync(file.fileno())
             unfinished.replace(self._folder / name)
         except OSError as error:
-            unfinished.unlink(missing_ok=True)
+            with suppress(OSError):
+                unfinished.unlink()
             raise MediaAway from error
 
     def _read(self, name: str) -> bytes | None:

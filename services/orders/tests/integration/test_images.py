@@ -1,0 +1,228 @@
+"""Pictures on their way: from a merchant's upload to the shelf, in a folder and in a bucket."""
+
+import asyncio
+import io
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+from PIL import Image
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from campus_tools.service_kit import opened, served
+from common.clock import SystemClock
+from common.ids import new_id
+from orders.app import SERVICE
+from orders.clients.media import Bucket, Folder, MediaAway
+from orders.clients.s3_signature import Key, signed_headers
+
+from .conftest import PIN_KEY, SEALING_KEY, Market
+
+MIB = 1024 * 1024
+
+
+def jpeg(shade=120, size=(40, 30)):
+    out = io.BytesIO()
+    Image.new("RGB", size, (shade, 0, 0)).save(out, "JPEG")
+    return out.getvalue()
+
+
+@pytest.fixture
+async def shop(fresh_database, broker_url, tmp_path):
+    """A market that keeps its pictures in a folder of the test."""
+    settings = {"pin_key": PIN_KEY, "sealing_key": SEALING_KEY, "media_folder": tmp_path / "media"}
+    async with opened(SERVICE, await fresh_database("orders"), broker_url, **settings) as service:
+        yield Market(service, SystemClock())
+
+
+def files_of(shop):
+    folder = shop.service.settings.media_folder
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+async def send(shop, product, content, *, headers=None, name="photo.jpg", kind="image/jpeg", field="file", **more):
+    url = f"/api/products/{product}/images"
+    sent = headers or shop.as_merchant()
+    return await shop.service.client.post(url, files={field: (name, content, kind)}, headers=sent, **more)
+
+
+async def images_of(shop, product):
+    return (await shop.service.client.get(f"/api/products/{product}")).json()["data"]["images"]
+
+
+async def test_a_picture_is_shown_to_everybody_for_ever(shop):
+    product = await shop.sell()
+    answer = await send(shop, product, jpeg(), name="../../etc/passwd.svg", kind="image/svg+xml")
+    assert answer.status_code == 201, answer.text
+    image = answer.json()["data"]
+    assert image["url"] == f"http://localhost:8080/media/{image['id']}"
+    assert await images_of(shop, product) == image["images"] == [image["url"]]
+    assert image["revision"] == 2
+    assert files_of(shop) == [f"{image['id']}-thumbnail.webp", f"{image['id']}.webp"]
+    for path in (f"/media/{image['id']}", f"/media/{image['id']}/thumbnail", f"/media/{image['id'].upper()}"):
+        shown = await shop.service.client.get(path)
+        assert (shown.status_code, shown.headers["content-type"]) == (200, "image/webp")
+        assert shown.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert shown.headers["x-content-type-options"] == "nosniff"
+        with Image.open(io.BytesIO(shown.content)) as picture:
+            assert picture.size == (40, 30)
+        again = await shop.service.client.get(path, headers={"If-None-Match": shown.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+    said = await shop.service.published("orders.product_changed.v1")
+    assert [event["productId"] for event in said] == [str(product)]
+
+
+async def test_the_same_picture_again_is_the_same_picture(shop):
+    product, other = await shop.sell(), await shop.sell()
+    answers = await asyncio.gather(*(send(shop, product, jpeg()) for _ in range(3)))
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.json()["data"]["id"] for answer in answers}) == 1
+    assert len(await images_of(shop, product)) == 1
+    elsewhere = (await send(shop, other, jpeg())).json()["data"]
+    assert elsewhere["id"] != answers[0].json()["data"]["id"]
+
+
+async def test_a_product_has_eight_pictures_however_many_come_at_once(shop):
+    product = await shop.sell()
+    answers = [await send(shop, product, jpeg(shade)) for shade in range(0, 120, 20)]
+    answers += await asyncio.gather(*(send(shop, product, jpeg(shade)) for shade in range(140, 240, 20)))
+    assert sorted(answer.status_code for answer in answers) == [201] * 8 + [409] * 3
+    assert len(await images_of(shop, product)) == 8
+    first = answers[0].json()["data"]["id"]
+    for _ in range(2):
+        gone = await shop.service.client.delete(f"/api/products/{product}/images/{first}", headers=shop.as_merchant())
+        assert gone.status_code == 204
+    assert len(await images_of(shop, product)) == 7
+    assert (await send(shop, product, jpeg(250))).status_code == 201
+
+
+async def test_what_is_refused_leaves_neither_row_nor_file(shop):
+    product, draft = await shop.sell(), await shop.sell(draft=True)
+    removed = await shop.sell(removed_at=shop.clock.now())
+    stranger = shop.as_merchant(new_id())
+    boundary = {**shop.as_merchant(), "Content-Type": "multipart/form-data"}
+    url = f"/api/products/{product}/images"
+    post = shop.service.client.post
+    for answer, status, code in (
+        (await send(shop, product, jpeg(), headers={"X": "y"}), 401, "AUTH_UNAUTHORIZED"),
+        (await send(shop, product, jpeg(), headers=shop.as_buyer()), 403, "AUTH_FORBIDDEN"),
+        (await send(shop, product, jpeg(), headers=stranger), 403, "AUTH_FORBIDDEN"),
+        (await send(shop, draft, jpeg(), headers=stranger), 404, "RESOURCE_NOT_FOUND"),
+        (await send(shop, new_id(), jpeg()), 404, "RESOURCE_NOT_FOUND"),
+        (await send(shop, removed, jpeg()), 409, "CONCURRENCY_CONFLICT"),
+        (await send(shop, product, b"<svg/>", kind="image/png"), 422, "VALIDATION_FAILED"),
+        (await send(shop, product, b""), 422, "VALIDATION_FAILED"),
+        (await send(shop, product, jpeg(), field="picture"), 422, "VALIDATION_FAILED"),
+        (await send(shop, product, jpeg(), data={"vendorId": "x"}), 422, "VALIDATION_FAILED"),
+        (
+            await post(url, files=[("file", jpeg()), ("file", jpeg())], headers=shop.as_merchant()),
+            422,
+            "VALIDATION_FAILED",
+        ),
+        (await post(url, content=b"x", headers=boundary), 422, "VALIDATION_FAILED"),
+        (await post(url, json={"file": "x"}, headers=shop.as_merchant()), 415, "VALIDATION_FAILED"),
+        (await send(shop, product, jpeg() + b"\0" * (5 * MIB)), 413, "VALIDATION_FAILED"),
+        (await send(shop, product, b"\0" * (5 * MIB + 1)), 413, "VALIDATION_FAILED"),
+        (await send(shop, product, b"\0" * (9 * MIB)), 413, "VALIDATION_FAILED"),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+    whole = jpeg()
+    assert (await send(shop, product, whole + b"\0" * (5 * MIB - len(whole)))).status_code == 201
+    assert [row["images"] for row in await shop.service.fetch("SELECT images FROM products WHERE images <> '[]'")] != []
+    assert len(files_of(shop)) == 2
+
+
+async def test_no_path_leads_out_of_the_folder(shop):
+    secret = shop.service.settings.media_folder.parent / "secret.webp"
+    secret.write_bytes(b"hidden words")
+    for path in (
+        "../secret",
+        "..%2fsecret",
+        "%2e%2e/secret",
+        "secret",
+        f"{uuid4()}",
+        f"{uuid4()}/..%2f..%2fsecret",
+        "%00",
+    ):
+        answer = await shop.service.client.get(f"/media/{path}")
+        assert (answer.status_code, b"hidden" in answer.content) == (404, False), path
+
+
+async def test_a_process_that_dies_between_file_and_row_does_no_harm(shop, broken_outbox):
+    product = await shop.sell()
+    with broken_outbox():
+        assert (await send(shop, product, jpeg())).status_code == 500
+    assert await images_of(shop, product) == []
+    assert len(files_of(shop)) == 2
+    assert (await send(shop, product, jpeg())).status_code == 201
+    assert len(await images_of(shop, product)) == 1
+    assert len(files_of(shop)) == 2
+
+
+async def test_a_folder_that_cannot_be_written_is_503_and_changes_nothing(shop):
+    product = await shop.sell()
+    shop.service.settings.media_folder.write_bytes(b"a file where the folder should be")
+    answer = await send(shop, product, jpeg())
+    assert (answer.status_code, "Retry-After" in answer.headers) == (503, True)
+    assert await images_of(shop, product) == []
+
+
+class Store:
+    """A store that speaks what of S3 is needed, and checks each signature with the secret that it knows."""
+
+    def __init__(self, key: Key) -> None:
+        self.key, self.objects, self.url = key, {}, ""
+
+    def app(self) -> Starlette:
+        return Starlette(routes=[Route("/{bucket}/{name}", self.answer, methods=["GET", "PUT"])])
+
+    async def answer(self, request: Request) -> Response:
+        content = await request.body()
+        named = request.headers["authorization"].partition("SignedHeaders=")[2].partition(",")[0].split(";")
+        sent = {
+            name: request.headers[name] for name in named if name not in ("host", "x-amz-date", "x-amz-content-sha256")
+        }
+        when = SystemClock().now()
+        stamp = request.headers["x-amz-date"]
+        when = when.strptime(stamp + "+0000", "%Y%m%dT%H%M%SZ%z")
+        proof = signed_headers(self.key, request.method, str(request.url), sent, content, when)
+        if proof["authorization"] != request.headers["authorization"]:
+            return Response(status_code=403)
+        path = request.url.path
+        if request.method == "PUT":
+            self.objects[path] = content
+        return Response(self.objects[path]) if path in self.objects else Response(status_code=404)
+
+
+async def test_a_bucket_keeps_pictures_for_who_has_its_key():
+    key = Key("id", "secret", "eu-west-1")
+    store = Store(key)
+    async with served(store.app()) as url, httpx.AsyncClient(trust_env=False) as http:
+        bucket = Bucket(http, url + "/", "pictures", key, SystemClock())
+        name = f"{UUID(int=7)}.webp"
+        assert await bucket.get(name) is None
+        for _ in range(2):
+            await bucket.put(name, b"content")
+        assert store.objects == {f"/pictures/{name}": b"content"}
+        assert await bucket.get(name) == b"content"
+        stranger = Bucket(http, url, "pictures", Key("id", "guess"), SystemClock())
+        for call in (stranger.get(name), stranger.put(name, b"other")):
+            with pytest.raises(MediaAway):
+                await call
+        assert store.objects == {f"/pictures/{name}": b"content"}
+    async with httpx.AsyncClient(trust_env=False) as http:
+        with pytest.raises(MediaAway):
+            await Bucket(http, url, "pictures", key, SystemClock()).get(name)
+
+
+async def test_readers_of_a_folder_never_see_half_a_file(tmp_path):
+    folder = Folder(tmp_path)
+    contents = [bytes([number]) * 200_000 for number in range(8)]
+    writing = asyncio.gather(*(folder.put("name.webp", content) for content in contents))
+    while not writing.done():
+        assert await folder.get("name.webp") in (None, *contents)
+    await writing
+    assert [path.name for path in tmp_path.iterdir()] == ["name.webp"]

@@ -1,0 +1,185 @@
+"""A search that bears typos, and lists that read little however large the catalog is."""
+
+import json
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from common.ids import new_id
+from orders.queries import search
+
+# So many that a search for their common word walks the list, and one for a rare word gathers its few.
+MANY = 1_200
+
+_FILL = """
+INSERT INTO products (id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock, created_at, updated_at)
+SELECT gen_random_uuid(), gen_random_uuid(), 'Vendor', gen_random_uuid(),
+       CASE WHEN n % 400 = 0 THEN 'Velvet Slippers ' || n ELSE 'Cotton Shirt ' || n END,
+       CASE WHEN n % 3 = 0 THEN 'goes with slippers' ELSE '' END, 'clothes', 1 + n % 700, n % 2, now() - make_interval(secs => n), now()
+FROM generate_series(1, $1) AS n
+"""
+_LEARN = "INSERT INTO search_words SELECT DISTINCT word FROM products, words_in(name || ' ' || category) AS word ON CONFLICT DO NOTHING"
+
+
+async def found(market, **query):
+    answer = await market.service.client.get("/api/products", params=query)
+    assert answer.status_code == 200, answer.text
+    return [product["name"] for product in answer.json()["data"]]
+
+
+async def walk(market, between=None, **query):
+    """The products of all pages, one after the other; `between` two pages something happens."""
+    walked, cursor = [], None
+    while True:
+        answer = await market.service.client.get("/api/products", params=query | ({"cursor": cursor} if cursor else {}))
+        assert answer.status_code == 200, answer.text
+        walked += answer.json()["data"]
+        cursor = answer.json()["meta"]["next_cursor"]
+        if cursor is None:
+            return walked
+        if between is not None:
+            await between()
+
+
+async def learn(market):
+    await market.service.fetch(_LEARN)
+
+
+async def test_a_search_with_one_typo_in_each_word_finds(market):
+    for name in ("Jollof Rice", "Fried Rice", "Power Bank", "Scientific Calculator", "Zobo"):
+        await market.sell(name=name)
+    await learn(market)
+    for typed in ("jolof rice", "jollof rise", "jolof rcie", "JOLLOFF", "jollfo", "joll rice", "dollof"):
+        assert await found(market, q=typed) == ["Jollof Rice"], typed
+    for typed, name in (("pwoer bnak", "Power Bank"), ("sceintific", "Scientific Calculator"), ("zbo", "Zobo")):
+        assert await found(market, q=typed, sort="relevance") == [name], typed
+    for typed in ("jlf rice", "jollof zzzz", "xq", "12 34", "\N{RIGHT SINGLE QUOTATION MARK}" * 3):
+        assert await found(market, q=typed) == [], typed
+
+
+async def test_a_word_that_is_known_is_never_read_as_another(market):
+    await market.sell(name="Rice Bowl")
+    await market.sell(name="Dice Game")
+    await learn(market)
+    assert await found(market, q="dice") == ["Dice Game"]
+    assert await found(market, q="dice", category="none such") == []
+
+
+async def test_what_the_name_says_comes_before_what_the_description_mentions(market):
+    await market.sell(name="Plantain Chips", description="")
+    market.clock.advance(timedelta(seconds=1))
+    await market.sell(name="Beans", description="with fried plantain")
+    assert await found(market, q="plantain") == ["Beans", "Plantain Chips"]
+    assert await found(market, q="plantain", sort="relevance") == ["Plantain Chips", "Beans"]
+    assert await found(market, sort="relevance") == ["Beans", "Plantain Chips"]
+
+
+@pytest.mark.parametrize("few", [500, 3], ids=["gathered", "walked"])
+async def test_a_walk_through_a_search_gives_each_exactly_once_while_products_come(market, few, monkeypatch):
+    """Both ways of searching, each sort, a mistyped word, and a typo that becomes a word of its own between two pages."""
+    monkeypatch.setattr(search, "FEW_MATCHES_MAX", few)
+    standing = {}
+    for number in range(17):
+        market.clock.advance(timedelta(seconds=number % 2))
+        in_name = number % 3 == 0
+        product = await market.sell(
+            name=f"Ankara Gown {number}" if in_name else f"Bag {number}",
+            description="" if in_name else "made of ankara",
+            price_minor=100 + number % 4,
+        )
+        standing[str(product)] = (not in_name, market.clock.now(), 100 + number % 4)
+    await market.sell(name="Something else")
+    await learn(market)
+
+    async def more_come():
+        market.clock.advance(timedelta(seconds=1))
+        await market.sell(name="Ankara Cap", price_minor=101)
+        await market.sell(name="Ankra", description="a new word", price_minor=101)
+        await learn(market)
+
+    for sort, q in (
+        ("newest", "ankara"),
+        ("price_asc", "ankara"),
+        ("price_desc", "ankara"),
+        ("relevance", "ankara"),
+        ("relevance", "ankarra"),
+    ):
+        walked = [one["id"] for one in await walk(market, more_come, q=q, sort=sort, limit=4)]
+        seen = [product for product in walked if product in standing]
+        assert len(walked) == len(set(walked)), (sort, q)
+        assert set(seen) == set(standing), (sort, q)
+        keys = {
+            "newest": lambda one: (-one[1].timestamp(),),
+            "price_asc": lambda one: (one[2],),
+            "price_desc": lambda one: (-one[2],),
+            "relevance": lambda one: (one[0], -one[1].timestamp()),
+        }
+        order = [keys[sort](standing[product]) for product in seen]
+        assert order == sorted(order), (sort, q)
+
+
+async def test_both_ways_of_a_search_find_the_same(market, monkeypatch):
+    await market.service.fetch(_FILL, MANY)
+    await learn(market)
+    for query in (
+        {"q": "slippers", "sort": "relevance"},
+        {"q": "cotton shirt", "sort": "price_asc", "maxPriceMinor": 90},
+        {"q": "shirt", "category": "clothes", "inStock": "true", "minPriceMinor": 200, "maxPriceMinor": 260},
+        {"minPriceMinor": 650},
+    ):
+        answers = []
+        for few in (0, 500, 100_000):
+            monkeypatch.setattr(search, "FEW_MATCHES_MAX", few)
+            answers.append([one["id"] for one in await walk(market, limit=100, **query)])
+        assert answers[0] == answers[1] == answers[2], query
+        assert len(answers[0]) == len(set(answers[0])) > 40, query
+
+
+async def test_a_search_reads_little_of_a_large_catalog(market):
+    """Blocks touched by the first page, as the API role gets it: rare word, common word, price range."""
+    await market.service.fetch(_FILL, 20_000)
+    database = market.service.runtime.database
+    for filters in ({"q": "'velvet':*"}, {"q": "'cotton':*"}, {"minPriceMinor": 699}, {"maxPriceMinor": 650}):
+        names = "'cotton':*A" if filters == {"q": "'cotton':*"} else None
+        statement, values = search.product_statement("id, created_at", filters, _NEWEST, 21, None, names)
+        async with database.api.acquire() as connection:
+            explained = await connection.fetchval(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", *values)
+        plan = json.loads(explained)[0]["Plan"]
+        touched = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+        assert touched < 2_000, (filters, touched)
+
+
+_NEWEST = search.Sort("created_at", "createdAt", descending=True)
+
+
+async def test_products_of_a_suspended_vendor_are_found_by_nobody(market):
+    product = await market.sell(name="Meat Pie")
+    await market.service.fetch(
+        "INSERT INTO vendors (id, business_name, campus_id, sequence, suspended) VALUES ($1, 'Ada', $2, 1, true)",
+        market.vendor_id,
+        market.campus_id,
+    )
+    await learn(market)
+    for query in ({}, {"q": "meat"}, {"q": "maet"}, {"vendorId": str(market.vendor_id)}, {"maxPriceMinor": 10**9}):
+        assert await found(market, **query) == []
+    assert (await market.service.client.get(f"/api/products/{product}")).status_code == 404
+    assert (await market.service.client.get("/api/categories")).json()["data"] == []
+
+
+async def test_a_page_that_did_not_change_is_not_sent_again(market):
+    product = await market.sell()
+    await market.sell(vendor_id=new_id())
+    get = market.service.client.get
+    for url in ("/api/products", "/api/products?q=rice", f"/api/products/{product}", "/api/categories"):
+        first = await get(url)
+        tag = first.headers["etag"]
+        assert first.headers["cache-control"] == "public, no-cache"
+        market.clock.advance(timedelta(seconds=1))
+        for known in (tag, f'"other", {tag}', "*"):
+            again = await get(url, headers={"If-None-Match": known})
+            assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+        assert (await get(url, headers={"If-None-Match": '"other"'})).status_code == 200
+        assert "cache-control" not in (await get(url, headers=market.as_buyer())).headers
+    await market.service.fetch("UPDATE products SET stock = stock - 1 WHERE id = $1", UUID(str(product)))
+    assert (await get("/api/products", headers={"If-None-Match": first.headers["etag"]})).status_code == 200

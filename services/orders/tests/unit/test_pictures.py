@@ -1,0 +1,125 @@
+"""Pictures are drawn anew: what is seen stays, what is hidden in a file does not."""
+
+import io
+import struct
+import zlib
+from uuid import UUID
+
+import pytest
+from PIL import Image
+
+from orders.clients import pictures
+from orders.clients.pictures import Studio, StudioBusy, render
+from orders.domain.errors import NotAPicture
+from orders.domain.images import image_id_of
+
+
+def drawn(form="JPEG", size=(640, 480), mode="RGB", **options):
+    out = io.BytesIO()
+    Image.effect_noise(size, 40).convert(mode).save(out, form, **options)
+    return out.getvalue()
+
+
+def with_gps():
+    """A photograph lying on its side, taken at 6.5 degrees north by a named camera."""
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    exif[0x010F] = "CameraMaker"
+    exif.get_ifd(0x8825).update({1: "N", 2: (6.0, 30.0, 0.0)})
+    return drawn(exif=exif.tobytes(), comment=b"taken at home")
+
+
+def png_of_claimed_size(width, height):
+    """A PNG of a few hundred bytes that unpacks to a whole wall."""
+
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+    pixels = chunk(b"IDAT", zlib.compress(b"\0" * 100_000, 9))
+    return b"\x89PNG\r\n\x1a\n" + header + pixels + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(
+    ("form", "mode"), [("JPEG", "RGB"), ("JPEG", "CMYK"), ("PNG", "RGB"), ("PNG", "P"), ("WEBP", "RGB")]
+)
+def test_each_known_form_becomes_a_picture_and_a_thumbnail(form, mode):
+    made = render(drawn(form, (2_400, 1_200), mode))
+    sizes = []
+    for content in (made.picture, made.thumbnail):
+        with Image.open(io.BytesIO(content)) as picture:
+            assert picture.format == "WEBP"
+            sizes.append(picture.size)
+    assert sizes == [(1_600, 800), (320, 160)]
+
+
+def test_a_small_picture_is_not_blown_up_and_what_is_transparent_stays_so():
+    out = io.BytesIO()
+    Image.new("RGBA", (10, 20), (255, 0, 0, 0)).save(out, "PNG")
+    with Image.open(io.BytesIO(render(out.getvalue()).picture)) as picture:
+        assert picture.size == (10, 20)
+        assert picture.convert("RGBA").getpixel((5, 5))[3] == 0
+
+
+def test_where_it_was_taken_is_gone_and_it_stands_upright():
+    sent = with_gps()
+    assert b"CameraMaker" in sent
+    assert b"taken at home" in sent
+    made = render(sent)
+    for content in (made.picture, made.thumbnail):
+        assert b"CameraMaker" not in content
+        assert b"taken at home" not in content
+        with Image.open(io.BytesIO(content)) as picture:
+            assert dict(picture.getexif()) == {}
+            assert picture.size[0] < picture.size[1]
+
+
+def test_what_a_file_carries_beside_its_picture_is_gone():
+    sent = drawn() + b"<script>alert(1)</script>PK\x03\x04#!/bin/sh"
+    made = render(sent)
+    assert b"script" not in made.picture
+    assert b"/bin/sh" not in made.picture
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no picture",
+        b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>",
+        drawn("GIF", mode="P"),
+        drawn("BMP"),
+        drawn("TIFF"),
+        drawn()[:-2_000],
+        drawn("PNG")[:5_000],
+        drawn("WEBP")[:3_000],
+        b"\xff\xd8\xff\xe0" + b"\x00" * 100,
+        png_of_claimed_size(30_000, 30_000),
+        png_of_claimed_size(5_001, 5_000),
+        png_of_claimed_size(2_000_000_000, 1),
+        png_of_claimed_size(0, 0),
+    ],
+    ids=lambda content: content[:12].hex() + f"-{len(content)}",
+)
+def test_what_is_no_whole_picture_of_a_bearable_size_is_refused(content):
+    with pytest.raises(NotAPicture):
+        render(content)
+
+
+async def test_more_pictures_than_can_wait_are_told_to_come_again(monkeypatch):
+    studio = Studio()
+    try:
+        monkeypatch.setattr(pictures, "WAITING_MAX", -pictures.THREADS)
+        with pytest.raises(StudioBusy):
+            await studio.render(drawn())
+        monkeypatch.setattr(pictures, "WAITING_MAX", 1)
+        assert (await studio.render(drawn(size=(8, 8)))).picture
+    finally:
+        studio.close()
+
+
+def test_a_name_has_one_content_and_belongs_to_one_product():
+    first, second = UUID(int=1), UUID(int=2)
+    assert image_id_of(first, b"a") == image_id_of(first, b"a")
+    assert len({image_id_of(first, b"a"), image_id_of(second, b"a"), image_id_of(first, b"b")}) == 3
+    assert image_id_of(first, b"a").version == 8
