@@ -8,8 +8,10 @@ from common.database import Database
 from identity.domain.issued_codes import DAY
 from identity.domain.slow_down import FORGOTTEN_AFTER
 from identity.store import codes, login_failures, passkeys, sessions
+from identity.use_cases.end_distrusted_sessions import end_distrusted_sessions
 
 FORGETTING: Final = ServiceItself("sessions that are over")
+DISTRUSTING: Final = ServiceItself("sessions of issuers that are no longer trusted")
 FORGETTING_CHALLENGES: Final = ServiceItself("challenges that nobody answered")
 FORGETTING_CODES: Final = ServiceItself("codes and failures that are over")
 PRUNE_EVERY_SECONDS: Final = 600.0
@@ -35,3 +37,11 @@ async def prune_codes_once(database: Database, *, now: datetime) -> int:
     async with database.unit_of_work(acting_as=FORGETTING_CODES) as uow:
         forgotten = await codes.forget_old_codes(uow, now - DAY, PRUNE_ROWS)
         return forgotten + await login_failures.forget_old_failures(uow, now - FORGOTTEN_AFTER, PRUNE_ROWS)
+
+
+async def end_distrusted_sessions_once(
+    database: Database, issuers: frozenset[str], staff_issuers: frozenset[str], *, now: datetime
+) -> int:
+    """Ends the sessions that today's further issuers would not give; tells how many."""
+    async with database.unit_of_work(acting_as=DISTRUSTING) as uow:
+        return await end_distrusted_sessions(uow, issuers, staff_issuers, now=now)

@@ -18,6 +18,7 @@ from identity.schemas.factors import (
 from identity.schemas.sessions import Tokens
 from identity.use_cases.ask_for_assertion import ask_for_assertion
 from identity.use_cases.ask_for_passkey import ask_for_passkey
+from identity.use_cases.hold_foreign_session import hold_foreign_session
 from identity.use_cases.register_passkey import register_passkey
 from identity.use_cases.verify_passkey import verify_passkey
 
@@ -34,6 +35,7 @@ async def ask_for_passkey_route(
 ) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        await hold_foreign_session(uow, caller, dependencies.staff_issuers)
         challenge = await ask_for_passkey(uow, dependencies.passkeys, caller, now=dependencies.clock.now())
     return ok(request, challenge.answer())
 
@@ -43,6 +45,7 @@ async def ask_for_passkey_route(
 async def register_passkey_route(request: Request, caller: CurrentCaller, body: RegisterPasskeyRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        await hold_foreign_session(uow, caller, dependencies.staff_issuers)
         factor = await register_passkey(
             uow,
             dependencies.passkeys,
@@ -62,6 +65,7 @@ async def ask_for_assertion_route(
 ) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        await hold_foreign_session(uow, caller, dependencies.staff_issuers)
         challenge = await ask_for_assertion(uow, dependencies.passkeys, caller, now=dependencies.clock.now())
     return ok(request, challenge.answer())
 
@@ -71,6 +75,7 @@ async def ask_for_assertion_route(
 async def verify_passkey_route(request: Request, caller: CurrentCaller, body: VerifyPasskeyRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        await hold_foreign_session(uow, caller, dependencies.staff_issuers)
         signed = await verify_passkey(
             uow,
             dependencies.passkeys,
