@@ -1,6 +1,7 @@
 """The row policies hold even when a query forgets its filter (contract section 5)."""
 
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import pytest
@@ -12,6 +13,7 @@ from identity.tables import metadata
 
 from .conftest import USERS, Identity
 
+ALL = {"*"}
 CREDENTIALS = (
     "accounts",
     "sessions",
@@ -117,9 +119,172 @@ async def test_no_caller_grants_a_role_makes_a_vendor_or_moves_a_campus(identity
             await seen_by(identity, admin, statement)
 
 
-async def test_every_table_of_the_service_stands_under_row_security(identity: Identity) -> None:
-    rows = await identity.service.fetch(
-        "SELECT relname FROM pg_class WHERE relkind = 'r' AND relrowsecurity AND relnamespace = 'public'::regnamespace"
+# What the API role may do, for each relation: on all columns, or on those that are named. Whatever is not here is out of its
+# reach: a new table stands here because somebody decided so.
+GRANTS: dict[str, dict[str, set[str]]] = {
+    "campuses": {"SELECT": ALL, "INSERT": ALL, "UPDATE": {"name", "active", "revision"}},
+    "hubs": {
+        "SELECT": ALL,
+        "INSERT": ALL,
+        "UPDATE": {"name", "address", "delivery_fee_minor", "active", "revision"},
+    },
+    "profiles": {"SELECT": ALL, "UPDATE": {"full_name", "phone", "revision", "updated_at"}},
+    "referrals": {"SELECT": ALL},
+    "role_grants": {"SELECT": ALL},
+    "vendors": {"SELECT": {"id", "business_name", "campus_id", "category", "description", "created_at"}},
+    "vendors_in_full": {"SELECT": ALL},
+    "vendor_applications": {
+        "SELECT": ALL,
+        "INSERT": {
+            "id",
+            "user_id",
+            "business_name",
+            "legal_name",
+            "campus_id",
+            "category",
+            "description",
+            "created_at",
+        },
+    },
+    "staff_members": {"SELECT": ALL},
+    "staff_grants": {"SELECT": ALL},
+    "staff_acts": {"SELECT": ALL, "INSERT": ALL},
+    # What the library keeps: events leave in the transaction of whoever made them true.
+    "outbox": {"INSERT": ALL},
+    "outbox_sequences": {"SELECT": ALL, "INSERT": ALL, "UPDATE": ALL},
+}
+MECHANISMS = {"outbox", "outbox_sequences", "inbox", "dead_letters", "session_revocations", "alembic_version"}
+OPEN_TO_ALL = {"campuses", "hubs", "vendors"}
+OWNERS = {
+    "profiles": "id",
+    "referrals": "referrer_id",
+    "role_grants": "user_id",
+    "vendors_in_full": "owner_user_id",
+    "vendor_applications": "user_id",
+    "staff_members": "id",
+    "staff_grants": "user_id",
+    "staff_acts": "actor_id",
+}
+_RELATIONS = """
+SELECT relname, relkind = 'r' AS is_table, relrowsecurity, pg_get_userbyid(relowner) AS owner, reloptions FROM pg_class
+WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')
+"""
+# Grants to everybody (0) count as well.
+_PRIVILEGES = """
+SELECT c.relname, a.privilege_type, '*' AS columns FROM pg_class c, aclexplode(c.relacl) a
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind <> 'S' AND a.grantee IN ($1::text::regrole, 0)
+UNION ALL
+SELECT c.relname, a.privilege_type, t.attname FROM pg_class c JOIN pg_attribute t ON t.attrelid = c.oid, aclexplode(t.attacl) a
+WHERE c.relnamespace = 'public'::regnamespace AND a.grantee IN ($1::text::regrole, 0)
+"""
+
+
+async def fill(identity: Identity) -> None:
+    """A row of somebody in every relation that a caller may read."""
+    await identity.load_demo()
+    somebody, referrer, admin = USERS["BUYER2"].id, USERS["VENDOR"].id, USERS["ADMIN"].id
+    await identity.service.fetch("INSERT INTO referrals VALUES ($1, $2, 'x', 1, now())", somebody, referrer)
+    await identity.service.fetch(
+        "INSERT INTO vendor_applications "
+        "(id, user_id, business_name, legal_name, campus_id, category, description, created_at) "
+        "VALUES ($1, $1, 'x', 'x', $2, 'x', 'x', now())",
+        somebody,
+        demo.LAGOS.id,
     )
-    mechanisms = {"outbox", "outbox_sequences", "inbox", "dead_letters", "session_revocations"}
-    assert {row["relname"] for row in rows} == set(metadata.tables) - mechanisms
+    await identity.service.fetch(
+        "INSERT INTO staff_grants (id, user_id, role, prepared_by, prepared_at, expires_at) "
+        "VALUES ($1, $1, 'auditor', $2, now(), now())",
+        somebody,
+        admin,
+    )
+    await identity.service.fetch(
+        "INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at) "
+        "VALUES ($1, $2, 'x', 'x', $1, '{}', now())",
+        somebody,
+        admin,
+    )
+
+
+async def api_role(identity: Identity) -> str:
+    return str((await seen_by(identity, ANONYMOUS, "SELECT current_user::text"))[0])
+
+
+async def test_every_table_of_the_service_stands_under_row_security(identity: Identity) -> None:
+    role = await api_role(identity)
+    relations = await identity.service.fetch(_RELATIONS)
+    tables = {row["relname"] for row in relations if row["is_table"]}
+    assert {row["relname"] for row in relations if row["relrowsecurity"]} == tables - MECHANISMS
+    assert tables - {"alembic_version"} == set(metadata.tables)
+    assert [row["relname"] for row in relations if row["owner"] == role] == []
+    views = [row for row in relations if not row["is_table"]]
+    assert all("security_barrier=true" in (row["reloptions"] or []) for row in views)
+
+
+async def test_the_api_role_may_do_what_is_listed_and_nothing_else(identity: Identity) -> None:
+    role = await api_role(identity)
+    held: dict[str, dict[str, set[str]]] = {}
+    for row in await identity.service.fetch(_PRIVILEGES, role):
+        held.setdefault(row["relname"], {}).setdefault(row["privilege_type"], set()).add(row["columns"])
+    assert held == GRANTS
+    [powers] = await identity.service.fetch(
+        "SELECT rolsuper OR rolbypassrls OR rolcreaterole OR rolreplication AS any_power, "
+        "(SELECT count(*) FROM pg_auth_members WHERE member = pg_roles.oid) AS memberships FROM pg_roles WHERE rolname = $1",
+        role,
+    )
+    assert tuple(powers) == (False, 0)
+
+
+async def test_a_bare_statement_with_anothers_settings_sees_and_changes_nothing(identity: Identity) -> None:
+    await fill(identity)
+    relations = [row["relname"] for row in await identity.service.fetch(_RELATIONS)]
+    assert set(OWNERS) | OPEN_TO_ALL == set(GRANTS) - MECHANISMS
+    before = await contents(identity, relations)
+    # Nobody, somebody who owns nothing of it, and somebody whose own profile and role are there.
+    for caller in (ANONYMOUS, Caller(UUID(int=7)), caller_named("BUYER")):
+        for name in set(relations) - MECHANISMS:
+            may = GRANTS.get(name, {})
+            await nothing_of_others(identity, caller, name, may)
+            await refused(identity, caller, f"DELETE FROM {name}")
+            await refused(identity, caller, f"TRUNCATE {name}")
+            # The policy is judged before any other constraint.
+            await refused(identity, caller, f"INSERT INTO {name} DEFAULT VALUES")
+            if "UPDATE" not in may:
+                column = next(iter(await columns_of(identity, name)))
+                await refused(identity, caller, f"UPDATE {name} SET {column} = {column}")
+                continue
+            own = 1 if name == "profiles" and caller.user_id == USERS["BUYER"].id else 0
+            column = sorted(may["UPDATE"])[0]
+            async with identity.dependencies.database.unit_of_work(acting_as=caller) as uow:
+                assert await uow.execute(f"UPDATE {name} SET {column} = {column}") == own
+    assert await contents(identity, relations) == before
+
+
+async def nothing_of_others(identity: Identity, caller: Caller, name: str, may: dict[str, set[str]]) -> None:
+    if "SELECT" not in may:
+        await refused(identity, caller, f"SELECT 1 FROM {name}")
+    elif name not in OPEN_TO_ALL:
+        shown = await seen_by(identity, caller, f"SELECT {OWNERS[name]} FROM {name}")
+        assert (name, set(shown) - {caller.user_id}) == (name, set())
+
+
+async def refused(identity: Identity, caller: Caller, statement: str) -> None:
+    with pytest.raises(
+        (asyncpg.InsufficientPrivilegeError, asyncpg.WrongObjectTypeError, asyncpg.ObjectNotInPrerequisiteStateError)
+    ):
+        await seen_by(identity, caller, statement)
+
+
+async def columns_of(identity: Identity, name: str) -> list[str]:
+    rows = await identity.service.fetch(
+        "SELECT attname FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped", name
+    )
+    return [row["attname"] for row in rows]
+
+
+async def contents(identity: Identity, relations: list[str]) -> dict[str, set[str]]:
+    """Every row of the service's tables, as text."""
+    shown = {}
+    for name in set(relations) - MECHANISMS - {"vendors_in_full", "staff_members"}:
+        rows = await identity.service.fetch(f"SELECT t::text AS row FROM {name} t")
+        shown[name] = {row["row"] for row in rows}
+    return shown

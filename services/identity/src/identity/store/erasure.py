@@ -26,6 +26,7 @@ _FORGET: Final = (
     "DELETE FROM accounts WHERE user_id = $1",
     "DELETE FROM vendor_applications WHERE user_id = $1",
     "DELETE FROM role_grants WHERE user_id = $1",
+    "UPDATE staff_grants SET status = 'expired' WHERE user_id = $1 AND status = 'prepared'",
     # Who brought whom stays counted; a mailbox is rewarded once by the hash that is kept.
     "UPDATE referrals SET mailbox = user_id::text WHERE user_id = $1",
 )
