@@ -205,6 +205,17 @@ async def test_other_states_are_409_and_spend_no_try(market):
     assert await wrong_tries_of(market, order) == 0
 
 
+@pytest.mark.parametrize("status", ["delivered", "paid", "refund_pending", "refunded"])
+async def test_a_pin_that_was_used_or_opens_nothing_any_more_is_shown_to_nobody(market, status):
+    order = await market.paid()
+    await market.service.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
+    url = f"/api/orders/{order['id']}/delivery-pin"
+    answer = await market.service.client.get(url, headers=market.as_buyer())
+    assert (answer.status_code, answer.json()["code"], "pin" in answer.json()) == (409, "CONCURRENCY_CONFLICT", False)
+    for headers in (market.as_merchant(), market.as_staff("support_agent")):
+        assert (await market.service.client.get(url, headers=headers)).status_code == 404
+
+
 async def test_without_a_key_nothing_is_verified(market):
     order = await market.paid()
     body = {"pin": await market.pin_of(order)}

@@ -1,0 +1,108 @@
+import csv
+import io
+from datetime import timedelta
+
+import pytest
+
+from common.caller import Caller
+from common.ids import new_id
+from contracts.permissions import permissions_of
+from orders.domain import exports
+
+
+async def listed(market, headers, path="", **query):
+    return await market.service.client.get(f"/api/campus-orders{path}", headers=headers, params=query)
+
+
+async def two_campuses(market):
+    """An order of the market's campus and one of another, of another vendor and a day later."""
+    here = await market.ordered(await market.sell(price_minor=200_000))
+    market.clock.advance(timedelta(days=1))
+    elsewhere, vendor = new_id(), new_id()
+    there = await market.ordered(await market.sell(price_minor=100_000, campus_id=elsewhere, vendor_id=vendor))
+    assert there["campusId"] == str(elsewhere)
+    return here, there
+
+
+async def test_support_and_auditors_see_all_campuses_and_a_campus_admin_the_own_one(market):
+    here, there = await two_campuses(market)
+    for headers in (market.as_staff("support_agent"), market.as_staff("auditor")):
+        answer = await listed(market, headers)
+        assert [order["id"] for order in answer.json()["data"]] == [there["id"], here["id"]]
+        meta = answer.json()["meta"]
+        assert (meta["page"], meta["limit"], meta["total"], meta["total_pages"]) == (1, 20, 2, 1)
+        assert "commissionMinor" in answer.json()["data"][0]
+    # A campus admin who bought something elsewhere oversees that campus no more than anybody.
+    admin = market.service.headers(market.buyer_id, roles=("buyer", "campus_admin"), campus_id=market.campus_id)
+    assert [order["id"] for order in (await listed(market, admin)).json()["data"]] == [here["id"]]
+    assert (await listed(market, admin, campusId=there["campusId"])).json()["data"] == []
+    assert (await listed(market, market.as_staff("campus_admin"))).json()["data"] == []
+    for role in ("buyer", "merchant", "hub_agent", "finance_checker", "platform_admin"):
+        for path in ("", "/export"):
+            refused = await listed(market, market.as_staff(role, market.campus_id), path)
+            assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert (await market.service.client.get("/api/campus-orders")).status_code == 401
+
+
+async def test_the_list_is_filtered_and_sorted_by_what_the_contract_names(market):
+    here, there = await two_campuses(market)
+    support = market.as_staff("support_agent")
+    await market.pay(here)
+
+    async def ids(**query):
+        answer = await listed(market, support, **query)
+        assert answer.status_code == 200, answer.text
+        return [order["id"] for order in answer.json()["data"]]
+
+    assert await ids(campusId=here["campusId"]) == [here["id"]]
+    assert await ids(vendorId=there["vendorId"]) == [there["id"]]
+    assert await ids(status="paid_escrow") == [here["id"]]
+    assert await ids(**{"from": there["createdAt"]}) == [there["id"]]
+    assert await ids(to=there["createdAt"]) == [here["id"]]
+    assert await ids(**{"from": "2026-01-05", "to": "2026-01-06"}) == [here["id"]]
+    assert await ids(sort="total") == [here["id"], there["id"]]
+    assert await ids(sort="total", order="asc", limit=1, page=2) == [here["id"]]
+    for query in ({"status": "open"}, {"sort": "buyer_id"}, {"from": "yesterday"}, {"campusId": "1"}, {"limit": 101}):
+        refused = await listed(market, support, **query)
+        assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_FAILED"), query
+
+
+async def test_the_export_is_the_same_orders_as_a_file_that_no_spreadsheet_runs(market):
+    here, there = await two_campuses(market)
+    risky = await market.ordered(await market.sell(), deliveryNote='=HYPERLINK("https://x","y"),\n"z"')
+    answer = await listed(market, market.as_staff("support_agent"), "/export")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/csv; charset=utf-8")
+    assert "attachment" in answer.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    assert [row["id"] for row in rows] == [here["id"], there["id"], risky["id"]]
+    assert (rows[0]["totalMinor"], rows[0]["createdAt"]) == ("200000", here["createdAt"])
+    assert rows[2]["deliveryNote"] == '\'=HYPERLINK("https://x","y"),\n"z"'
+    admin = market.as_staff("campus_admin", market.campus_id)
+    own = csv.DictReader(io.StringIO((await listed(market, admin, "/export", vendorId=here["vendorId"])).text))
+    assert [row["id"] for row in own] == [here["id"], risky["id"]]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1"])
+def test_a_text_that_begins_like_a_formula_is_shown_as_text(text):
+    assert exports._as_text(text) == f"'{text}"
+
+
+def test_any_other_text_stands_as_it_is():
+    assert [exports._as_text(text) for text in ("Room 4", "", None)] == ["Room 4", "", None]
+
+
+async def test_an_export_of_too_many_orders_asks_for_narrower_filters(market, monkeypatch):
+    await two_campuses(market)
+    monkeypatch.setattr("orders.routes.campus_orders.EXPORT_ROWS_MAX", 1)
+    refused = await listed(market, market.as_staff("auditor"), "/export")
+    assert (refused.status_code, refused.json()["invalid_params"][0]["name"]) == (422, "from")
+    narrow = await listed(market, market.as_staff("auditor"), "/export", campusId=market.campus_id)
+    assert narrow.status_code == 200
+
+
+async def test_a_bare_select_shows_a_campus_admin_the_own_campus_only(market):
+    here, _ = await two_campuses(market)
+    admin = Caller(user_id=new_id(), permissions=permissions_of(["campus_admin"]), campus_id=market.campus_id)
+    async with market.service.runtime.database.unit_of_work(acting_as=admin) as uow:
+        assert [str(row["id"]) for row in await uow.fetch("SELECT id FROM orders")] == [here["id"]]
+        assert {str(row["order_id"]) for row in await uow.fetch("SELECT order_id FROM order_items")} == {here["id"]}

@@ -1,0 +1,312 @@
+import asyncio
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+
+from common.caller import Caller
+from common.ids import new_id
+from contracts.payments import EscrowRefunded, RefundSettled
+from contracts.permissions import permissions_of
+
+REASON = "It is not what I ordered."
+
+
+async def delivered(market, *lines, fee_minor=0):
+    """A delivered order of these (price in kobo, quantity), brought to a hub for the fee."""
+    products = [await market.sell(price_minor=price, stock=99) for price, _ in lines]
+    body = {
+        "items": [
+            {"productId": str(product), "quantity": quantity}
+            for product, (_, quantity) in zip(products, lines, strict=True)
+        ]
+    }
+    if fee_minor:
+        hub = new_id()
+        await market.service.fetch(
+            "INSERT INTO hubs (id, campus_id, name, delivery_fee_minor, active, sequence) VALUES ($1, $2, 'Gate', $3, true, 1)",
+            hub,
+            market.campus_id,
+            fee_minor,
+        )
+        body["hubId"] = str(hub)
+    headers = market.as_buyer(idempotency_key=uuid4())
+    order = (await market.service.client.post("/api/orders/checkout", json=body, headers=headers)).json()["data"]
+    await market.pay(order)
+    answer = await market.verify(order, await market.pin_of(order), headers=market.as_merchant())
+    assert answer.status_code == 200, answer.text
+    return order
+
+
+async def ask(market, order, *quantities, headers=None, **more):
+    """A return request for so many of the order's lines."""
+    items = [
+        {"itemId": item["id"], "quantity": quantity}
+        for item, quantity in zip(order["items"], quantities, strict=False)
+        if quantity
+    ]
+    body = {"items": items, "reason": REASON, **more}
+    return await market.post(order, "return-requests", headers or market.as_buyer(), body)
+
+
+async def asked(market, order, *quantities):
+    answer = await ask(market, order, *quantities)
+    assert answer.status_code == 201, answer.text
+    return answer.json()["data"]
+
+
+async def decide(market, request, verb="approve", headers=None, body=None):
+    url = f"/api/return-requests/{request['id']}/{verb}"
+    return await market.service.client.post(url, json=body or {}, headers=headers or market.as_merchant())
+
+
+async def approved(market, order, *quantities):
+    answer = await decide(market, await asked(market, order, *quantities))
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]
+
+
+async def refunds(market):
+    return [event["amountMinor"] for event in await market.service.published("orders.refund_requested.v1")]
+
+
+async def test_the_goods_of_a_delivered_order_are_asked_back_and_everybody_concerned_sees_it(market):
+    order = await delivered(market, (150_000, 3))
+    request = await asked(market, order, 2)
+    item = order["items"][0]
+    assert (request["status"], request["orderId"], request["refundMinor"]) == ("requested", order["id"], None)
+    assert request["items"] == [
+        {
+            "itemId": item["id"],
+            "productId": item["productId"],
+            "name": item["name"],
+            "quantity": 2,
+            "unitPriceMinor": 150_000,
+        }
+    ]
+    [said] = await market.service.published("orders.return_requested.v1")
+    assert (said["returnRequestId"], said["orderId"], said["vendorId"]) == (
+        request["id"],
+        order["id"],
+        order["vendorId"],
+    )
+    for headers in (market.as_buyer(), market.as_merchant(), market.as_staff("support_agent")):
+        shown = await market.service.client.get(f"/api/return-requests/{request['id']}", headers=headers)
+        listed = await market.service.client.get(f"/api/orders/{order['id']}/return-requests", headers=headers)
+        assert shown.json()["data"] == request
+        assert listed.json()["data"] == [request]
+    for headers in (market.as_buyer(new_id()), market.as_merchant(vendor_id=new_id())):
+        for path in (f"/api/return-requests/{request['id']}", f"/api/orders/{order['id']}/return-requests"):
+            assert (await market.service.client.get(path, headers=headers)).status_code == 404
+        assert (await decide(market, request, headers=headers)).status_code == 404
+        assert (await ask(market, order, 1, headers=headers)).status_code == 404
+
+
+@pytest.mark.parametrize("by", ["vendor", "support"])
+async def test_an_approval_sends_the_worth_of_the_goods_back_once(market, by):
+    order = await delivered(market, (150_000, 3), (70_000, 1), fee_minor=30_000)
+    request = await asked(market, order, 2)
+    headers = market.as_merchant() if by == "vendor" else market.as_staff("support_agent")
+    answers = await asyncio.gather(
+        *(decide(market, request, headers=headers, body={"reason": "sorry"}) for _ in range(5))
+    )
+    assert {answer.status_code for answer in answers} == {200}
+    decided = answers[0].json()["data"]
+    assert (decided["status"], decided["refundMinor"], decided["decisionReason"]) == ("approved", 300_000, "sorry")
+    assert await refunds(market) == [300_000]
+    [said] = await market.service.published("orders.return_decided.v1")
+    assert (said["outcome"], said["refundMinor"]) == ("approved", 300_000)
+    assert await market.status_of(order) == "delivered"
+    assert (await decide(market, request, "reject", headers)).status_code == 409
+
+
+@pytest.mark.parametrize("released", [False, True])
+async def test_refunded_minor_grows_when_the_refund_is_posted_before_and_after_the_release(market, released):
+    order = await delivered(market, (100_000, 2))
+    if released:
+        await market.release(order)
+    await approved(market, order, 1)
+    assert (await market.show(order))["refundedMinor"] == 0
+    [event] = await market.service.published("orders.refund_requested.v1")
+    posted = EscrowRefunded(
+        order_id=UUID(order["id"]),
+        buyer_id=UUID(order["buyerId"]),
+        vendor_id=UUID(order["vendorId"]),
+        refund_id=UUID(event["refundId"]),
+        amount_minor=100_000,
+        from_vendor_minor=95_000 if released else 0,
+        remaining_minor=0 if released else 100_000,
+        remaining_vendor_minor=0 if released else 95_000,
+    )
+    await market.service.hear(posted)
+    settled = RefundSettled(
+        refund_id=UUID(event["refundId"]), kind="order", amount_minor=100_000, order_id=UUID(order["id"])
+    )
+    await market.service.hear(settled)
+    shown = await market.show(order)
+    assert (shown["status"], shown["refundedMinor"]) == ("paid" if released else "delivered", 100_000)
+    if not released:
+        await market.release(order)
+        assert await market.status_of(order) == "paid"
+
+
+@pytest.mark.parametrize("released", [False, True])
+async def test_when_everything_came_back_the_order_is_refunded_with_its_delivery_fee(market, released):
+    order = await delivered(market, (100_000, 2), (50_000, 1), fee_minor=30_000)
+    if released:
+        await market.release(order)
+    assert (await approved(market, order, 1))["refundMinor"] == 100_000
+    assert await market.status_of(order) == ("paid" if released else "delivered")
+    assert (await approved(market, order, 1, 1))["refundMinor"] == 180_000
+    assert await market.status_of(order) == "refunded"
+    assert sum(await refunds(market)) == order["totalMinor"]
+    assert (await ask(market, order, 1)).status_code == 409
+
+
+async def test_goods_that_came_back_do_not_go_on_the_shelf_by_themselves(market):
+    order = await delivered(market, (100_000, 1))
+    await approved(market, order, 1)
+    assert await market.stock_of(UUID(order["items"][0]["productId"])) == 98
+
+
+async def test_after_a_split_dispute_goods_are_worth_what_was_still_paid_for_them(market):
+    product = await market.sell(price_minor=100_001, stock=9)
+    order = await market.paid(product_id=product, quantity=3)
+    await market.post(order, "dispute", market.as_buyer(), {"reason": "late", "details": "very"})
+    split = {"outcome": "split", "refundMinor": 100_000}
+    resolved = await market.post(order, "resolve", market.as_staff("support_agent"), split)
+    url = f"/api/dispute-resolutions/{resolved.json()['data']['resolutionId']}/approve"
+    checker = market.as_staff("finance_checker", stepped_up=True)
+    assert (await market.service.client.post(url, headers=checker)).status_code == 200
+    worth = [(await approved(market, order, 1))["refundMinor"] for _ in range(3)]
+    assert worth == [66_667, 66_668, 66_668]
+    assert sum(await refunds(market)) == order["totalMinor"]
+    assert await market.status_of(order) == "refunded"
+
+
+async def test_open_and_approved_requests_bound_what_is_left_and_rejected_ones_free_it(market):
+    order = await delivered(market, (100_000, 3))
+    first = await asked(market, order, 2)
+    short = await ask(market, order, 2)
+    assert (short.status_code, short.json()["invalid_params"][0]["name"]) == (409, "items.0.quantity")
+    rejected = await decide(market, first, "reject", body={"reason": "worn"})
+    assert (rejected.json()["data"]["status"], rejected.json()["data"]["decisionReason"]) == ("rejected", "worn")
+    assert (await decide(market, first, "reject")).status_code == 200
+    assert (await decide(market, first)).status_code == 409
+    assert await refunds(market) == []
+    [said] = await market.service.published("orders.return_decided.v1")
+    assert said["outcome"] == "rejected"
+    await approved(market, order, 2)
+    assert (await ask(market, order, 2)).status_code == 409
+    await asked(market, order, 1)
+    assert (await ask(market, order, 1)).status_code == 409
+
+
+async def test_twenty_requests_at_once_never_ask_back_more_than_was_bought(market):
+    order = await delivered(market, (100_000, 7))
+    answers = await asyncio.gather(*(ask(market, order, 2) for _ in range(20)))
+    assert sorted(answer.status_code for answer in answers) == [201] * 3 + [409] * 17
+    requests = [answer.json()["data"] for answer in answers if answer.status_code == 201]
+    decided = await asyncio.gather(*(decide(market, request) for request in requests for _ in range(2)))
+    assert {answer.status_code for answer in decided} == {200}
+    assert await refunds(market) == [200_000] * 3
+
+
+async def test_what_cannot_be_asked_back_is_refused_and_nothing_is_written(market):
+    order = await delivered(market, (100_000, 2))
+    item = order["items"][0]["id"]
+    for items in (
+        [],
+        [{"itemId": item, "quantity": 3}],
+        [{"itemId": item, "quantity": 0}],
+        [{"itemId": item, "quantity": "1"}],
+        [{"itemId": item, "quantity": 1}, {"itemId": item, "quantity": 1}],
+        [{"itemId": str(new_id()), "quantity": 1}],
+        [{"itemId": item}],
+        [{"itemId": item, "quantity": 1, "refundMinor": 5}],
+    ):
+        refused = await ask(market, order, items=items)
+        assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_FAILED"), items
+    assert (await ask(market, order, 1, reason=" ")).status_code == 422
+    assert (await ask(market, order, 1, headers=market.as_merchant())).status_code == 403
+    assert await market.service.fetch("SELECT 1 FROM return_requests") == []
+
+
+async def test_goods_come_back_within_seven_days_of_delivery_and_not_later(market):
+    order, late = await delivered(market, (100_000, 1)), await delivered(market, (100_000, 1))
+    await market.release(late)
+    market.clock.advance(timedelta(days=7) - timedelta(milliseconds=1))
+    request = await asked(market, order, 1)
+    market.clock.advance(timedelta(milliseconds=1))
+    refused = await ask(market, late, 1)
+    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    # Who asked in time is decided on, whenever that is.
+    market.clock.advance(timedelta(days=30))
+    assert (await decide(market, request)).status_code == 200
+
+
+@pytest.mark.parametrize("state", ["Processing", "paid_escrow", "dispatched", "disputed", "refund_pending"])
+async def test_only_what_was_delivered_can_be_returned(market, state):
+    order = await market.ordered()
+    if state != "Processing":
+        await market.pay(order)
+    if state == "dispatched":
+        await market.post(order, "dispatch", market.as_merchant())
+    if state == "disputed":
+        await market.post(order, "dispute", market.as_buyer(), {"reason": "x", "details": "y"})
+    if state == "refund_pending":
+        await market.post(order, "cancel", market.as_buyer(), {"reason": "x"})
+    assert await market.status_of(order) == state
+    assert (await ask(market, order, 1)).status_code == 409
+
+
+async def test_only_the_vendor_and_support_decide_and_never_the_buyer(market):
+    order = await delivered(market, (100_000, 1))
+    request = await asked(market, order, 1)
+    buyer_as_support = market.service.headers(market.buyer_id, roles=("support_agent",))
+    for headers in (market.as_buyer(), market.as_staff("auditor"), buyer_as_support):
+        for verb in ("approve", "reject"):
+            refused = await decide(market, request, verb, headers)
+            assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    for headers in (market.as_staff("finance_checker"), market.as_staff("hub_agent", market.campus_id)):
+        assert (await decide(market, request, headers=headers)).status_code == 404
+    assert (await decide(market, {"id": new_id()})).status_code == 404
+    assert (await decide(market, request, body={"refundMinor": 1})).status_code == 422
+    assert await refunds(market) == []
+
+
+async def test_an_approval_that_dies_before_its_commit_leaves_nothing(market, broken_outbox):
+    order = await delivered(market, (100_000, 1))
+    request = await asked(market, order, 1)
+    with broken_outbox():
+        assert (await decide(market, request)).status_code == 500
+    assert await market.status_of(order) == "delivered"
+    assert await market.service.fetch("SELECT 1 FROM order_refunds") == []
+    assert (await decide(market, request)).status_code == 200
+
+
+async def test_the_requests_of_an_order_are_walked_by_cursor(market):
+    order = await delivered(market, (100_000, 5))
+    made = [(await asked(market, order, 1))["id"] for _ in range(5)]
+    url, seen, query = f"/api/orders/{order['id']}/return-requests", [], {"limit": 2}
+    while True:
+        answer = (await market.service.client.get(url, params=query, headers=market.as_buyer())).json()
+        seen += [request["id"] for request in answer["data"]]
+        if not answer["meta"]["has_more"]:
+            break
+        query["cursor"] = answer["meta"]["next_cursor"]
+    assert seen == made[::-1]
+    foreign = await market.service.client.get(url, params=query, headers=market.as_merchant())
+    assert foreign.status_code == 422
+
+
+async def test_a_bare_select_shows_return_requests_to_their_parties_only(market):
+    await asked(market, await delivered(market, (100_000, 1)), 1)
+    buyer = {"user_id": market.buyer_id, "permissions": permissions_of(["buyer"])}
+    other = {"user_id": new_id(), "permissions": permissions_of(["buyer"])}
+    vendor = {"user_id": new_id(), "permissions": permissions_of(["merchant"]), "vendor_id": market.vendor_id}
+    support = {"user_id": new_id(), "permissions": permissions_of(["support_agent"])}
+    for claims, seen in ((buyer, 1), (other, 0), (vendor, 1), (support, 1)):
+        async with market.service.runtime.database.unit_of_work(acting_as=Caller(**claims)) as uow:
+            for table in ("return_requests", "return_request_items"):
+                assert len(await uow.fetch(f"SELECT * FROM {table}")) == seen
