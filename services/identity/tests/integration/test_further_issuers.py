@@ -1,0 +1,273 @@
+"""People who sign in elsewhere: known by our profile, stepping up with our factors (contract sections 5 and 15.5)."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+import jwt
+import pyotp
+import pytest
+import pytest_asyncio
+
+from campus_tools.service_kit import opened, served
+from campus_tools.testing import DatabaseFactory
+from common.clock import ManualClock
+from common.ids import new_id
+from common.process import http_app
+from common.settings import ServiceSettings
+from common.standings import STANDING_PATH, IdentityStandings, ProfileMissing
+from common.tokens import TokenVerifier
+from common.verification_keys import KeySet
+from identity.app import SERVICE
+from identity.timers import end_distrusted_sessions_once, prune_sessions_once
+
+from .conftest import PASSWORD, SERVICE_ROLE_KEY, Identity, _Address
+
+SCHOOL, CLUB = "https://login.school.example", "https://club.example"
+SECRETS = {SCHOOL: "the school's secret, 32 bytes long", CLUB: "the club's secret, thirty-two bytes"}
+ISSUERS: list[dict[str, Any]] = [
+    {"issuer": SCHOOL, "secret": SECRETS[SCHOOL], "audience": "shop", "algorithms": ["HS256"], "primary": True},
+    {"issuer": CLUB, "secret": SECRETS[CLUB], "audience": "shop", "algorithms": ["HS256"], "allowStaffRoles": True},
+]
+PROFILE = "/api/profiles/current"
+
+
+@dataclass(slots=True)
+class Elsewhere:
+    """The identity service that believes a school and a club, and the tokens of these."""
+
+    identity: Identity
+
+    def token(self, issuer: str, sub: Any, **claims: Any) -> str:
+        now = int(self.identity.clock.now().timestamp())
+        content = {
+            "iss": issuer,
+            "aud": "shop",
+            "sub": str(sub),
+            "iat": now,
+            "exp": now + 3600,
+            "session_id": "s",
+            **claims,
+        }
+        return jwt.encode(content, SECRETS[issuer], algorithm="HS256")
+
+    async def create_user(self, user_id: UUID, email: str) -> None:
+        answer = await self.identity.client.post(
+            "/functions/v1/create-user",
+            json={"user": {"id": str(user_id), "email": email}},
+            headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"},
+        )
+        assert answer.status_code == 200, answer.text
+
+    async def grant(self, user_id: UUID, role: str) -> None:
+        await self.identity.service.fetch(
+            "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, $2, now())", user_id, role
+        )
+
+    async def step_up(self, token: str) -> dict[str, Any]:
+        """Enrols a factor and shows its code; the token shape of our own."""
+        enrolled = await self.identity.post("/api/auth/mfa/enroll", token=token)
+        assert enrolled.status_code == 200, enrolled.text
+        code = pyotp.TOTP(enrolled.json()["data"]["secret"]).at(self.identity.clock.now())
+        verified = await self.identity.post("/api/auth/mfa/verify", {"code": code}, token=token)
+        assert verified.status_code == 200, verified.text
+        signed: dict[str, Any] = verified.json()["data"]
+        return signed
+
+    async def roles_of(self, token: str) -> list[str]:
+        answer = await self.identity.get(STANDING_PATH, token=token)
+        assert answer.status_code == 200, answer.text
+        roles: list[str] = answer.json()["data"]["roles"]
+        return roles
+
+
+@pytest_asyncio.fixture
+async def elsewhere(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIterator[Elsewhere]:
+    urls = await fresh_database("identity")
+    clock = ManualClock(datetime(2026, 9, 1, 8, tzinfo=UTC))
+    address = _Address()
+    trusted = ServiceSettings.model_validate(
+        {"port": 1, "jwks_url": "x", "api_database_url": "x", "service_database_url": "x", "broker_url": "x",
+         "cursor_key": "a cursor key for tests", "trusted_issuers": json.dumps(ISSUERS)}
+    ).trusted_issuers  # fmt: skip
+    async with served(address) as base:
+        jwks_url = f"{base}/.well-known/jwks.json"
+        async with opened(
+            SERVICE,
+            urls,
+            broker_url,
+            clock=clock,
+            jwks_url=jwks_url,
+            sealing_key="a sealing key for tests",
+            service_role_key=SERVICE_ROLE_KEY,
+            trusted_issuers=trusted,
+        ) as service:
+            address.app = http_app(service.service, service.settings, service.runtime, service.dependencies)
+            yield Elsewhere(Identity(service, clock, urls, jwks_url))
+
+
+def claims_of(tokens: dict[str, Any]) -> dict[str, Any]:
+    claims: dict[str, Any] = jwt.decode(tokens["accessToken"], options={"verify_signature": False})
+    return claims
+
+
+async def test_nobody_is_let_in_before_create_user_was_called(elsewhere: Elsewhere) -> None:
+    identity, user_id = elsewhere.identity, new_id()
+    token = elsewhere.token(SCHOOL, user_id)
+    for _ in range(2):
+        answer = await identity.get(PROFILE, token=token)
+        assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+        assert answer.json()["userId"] == str(user_id)
+    refused = await identity.post("/api/auth/mfa/enroll", token=token)
+    assert (refused.status_code, await identity.count("accounts")) == (403, 0)
+    await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
+    answer = await identity.get(PROFILE, token=token)
+    assert (answer.status_code, answer.json()["data"]["id"]) == (200, str(user_id))
+
+
+async def test_the_same_subject_of_another_issuer_is_another_person(elsewhere: Elsewhere) -> None:
+    identity, user_id = elsewhere.identity, new_id()
+    await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
+    token = elsewhere.token(CLUB, user_id)
+    mapped = uuid5(uuid5(NAMESPACE_URL, CLUB), str(user_id))
+    refused = await identity.get(PROFILE, token=token)
+    assert (refused.status_code, refused.json()["userId"]) == (403, str(mapped))
+    await elsewhere.create_user(mapped, "tola@club.example")
+    assert (await identity.get(PROFILE, token=token)).json()["data"]["email"] == "tola@club.example"
+
+
+async def test_the_other_services_learn_from_us_what_holds_for_a_person(elsewhere: Elsewhere) -> None:
+    """A verifier of another process, over HTTP, with nothing but the token."""
+    identity, user_id = elsewhere.identity, new_id()
+    standings = IdentityStandings(identity.jwks_url.removesuffix("/.well-known/jwks.json"))
+    verifier = TokenVerifier(
+        KeySet(identity.jwks_url, identity.clock),
+        issuer=identity.dependencies.issuer,
+        clock=identity.clock,
+        trusted=identity.service.settings.trusted_issuers,
+        standings=standings,
+    )
+    token = elsewhere.token(SCHOOL, user_id)
+    with pytest.raises(ProfileMissing):
+        await verifier.caller_of(token)
+    await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
+    caller = await verifier.caller_of(token)
+    (profile,) = await identity.service.fetch("SELECT campus_id FROM profiles")
+    assert (caller.user_id, caller.roles, caller.campus_id) == (user_id, {"buyer"}, profile["campus_id"])
+    await elsewhere.grant(user_id, "merchant")
+    await elsewhere.grant(user_id, "auditor")
+    # Told anew within the minute, though the guard of our own door remembers its look.
+    assert await elsewhere.roles_of(token) == ["auditor", "buyer", "merchant"]
+    identity.clock.advance(timedelta(seconds=60))
+    assert (await verifier.caller_of(token)).roles == {"buyer", "merchant"}
+    await standings.close()
+
+
+async def test_roles_of_staff_open_our_doors_only_to_an_issuer_that_may_speak_of_them(elsewhere: Elsewhere) -> None:
+    school_id, club_id = new_id(), uuid5(uuid5(NAMESPACE_URL, CLUB), "7")
+    await elsewhere.create_user(school_id, "tola@unilag.edu.ng")
+    await elsewhere.create_user(club_id, "tola@club.example")
+    for user_id in (school_id, club_id):
+        await elsewhere.grant(user_id, "ops_oncall")
+    letters = "/api/dead-letters/identity"
+    for issuer, sub, status in ((SCHOOL, school_id, 403), (CLUB, 7, 200)):
+        token = elsewhere.token(issuer, sub, app_metadata={"roles": ["ops_oncall"]})
+        assert (await elsewhere.identity.get(letters, token=token)).status_code == status
+
+
+async def test_whoever_signs_in_elsewhere_steps_up_with_us(elsewhere: Elsewhere) -> None:
+    identity, user_id = elsewhere.identity, new_id()
+    await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
+    token = elsewhere.token(SCHOOL, user_id)
+    signed = await elsewhere.step_up(token)
+    claims = claims_of(signed)
+    assert (claims["sub"], claims["aal"], signed["aal"]) == (str(user_id), "aal2", "aal2")
+    assert [method["method"] for method in claims["amr"]] == ["external", "totp"]
+    caller = await identity.service.runtime.verifier.caller_of(signed["accessToken"])
+    assert (caller.issuer, caller.stepped_up_at) == (None, identity.clock.now())
+    refreshed = await identity.post("/api/auth/refresh", {"refreshToken": signed["refreshToken"]})
+    assert refreshed.json()["data"]["aal"] == "aal2"
+    # The factor is theirs from now on, and a second enrolment needs it.
+    again = await identity.post("/api/auth/mfa/enroll", token=token)
+    assert (again.status_code, again.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+    assert (await identity.count("accounts"), await identity.count("sessions")) == (1, 1)
+
+
+async def test_stepping_up_is_no_way_round_the_limit_on_staff(elsewhere: Elsewhere) -> None:
+    identity, school_id, club_id = elsewhere.identity, new_id(), uuid5(uuid5(NAMESPACE_URL, CLUB), "7")
+    await elsewhere.create_user(school_id, "tola@unilag.edu.ng")
+    await elsewhere.create_user(club_id, "tola@club.example")
+    for user_id in (school_id, club_id):
+        await elsewhere.grant(user_id, "finance_maker")
+    for issuer, sub, roles in ((SCHOOL, school_id, {"buyer"}), (CLUB, 7, {"buyer", "finance_maker"})):
+        signed = await elsewhere.step_up(elsewhere.token(issuer, sub))
+        again = await identity.post("/api/auth/refresh", {"refreshToken": signed["refreshToken"]})
+        for tokens in (signed, again.json()["data"]):
+            assert set(claims_of(tokens)["app_metadata"]["roles"]) == roles
+
+
+async def test_no_door_of_ours_opens_an_account_from_elsewhere(elsewhere: Elsewhere) -> None:
+    identity, user_id = elsewhere.identity, new_id()
+    email = "tola@unilag.edu.ng"
+    await elsewhere.create_user(user_id, email)
+    await elsewhere.step_up(elsewhere.token(SCHOOL, user_id))
+    for password in (PASSWORD, "", "!", "None"):
+        answer = await identity.post("/api/auth/login", {"email": email, "password": password or "x"})
+        assert answer.status_code == 401
+    # Somebody who signs up with the address here is somebody else.
+    assert await identity.sign_up(email) != user_id
+    assert claims_of(await identity.log_in(email))["sub"] != str(user_id)
+
+
+async def test_a_person_of_ours_keeps_their_password_beside_the_school(elsewhere: Elsewhere) -> None:
+    identity = elsewhere.identity
+    user_id = await identity.sign_up("tola@unilag.edu.ng")
+    await elsewhere.step_up(elsewhere.token(SCHOOL, user_id))
+    assert (await identity.log_in("tola@unilag.edu.ng"))["mfaRequired"] is True
+    assert await identity.count("accounts") == 1
+
+
+async def test_logging_out_ends_the_session_with_all_its_tokens_everywhere_and_for_good(elsewhere: Elsewhere) -> None:
+    identity, user_id = elsewhere.identity, new_id()
+    await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
+    token, other = elsewhere.token(SCHOOL, user_id), elsewhere.token(SCHOOL, user_id, session_id="another")
+    assert (await identity.post("/api/auth/logout", token=token)).status_code == 200
+    (said,) = await identity.service.published("identity.session_revoked.v1")
+    assert said["userId"] == str(user_id)
+    # Also a process that never heard it, and after old sessions were forgotten: the look at our database tells.
+    identity.service.runtime.verifier.revocations.sessions.clear()
+    identity.clock.advance(timedelta(minutes=2))
+    await prune_sessions_once(identity.dependencies.database, now=identity.clock.now())
+    for refused in (token, elsewhere.token(SCHOOL, user_id)):
+        answer = await identity.get(PROFILE, token=refused)
+        assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    assert (await identity.get(PROFILE, token=other)).status_code == 200
+
+
+async def test_sessions_of_an_issuer_that_is_no_longer_trusted_end(elsewhere: Elsewhere) -> None:
+    identity, user_id, club_id = elsewhere.identity, new_id(), uuid5(uuid5(NAMESPACE_URL, CLUB), "7")
+    await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
+    await elsewhere.create_user(club_id, "tola@club.example")
+    school, club = [
+        await elsewhere.step_up(elsewhere.token(issuer, sub)) for issuer, sub in ((SCHOOL, user_id), (CLUB, 7))
+    ]
+    await identity.sign_up("ours@unilag.edu.ng")
+    ours = await identity.log_in("ours@unilag.edu.ng")
+
+    async def end(issuers: set[str], staff_issuers: set[str]) -> int:
+        return await end_distrusted_sessions_once(
+            identity.dependencies.database, frozenset(issuers), frozenset(staff_issuers), now=identity.clock.now()
+        )
+
+    async def refreshed(tokens: dict[str, Any]) -> int:
+        return (await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).status_code
+
+    assert await end({SCHOOL, CLUB}, {CLUB}) == 0
+    assert await end({SCHOOL, CLUB}, set()) == 1
+    assert await refreshed(club) == 401
+    assert await end(set(), set()) == 1
+    assert [await refreshed(tokens) for tokens in (school, ours)] == [401, 200]
+    assert len(await identity.service.published("identity.session_revoked.v1")) == 2
