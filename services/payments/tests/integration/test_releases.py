@@ -132,6 +132,51 @@ async def test_a_disputed_order_is_423_until_its_resolution_releases_exactly_its
     await story.check_books()
 
 
+@pytest.mark.parametrize("released_before", [0, 100_000, 400_000, 500_000])
+@pytest.mark.parametrize("refund_first", [True, False])
+async def test_a_split_gives_each_their_part_whatever_staff_released_before_the_freeze(
+    story: Any, refund_first: bool, released_before: int
+) -> None:
+    """The release was under way when the dispute was resolved: orders divided a total that was no longer all there."""
+    placed = await story.paid_order()
+    parties = {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
+    if released_before:
+        assert (await _release(story, placed.order_id, released_before)).status_code == 200
+    await story.service.hear(OrderDisputed(**parties, reason="never came"), sequence=5)
+    refund = _refund(placed, 200_000)
+    resolved = DisputeResolved(
+        **parties, outcome="split", refund_minor=200_000, release_minor=300_000, refund_id=refund.refund_id
+    )
+    if refund_first:
+        await story.service.hear(refund)
+    await story.service.hear(resolved, sequence=6)
+    if not refund_first:
+        await story.service.hear(refund)
+    [escrow] = await story.service.fetch("SELECT * FROM escrows WHERE order_id = $1", placed.order_id)
+    locked = ("locked_vendor_minor", "locked_commission_minor", "locked_delivery_fee_minor")
+    released = ("released_vendor_minor", "released_commission_minor", "released_delivery_fee_minor")
+    assert sum(escrow[part] for part in locked) == 0
+    assert (sum(escrow[part] for part in released), escrow["refunded_minor"]) == (300_000, 200_000)
+    assert escrow["disputed_at"] is None
+    await story.check_books()
+
+
+async def test_a_resolution_for_the_buyer_thaws_and_all_of_it_is_refunded(story: Any) -> None:
+    placed = await story.paid_order()
+    parties = {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
+    assert (await _release(story, placed.order_id, 123_457)).status_code == 200
+    await story.service.hear(OrderDisputed(**parties, reason="never came"), sequence=5)
+    refund = _refund(placed, 500_000)
+    await story.service.hear(
+        DisputeResolved(**parties, outcome="buyer", refund_minor=500_000, release_minor=0, refund_id=refund.refund_id),
+        sequence=6,
+    )
+    await story.service.hear(refund)
+    assert (await story.balances()).get(f"vendor_payable:{story.vendor}", 0) == 0
+    assert (await _release(story, placed.order_id, 1)).json()["code"] == "ESCROW_BALANCE_DEFICIT"
+    await story.check_books()
+
+
 async def test_of_two_releases_at_once_only_what_is_locked_leaves(story: Any) -> None:
     for _ in range(ROUNDS):
         placed = await story.paid_order()
