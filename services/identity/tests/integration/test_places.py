@@ -12,7 +12,8 @@ import pytest_asyncio
 from contracts import demo
 from identity.domain.places import DELIVERY_FEE_MINOR_MAX
 
-from .conftest import Identity
+from .conftest import USERS, Identity
+from .test_row_security import caller_named
 
 LAGOS, IBADAN = f"/api/campuses/{demo.LAGOS.id}", f"/api/campuses/{demo.IBADAN.id}"
 HUB = f"/api/hubs/{demo.MOREMI_HUB.id}"
@@ -35,7 +36,7 @@ class Staff:
     async def state(self) -> list[Any]:
         return [
             await self.identity.service.fetch(f"SELECT * FROM {table} ORDER BY id")
-            for table in ("campuses", "hubs", "outbox")
+            for table in ("campuses", "hubs", "outbox", "staff_acts")
         ]
 
 
@@ -89,6 +90,10 @@ async def test_staff_open_change_and_close_a_hub(staff: Staff) -> None:
         ("Jaja Hall", 20_000, True),
         ("Jaja Hall", 0, True),
         ("Jaja Hall", 0, False),
+    ]
+    trail = await staff.identity.service.fetch("SELECT act, actor_id, subject_id FROM staff_acts ORDER BY id")
+    assert [(row["act"], row["actor_id"], str(row["subject_id"])) for row in trail] == [
+        (act, USERS["CAMPUS"].id, hub["id"]) for act in ("opened", "changed", "changed")
     ]
 
 
@@ -158,8 +163,6 @@ async def test_of_two_changes_at_once_from_one_revision_one_is_told_to_read_agai
 
 
 async def test_the_policies_keep_staff_on_their_campus_even_when_a_statement_forgets_it(staff: Staff) -> None:
-    from .test_row_security import caller_named
-
     database = staff.identity.dependencies.database
     await staff.identity.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
     for name, campuses, hubs in (("CAMPUS", {demo.LAGOS.id}, 2), ("BUYER", set(), 0), ("AUDITOR", set(), 0)):

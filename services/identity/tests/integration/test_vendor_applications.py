@@ -81,6 +81,7 @@ class Campus:
                 "SELECT id, owner_user_id, status, revision FROM vendors ORDER BY id",
                 "SELECT user_id, role FROM role_grants ORDER BY user_id, role",
                 "SELECT id FROM outbox ORDER BY position",
+                "SELECT id FROM staff_acts ORDER BY id",
             )
         ]
 
@@ -128,6 +129,13 @@ async def test_the_same_decision_again_has_no_effect_and_the_other_one_is_refuse
     first = await campus.approve(approved)
     await campus.reject(rejected)
     state = await campus.state()
+    trail = await campus.identity.service.fetch(
+        "SELECT act, actor_id, subject_id FROM staff_acts ORDER BY created_at, id"
+    )
+    assert [(row["act"], row["actor_id"], str(row["subject_id"])) for row in trail] == [
+        ("approved", USERS["CAMPUS"].id, approved),
+        ("rejected", USERS["CAMPUS"].id, rejected),
+    ]
     again = await campus.approve(approved)
     assert (again.status_code, again.json()["data"]) == (200, first.json()["data"])
     repeated = await campus.reject(rejected, reason="Another reason")

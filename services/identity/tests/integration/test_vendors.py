@@ -44,7 +44,8 @@ class Staff:
 
     async def state(self) -> list[Any]:
         return [
-            await self.identity.service.fetch(f"SELECT * FROM {table} ORDER BY id") for table in ("vendors", "outbox")
+            await self.identity.service.fetch(f"SELECT * FROM {table} ORDER BY id")
+            for table in ("vendors", "outbox", "staff_acts")
         ]
 
 
@@ -101,6 +102,11 @@ async def test_suspended_twice_is_suspended_once_and_so_is_reinstated(staff: Sta
     answers = await asyncio.gather(*(staff.reinstate() for _ in range(6)))
     assert {answer.status_code for answer in answers} == {200}
     assert len(await staff.said(REINSTATED)) == 1
+    trail = await staff.identity.service.fetch("SELECT act, actor_id, subject_id, detail FROM staff_acts ORDER BY id")
+    assert [(row["act"], row["actor_id"], row["subject_id"], row["detail"]["reason"]) for row in trail] == [
+        ("suspended", USERS["CAMPUS"].id, demo.ADA.id, said["reason"]),
+        ("reinstated", USERS["CAMPUS"].id, demo.ADA.id, None),
+    ]
 
 
 async def test_only_staff_of_the_campus_suspend_and_nobody_their_own(staff: Staff) -> None:
@@ -139,6 +145,13 @@ async def test_the_platform_sets_the_commission_and_null_is_its_default(staff: S
     assert back.json()["data"]["commissionBasisPoints"] is None
     said = await staff.said(CHANGED)
     assert [entry.get("commissionBasisPoints") for entry in said] == [0, 10_000, 250, None]
+    trail = await staff.identity.service.fetch("SELECT detail FROM staff_acts ORDER BY id")
+    assert [(row["detail"]["before"], row["detail"]["commissionBasisPoints"]) for row in trail] == [
+        (None, 0),
+        (0, 10_000),
+        (10_000, 250),
+        (250, None),
+    ]
 
 
 async def test_the_owner_changes_how_the_shop_shows_itself(staff: Staff) -> None:
@@ -147,6 +160,8 @@ async def test_the_owner_changes_how_the_shop_shows_itself(staff: Staff) -> None
     assert (await staff.identity.get(ADA)).json()["data"]["businessName"] == "Ada's Place"
     [said] = await staff.said(CHANGED)
     assert (said["businessName"], said["legalName"]) == ("Ada's Place", demo.ADA.legal_name)
+    # What owners do with their own is no act of staff.
+    assert await staff.identity.count("staff_acts") == 0
     state = await staff.state()
     assert (await staff.patch({"businessName": "Ada's Place"}, "VENDOR")).status_code == 200
     for body, by, status in (

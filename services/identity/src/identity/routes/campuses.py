@@ -80,7 +80,7 @@ async def list_hubs_route(
 async def open_campus_route(request: Request, caller: CurrentCaller, body: CampusRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        campus_id = await open_campus(uow, body.name, body.domain, now=dependencies.clock.now())
+        campus_id = await open_campus(uow, caller, body.name, body.domain, now=dependencies.clock.now())
         campus = await _campus(uow, campus_id)
     return ok(request, campus, status=201, headers=etag(campus))
 
@@ -94,7 +94,7 @@ async def change_campus_route(
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await change_campus(uow, caller, campus_id, changes, revision)
+        await change_campus(uow, caller, campus_id, changes, revision, now=dependencies.clock.now())
         campus = await _campus(uow, campus_id)
     return ok(request, campus, headers=etag(campus))
 
@@ -128,7 +128,7 @@ async def change_hub_route(
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await change_hub(uow, caller, hub_id, changes, revision)
+        await change_hub(uow, caller, hub_id, changes, revision, now=dependencies.clock.now())
         hub = await _hub(uow, hub_id)
     return ok(request, hub, headers=etag(hub))
 

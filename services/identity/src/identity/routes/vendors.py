@@ -97,7 +97,7 @@ async def change_vendor_route(
         vendor = await _vendor_in_hand(uow, vendor_id)
         must_be_theirs_to_change(caller, changes, owner_user_id=vendor["owner_user_id"])
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
-        await change_vendor(uow, vendor_id, changes, revision)
+        await change_vendor(uow, vendor_id, changes, revision, by=caller.id, now=dependencies.clock.now())
     return await _answer(request, caller, vendor_id)
 
 
@@ -109,7 +109,7 @@ async def suspend_vendor_route(
     dependencies: Dependencies = dependencies_of(request)
     await _must_be_theirs_to_suspend(dependencies, caller, vendor_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
-        await suspend_vendor(uow, vendor_id, body.reason)
+        await suspend_vendor(uow, vendor_id, body.reason, by=caller.id, now=dependencies.clock.now())
     return await _answer(request, caller, vendor_id)
 
 
@@ -121,7 +121,8 @@ async def reinstate_vendor_route(
     dependencies: Dependencies = dependencies_of(request)
     await _must_be_theirs_to_suspend(dependencies, caller, vendor_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
-        await reinstate_vendor(uow, vendor_id, body.reason if body else None)
+        reason = body.reason if body else None
+        await reinstate_vendor(uow, vendor_id, reason, by=caller.id, now=dependencies.clock.now())
     return await _answer(request, caller, vendor_id)
 
 

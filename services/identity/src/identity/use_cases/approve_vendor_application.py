@@ -9,6 +9,7 @@ from contracts.identity import VendorApplicationDecided, VendorApproved
 from identity.domain.errors import CampusClosed, VendorOwned
 from identity.domain.vendor_applications import is_still_to_decide
 from identity.store import people, vendors
+from identity.store.staff import record_act
 
 
 async def approve_vendor_application(uow: UnitOfWork, application_id: UUID, *, by: UUID, now: datetime) -> None:
@@ -27,6 +28,15 @@ async def approve_vendor_application(uow: UnitOfWork, application_id: UUID, *, b
         raise VendorOwned
     await people.record_role_once(uow, application.user_id, "merchant", now)
     await vendors.save_decision(uow, application_id, "approved", by=by, now=now, vendor_id=vendor_id)
+    await record_act(
+        uow,
+        actor_id=by,
+        act="approved",
+        subject_kind="vendor_application",
+        subject_id=application_id,
+        detail={"vendorId": vendor_id, "applicantId": application.user_id},
+        now=now,
+    )
     uow.publish(
         VendorApproved(
             vendor_id=vendor_id,

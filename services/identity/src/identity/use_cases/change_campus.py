@@ -1,6 +1,7 @@
 """Change a campus."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,10 +12,11 @@ from contracts.identity import CampusChanged
 from identity.domain.places import must_be_theirs_to_manage
 from identity.queries.places import find_campus
 from identity.store import places
+from identity.store.staff import record_act
 
 
 async def change_campus(
-    uow: UnitOfWork, caller: Caller, campus_id: UUID, changes: Mapping[str, Any], revision: int | None
+    uow: UnitOfWork, caller: Caller, campus_id: UUID, changes: Mapping[str, Any], revision: int | None, *, now: datetime
 ) -> None:
     """Staff rename, close or reopen their campus (`name`, `active`); it is never deleted, because orders point at it.
 
@@ -31,4 +33,13 @@ async def change_campus(
         return
     if not await places.save_campus(uow, campus_id, before["revision"], name=name, active=active):
         raise StaleRevision
+    await record_act(
+        uow,
+        actor_id=caller.id,
+        act="changed",
+        subject_kind="campus",
+        subject_id=campus_id,
+        detail={"name": name, "active": active},
+        now=now,
+    )
     uow.publish(CampusChanged(campus_id=campus_id, name=name, active=active))

@@ -1,6 +1,7 @@
 """Change a hub."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,12 +12,13 @@ from contracts.identity import HubChanged
 from identity.domain.places import must_be_theirs_to_manage
 from identity.queries.places import find_hub
 from identity.store import places
+from identity.store.staff import record_act
 
 _COLUMNS = {"name": "name", "address": "address", "deliveryFeeMinor": "delivery_fee_minor", "active": "active"}
 
 
 async def change_hub(
-    uow: UnitOfWork, caller: Caller, hub_id: UUID, changes: Mapping[str, Any], revision: int | None
+    uow: UnitOfWork, caller: Caller, hub_id: UUID, changes: Mapping[str, Any], revision: int | None, *, now: datetime
 ) -> None:
     """Staff change a pick-up point of their campus, its fee (kobo), or close it; orders placed before keep what they froze.
 
@@ -33,6 +35,15 @@ async def change_hub(
         return
     if not await places.save_hub(uow, hub_id, before["revision"], **after):
         raise StaleRevision
+    await record_act(
+        uow,
+        actor_id=caller.id,
+        act="changed",
+        subject_kind="hub",
+        subject_id=hub_id,
+        detail={name: after[column] for name, column in _COLUMNS.items()},
+        now=now,
+    )
     uow.publish(
         HubChanged(
             hub_id=hub_id,

@@ -11,6 +11,7 @@ from contracts.identity import HubChanged
 from identity.domain.places import NewHub, must_be_theirs_to_manage
 from identity.queries.places import find_campus
 from identity.store import places
+from identity.store.staff import record_act
 
 
 async def open_hub(uow: UnitOfWork, caller: Caller, campus_id: UUID, hub: NewHub, *, now: datetime) -> UUID:
@@ -20,6 +21,15 @@ async def open_hub(uow: UnitOfWork, caller: Caller, campus_id: UUID, hub: NewHub
     must_be_theirs_to_manage(caller, campus_id)
     hub_id = new_id()
     await places.record_hub(uow, hub_id, campus_id, hub, now)
+    await record_act(
+        uow,
+        actor_id=caller.id,
+        act="opened",
+        subject_kind="hub",
+        subject_id=hub_id,
+        detail={"campusId": campus_id, "name": hub.name, "deliveryFeeMinor": hub.delivery_fee_minor},
+        now=now,
+    )
     uow.publish(
         HubChanged(
             hub_id=hub_id,

@@ -1,21 +1,32 @@
 """Reinstate a vendor."""
 
+from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
 from contracts.identity import VendorReinstated
 from identity.store import vendors
+from identity.store.staff import record_act
 
 
-async def reinstate_vendor(uow: UnitOfWork, vendor_id: UUID, reason: str | None) -> None:
+async def reinstate_vendor(uow: UnitOfWork, vendor_id: UUID, reason: str | None, *, by: UUID, now: datetime) -> None:
     """A suspension is over, and everything that it held goes on. Repeated it changes nothing.
 
-    Runs as the service after the caller was found to be the one to decide.
+    Runs as the service after `by` was found to be the one to decide.
     """
     vendor = await vendors.lock_vendor(uow, vendor_id)
     if vendor.status == "active":
         return
     await vendors.save_vendor_status(uow, vendor_id, "active", None)
+    await record_act(
+        uow,
+        actor_id=by,
+        act="reinstated",
+        subject_kind="vendor",
+        subject_id=vendor_id,
+        detail={"reason": reason},
+        now=now,
+    )
     uow.publish(
         VendorReinstated(
             vendor_id=vendor.id,

@@ -7,6 +7,7 @@ from common.database import UnitOfWork
 from contracts.identity import VendorApplicationDecided
 from identity.domain.vendor_applications import is_still_to_decide
 from identity.store import vendors
+from identity.store.staff import record_act
 
 
 async def reject_vendor_application(
@@ -20,6 +21,15 @@ async def reject_vendor_application(
     if not is_still_to_decide(application, "rejected"):
         return
     await vendors.save_decision(uow, application_id, "rejected", by=by, now=now, reason=reason)
+    await record_act(
+        uow,
+        actor_id=by,
+        act="rejected",
+        subject_kind="vendor_application",
+        subject_id=application_id,
+        detail={"applicantId": application.user_id, "reason": reason},
+        now=now,
+    )
     uow.publish(
         VendorApplicationDecided(
             application_id=application_id, user_id=application.user_id, outcome="rejected", reason=reason

@@ -1,0 +1,137 @@
+"""A student becomes a vendor, and a vendor is suspended and reinstated, through the gateway and four services."""
+
+from uuid import uuid4
+
+import jwt
+import pytest
+import pytest_asyncio
+
+from campus_tools.journey import StepFailed
+from common.tokens import AUDIENCE
+from contracts.demo import ADA, LAGOS
+from tests.end_to_end.steps import a_product, delivered_order, paid_order
+
+APPLICATION = {
+    "businessName": "Ngozi's Books",
+    "legalName": "Ngozi Eze Enterprises",
+    "campusId": str(LAGOS.id),
+    "category": "books",
+    "description": "Used textbooks in good state.",
+}
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def campus_admin(market):
+    return await market.sign_in("campus@campus.example")
+
+
+async def refused(call, status):
+    """The problem of a step that must fail."""
+    with pytest.raises(StepFailed) as failure:
+        await call
+    assert failure.value.status == status, failure.value
+    return failure.value.problem
+
+
+def claims_of(person):
+    return jwt.decode(person.access_token, options={"verify_signature": False}, audience=AUDIENCE)
+
+
+def metadata_of(person):
+    return claims_of(person)["app_metadata"]
+
+
+async def mail_of(market, address, subject):
+    async def look():
+        return next((mail for mail in await market.messages(address, "email") if subject in str(mail)), None)
+
+    return await market.until(f"mail: {subject}", look, 30)
+
+
+async def test_a_student_applies_again_after_a_rejection_and_sells_from_the_next_token_on(market, campus_admin):
+    address = f"ngozi.{uuid4().hex[:12]}@unilag.edu.ng"
+    student = await market.sign_up(address, "Ngozi Eze", f"+23480{uuid4().int % 10**8:08d}")
+    first = await market.post("/api/vendor-applications", APPLICATION, student)
+    assert (first["status"], first["userId"]) == ("pending", claims_of(student)["sub"])
+    await refused(market.post("/api/vendor-applications", APPLICATION, student), 409)
+    await refused(market.post(f"/api/vendor-applications/{first['id']}/approve", {}, student), 403)
+    path = f"/api/vendor-applications/{first['id']}/reject"
+    await market.post(path, {"reason": "Tell us which books."}, campus_admin)
+    assert "Tell us which books." in str(await mail_of(market, address, "was not approved"))
+    second = await market.post("/api/vendor-applications", APPLICATION, student)
+    listed = await market.get("/api/vendor-applications", campus_admin, params={"status": "pending"})
+    assert second["id"] in [entry["id"] for entry in listed]
+    approved = await market.post(f"/api/vendor-applications/{second['id']}/approve", {}, campus_admin)
+    assert metadata_of(student)["vendor_id"] is None
+    merchant = await market.sign_in(address)
+    assert set(metadata_of(merchant)["roles"]) == {"buyer", "merchant"}
+    assert metadata_of(merchant)["vendor_id"] == approved["vendorId"]
+    shop = await market.get(f"/api/vendors/{approved['vendorId']}")
+    assert (shop["businessName"], "legalName" in shop) == (APPLICATION["businessName"], False)
+    await mail_of(market, address, "was approved")
+
+    assert (await market.wallet(merchant))["availableMinor"] == 0
+    product = await market.until("orders knows the vendor", lambda: first_product_of(market, merchant), 20)
+    assert (product["vendorName"], product["campusId"]) == (APPLICATION["businessName"], APPLICATION["campusId"])
+
+
+async def first_product_of(market, merchant):
+    body = {
+        "name": "Organic Chemistry",
+        "description": "Third edition",
+        "category": "books",
+        "priceMinor": 450_000,
+        "stock": 1,
+    }
+    answer = await market.http.post("/api/products", json=body, headers=merchant.headers)
+    return answer.json()["data"] if answer.is_success else None
+
+
+async def test_a_suspended_vendor_sells_and_is_paid_nothing_until_it_is_reinstated(market, people, campus_admin):
+    product = await a_product(market)
+    await delivered_order(market, people)
+    amount_minor = (await market.wallet_reaches(people.vendor, 2))["availableMinor"]
+    payout = await market.request_payout(people.vendor, amount_minor // 2)
+    order = await paid_order(market, people)
+    path = f"/api/vendors/{ADA.id}"
+    await market.post(f"{path}/suspend", {"reason": "Complaints about late food"}, campus_admin)
+    try:
+        await market.until("the product is hidden", lambda: product_answers(market, product, 404), 20)
+        problem = await refused(market.checkout(people.buyer, product["id"]), 409)
+        assert (problem["code"], "suspended" in problem["detail"]) == ("CONCURRENCY_CONFLICT", True)
+        await market.until("the payout is held", lambda: payout_is_held(market, people, payout), 20)
+        held = await market.dispatch_payouts(people.maker, [payout["id"]])
+        assert (held["submitted"], held["skipped"]) == (0, [{"payoutId": payout["id"], "reason": "vendor_suspended"}])
+        await refused(market.request_payout(people.vendor, 1), 409)
+        await refused(market.get(path), 404)
+        assert (await market.get(path, people.vendor))["status"] == "suspended"
+        await market.dispatch(people.vendor, order["id"])
+        pin = await market.delivery_pin(people.buyer, order["id"])
+        await market.verify_delivery(people.vendor, order["id"], pin)
+        await market.order_reaches(people.buyer, order["id"], "paid")
+    finally:
+        await market.post(f"{path}/reinstate", {}, campus_admin)
+        await market.until("the product is shown again", lambda: product_answers(market, product, 200), 20)
+    assert (await market.checkout(people.buyer, product["id"]))["status"] == "Processing"
+    await market.until("the payout is free", lambda: payout_is_free(market, people, payout), 20)
+    assert (await market.dispatch_payouts(people.maker, [payout["id"]]))["submitted"] == 1
+    await market.payout_reaches(people.vendor, payout["id"], "processed")
+    await mail_of(market, people.vendor.email, "is over")
+
+
+async def product_answers(market, product, status):
+    answer = await market.http.get(f"/api/products/{product['id']}")
+    return True if answer.status_code == status else None
+
+
+async def skipped_in_a_dry_run(market, people, payout):
+    body = {"payoutIds": [payout["id"]], "dryRun": True}
+    return (await market.post("/api/payouts/dispatch", body, people.maker, key=uuid4()))["skipped"]
+
+
+async def payout_is_held(market, people, payout):
+    return await skipped_in_a_dry_run(market, people, payout) or None
+
+
+async def payout_is_free(market, people, payout):
+    return None if await skipped_in_a_dry_run(market, people, payout) else True
