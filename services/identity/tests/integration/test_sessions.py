@@ -110,6 +110,7 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(ide
                 passwords,
                 SignUp(address, PASSWORD, "Anybody", None, None),
                 institutions=Institutions([], {}),
+                hashes=dependencies.hashes,
                 reward_minor=0,
                 now=identity.clock.now(),
             )

@@ -63,6 +63,7 @@ def test_a_refresh_token_is_usable_once_while_its_session_lasts(
         session_id=OTHER,
         user_id=ME,
         signed_in_at=NOW,
+        method="password",
         stepped_up_at=None,
         expires_at=NOW + timedelta(seconds=expires_in),
         used_at=NOW if used else None,
