@@ -95,3 +95,22 @@ async def test_a_hundred_students_at_once_with_one_token_are_credited_once_each(
 
     assert await market.until("the rewards of a hundred", all_credited, 30)
     assert await paid_out() == before + 100 * REWARD_MINOR
+
+
+async def test_a_student_who_goes_is_known_nowhere_and_their_address_is_free(market):
+    student = await new_student(market)
+    wrong = await go(market, student, "not the password")
+    assert (wrong.status_code, wrong.json()["invalid_params"][0]["name"]) == (422, "password")
+    gone = await go(market, student, market.secrets["DEMO_PASSWORD"])
+    assert gone.status_code == 200, gone.text
+    assert (await market.http.get("/api/profiles/current", headers=student.headers)).status_code == 401
+    credentials = {"email": student.email, "password": market.secrets["DEMO_PASSWORD"]}
+    assert (await market.http.post("/api/auth/login", json=credentials)).status_code == 401
+    again = await market.sign_up(student.email, "Ngozi Eze", "+2348031234567")
+    assert (await market.get("/api/profiles/current", again))["id"] != gone.json()["data"]["userId"]
+
+
+async def go(market, student, password: str):
+    return await market.http.request(
+        "DELETE", "/api/profiles/current", json={"password": password}, headers=student.headers
+    )
