@@ -14,6 +14,7 @@ from api_gateway.headers import security_headers
 from api_gateway.keyed import KeyedRunner
 from api_gateway.metrics import Metrics
 from api_gateway.own_pages import Check, OwnPages
+from api_gateway.page_cache import PageCache
 from api_gateway.protocol import EdgeProtocol
 from api_gateway.quotas import ProcessQuotas, Quotas, StoreQuotas
 from api_gateway.reference import Reference
@@ -29,6 +30,7 @@ from common import logging, telemetry
 from common.caller import THE_SERVICE
 from common.clock import Clock
 from common.process import Loop, Runtime, Service, background, http_app, running, serve
+from contracts.orders import ProductChanged
 
 SWEEP_EVERY_SECONDS = 15.0
 PRUNE_EVERY_SECONDS = 60.0
@@ -61,6 +63,9 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     )
     metrics, spans = Metrics(), ServerSpans()
     forwarder = Forwarder(upstreams, tracing=spans.recording)
+    page_cache = PageCache(forwarder, metrics, settings.edge_cache_seconds) if settings.edge_cache_seconds else None
+    if page_cache is not None:
+        runtime.on_broadcast[ProductChanged] = lambda event: page_cache.product_changed(event.product_id)
     edge = Edge(
         routes=routes,
         verifier=runtime.verifier,
@@ -71,6 +76,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         window_seconds=settings.rate_window_seconds,
         forwarder=forwarder,
         keyed=KeyedRunner(records, forwarder, metrics),
+        page_cache=page_cache,
         pages=OwnPages(Reference(ROUTES, upstreams, runtime.clock, settings.base_url), _checks_of(runtime)),
         cross_origin=CrossOrigin(settings.allowed_origins),
         metrics=metrics,

@@ -24,6 +24,7 @@ from api_gateway.idempotency import key_hash_of
 from api_gateway.keyed import KeyedRunner
 from api_gateway.metrics import Metrics
 from api_gateway.own_pages import OwnPages
+from api_gateway.page_cache import PageCache
 from api_gateway.quotas import Quotas
 from api_gateway.routing import Access, Quota, Route, RouteTable, allowed_methods
 from api_gateway.tiers import Tiers
@@ -61,6 +62,7 @@ class Edge:
     window_seconds: int
     forwarder: Forwarder
     keyed: KeyedRunner
+    page_cache: PageCache | None
     pages: OwnPages
     cross_origin: CrossOrigin
     metrics: Metrics
@@ -160,9 +162,17 @@ class Edge:
             return
         if call.method in ("GET", "HEAD"):
             call.extra = [*call.extra, *route.deprecation_headers] if route.deprecated_at else call.extra
+            if await self._answer_shared(call, route):
+                return
             await self._forward(call, route, b"")
         else:
             await self._pass_body(call, route)
+
+    async def _answer_shared(self, call: Call, route: Route) -> bool:
+        """A page of the catalog that others may just have asked for as well."""
+        if self.page_cache is None or not route.is_shared or call.is_private or call.method != "GET":
+            return False
+        return await self.page_cache.answer(call, route)
 
     async def _answer_own_page(self, call: Call) -> bool:
         page = self.pages.find(call.path)

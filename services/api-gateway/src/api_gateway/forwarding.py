@@ -1,6 +1,6 @@
 """Carrying a request to its service and the answer back."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
 from api_gateway.call import Call
@@ -22,9 +22,18 @@ class Forwarder:
         self._upstreams, self._tracing = upstreams, tracing
 
     async def ask(
-        self, call: Call, route: Route, body: bytes | AsyncIterator[bytes], *, watch_client: bool
+        self,
+        call: Call,
+        route: Route,
+        body: bytes | AsyncIterator[bytes],
+        *,
+        watch_client: bool,
+        headers: Mapping[bytes, bytes] | None = None,
     ) -> Connection:
-        """Sends the request on and waits for the head of the answer. Raises UpstreamFailed, ClientGone."""
+        """Sends the request on and waits for the head of the answer. Raises UpstreamFailed, ClientGone.
+
+        `headers` stand in the place of the client's own, for what is asked on behalf of several.
+        """
         upstream = self._upstreams[route.upstream]
         method = "GET" if call.method == "HEAD" else call.method
         own = b"x-request-id: %b\r\n" % call.request_id.encode()
@@ -42,7 +51,7 @@ class Forwarder:
             method,
             _target(call),
             upstream.host_header,
-            call.headers,
+            call.headers if headers is None else headers,
             own,
             with_token=route.access is not Access.CREDENTIALS,
         )

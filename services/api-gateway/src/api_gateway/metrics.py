@@ -25,6 +25,7 @@ class Metrics(Collector):
         self.rate_limited: defaultdict[str, int] = defaultdict(int)
         self.idempotency: defaultdict[str, int] = defaultdict(int)
         self.upstream_failures: defaultdict[str, int] = defaultdict(int)
+        self.page_cache: defaultdict[str, int] = defaultdict(int)
 
     def publish(self, registry: CollectorRegistry = REGISTRY) -> None:
         """Shows these numbers under `/metrics` of the process."""
@@ -49,6 +50,9 @@ class Metrics(Collector):
         )
         yield _counter(
             "gateway_upstream_failures", "Requests that a service did not answer.", "upstream", self.upstream_failures
+        )
+        yield _counter(
+            "gateway_page_cache", "Anonymous reads of shared pages, by what was found.", "found", self.page_cache
         )
 
     def _histogram(self) -> Metric:

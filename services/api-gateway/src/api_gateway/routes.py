@@ -26,6 +26,11 @@ def _browse(path: str, upstream: str) -> Route:
     return Route("GET", path, upstream, access=Access.ANONYMOUS)
 
 
+def _share(path: str, upstream: str) -> Route:
+    """A page that anonymous readers share for some seconds (`EDGE_CACHE_SECONDS`)."""
+    return Route("GET", path, upstream, access=Access.ANONYMOUS, is_shared=True)
+
+
 def _act(path: str, upstream: str, quota: Quota = Quota.BY_CALLER) -> Route:
     return Route("POST", path, upstream, quota, idempotency=Idempotency.ACCEPTED)
 
@@ -94,10 +99,21 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/vendor-applications/:id", IDENTITY),
     _act("/api/vendor-applications/:id/approve", IDENTITY),
     _act("/api/vendor-applications/:id/reject", IDENTITY),
+    _read("/api/staff", IDENTITY),
+    _read("/api/staff/:id", IDENTITY),
+    _act("/api/staff/:id/grant", IDENTITY),
+    _act("/api/staff/:id/revoke", IDENTITY),
+    _act("/api/staff/:id/suspend", IDENTITY),
+    _act("/api/staff/:id/reinstate", IDENTITY),
+    _read("/api/staff-grants", IDENTITY),
+    _read("/api/staff-grants/:id", IDENTITY),
+    _act("/api/staff-grants/:id/approve", IDENTITY),
+    _act("/api/staff-grants/:id/reject", IDENTITY),
+    _read("/api/staff-acts", IDENTITY),
     _machine("/functions/v1/create-user", IDENTITY, 256 * KIB),
     # Catalog and orders (sections 6 and 11)
-    _browse("/api/products", ORDERS),
-    _browse("/api/products/:id", ORDERS),
+    _share("/api/products", ORDERS),
+    _share("/api/products/:id", ORDERS),
     _act("/api/products", ORDERS),
     _read("/api/products/mine", ORDERS),
     Route("PUT", "/api/products/:id", ORDERS),
@@ -105,7 +121,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route("DELETE", "/api/products/:id", ORDERS),
     Route("POST", "/api/products/:id/images", ORDERS, media=Media.IMAGE, body_bytes_max=IMAGE_BODY_BYTES_MAX),
     Route("DELETE", "/api/products/:id/images/:id", ORDERS),
-    _browse("/api/categories", ORDERS),
+    _share("/api/categories", ORDERS),
     _browse("/media/:id", ORDERS),
     _browse("/media/:id/thumbnail", ORDERS),
     _act_once("/api/orders/checkout", ORDERS),

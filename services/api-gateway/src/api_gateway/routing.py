@@ -61,7 +61,10 @@ class Media(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One line of the route table. `seconds_max` is the longest silence of the service that we bear."""
+    """One line of the route table. `seconds_max` is the longest silence of the service that we bear.
+
+    `is_shared`: what an anonymous caller gets, all of them may get for a few seconds.
+    """
 
     method: str
     path: str
@@ -72,6 +75,7 @@ class Route:
     media: Media = Media.JSON
     body_bytes_max: int = JSON_BYTES_MAX
     seconds_max: float = 30.0
+    is_shared: bool = False
     deprecated_at: datetime | None = None
     sunset_at: datetime | None = None
     successor: str | None = None
@@ -145,6 +149,8 @@ def _check(route: Route) -> None:
         raise BadRouteTable(f"{route.name}: only a POST of a known caller has an idempotency key")
     if route.idempotency is not Idempotency.IGNORED and route.body_bytes_max > JSON_BYTES_MAX:
         raise BadRouteTable(f"{route.name}: a body that is compared under a key is held in memory, so it must be small")
+    if route.is_shared and (route.method != "GET" or route.access is not Access.ANONYMOUS):
+        raise BadRouteTable(f"{route.name}: only what anybody may read is shared")
     if (route.deprecated_at is None) != (route.sunset_at is None) or (route.sunset_at is None) != (
         route.successor is None
     ):

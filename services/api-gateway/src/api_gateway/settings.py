@@ -38,6 +38,9 @@ class Settings(ServiceSettings):
     rate_tier_4_address: int = Field(default=60, ge=1)
     rate_machines: int = Field(default=6_000, ge=1)
 
+    # How long anonymous readers of the catalog share a page; 0: not at all.
+    edge_cache_seconds: float = Field(default=5.0, ge=0, le=60)
+
     idempotency_lock_seconds: int = Field(default=120, ge=1)
     idempotency_keep_seconds: int = Field(default=86_400, ge=1)
 

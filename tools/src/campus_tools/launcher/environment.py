@@ -37,6 +37,9 @@ _OF_THE_MACHINE = (
 
 PASSED_ON = (
     "RETRY_DELAYS_SECONDS",
+    "EDGE_*",
+    "MEDIA_FOLDER",
+    "MEDIA_URL",
     "IDEMPOTENCY_*",
     "RATE_*",
     "REFERRAL_REWARD_MINOR",
@@ -58,6 +61,9 @@ PASSED_ON = (
     "GATEWAY_TIMEOUT_SECONDS",
 )
 """Settings of the caller that every process gets as they are (architecture, section 6)."""
+
+_GIVEN_TO = {"orders": ("MEDIA_S3_*",)}
+"""Settings of the caller that only one service gets, because keys are among them."""
 
 _ADDRESSES = (
     "BASE_URL",
@@ -148,6 +154,7 @@ class Environments:
             "PUSH_API_URL": f"{sandbox}/push",
             "ON_CALL_URL": f"{sandbox}/on-call/api/v2/alerts",
             "DEMO_DATA": self._caller.get("DEMO_DATA", "1"),
+            "MEDIA_FOLDER": str(self._state_dir / "media"),
         }
         environment |= {name: self._caller[name] for name in _ADDRESSES if self._caller.get(name)}
         environment |= _matching(self._caller, PASSED_ON)
@@ -161,7 +168,8 @@ class Environments:
         allowed = SECRETS_OF_SERVICES.get(service, ())
         patterns = [*allowed, *(f"{name}_PREVIOUS" for name in allowed)]
         previous = {name: text for name, text in self._caller.items() if name.endswith("_PREVIOUS")}
-        return _matching({**previous, **self._secrets}, patterns)
+        given = _matching(self._caller, _GIVEN_TO.get(service, ()))
+        return {**given, **_matching({**previous, **self._secrets}, patterns)}
 
     def _sandbox_only(self) -> dict[str, str]:
         return {

@@ -1,0 +1,265 @@
+"""Pages that anonymous readers share: fresh after each change, private to nobody, and bounded."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+from uuid import UUID, uuid4
+
+import msgspec
+import pytest
+
+from api_gateway import page_cache
+from campus_tools.testing import eventually
+from common.bus import Bus, Outgoing
+from common.clock import SystemClock, iso
+from common.ids import new_id
+from common.process import declared_topology, hear_broadcasts
+from common.retry import RetryLadder
+from contracts.orders import ProductChanged
+
+from .conftest import Gateway, OpenGateway, problem_of
+
+PRODUCT = UUID("018cc251-f400-7005-8000-000000000001")
+OTHER = UUID("018cc251-f400-7005-8000-000000000002")
+PUBLIC = {"Cache-Control": "public, no-cache", "ETag": 'W/"first"'}
+
+
+def page(price: int = 1, **meta: Any) -> dict[str, Any]:
+    stamp = {"timestamp": "2026-01-01T00:00:00.000Z", "version": "v1", "requestId": "req_oftheservice0001", **meta}
+    return {"success": True, "data": [{"priceMinor": price}], "meta": stamp}
+
+
+def serve(gateway: Gateway, price: int = 1, **headers: str) -> None:
+    gateway.upstream.answer, gateway.upstream.headers = (200, page(price, next_cursor="abc")), {**PUBLIC, **headers}
+
+
+async def price_of(gateway: Gateway, url: str = "/api/products", **headers: str) -> int:
+    answer = await gateway.client.get(url, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return int(answer.json()["data"][0]["priceMinor"])
+
+
+def changed(gateway: Gateway, product_id: UUID = PRODUCT) -> None:
+    cache = gateway.dependencies.edge.page_cache
+    assert cache is not None
+    cache.product_changed(product_id)
+
+
+async def test_readers_share_a_page_and_each_gets_an_answer_of_their_own(gateway: Gateway) -> None:
+    serve(gateway)
+    first = await gateway.client.get("/api/products?limit=2", headers={"X-Forwarded-For": "1.1.1.1", "Cookie": "a=b"})
+    second = await gateway.client.get("/api/v1/products?limit=2")
+    assert len(gateway.upstream.seen) == 1
+    assert set(gateway.upstream.last["headers"]) == {"host", "accept", "x-request-id"}
+    remaining = []
+    for answer in (first, second):
+        body = answer.json()
+        assert body["data"] == [{"priceMinor": 1}]
+        assert body["meta"]["requestId"] == answer.headers["x-request-id"]
+        assert body["meta"]["next_cursor"] == "abc"
+        assert body["meta"]["timestamp"] > "2026-01-01"
+        assert answer.headers["etag"] == 'W/"first"'
+        assert answer.headers["cache-control"] == "public, no-cache"
+        assert int(answer.headers["age"]) < 5
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        remaining.append(int(answer.headers["ratelimit-remaining"]))
+    assert remaining[1] == remaining[0] - 1
+    assert first.headers["x-request-id"] != second.headers["x-request-id"]
+    for other in ("/api/products", "/api/products?limit=3", f"/api/products/{PRODUCT}"):
+        await price_of(gateway, other)
+    assert len(gateway.upstream.seen) == 4
+
+
+async def test_who_has_the_page_already_is_not_sent_it_again(gateway: Gateway) -> None:
+    serve(gateway)
+    for known in ('W/"first"', '"old", W/"first"', "*"):
+        answer = await gateway.client.get("/api/products", headers={"If-None-Match": known})
+        assert (answer.status_code, answer.content, answer.headers["etag"]) == (304, b"", 'W/"first"')
+        assert answer.headers["ratelimit-limit"]
+    assert await price_of(gateway, **{"If-None-Match": '"old"'}) == 1
+    assert len(gateway.upstream.seen) == 1
+
+
+async def test_a_change_is_seen_by_the_next_reader(gateway: Gateway) -> None:
+    own, other = f"/api/products/{PRODUCT}", f"/api/products/{OTHER}"
+    serve(gateway)
+    urls = (own, other, f"/api/products/{str(PRODUCT).upper()}", "/api/products?q=rice", "/api/categories")
+    for url in urls:
+        await price_of(gateway, url)
+    serve(gateway, 2)
+    changed(gateway)
+    assert [await price_of(gateway, url) for url in urls] == [2, 1, 2, 2, 2]
+
+
+async def test_a_change_during_a_fetch_is_never_hidden_by_what_was_fetched(gateway: Gateway) -> None:
+    """The old page goes to who asked before the change; who asks after it waits for the new one."""
+    serve(gateway, 1)
+    gateway.upstream.gate.clear()
+    before = [asyncio.create_task(price_of(gateway)) for _ in range(3)]
+    await eventually(lambda: len(gateway.upstream.seen) == 1)
+    old_gate, gateway.upstream.gate = gateway.upstream.gate, asyncio.Event()
+    changed(gateway)
+    # The second fetch finds a gate of its own, so that the first one can end before it, or after it.
+    after = asyncio.create_task(price_of(gateway))
+    await eventually(lambda: len(gateway.upstream.seen) == 2)
+    old_gate.set()
+    assert await asyncio.gather(*before) == [1, 1, 1]
+    serve(gateway, 2)
+    gateway.upstream.gate.set()
+    assert await after == 2
+    assert await price_of(gateway) == 2
+    assert len(gateway.upstream.seen) == 2
+
+
+async def test_a_hundred_readers_of_a_cold_page_ask_once(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_1=1_000)
+    serve(gateway)
+    gateway.upstream.gate.clear()
+    readers = [asyncio.create_task(price_of(gateway)) for _ in range(40)]
+    await eventually(lambda: gateway.dependencies.edge.metrics.page_cache["joined"] == 39)
+    readers[0].cancel()
+    gateway.upstream.gate.set()
+    assert await asyncio.gather(*readers[1:]) == [1] * 39
+    assert len(gateway.upstream.seen) == 1
+
+
+async def test_who_is_signed_in_reads_past_the_shared_pages(gateway: Gateway) -> None:
+    serve(gateway)
+    await price_of(gateway)
+    serve(gateway, 2)
+    signed_in = gateway.bearer()
+    answer = await gateway.client.get("/api/products", headers=signed_in)
+    assert (answer.json()["data"][0]["priceMinor"], answer.headers["cache-control"]) == (2, "no-store")
+    assert "age" not in answer.headers
+    assert await price_of(gateway) == 1
+    refused = await gateway.client.get("/api/products", headers={"Authorization": "Bearer nonsense"})
+    assert problem_of(refused)["code"] == "AUTH_UNAUTHORIZED"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Cache-Control": "private, no-cache"},
+        {"Cache-Control": "no-store"},
+        {"Cache-Control": ""},
+        {"Set-Cookie": "session=1"},
+    ],
+    ids=str,
+)
+async def test_what_is_not_called_public_is_kept_for_nobody(gateway: Gateway, headers: dict[str, str]) -> None:
+    serve(gateway, 1, **headers)
+    await price_of(gateway)
+    serve(gateway, 2, **headers)
+    assert await price_of(gateway) == 2
+
+
+async def test_no_error_is_kept(gateway: Gateway) -> None:
+    for status in (404, 422, 500, 503):
+        gateway.upstream.answer, gateway.upstream.headers = (status, page()), PUBLIC
+        answer = await gateway.client.get(f"/api/products/{uuid4()}")
+        assert answer.status_code == status
+    url = f"/api/products/{uuid4()}"
+    gateway.upstream.answer = (404, page())
+    assert (await gateway.client.get(url)).status_code == 404
+    serve(gateway)
+    assert await price_of(gateway, url) == 1
+    gateway.upstream.answer = (200, {"success": True})
+    assert (await gateway.client.get("/api/categories")).json() == {"success": True}
+    gateway.upstream.plain = "no envelope"
+    assert (await gateway.client.get("/api/categories")).text == "no envelope"
+
+
+async def test_other_routes_and_other_methods_are_not_shared(gateway: Gateway) -> None:
+    serve(gateway)
+    for url in ("/api/vendors", f"/media/{PRODUCT}"):
+        for _ in range(2):
+            await gateway.client.get(url)
+    assert len(gateway.upstream.seen) == 4
+    head = await gateway.client.head("/api/products")
+    assert (head.status_code, head.content) == (200, b"")
+    assert len(gateway.upstream.seen) == 5
+
+
+async def test_pages_live_for_their_seconds_and_make_room_for_others(
+    open_gateway: OpenGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    off = await open_gateway(edge_cache_seconds=0)
+    assert off.dependencies.edge.page_cache is None
+    serve(off)
+    assert [await price_of(off), await price_of(off), len(off.upstream.seen)] == [1, 1, 2]
+    short = await open_gateway(edge_cache_seconds=0.05)
+    await price_of(short)
+    serve(short, 2)
+
+    async def is_seen() -> bool:
+        return await price_of(short) == 2
+
+    await eventually(is_seen)
+    monkeypatch.setattr(page_cache, "PAGES_MAX", 2)
+    small = await open_gateway()
+    for url in ("/api/products?n=1", "/api/products?n=2", "/api/products?n=1", "/api/products?n=3"):
+        await price_of(small, url)
+    asked = len(small.upstream.seen)
+    for url in ("/api/products?n=1", "/api/products?n=3"):
+        await price_of(small, url)
+    assert len(small.upstream.seen) == asked
+    await price_of(small, "/api/products?n=2")
+    assert len(small.upstream.seen) == asked + 1
+    monkeypatch.setattr(page_cache, "BYTES_MAX", 10)
+    await price_of(small, "/api/products?n=4")
+    asked = len(small.upstream.seen)
+    await price_of(small, "/api/products?n=4")
+    assert len(small.upstream.seen) == asked + 1
+
+
+async def test_a_service_that_is_away_is_503_for_all_who_wait(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(upstream_url="http://127.0.0.1:1")
+    answers = await asyncio.gather(*(gateway.client.get("/api/products") for _ in range(3)))
+    assert {problem_of(answer)["status"] for answer in answers} == {503}
+
+
+@asynccontextmanager
+async def hearing(gateway: Gateway) -> AsyncIterator[None]:
+    task = asyncio.create_task(hear_broadcasts(gateway.runtime))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def test_every_process_hears_that_a_product_changed(open_gateway: OpenGateway, broker_url: str) -> None:
+    gateways = [await open_gateway(edge_cache_seconds=60, rate_tier_1=10_000) for _ in range(2)]
+    event = ProductChanged(
+        product_id=PRODUCT, vendor_id=new_id(), name="Suya", price_minor=2, in_stock=True, removed=False
+    )
+    bus = Bus(broker_url, declared_topology(RetryLadder()), "test")
+    async with hearing(gateways[0]), hearing(gateways[1]):
+        for gateway in gateways:
+            serve(gateway)
+            await price_of(gateway)
+        serve(gateways[0], 2)
+
+        async def both_are_fresh() -> bool:
+            # Said again until both listen: an exclusive queue hears nothing of what was said before it stood.
+            await bus.publish([said(event)])
+            return [await price_of(gateway) for gateway in gateways] == [2, 2]
+
+        assert await eventually(both_are_fresh)
+    await bus.close()
+
+
+def said(event: ProductChanged) -> Outgoing:
+    body = {
+        "specversion": "1.0",
+        "id": str(new_id()),
+        "source": "/services/orders",
+        "type": event.TYPE,
+        "subject": event.subject,
+        "time": iso(SystemClock().now()),
+        "sequence": 1,
+        "data": msgspec.to_builtins(event),
+    }
+    return Outgoing(msgspec.json.encode(body), str(new_id()), event.TYPE, None, {})
