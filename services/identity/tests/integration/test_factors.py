@@ -120,6 +120,19 @@ async def test_a_person_sees_their_own_factors_of_every_kind_and_no_secret(ident
     assert (await identity.get(FACTORS)).status_code == 401
 
 
+async def test_whoever_signs_in_elsewhere_has_second_factors_here(identity: Identity) -> None:
+    await identity.sign_up(TOLA)
+    tokens = await identity.log_in(TOLA)
+    await identity.service.fetch("UPDATE accounts SET email = NULL, password_hash = NULL")
+    answer = await identity.post("/api/auth/mfa/enroll", token=tokens["accessToken"])
+    assert answer.status_code == 200, answer.text
+    assert TOLA.replace("@", "%40") in answer.json()["data"]["otpauthUri"]
+    asked = await identity.post("/api/auth/mfa/passkeys/options", token=tokens["accessToken"])
+    assert asked.json()["data"]["publicKey"]["user"]["name"] == TOLA
+    authenticator = await add_passkey(identity, tokens)
+    assert (await step_up_by_passkey(identity, tokens, authenticator))["aal"] == "aal2"
+
+
 async def test_a_foreign_factor_is_no_factor(identity: Identity) -> None:
     theirs, _ = await with_totp(identity, BOLA)
     mine, _ = await with_totp(identity)

@@ -8,7 +8,7 @@ from common.ids import new_id
 from identity.credentials.passkeys import Passkeys
 from identity.domain.errors import SecondFactorMissing, SessionNotHeld
 from identity.domain.second_factors import Challenge
-from identity.store import passkeys
+from identity.store import accounts, passkeys
 
 
 async def ask_for_assertion(uow: UnitOfWork, authenticators: Passkeys, caller: Caller, *, now: datetime) -> Challenge:
@@ -16,7 +16,8 @@ async def ask_for_assertion(uow: UnitOfWork, authenticators: Passkeys, caller: C
 
     Raises SessionNotHeld and SecondFactorMissing.
     """
-    if caller.session_id is None:
+    # As everything that concerns the factors of an account: whoever removes it at this moment waits, or is waited for.
+    if await accounts.lock_account(uow, caller.id) is None or caller.session_id is None:
         raise SessionNotHeld
     held = await passkeys.list_credential_ids(uow, caller.id)
     if not held:
