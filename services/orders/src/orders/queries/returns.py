@@ -12,7 +12,7 @@ from orders.queries.pages import Page, Row
 
 _COLUMNS: Final = """
     request.id, request.order_id, request.buyer_id, request.vendor_id, request.status, request.reason, request.refund_minor,
-    request.decided_by, request.decision_reason, request.decided_at, request.created_at,
+    request.refund_id, request.decided_by, request.decision_reason, request.decided_at, request.created_at,
     (
         SELECT jsonb_agg(
             jsonb_build_object(
@@ -66,6 +66,7 @@ def _shown(record: Any) -> Row:
         "reason": record["reason"],
         "items": record["items"],
         "refundMinor": record["refund_minor"],
+        "refundId": record["refund_id"],
         "decidedBy": record["decided_by"],
         "decisionReason": record["decision_reason"],
         "decidedAt": iso_or_none(record["decided_at"]),

@@ -41,6 +41,7 @@ class ReturnRequestShape(ResponseShape):
     reason: str
     items: list[ReturnedItemShape]
     refund_minor: Annotated[int | None, Field(description="Known from the approval on.")]
+    refund_id: UUID | None
     decided_by: UUID | None
     decision_reason: str | None
     decided_at: str | None

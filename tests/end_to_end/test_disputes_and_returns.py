@@ -1,0 +1,178 @@
+"""What goes wrong after the payment: disputes resolved by two people, goods that come back, and the books in the end."""
+
+import asyncio
+import csv
+import io
+from uuid import uuid4
+
+from campus_tools.audit import findings_of
+from tests.end_to_end.steps import delivered_order, paid_order, placed_order
+
+COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
+ROUNDS = 6
+
+
+async def dispute(market, person, order):
+    return await market.http.post(f"/api/orders/{order['id']}/dispute", json=COMPLAINT, headers=person.headers)
+
+
+async def release(market, people, order, amount_minor):
+    body = {"amountMinor": amount_minor}
+    return await market.http.post(f"/api/orders/{order['id']}/release", json=body, headers=people.checker.headers)
+
+
+async def frozen(market, people, order):
+    """Payments has heard of the dispute: nothing is released any more."""
+
+    async def look():
+        answer = await release(market, people, order, order["totalMinor"] + 1)
+        return answer if answer.status_code == 423 else None
+
+    answer = await market.until("the freeze", look, 20)
+    assert answer.json()["code"] == "ESCROW_LOCKED"
+
+
+async def books_agree(system, market):
+    """Every invariant of the audit holds, once what is under way has arrived."""
+    found: list[object] = []
+
+    async def look():
+        found[:] = await findings_of(system.secrets, market.sandbox)
+        return True if not found else None
+
+    try:
+        await market.until("the books to agree", look, 30)
+    except TimeoutError:
+        assert found == []
+
+
+async def refunded_at_the_gateway(market, people, order, refunded_minor, *refund_ids):
+    """The order shows what went back, and the gateway has sent it: what these refunds owed to the buyer is settled in the ledger."""
+
+    async def posted():
+        shown = await market.order(people.buyer, order["id"])
+        return shown if shown["refundedMinor"] == refunded_minor else None
+
+    async def settled():
+        lines = await market.get("/api/transactions", people.auditor, params={"limit": 100})
+        paid = {
+            entry["account"]
+            for line in lines
+            if line["type"] == "refund_settled"
+            for entry in line["entries"]
+            if entry["amountMinor"] > 0
+        }
+        return True if {f"refund_payable:{refund_id}" for refund_id in refund_ids} <= paid else None
+
+    shown = await market.until("the refund to be posted", posted, 30)
+    await market.until("the gateway to pay the refund out", settled, 60)
+    return shown
+
+
+async def test_a_split_of_a_partly_released_order_gives_each_their_part_and_the_books_agree(system, market, people):
+    order = await paid_order(market, people)
+    total = order["totalMinor"]
+    assert (await release(market, people, order, total // 5)).json()["data"][
+        "remainingLockedMinor"
+    ] == total - total // 5
+    assert (await dispute(market, people.buyer, order)).json()["data"]["status"] == "disputed"
+    await frozen(market, people, order)
+    refund_minor = total // 2
+    body = {"outcome": "split", "refundMinor": refund_minor}
+    prepared = await market.post(f"/api/orders/{order['id']}/resolve", body, people.support)
+    assert prepared["status"] == "prepared"
+    url = f"/api/dispute-resolutions/{prepared['resolutionId']}"
+    one_factor = await market.sign_in("checker@campus.example")
+    for person, code in ((one_factor, "AUTH_AAL2_REQUIRED"), (people.support, "AUTH_FORBIDDEN")):
+        refused = await market.http.post(f"{url}/approve", headers=person.headers)
+        assert (refused.status_code, refused.json()["code"]) == (403, code)
+    answers = await asyncio.gather(
+        *(market.http.post(f"{url}/approve", headers=people.checker.headers) for _ in range(5))
+    )
+    assert {answer.status_code for answer in answers} == {200}
+    resolution = await market.get(url, people.auditor)
+    assert (resolution["status"], resolution["refundMinor"]) == ("approved", refund_minor)
+    await market.order_reaches(people.buyer, order["id"], "paid")
+    shown = await refunded_at_the_gateway(market, people, order, refund_minor, resolution["refundId"])
+    assert shown["status"] == "paid"
+    await books_agree(system, market)
+
+
+async def test_a_dispute_resolved_for_the_buyer_ends_refunded(system, market, people):
+    order = await paid_order(market, people)
+    await dispute(market, people.buyer, order)
+    await frozen(market, people, order)
+    prepared = await market.post(f"/api/orders/{order['id']}/resolve", {"outcome": "buyer"}, people.support)
+    url = f"/api/dispute-resolutions/{prepared['resolutionId']}/approve"
+    assert (await market.post(url, {}, people.checker))["status"] == "refund_pending"
+    shown = await market.order_reaches(people.buyer, order["id"], "refunded")
+    assert shown["refundedMinor"] == order["totalMinor"]
+    await books_agree(system, market)
+
+
+async def test_goods_returned_after_the_release_are_refunded_at_the_gateway_and_everybody_is_told(
+    system, market, people
+):
+    order = await placed_order(market, people, 3)
+    await market.pay(await market.pay_intent(people.buyer, order["id"]))
+    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+    pin = await market.delivery_pin(people.buyer, order["id"])
+    await market.verify_delivery(people.vendor, order["id"], pin)
+    await market.order_reaches(people.buyer, order["id"], "paid")
+    hidden = await market.http.get(f"/api/orders/{order['id']}/delivery-pin", headers=people.buyer.headers)
+    assert (hidden.status_code, hidden.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    [item] = order["items"]
+
+    async def returned(quantity):
+        body = {"items": [{"itemId": item["id"], "quantity": quantity}], "reason": "The zip is torn."}
+        request = await market.post(f"/api/orders/{order['id']}/return-requests", body, people.buyer)
+        approved = await market.post(f"/api/return-requests/{request['id']}/approve", {}, people.vendor)
+        assert approved["status"] == "approved"
+        return approved
+
+    first = await returned(1)
+    assert first["refundMinor"] == item["unitPriceMinor"]
+    shown = await refunded_at_the_gateway(market, people, order, item["unitPriceMinor"], first["refundId"])
+    assert shown["status"] == "paid"
+    rest = await returned(2)
+    assert rest["refundMinor"] == order["totalMinor"] - item["unitPriceMinor"]
+    await market.order_reaches(people.buyer, order["id"], "refunded")
+    await refunded_at_the_gateway(market, people, order, order["totalMinor"], first["refundId"], rest["refundId"])
+    for person in (people.buyer, people.vendor):
+
+        async def told(person=person):
+            feed = await market.get("/api/notifications", person, params={"limit": 100})
+            return [line for line in feed if line["title"] == "Return request"] or None
+
+        assert len(await market.until("the news of the return", told, 20)) >= 1
+    await books_agree(system, market)
+
+
+async def test_dispute_and_right_pin_at_once_have_one_end_and_the_money_follows(system, market, people):
+    orders = [await paid_order(market, people) for _ in range(ROUNDS)]
+    for number, order in enumerate(orders):
+        pin = await market.delivery_pin(people.buyer, order["id"])
+        headers = {**people.vendor.headers, "Idempotency-Key": str(uuid4())}
+        verify = market.http.post(f"/api/orders/{order['id']}/verify-delivery", json={"pin": pin}, headers=headers)
+        both = [dispute(market, people.buyer, order), verify]
+        answers = await asyncio.gather(*(both if number % 2 else both[::-1]))
+        assert sorted(answer.status_code for answer in answers) == [200, 409]
+        if (await market.order(people.buyer, order["id"]))["status"] == "disputed":
+            await frozen(market, people, order)
+        else:
+            await market.order_reaches(people.buyer, order["id"], "paid")
+    await books_agree(system, market)
+
+
+async def test_staff_see_the_orders_of_their_campus_and_take_them_along(market, people):
+    order = await delivered_order(market, people)
+    admin = await market.sign_in("campus@campus.example")
+    query = {"campusId": order["campusId"], "status": "paid", "from": order["createdAt"], "limit": 100}
+    for person in (admin, people.support, people.auditor):
+        rows = await market.get("/api/campus-orders", person, params=query)
+        assert order["id"] in {row["id"] for row in rows}
+    answer = await market.http.get("/api/campus-orders/export", params=query, headers=admin.headers)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/csv; charset=utf-8")
+    assert order["id"] in {row["id"] for row in csv.DictReader(io.StringIO(answer.text))}
+    refused = await market.http.get("/api/campus-orders", headers=people.buyer.headers)
+    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
