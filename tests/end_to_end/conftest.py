@@ -10,6 +10,7 @@ import pytest_asyncio
 from campus_tools.journey import Marketplace, Person
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
+from tests.end_to_end.issuers import FurtherIssuers, further_issuers
 
 # Many people act from one machine here: each client has an address of its own behind a trusted proxy, and the tiers that
 # count users are out of the way. Tier 1 keeps its sixty.
@@ -45,10 +46,17 @@ class People:
 
 
 @pytest.fixture(scope="session")
-def system(tmp_path_factory) -> Iterator[System]:
+def issuers() -> Iterator[FurtherIssuers]:
+    """Two issuers that the system believes besides its own."""
+    with further_issuers() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def system(tmp_path_factory, issuers: FurtherIssuers) -> Iterator[System]:
     port_base = free_port_base()
     tracing = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port_base + 90}/otlp"}
-    with System(tmp_path_factory.mktemp("system"), port_base, {**SETTINGS, **tracing}) as running:
+    with System(tmp_path_factory.mktemp("system"), port_base, {**SETTINGS, **tracing, "TRUSTED_ISSUERS": issuers.setting}) as running:
         yield running
 
 

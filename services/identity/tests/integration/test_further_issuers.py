@@ -271,3 +271,20 @@ async def test_sessions_of_an_issuer_that_is_no_longer_trusted_end(elsewhere: El
     assert await end(set(), set()) == 1
     assert [await refreshed(tokens) for tokens in (school, ours)] == [401, 200]
     assert len(await identity.service.published("identity.session_revoked.v1")) == 2
+
+
+async def test_a_suspended_person_is_let_in_by_nobody_s_word(elsewhere: Elsewhere) -> None:
+    identity, user_id = elsewhere.identity, new_id()
+    await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
+    token = elsewhere.token(SCHOOL, user_id)
+    assert (await identity.get(PROFILE, token=token)).status_code == 200
+    await identity.service.fetch(
+        "INSERT INTO suspensions (user_id, suspended_by, suspended_at) VALUES ($1, $2, now())", user_id, new_id()
+    )
+    # The look of a minute ago ends, and whatever the school signs since is refused as well.
+    identity.clock.advance(timedelta(seconds=60))
+    for refused in (token, elsewhere.token(SCHOOL, user_id, session_id="another")):
+        answer = await identity.get(PROFILE, token=refused)
+        assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+    await identity.service.fetch("DELETE FROM suspensions")
+    assert (await identity.get(PROFILE, token=token)).status_code == 200

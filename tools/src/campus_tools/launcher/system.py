@@ -123,6 +123,20 @@ class System:
         plan = next(plan for plan in self.plan.processes if plan.name == name)
         return f"http://127.0.0.1:{self.port_base + plan.health_offset}"
 
+    def command(self, service_name: str, *arguments: str) -> tuple[int, str]:
+        """Run `python -m <service> <arguments>` beside the processes, as its operator would: exit code and output."""
+        service = next(service for service in self.plan.services if service.name == service_name)
+        ended = subprocess.run(
+            [sys.executable, "-m", service.import_name, *arguments],
+            env=self._environments.for_demo_data(service),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return ended.returncode, ended.stdout
+
     def start(self) -> None:
         """Start everything and return when all of it is ready; when something fails, stop what was started.
 

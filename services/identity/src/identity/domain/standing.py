@@ -22,6 +22,8 @@ class Standing:
     campus_id: UUID | None
     vendor_id: UUID | None
     has_second_factor: bool
+    # Whoever is suspended is given no token, whichever way they came.
+    is_suspended: bool = False
 
     def without_staff_roles(self) -> "Standing":
         """The same person as seen by an issuer that may not speak about staff."""
