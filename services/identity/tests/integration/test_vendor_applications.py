@@ -9,9 +9,12 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from common.caller import Caller
+from common.caller import THE_SERVICE, Caller
+from common.problems import NotFound
 from contracts import demo
 from contracts.permissions import permissions_of
+from identity.store.erasure import forget_person
+from identity.use_cases.approve_vendor_application import approve_vendor_application
 
 from .conftest import USERS, Identity
 
@@ -259,19 +262,22 @@ async def test_an_application_that_is_not_whole_is_refused(campus: Campus) -> No
     assert await campus.state() == state
 
 
-async def test_a_person_without_a_profile_cannot_apply(campus: Campus) -> None:
-    token = await campus.token("BUYER2")
-    await campus.identity.service.fetch("DELETE FROM role_grants WHERE user_id = $1", USERS["BUYER2"].id)
-    for table, column in (
-        ("refresh_tokens", None),
-        ("sessions", "user_id"),
-        ("accounts", "user_id"),
-        ("profiles", "id"),
-    ):
-        where = f"WHERE {column} = '{USERS['BUYER2'].id}'" if column else ""
-        await campus.identity.service.fetch(f"DELETE FROM {table} {where}")
-    answer = await campus.identity.post(PATH, WANTED, token=token)
+async def test_an_erased_person_neither_applies_nor_becomes_a_vendor(campus: Campus) -> None:
+    application_id = await campus.applied()
+    await campus.token("CAMPUS")
+    # What staff saw a moment before is gone when they decide.
+    async with campus.identity.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await forget_person(uow, USERS["BUYER2"].id, b"hash", campus.identity.clock.now())
+    state = await campus.state()
+    with pytest.raises(NotFound):
+        async with campus.identity.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await approve_vendor_application(
+                uow, UUID(application_id), by=USERS["CAMPUS"].id, now=campus.identity.clock.now()
+            )
+    assert (await campus.approve(application_id)).status_code == 404
+    answer = await campus.apply()
     assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert await campus.state() == state
 
 
 async def test_a_closed_campus_gets_no_new_vendor(campus: Campus) -> None:

@@ -8,8 +8,8 @@ from common.database import UnitOfWork
 from identity.domain.vendor_applications import Application, NewApplication, Outcome
 from identity.domain.vendors import Vendor
 
-# Whoever applies and whoever decides on the applicant's application hold their profile: of the two the second sees the first.
-_LOCK_APPLICANT: Final = "SELECT true FROM profiles WHERE id = $1 FOR NO KEY UPDATE"
+# Whoever applies, is erased, or has an application decided: all hold the applicant's profile, and the second sees the first.
+_LOCK_APPLICANT: Final = "SELECT true FROM profiles WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE"
 _LOCK_APPLICANT_OF: Final = """
 SELECT true FROM profiles WHERE id = (SELECT user_id FROM vendor_applications WHERE id = $1) FOR NO KEY UPDATE
 """
@@ -69,12 +69,15 @@ async def record_application_once(
     return bool(await uow.fetch_value(_RECORD_APPLICATION, application_id, user_id, *values, now))
 
 
-async def lock_application(uow: UnitOfWork, application_id: UUID) -> Application:
-    """The application and its applicant, locked until the transaction ends: of two decisions at once the second sees the first."""
+async def lock_application(uow: UnitOfWork, application_id: UUID) -> Application | None:
+    """The application and its applicant, locked until the transaction ends: of two decisions at once the second sees the first.
+
+    None when the applicant was erased meanwhile.
+    """
     await uow.execute(_LOCK_APPLICANT_OF, application_id)
     row = await uow.fetch_row(_LOCK_APPLICATION, application_id)
     if row is None:
-        raise LookupError("the application was there a moment ago, and applications are never deleted")
+        return None
     wanted = NewApplication(
         row["business_name"], row["legal_name"], row["campus_id"], row["category"], row["description"]
     )

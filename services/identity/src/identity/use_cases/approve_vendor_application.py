@@ -5,6 +5,7 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from common.ids import new_id
+from common.problems import NotFound
 from contracts.identity import VendorApplicationDecided, VendorApproved
 from identity.domain.errors import CampusClosed, VendorOwned
 from identity.domain.vendor_applications import is_still_to_decide
@@ -16,9 +17,11 @@ async def approve_vendor_application(uow: UnitOfWork, application_id: UUID, *, b
     """The applicant is a merchant with a vendor of their own from their next token on; everybody who must know hears of it.
 
     Runs as the service after `by` was found to be the one to decide. Repeated it changes nothing.
-    Raises ApplicationDecidedOtherwise, CampusClosed and VendorOwned (409).
+    Raises NotFound, ApplicationDecidedOtherwise, CampusClosed and VendorOwned (409).
     """
     application = await vendors.lock_application(uow, application_id)
+    if application is None:
+        raise NotFound
     if not is_still_to_decide(application, "approved"):
         return
     if not await vendors.is_campus_open(uow, application.wanted.campus_id):

@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.problems import NotFound
 from contracts.identity import VendorApplicationDecided
 from identity.domain.vendor_applications import is_still_to_decide
 from identity.store import vendors
@@ -15,9 +16,11 @@ async def reject_vendor_application(
 ) -> None:
     """The applicant hears the reason, and may apply again. Repeated it changes nothing: the first reason stands.
 
-    Runs as the service after `by` was found to be the one to decide. Raises ApplicationDecidedOtherwise (409).
+    Runs as the service after `by` was found to be the one to decide. Raises NotFound and ApplicationDecidedOtherwise (409).
     """
     application = await vendors.lock_application(uow, application_id)
+    if application is None:
+        raise NotFound
     if not is_still_to_decide(application, "rejected"):
         return
     await vendors.save_decision(uow, application_id, "rejected", by=by, now=now, reason=reason)
