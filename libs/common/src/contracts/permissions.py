@@ -94,6 +94,29 @@ ROLES_BY_RANK: Final[tuple[str, ...]] = (
 
 STAFF_ROLES: Final[frozenset[str]] = frozenset(ROLES_BY_RANK) - {"buyer", "merchant"}
 
+# What starts, decides, diverts or repeats a movement of the platform's or a vendor's money. Cancelling an order and deciding on
+# a return are not among it: they give a buyer back what that buyer paid, along the order's own path.
+MONEY_PERMISSIONS: Final[frozenset[str]] = frozenset(
+    {
+        "payouts:dispatch",
+        "payouts:reset",
+        "bank_details:quarantine",
+        "reconciliations:prepare",
+        "reconciliations:approve",
+        "refunds:prepare",
+        "refunds:approve",
+        "quarantine:prepare",
+        "quarantine:approve",
+        "disputes:approve",
+        "escrow:release",
+    }
+)
+
+# A grant of one of these needs a second platform_admin. What a merchant may do with their own money is no office.
+MONEY_ROLES: Final[frozenset[str]] = frozenset(
+    role for role in STAFF_ROLES if not PERMISSIONS_BY_ROLE[role].isdisjoint(MONEY_PERMISSIONS)
+)
+
 
 def permissions_of(roles: Iterable[str]) -> frozenset[str]:
     """The union over the roles; an unknown role gives nothing."""

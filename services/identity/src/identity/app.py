@@ -25,7 +25,7 @@ from identity.credentials.passwords import Passwords
 from identity.credentials.patience import Patience
 from identity.credentials.recovery_codes import RecoveryCodes
 from identity.credentials.signing_keys import SigningKeys
-from identity.domain.errors import KeysStillNeeded, UnknownKey
+from identity.domain.errors import CannotAppoint, KeysStillNeeded, UnknownKey
 from identity.domain.institutions import Institutions
 from identity.routes import (
     campuses,
@@ -36,6 +36,7 @@ from identity.routes import (
     passkeys,
     profiles,
     sessions,
+    staff,
     standings,
     vendor_applications,
     vendors,
@@ -48,6 +49,7 @@ from identity.timers import (
     prune_codes_once,
     prune_sessions_once,
 )
+from identity.use_cases.appoint_admin import appoint_admin
 from identity.use_cases.ensure_first_admin import ensure_first_admin
 from identity.use_cases.ensure_signing_key import ensure_signing_key
 from identity.use_cases.find_person import find_person
@@ -206,6 +208,15 @@ async def retire_keys_command(dependencies: Dependencies, option: str = "", kid:
         raise SystemExit(1) from None
 
 
+async def grant_admin_command(dependencies: Dependencies, email: str) -> None:
+    """`python -m identity grant-admin EMAIL`. Ends with status 1 when it refuses."""
+    try:
+        _tell(await appoint_admin(dependencies.database, email, now=dependencies.clock.now()))
+    except CannotAppoint as refusal:
+        sys.stderr.write(f"{refusal}\n")
+        raise SystemExit(1) from None
+
+
 def _tell(sentence: str) -> None:
     sys.stdout.write(f"{sentence}\n")
 
@@ -224,10 +235,16 @@ SERVICE = Service(
         campuses.router,
         vendors.router,
         vendor_applications.router,
+        staff.router,
         functions.router,
         standings.router,
     ],
     work_items=WORK,
     loops=loops,
-    commands={"demo-data": demo_data, "rotate-keys": rotate_keys_command, "retire-keys": retire_keys_command},
+    commands={
+        "demo-data": demo_data,
+        "rotate-keys": rotate_keys_command,
+        "retire-keys": retire_keys_command,
+        "grant-admin": grant_admin_command,
+    },
 )

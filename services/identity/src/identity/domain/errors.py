@@ -190,3 +190,71 @@ class PersonStillBound(Conflict):
     def __init__(self, *, owns_a_vendor: bool) -> None:
         reason = "you own a vendor" if owns_a_vendor else "you hold a role of staff"
         super().__init__(f"Your account cannot be erased while {reason}.")
+
+
+class PersonSuspended(WrongCredentials):
+    """Whoever is suspended is given no tokens; the answer is that of a wrong password."""
+
+
+class OwnGrant(Forbidden):
+    detail = "Nobody gives a role to themselves."
+
+
+class OwnOffice(Forbidden):
+    detail = "Nobody suspends themselves or takes a role from themselves."
+
+
+class LastAdmin(Conflict):
+    """Nobody would be left to appoint anybody."""
+
+    detail = "This is the last platform_admin who is not suspended."
+
+
+class NoLongerAppointing(Conflict):
+    """The caller's own right to decide was taken away while the request was on its way."""
+
+    detail = "You were suspended, or are no longer platform_admin."
+
+
+class RolesExclude(Conflict):
+    """Maker and checker, and platform_admin and a role that moves money, are never one person (contract section 5)."""
+
+    def __init__(self, held: str, wanted: str) -> None:
+        super().__init__(f"Whoever is {held} cannot be {wanted}. Revoke the other role first.")
+
+
+class OtherOffice(Conflict):
+    """One person has the offices of one campus, and each role once."""
+
+    def __init__(self, role: str) -> None:
+        super().__init__(f"This person is {role} at another campus or hub. Revoke that role first.")
+
+
+class SuspendedGrantee(Conflict):
+    detail = "This person is suspended. Reinstate them first."
+
+
+class GranteeWithoutSecondFactor(Conflict):
+    detail = "This person has no second factor yet, which the role cannot be used without."
+
+
+class GrantDecidedOtherwise(Conflict):
+    def __init__(self, status: str) -> None:
+        super().__init__(f"The grant was {status} before.")
+
+
+class GrantExpired(Conflict):
+    detail = "The grant was not approved in time. Prepare it again."
+
+
+class UnknownHub(ValidationFailed):
+    """Absent, or closed, or not of the campus that was named."""
+
+    detail = "There is no such hub."
+
+    def __init__(self) -> None:
+        super().__init__(invalid_params=[InvalidParam("hubId", "there is no such hub at that campus")])
+
+
+class CannotAppoint(Exception):
+    """The person that an operator named cannot be made platform_admin."""

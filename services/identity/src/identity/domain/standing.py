@@ -60,6 +60,7 @@ def claims_of(standing: Standing, sign_in: SignIn, *, issuer: str, audience: str
     """The claims of an access token issued now."""
     methods = [{"method": sign_in.method, "timestamp": int(sign_in.signed_in_at.timestamp())}]
     if sign_in.stepped_up_at is not None:
+        # A chain without a method was begun by the release before methods were kept, which knew one only.
         methods.append({"method": sign_in.stepped_up_by or "totp", "timestamp": int(sign_in.stepped_up_at.timestamp())})
     return {
         "iss": issuer,

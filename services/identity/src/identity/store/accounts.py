@@ -19,6 +19,9 @@ INSERT INTO accounts (user_id, created_at) VALUES ($1, $2) ON CONFLICT (user_id)
 """
 _COUNT_REPEATED_SIGN_UP: Final = "UPDATE accounts SET repeated_sign_ups = repeated_sign_ups + 1 WHERE email = $1"
 _FIND_ACCOUNT: Final = "SELECT user_id, password_hash FROM accounts WHERE email = $1"
+_FIND_OPEN_ACCOUNT: Final = f"""
+{_FIND_ACCOUNT} AND NOT EXISTS (SELECT FROM suspensions s WHERE s.user_id = accounts.user_id)
+"""
 _FIND_EMAIL: Final = "SELECT email FROM accounts WHERE user_id = $1"
 _LOCK_PASSWORD_HASH: Final = "SELECT password_hash FROM accounts WHERE user_id = $1 FOR NO KEY UPDATE"
 _SAVE_PASSWORD_HASH: Final = "UPDATE accounts SET password_hash = $3 WHERE user_id = $1 AND password_hash = $2"
@@ -28,7 +31,8 @@ SELECT p.id, p.campus_id AS home_campus_id,
     (SELECT campus_id FROM role_grants WHERE user_id = p.id AND campus_id IS NOT NULL ORDER BY role LIMIT 1) AS office_campus_id,
     (SELECT id FROM vendors WHERE owner_user_id = p.id) AS vendor_id,
     EXISTS (SELECT FROM totp_factors WHERE user_id = p.id AND confirmed_at IS NOT NULL)
-        OR EXISTS (SELECT FROM passkeys WHERE user_id = p.id) AS has_second_factor
+        OR EXISTS (SELECT FROM passkeys WHERE user_id = p.id) AS has_second_factor,
+    EXISTS (SELECT FROM suspensions WHERE user_id = p.id) AS is_suspended
 FROM profiles p WHERE p.id = $1
 """
 
@@ -57,6 +61,12 @@ async def count_repeated_sign_up(uow: UnitOfWork, email: str) -> None:
 async def find_account(uow: UnitOfWork, email: str) -> tuple[UUID, str] | None:
     """User id and password hash of a normal address."""
     row = await uow.fetch_row(_FIND_ACCOUNT, email)
+    return (row["user_id"], row["password_hash"]) if row else None
+
+
+async def find_open_account(uow: UnitOfWork, email: str) -> tuple[UUID, str] | None:
+    """The same, of somebody who may sign in: a suspended person's address is one that nobody has."""
+    row = await uow.fetch_row(_FIND_OPEN_ACCOUNT, email)
     return (row["user_id"], row["password_hash"]) if row else None
 
 
@@ -89,6 +99,7 @@ async def find_standing(uow: UnitOfWork, user_id: UUID) -> Standing:
         campus_id=row["office_campus_id"] or row["home_campus_id"],
         vendor_id=row["vendor_id"],
         has_second_factor=row["has_second_factor"],
+        is_suspended=row["is_suspended"],
     )
 
 

@@ -40,6 +40,7 @@ FROM profiles p WHERE p.phone = $1 ORDER BY confirmed DESC LIMIT 2
 """
 # The account of somebody who signs in elsewhere has no address, and no door of ours opens it.
 _SIGNS_IN_HERE: Final = "SELECT EXISTS (SELECT FROM accounts WHERE user_id = $1 AND email IS NOT NULL)"
+_IS_SUSPENDED: Final = "SELECT EXISTS (SELECT FROM suspensions WHERE user_id = $1)"
 _CONFIRM_EMAIL: Final = """
 UPDATE profiles SET confirmed_email = $2 WHERE id = $1 AND email = $2 AND confirmed_email IS DISTINCT FROM $2
 """
@@ -111,13 +112,16 @@ async def end_codes(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
 
 
 async def find_holder(uow: UnitOfWork, destination: Destination) -> UUID | None:
-    """The one account that an address or number signs in."""
+    """The one account that an address or number signs in; None while that person is suspended."""
+    holder: UUID | None
     if destination.channel == "email":
-        user_id: UUID | None = await uow.fetch_value(_HOLDER_OF_EMAIL, destination.address)
-        return user_id
-    holders = await uow.fetch(_HOLDERS_OF_PHONE, destination.address)
-    holder = sole_holder([(row["id"], row["confirmed"]) for row in holders])
-    return holder if holder and await uow.fetch_value(_SIGNS_IN_HERE, holder) else None
+        holder = await uow.fetch_value(_HOLDER_OF_EMAIL, destination.address)
+    else:
+        holders = await uow.fetch(_HOLDERS_OF_PHONE, destination.address)
+        # Judged before the suspension: the number of a suspended holder does not become another's who names it.
+        holder = sole_holder([(row["id"], row["confirmed"]) for row in holders])
+        holder = holder if holder and await uow.fetch_value(_SIGNS_IN_HERE, holder) else None
+    return None if holder is None or await uow.fetch_value(_IS_SUSPENDED, holder) else holder
 
 
 async def save_confirmed(uow: UnitOfWork, user_id: UUID, destination: Destination) -> None:

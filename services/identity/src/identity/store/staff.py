@@ -7,10 +7,52 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from common.ids import new_id
+from identity.domain.staff import ADMIN, Decision, Office, Person, PreparedGrant
 
 _RECORD_ACT: Final = """
 INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 """
+# Two admins who revoke each other at once, two grants to one person that exclude each other: each would see what was before.
+_LOCK_STAFF: Final = "SELECT pg_advisory_xact_lock(hashtextextended('staff', 0))"
+# FOR UPDATE keeps an account from being made meanwhile, and a session from being begun: their foreign keys wait for it.
+_LOCK_PROFILE: Final = "SELECT true FROM profiles WHERE id = $1 AND erased_at IS NULL FOR UPDATE"
+_LOCK_ACCOUNT: Final = "SELECT true FROM accounts WHERE user_id = $1 FOR UPDATE"
+_FIND_PERSON: Final = """
+SELECT EXISTS (SELECT FROM suspensions WHERE user_id = $1) AS is_suspended,
+    EXISTS (SELECT FROM totp_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL)
+        OR EXISTS (SELECT FROM passkeys WHERE user_id = $1) AS has_second_factor
+"""
+_LIST_OFFICES: Final = "SELECT role, campus_id, hub_id FROM role_grants WHERE user_id = $1 ORDER BY role"
+_IS_SUSPENDED: Final = "SELECT EXISTS (SELECT FROM suspensions WHERE user_id = $1)"
+_HOLDS: Final = "SELECT EXISTS (SELECT FROM role_grants WHERE user_id = $1 AND role = $2)"
+_OTHERS_HOLD: Final = """
+SELECT EXISTS (
+    SELECT FROM role_grants g WHERE g.role = $2 AND g.user_id <> $1
+        AND NOT EXISTS (SELECT FROM suspensions s WHERE s.user_id = g.user_id)
+)
+"""
+_HUB_CAMPUS: Final = "SELECT campus_id FROM hubs WHERE id = $1 AND active"
+_RECORD_OFFICE: Final = """
+INSERT INTO role_grants (user_id, role, campus_id, hub_id, granted_by, granted_at) VALUES ($1, $2, $3, $4, $5, $6)
+"""
+_END_OFFICE: Final = "DELETE FROM role_grants WHERE user_id = $1 AND role = $2"
+_EXPIRE_GRANTS: Final = "UPDATE staff_grants SET status = 'expired' WHERE status = 'prepared' AND expires_at <= $1"
+_FIND_OPEN_GRANT: Final = "SELECT id FROM staff_grants WHERE user_id = $1 AND role = $2 AND status = 'prepared'"
+_RECORD_GRANT: Final = """
+INSERT INTO staff_grants (id, user_id, role, prepared_by, prepared_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
+"""
+_FIND_GRANT: Final = "SELECT id, user_id, role, status, prepared_by, expires_at FROM staff_grants WHERE id = $1"
+_SAVE_DECISION: Final = """
+UPDATE staff_grants SET status = $2, decided_by = $3, decided_at = $4 WHERE id = $1 AND status = 'prepared'
+"""
+_REJECT_GRANTS_OF: Final = """
+UPDATE staff_grants SET status = 'rejected', decided_by = $2, decided_at = $3
+WHERE prepared_by = $1 AND status = 'prepared' AND expires_at > $3 RETURNING id, user_id, role
+"""
+_RECORD_SUSPENSION: Final = """
+INSERT INTO suspensions (user_id, suspended_by, suspended_at, reason) VALUES ($1, $2, $3, $4)
+"""
+_END_SUSPENSION: Final = "DELETE FROM suspensions WHERE user_id = $1"
 
 
 async def record_act(
@@ -25,5 +67,85 @@ async def record_act(
 ) -> None:
     """One line of the trail, in the transaction of what it tells: `act` is a past participle (`suspended`), the kind a noun
     (`person`, `vendor`). Without an actor it was an operator at the machine, or the first start. A caller can write only in
-    their own name. `detail` holds camelCase fields, and nothing secret."""
+    their own name. `detail` holds camelCase fields; nothing secret, and nothing that tells who a person is but ids."""
     await uow.execute(_RECORD_ACT, new_id(), actor_id, act, subject_kind, subject_id, dict(detail), now)
+
+
+async def lock_staff(uow: UnitOfWork) -> None:
+    """One change of staff at a time, until the transaction ends. They are few."""
+    await uow.execute(_LOCK_STAFF)
+
+
+async def lock_person(uow: UnitOfWork, user_id: UUID) -> Person | None:
+    """The person, to whom nobody gives a session until the transaction ends; None without a profile."""
+    if await uow.fetch_value(_LOCK_PROFILE, user_id) is None:
+        return None
+    await uow.execute(_LOCK_ACCOUNT, user_id)
+    offices = tuple(Office(*row) for row in await uow.fetch(_LIST_OFFICES, user_id))
+    row = await uow.fetch_row(_FIND_PERSON, user_id)
+    return Person(user_id, offices, **row) if row else None
+
+
+async def is_suspended(uow: UnitOfWork, user_id: UUID) -> bool:
+    return bool(await uow.fetch_value(_IS_SUSPENDED, user_id))
+
+
+async def is_admin(uow: UnitOfWork, user_id: UUID) -> bool:
+    return bool(await uow.fetch_value(_HOLDS, user_id, ADMIN))
+
+
+async def are_there_other_admins(uow: UnitOfWork, user_id: UUID) -> bool:
+    """Whether somebody else is platform_admin and not suspended. Behind `lock_staff`."""
+    return bool(await uow.fetch_value(_OTHERS_HOLD, user_id, ADMIN))
+
+
+async def find_hub_campus(uow: UnitOfWork, hub_id: UUID) -> UUID | None:
+    """The campus of an open hub."""
+    campus_id: UUID | None = await uow.fetch_value(_HUB_CAMPUS, hub_id)
+    return campus_id
+
+
+async def record_office(uow: UnitOfWork, user_id: UUID, office: Office, *, by: UUID | None, now: datetime) -> None:
+    await uow.execute(_RECORD_OFFICE, user_id, office.role, office.campus_id, office.hub_id, by, now)
+
+
+async def end_office(uow: UnitOfWork, user_id: UUID, role: str) -> None:
+    await uow.execute(_END_OFFICE, user_id, role)
+
+
+async def record_grant_once(
+    uow: UnitOfWork, user_id: UUID, role: str, *, by: UUID, now: datetime, expires_at: datetime
+) -> tuple[UUID, bool]:
+    """The open grant of this role to this person, and whether this made it. Behind `lock_staff`."""
+    await uow.execute(_EXPIRE_GRANTS, now)
+    standing: UUID | None = await uow.fetch_value(_FIND_OPEN_GRANT, user_id, role)
+    if standing is not None:
+        return standing, False
+    grant_id = new_id()
+    await uow.execute(_RECORD_GRANT, grant_id, user_id, role, by, now, expires_at)
+    return grant_id, True
+
+
+async def find_grant(uow: UnitOfWork, grant_id: UUID) -> PreparedGrant | None:
+    row = await uow.fetch_row(_FIND_GRANT, grant_id)
+    return PreparedGrant(**row) if row else None
+
+
+async def save_decision(uow: UnitOfWork, grant_id: UUID, decision: Decision, *, by: UUID, now: datetime) -> None:
+    await uow.execute(_SAVE_DECISION, grant_id, decision, by, now)
+
+
+async def reject_grants_of(
+    uow: UnitOfWork, preparer_id: UUID, *, by: UUID, now: datetime
+) -> list[tuple[UUID, UUID, str]]:
+    """Rejects what this person has prepared and nobody has decided; tells ids, for whom it was, and the role."""
+    rows = await uow.fetch(_REJECT_GRANTS_OF, preparer_id, by, now)
+    return [(row["id"], row["user_id"], row["role"]) for row in rows]
+
+
+async def record_suspension(uow: UnitOfWork, user_id: UUID, reason: str | None, *, by: UUID, now: datetime) -> None:
+    await uow.execute(_RECORD_SUSPENSION, user_id, by, now, reason)
+
+
+async def end_suspension(uow: UnitOfWork, user_id: UUID) -> None:
+    await uow.execute(_END_SUSPENSION, user_id)

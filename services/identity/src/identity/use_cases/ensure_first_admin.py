@@ -11,7 +11,8 @@ from identity.credentials.passwords import Passwords
 from identity.domain import password_rules
 from identity.domain.addresses import is_email, normal_email
 from identity.domain.institutions import Institutions
-from identity.store import accounts, keys, people
+from identity.domain.staff import ADMIN
+from identity.store import accounts, keys, people, staff
 from identity.use_cases.provision_user import NewUser, provision_user
 
 log = get_logger(__name__)
@@ -45,5 +46,14 @@ async def ensure_first_admin(
         user = NewUser(new_id(), address, full_name="Platform administrator")
         await provision_user(uow, user, institutions=institutions, hashes=hashes, reward_minor=0, now=now)
         await accounts.record_account_once(uow, user.id, address, await passwords.hash(password), now)
-        await people.record_role_once(uow, user.id, "platform_admin", now)
+        await people.record_role_once(uow, user.id, ADMIN, now)
+        await staff.record_act(
+            uow,
+            actor_id=None,
+            act="role_granted",
+            subject_kind="person",
+            subject_id=user.id,
+            detail={"role": ADMIN, "by": "first start"},
+            now=now,
+        )
     log.info("first platform administrator created", user_id=str(user.id))

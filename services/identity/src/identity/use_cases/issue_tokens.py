@@ -5,6 +5,7 @@ from datetime import datetime
 from common.database import UnitOfWork
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn, new_refresh_token, sign_access_token, stored_hash
+from identity.domain.errors import PersonSuspended
 from identity.domain.sessions import REFRESH_LIFE
 from identity.domain.standing import SignIn, Standing
 from identity.store import keys, sessions
@@ -17,7 +18,12 @@ class NoSigningKey(Exception):
 async def issue_tokens(
     uow: UnitOfWork, signing_keys: SigningKeys, standing: Standing, sign_in: SignIn, *, issuer: str, now: datetime
 ) -> SignedIn:
-    """A person gets an access token for their standing of this moment, and a refresh token that works once."""
+    """A person gets an access token for their standing of this moment, and a refresh token that works once.
+
+    Raises PersonSuspended: every way in ends here, so that none can forget it.
+    """
+    if standing.is_suspended:
+        raise PersonSuspended
     current = await keys.find_current_key(uow, now)
     if current is None:
         raise NoSigningKey

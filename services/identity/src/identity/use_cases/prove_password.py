@@ -38,11 +38,11 @@ async def prove_password(
     """The account of a normal address, when this is its password; None otherwise, and one more failure is counted.
 
     After failures, wherever they came from, the look is put off; it is never refused. An unknown address is counted,
-    put off and hashed in the same way. No transaction is open while anybody waits or hashes.
+    put off and hashed in the same way, and so is a suspended person's. No transaction is open while anybody waits or hashes.
     """
     failures_key = hashes.of("login", email)
     async with database.unit_of_work(acting_as=PROVING) as uow:
-        account = await accounts.find_account(uow, email)
+        account = await accounts.find_open_account(uow, email)
         failures, last_failed_at = await login_failures.find_failures(uow, failures_key)
     await patience.wait(pause_seconds(failures, last_failed_at, now))
     user_id, password_hash = account or (None, None)

@@ -1,0 +1,111 @@
+"""Who may be given which role of staff, and by whom (contract section 5)."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+from uuid import UUID
+
+from common.problems import ValidationFailed
+from contracts.permissions import MONEY_ROLES, STAFF_ROLES
+from identity.domain.errors import GrantDecidedOtherwise, GrantExpired, OtherOffice, OwnGrant, RolesExclude
+
+ADMIN: Final = "platform_admin"
+# What nobody has approved within a day was not wanted, or was forgotten by who should know it best.
+GRANT_LIFE: Final = timedelta(hours=24)
+# One person never both prepares and approves; whoever appoints people moves no money.
+_EXCLUDE_EACH_OTHER: Final = frozenset(
+    {frozenset({"finance_maker", "finance_checker"}), *(frozenset({ADMIN, role}) for role in MONEY_ROLES)}
+)
+
+Decision = Literal["approved", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """A role with the campus it is held for, and for a hub agent the hub."""
+
+    role: str
+    campus_id: UUID | None = None
+    hub_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person as a decision on their roles needs to know them."""
+
+    user_id: UUID
+    offices: tuple[Office, ...]
+    is_suspended: bool
+    has_second_factor: bool
+
+    @property
+    def roles(self) -> frozenset[str]:
+        return frozenset(office.role for office in self.offices)
+
+    def office(self, role: str) -> Office | None:
+        """How they hold the role; None when they do not."""
+        return next((office for office in self.offices if office.role == role), None)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedGrant:
+    """A grant that needs a second person, as it stands."""
+
+    id: UUID
+    user_id: UUID
+    role: str
+    status: Literal["prepared", "approved", "rejected", "expired"]
+    prepared_by: UUID
+    expires_at: datetime
+
+
+def needs_second_person(role: str) -> bool:
+    """Money roles; and platform_admin, or one of them would make a second one to approve with."""
+    return role == ADMIN or role in MONEY_ROLES
+
+
+def must_name_its_place(role: str, campus_id: UUID | None, hub_id: UUID | None) -> None:
+    """A campus_admin has a campus, a hub_agent a hub, whose campus may be told besides; the others have neither (422)."""
+    if role == "hub_agent":
+        if hub_id is None:
+            raise ValidationFailed.of("hubId", "is required for hub_agent")
+        return
+    if hub_id is not None:
+        raise ValidationFailed.of("hubId", f"must be absent for {role}")
+    if role == "campus_admin" and campus_id is None:
+        raise ValidationFailed.of("campusId", "is required for campus_admin")
+    if role != "campus_admin" and campus_id is not None:
+        raise ValidationFailed.of("campusId", f"must be absent for {role}")
+
+
+def must_go_together(offices: Collection[Office], wanted: Office) -> None:
+    """Raises RolesExclude, and OtherOffice for a second campus: a token names one, which would count for both roles."""
+    for office in offices:
+        if frozenset({office.role, wanted.role}) in _EXCLUDE_EACH_OTHER:
+            raise RolesExclude(office.role, wanted.role)
+        if (
+            office.role in STAFF_ROLES
+            and None not in (office.campus_id, wanted.campus_id)
+            and (office.campus_id != wanted.campus_id)
+        ):
+            raise OtherOffice(office.role)
+
+
+def is_still_to_decide(grant: PreparedGrant, decision: Decision, now: datetime) -> bool:
+    """False for the same decision again. Raises GrantDecidedOtherwise and GrantExpired."""
+    if grant.status == decision:
+        return False
+    if grant.status in ("approved", "rejected"):
+        raise GrantDecidedOtherwise(grant.status)
+    if grant.status == "expired" or grant.expires_at <= now:
+        raise GrantExpired
+    return True
+
+
+def must_be_another(grant: PreparedGrant, decider_id: UUID) -> None:
+    """Neither who prepared a grant nor whom it is for decides on it."""
+    if decider_id == grant.user_id:
+        raise OwnGrant
+    if decider_id == grant.prepared_by:
+        raise OwnGrant("A grant is decided by another person than the one who prepared it.")

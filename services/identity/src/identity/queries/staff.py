@@ -1,0 +1,204 @@
+"""Staff, the grants that wait for a second person, and the trail of acts, as those see them who may read staff."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import asyncpg
+
+from common.clock import iso, iso_or_none
+from common.database import UnitOfWork
+from common.problems import NotFound
+from contracts.permissions import STAFF_ROLES, leading_role
+
+_STAFF: Final = sorted(STAFF_ROLES)
+_MEMBER: Final = """
+SELECT id, full_name, email, created_at, suspended_at, suspended_by, suspension_reason, has_second_factor FROM staff_members
+"""
+# Staff, and whoever is suspended: somebody must be able to find them again.
+_WANTED: Final = """
+WHERE CASE WHEN $2::text IS NULL AND $3::uuid IS NULL AND suspended_at IS NOT NULL THEN true ELSE EXISTS (
+        SELECT FROM role_grants g WHERE g.user_id = staff_members.id AND g.role = ANY ($1::text[])
+            AND ($2::text IS NULL OR g.role = $2) AND ($3::uuid IS NULL OR g.campus_id = $3)
+    ) END AND ($4::boolean IS NULL OR (suspended_at IS NOT NULL) = $4)
+"""
+_STAFF_PAGE: Final = f"{_MEMBER} {_WANTED} ORDER BY created_at {{0}}, id {{0}} LIMIT $5 OFFSET $6"
+_STAFF_NEWEST, _STAFF_OLDEST = _STAFF_PAGE.format("DESC"), _STAFF_PAGE.format("ASC")
+_STAFF_TOTAL: Final = f"SELECT count(*) FROM staff_members {_WANTED}"
+_ONE: Final = f"{_MEMBER} WHERE id = $1"
+_OFFICES: Final = """
+SELECT user_id, role, campus_id, hub_id, granted_at FROM role_grants WHERE user_id = ANY ($1::uuid[]) ORDER BY user_id, role
+"""
+
+_GRANT: Final = """
+SELECT id, user_id, role, prepared_by, prepared_at, expires_at, decided_by, decided_at, shown_status AS status
+FROM staff_grants, LATERAL (
+    SELECT CASE WHEN status = 'prepared' AND expires_at <= $1 THEN 'expired' ELSE status END AS shown_status
+) AS shown
+"""
+_GRANTS_WANTED: Final = "WHERE ($2::text IS NULL OR shown_status = $2) AND ($3::uuid IS NULL OR user_id = $3)"
+_GRANT_PAGE: Final = f"{_GRANT} {_GRANTS_WANTED} ORDER BY prepared_at {{0}}, id {{0}} LIMIT $4 OFFSET $5"
+_GRANTS_NEWEST, _GRANTS_OLDEST = _GRANT_PAGE.format("DESC"), _GRANT_PAGE.format("ASC")
+_GRANTS_TOTAL: Final = f"SELECT count(*) FROM ({_GRANT} {_GRANTS_WANTED}) AS wanted"
+_ONE_GRANT: Final = f"{_GRANT} WHERE id = $2"
+_HELD: Final = """
+SELECT user_id, role, campus_id, hub_id, granted_by, granted_at FROM role_grants WHERE user_id = $1 AND role = $2
+"""
+
+_ACTS_WANTED: Final = """
+FROM staff_acts
+WHERE ($1::uuid IS NULL OR actor_id = $1) AND ($2::uuid IS NULL OR subject_id = $2) AND ($3::text IS NULL OR act = $3)
+"""
+_ACTS_PAGE: Final = f"""
+SELECT id, actor_id, act, subject_kind, subject_id, detail, created_at {_ACTS_WANTED}
+ORDER BY created_at {{0}}, id {{0}} LIMIT $4 OFFSET $5
+"""
+_ACTS_NEWEST, _ACTS_OLDEST = _ACTS_PAGE.format("DESC"), _ACTS_PAGE.format("ASC")
+_ACTS_TOTAL: Final = f"SELECT count(*) {_ACTS_WANTED}"
+
+
+async def page_of_staff(
+    uow: UnitOfWork,
+    role: str | None,
+    campus_id: UUID | None,
+    suspended: bool | None,
+    *,
+    descending: bool,
+    limit: int,
+    offset: int,
+) -> tuple[list[dict[str, Any]], int]:
+    """One page and the total of everybody with a role of staff, and of whoever is suspended."""
+    wanted = (_STAFF, role, campus_id, suspended)
+    rows = await uow.fetch(_STAFF_NEWEST if descending else _STAFF_OLDEST, *wanted, limit, offset)
+    return await _members_shown(uow, rows), await uow.fetch_value(_STAFF_TOTAL, *wanted)
+
+
+async def find_member(uow: UnitOfWork, user_id: UUID) -> dict[str, Any]:
+    """Anybody by their id, staff or not: whoever may be given a role. Raises NotFound."""
+    shown = await _members_shown(uow, await uow.fetch(_ONE, user_id))
+    if not shown:
+        raise NotFound
+    return shown[0]
+
+
+async def page_of_grants(
+    uow: UnitOfWork,
+    status: str | None,
+    user_id: UUID | None,
+    *,
+    now: datetime,
+    descending: bool,
+    limit: int,
+    offset: int,
+) -> tuple[list[dict[str, Any]], int]:
+    """One page and the total of the grants that needed a second person."""
+    rows = await uow.fetch(_GRANTS_NEWEST if descending else _GRANTS_OLDEST, now, status, user_id, limit, offset)
+    return [_grant_shown(row) for row in rows], await uow.fetch_value(_GRANTS_TOTAL, now, status, user_id)
+
+
+async def find_grant_shown(uow: UnitOfWork, grant_id: UUID, *, now: datetime) -> dict[str, Any]:
+    """Raises NotFound."""
+    row = await uow.fetch_row(_ONE_GRANT, now, grant_id)
+    if row is None:
+        raise NotFound
+    return _grant_shown(row)
+
+
+async def find_granted(uow: UnitOfWork, user_id: UUID, role: str) -> dict[str, Any]:
+    """A role that somebody holds, in the shape of a grant that needed nobody else. Raises NotFound."""
+    row = await uow.fetch_row(_HELD, user_id, role)
+    if row is None:
+        raise NotFound
+    return {
+        "id": None,
+        "userId": row["user_id"],
+        "role": row["role"],
+        "campusId": row["campus_id"],
+        "hubId": row["hub_id"],
+        "status": "granted",
+        "preparedBy": row["granted_by"],
+        "preparedAt": iso(row["granted_at"]),
+        "expiresAt": None,
+        "decidedBy": None,
+        "decidedAt": None,
+    }
+
+
+async def page_of_acts(
+    uow: UnitOfWork,
+    actor_id: UUID | None,
+    subject_id: UUID | None,
+    act: str | None,
+    *,
+    descending: bool,
+    limit: int,
+    offset: int,
+) -> tuple[list[dict[str, Any]], int]:
+    """One page and the total of the trail."""
+    wanted = (actor_id, subject_id, act)
+    rows = await uow.fetch(_ACTS_NEWEST if descending else _ACTS_OLDEST, *wanted, limit, offset)
+    return [_act_shown(row) for row in rows], await uow.fetch_value(_ACTS_TOTAL, *wanted)
+
+
+async def _members_shown(uow: UnitOfWork, rows: Sequence[asyncpg.Record]) -> list[dict[str, Any]]:
+    offices: dict[UUID, list[asyncpg.Record]] = {row["id"]: [] for row in rows}
+    for office in await uow.fetch(_OFFICES, list(offices)):
+        offices[office["user_id"]].append(office)
+    return [_member_shown(row, offices[row["id"]]) for row in rows]
+
+
+def _member_shown(row: asyncpg.Record, offices: Sequence[asyncpg.Record]) -> dict[str, Any]:
+    roles = [office["role"] for office in offices]
+    return {
+        "id": row["id"],
+        "fullName": row["full_name"],
+        "email": row["email"],
+        "role": leading_role(roles),
+        "roles": roles,
+        "offices": [
+            {
+                "role": office["role"],
+                "campusId": office["campus_id"],
+                "hubId": office["hub_id"],
+                "since": iso(office["granted_at"]),
+            }
+            for office in offices
+            if office["role"] in STAFF_ROLES
+        ],
+        "hasSecondFactor": row["has_second_factor"],
+        "suspended": row["suspended_at"] is not None,
+        "suspendedAt": iso_or_none(row["suspended_at"]),
+        "suspendedBy": row["suspended_by"],
+        "suspensionReason": row["suspension_reason"],
+        "createdAt": iso(row["created_at"]),
+    }
+
+
+def _grant_shown(row: asyncpg.Record) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "userId": row["user_id"],
+        "role": row["role"],
+        # The roles that need a second person are held for the whole platform.
+        "campusId": None,
+        "hubId": None,
+        "status": row["status"],
+        "preparedBy": row["prepared_by"],
+        "preparedAt": iso(row["prepared_at"]),
+        "expiresAt": iso(row["expires_at"]),
+        "decidedBy": row["decided_by"],
+        "decidedAt": iso_or_none(row["decided_at"]),
+    }
+
+
+def _act_shown(row: asyncpg.Record) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "actorId": row["actor_id"],
+        "act": row["act"],
+        "subjectKind": row["subject_kind"],
+        "subjectId": row["subject_id"],
+        "detail": row["detail"],
+        "createdAt": iso(row["created_at"]),
+    }

@@ -1,0 +1,233 @@
+"""Staff: who holds which role, who is suspended, what waits for a second person, and the trail (contract sections 5 and 10)."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+from uuid import UUID
+
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.caller import Caller
+from common.database import UnitOfWork
+from common.http import (
+    CurrentCaller,
+    OffsetPage,
+    QueryText,
+    dependencies_of,
+    guarded_router,
+    offset_page,
+    ok,
+    requires,
+)
+from identity.domain.staff import Office
+from identity.queries.staff import (
+    find_grant_shown,
+    find_granted,
+    find_member,
+    page_of_acts,
+    page_of_grants,
+    page_of_staff,
+)
+from identity.routes.acting import DECIDING
+from identity.routes.revoking import believe_no_more
+from identity.schemas.staff import (
+    GrantDecisionRequest,
+    GrantRequest,
+    RevocationRequest,
+    StaffAct,
+    StaffGrant,
+    StaffMember,
+    StaffRole,
+    SuspensionOfPersonRequest,
+)
+from identity.use_cases.approve_staff_grant import approve_staff_grant
+from identity.use_cases.end_sessions import Ended
+from identity.use_cases.grant_role import grant_role
+from identity.use_cases.reinstate_person import reinstate_person
+from identity.use_cases.reject_staff_grant import reject_staff_grant
+from identity.use_cases.revoke_role import revoke_role
+from identity.use_cases.suspend_person import suspend_person
+
+if TYPE_CHECKING:
+    from identity.app import Dependencies
+
+router = guarded_router(tags=["staff"])
+Page = Annotated[OffsetPage, Depends(offset_page("created_at"))]
+PersonId = Annotated[UUID | None, Query(alias="userId")]
+
+
+@router.get("/api/staff", responses={200: {"model": list[StaffMember]}})
+@requires("staff:read")
+async def list_staff_route(
+    request: Request,
+    caller: CurrentCaller,
+    page: Page,
+    role: StaffRole | None = None,
+    campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
+    suspended: bool | None = None,
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        shown, total = await page_of_staff(
+            uow, role, campus_id, suspended, descending=page.descending, limit=page.limit, offset=page.offset
+        )
+    return ok(request, shown, **page.meta(total))
+
+
+@router.get("/api/staff/{user_id}", responses={200: {"model": StaffMember}})
+@requires("staff:read")
+async def read_member_route(request: Request, caller: CurrentCaller, user_id: UUID) -> Response:
+    return await _answer_member(request, caller, user_id)
+
+
+@router.post("/api/staff/{user_id}/grant", responses={200: {"model": StaffGrant}, 201: {"model": StaffGrant}})
+@requires("staff:manage", step_up=True)
+async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUID, body: GrantRequest) -> Response:
+    """200 when the person holds the role now, 201 when the grant waits for a second platform_admin."""
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+    wanted = Office(body.role, body.campus_id, body.hub_id)
+
+    async def grant(uow: UnitOfWork) -> UUID | None:
+        return await grant_role(uow, caller, user_id, wanted, now=now)
+
+    grant_id = await dependencies.database.transact(acting_as=DECIDING, work=grant)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        if grant_id is None:
+            return ok(request, await find_granted(uow, user_id, body.role))
+        return ok(request, await find_grant_shown(uow, grant_id, now=now), status=201)
+
+
+@router.post("/api/staff/{user_id}/revoke", responses={200: {"model": StaffMember}})
+@requires("staff:manage", step_up=True)
+async def revoke_role_route(
+    request: Request, caller: CurrentCaller, user_id: UUID, body: RevocationRequest
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+
+    async def revoke(uow: UnitOfWork) -> Ended | None:
+        return await revoke_role(uow, caller, user_id, body.role, now=now)
+
+    ended = await dependencies.database.transact(acting_as=DECIDING, work=revoke)
+    if ended is not None:
+        believe_no_more(dependencies, user_id, ended.revocation, now)
+    return await _answer_member(request, caller, user_id)
+
+
+@router.post("/api/staff/{user_id}/suspend", responses={200: {"model": StaffMember}})
+@requires("staff:manage", step_up=True)
+async def suspend_person_route(
+    request: Request, caller: CurrentCaller, user_id: UUID, body: SuspensionOfPersonRequest | None = None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+
+    async def suspend(uow: UnitOfWork) -> Ended | None:
+        return await suspend_person(uow, caller, user_id, body.reason if body else None, now=now)
+
+    ended = await dependencies.database.transact(acting_as=DECIDING, work=suspend)
+    if ended is not None:
+        believe_no_more(dependencies, user_id, ended.revocation, now)
+    return await _answer_member(request, caller, user_id)
+
+
+@router.post("/api/staff/{user_id}/reinstate", responses={200: {"model": StaffMember}})
+@requires("staff:manage", step_up=True)
+async def reinstate_person_route(
+    request: Request, caller: CurrentCaller, user_id: UUID, body: SuspensionOfPersonRequest | None = None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+
+    async def reinstate(uow: UnitOfWork) -> None:
+        await reinstate_person(uow, caller, user_id, body.reason if body else None, now=now)
+
+    await dependencies.database.transact(acting_as=DECIDING, work=reinstate)
+    return await _answer_member(request, caller, user_id)
+
+
+@router.get("/api/staff-grants", responses={200: {"model": list[StaffGrant]}})
+@requires("staff:read")
+async def list_grants_route(
+    request: Request,
+    caller: CurrentCaller,
+    page: Page,
+    status: Literal["prepared", "approved", "rejected", "expired"] | None = None,
+    user_id: PersonId = None,
+) -> Response:
+    """The grants that needed a second platform_admin."""
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        shown, total = await page_of_grants(
+            uow, status, user_id, now=now, descending=page.descending, limit=page.limit, offset=page.offset
+        )
+    return ok(request, shown, **page.meta(total))
+
+
+@router.get("/api/staff-grants/{grant_id}", responses={200: {"model": StaffGrant}})
+@requires("staff:read")
+async def read_grant_route(request: Request, caller: CurrentCaller, grant_id: UUID) -> Response:
+    return await _answer_grant(request, caller, grant_id)
+
+
+@router.post("/api/staff-grants/{grant_id}/approve", responses={200: {"model": StaffGrant}})
+@requires("staff:manage", step_up=True)
+async def approve_grant_route(
+    request: Request, caller: CurrentCaller, grant_id: UUID, body: GrantDecisionRequest | None = None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+
+    async def approve(uow: UnitOfWork) -> None:
+        await approve_staff_grant(uow, caller, grant_id, now=now)
+
+    await dependencies.database.transact(acting_as=DECIDING, work=approve)
+    return await _answer_grant(request, caller, grant_id)
+
+
+@router.post("/api/staff-grants/{grant_id}/reject", responses={200: {"model": StaffGrant}})
+@requires("staff:manage", step_up=True)
+async def reject_grant_route(
+    request: Request, caller: CurrentCaller, grant_id: UUID, body: GrantDecisionRequest | None = None
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+
+    async def reject(uow: UnitOfWork) -> None:
+        await reject_staff_grant(uow, caller, grant_id, now=now)
+
+    await dependencies.database.transact(acting_as=DECIDING, work=reject)
+    return await _answer_grant(request, caller, grant_id)
+
+
+@router.get("/api/staff-acts", responses={200: {"model": list[StaffAct]}})
+@requires("staff:read")
+async def list_acts_route(
+    request: Request,
+    caller: CurrentCaller,
+    page: Page,
+    actor_id: Annotated[UUID | None, Query(alias="actorId")] = None,
+    subject_id: Annotated[UUID | None, Query(alias="subjectId")] = None,
+    act: Annotated[QueryText | None, Query(max_length=60)] = None,
+) -> Response:
+    """What staff did, newest first; nothing of it is ever changed."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        shown, total = await page_of_acts(
+            uow, actor_id, subject_id, act, descending=page.descending, limit=page.limit, offset=page.offset
+        )
+    return ok(request, shown, **page.meta(total))
+
+
+async def _answer_member(request: Request, caller: Caller, user_id: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        return ok(request, await find_member(uow, user_id))
+
+
+async def _answer_grant(request: Request, caller: Caller, grant_id: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        return ok(request, await find_grant_shown(uow, grant_id, now=dependencies.clock.now()))

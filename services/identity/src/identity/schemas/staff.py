@@ -1,0 +1,93 @@
+"""Bodies and answers of staff, their grants and the trail of their acts."""
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import StringConstraints
+
+from common.schemas import RequestBody, ResponseShape
+
+# Merchants come to be by an application, buyers by signing up.
+StaffRole = Literal[
+    "hub_agent",
+    "support_agent",
+    "campus_admin",
+    "finance_maker",
+    "finance_checker",
+    "ops_oncall",
+    "auditor",
+    "platform_admin",
+]
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class GrantRequest(RequestBody):
+    """`campusId` for a campus_admin, `hubId` for a hub_agent, neither for the others."""
+
+    role: StaffRole
+    campus_id: UUID | None = None
+    hub_id: UUID | None = None
+
+
+class RevocationRequest(RequestBody):
+    role: StaffRole
+
+
+class SuspensionOfPersonRequest(RequestBody):
+    reason: Reason | None = None
+
+
+class GrantDecisionRequest(RequestBody):
+    """Nothing: the path tells the grant."""
+
+
+class StaffOffice(ResponseShape):
+    role: StaffRole
+    campus_id: UUID | None
+    hub_id: UUID | None
+    since: str
+
+
+class StaffMember(ResponseShape):
+    """`roles` are all that the person holds, `offices` those of staff with their place."""
+
+    id: UUID
+    full_name: str | None
+    email: str
+    role: str
+    roles: list[str]
+    offices: list[StaffOffice]
+    has_second_factor: bool
+    suspended: bool
+    suspended_at: str | None
+    suspended_by: UUID | None
+    suspension_reason: str | None
+    created_at: str
+
+
+class StaffGrant(ResponseShape):
+    """`granted` needed nobody else and has no id; `prepared` waits for a second platform_admin until `expiresAt`."""
+
+    id: UUID | None
+    user_id: UUID
+    role: StaffRole
+    campus_id: UUID | None
+    hub_id: UUID | None
+    status: Literal["granted", "prepared", "approved", "rejected", "expired"]
+    prepared_by: UUID | None
+    prepared_at: str
+    expires_at: str | None
+    decided_by: UUID | None
+    decided_at: str | None
+
+
+class StaffAct(ResponseShape):
+    """One line of the trail. No actor: an operator at the machine, or the first start."""
+
+    id: UUID
+    actor_id: UUID | None
+    act: str
+    subject_kind: str
+    subject_id: UUID
+    detail: dict[str, Any]
+    created_at: str

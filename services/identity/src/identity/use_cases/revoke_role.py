@@ -1,0 +1,42 @@
+"""Take a role of staff away."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.caller import Caller
+from common.database import UnitOfWork
+from identity.domain.errors import LastAdmin, OwnOffice
+from identity.domain.staff import ADMIN
+from identity.store import staff
+from identity.use_cases.begin_staff_change import begin_staff_change
+from identity.use_cases.end_sessions import Ended, end_sessions
+from identity.use_cases.withdraw_grants_of import withdraw_grants_of
+
+
+async def revoke_role(uow: UnitOfWork, caller: Caller, user_id: UUID, role: str, *, now: datetime) -> Ended | None:
+    """A person does not hold the role any more; what tokens say otherwise is revoked everywhere, and they sign in again.
+
+    None when they did not hold it: nothing changes. Raises NotFound, OwnOffice (403), and LastAdmin, NoLongerAppointing (409).
+    """
+    person = await begin_staff_change(uow, caller, user_id)
+    if role == ADMIN and role in person.roles and not await staff.are_there_other_admins(uow, user_id):
+        raise LastAdmin
+    if user_id == caller.id:
+        raise OwnOffice
+    held = person.office(role)
+    if held is None:
+        return None
+    await staff.end_office(uow, user_id, role)
+    if role == ADMIN:
+        await withdraw_grants_of(uow, user_id, by=caller.id, now=now)
+    detail = {"role": role, "campusId": held.campus_id, "hubId": held.hub_id}
+    await staff.record_act(
+        uow,
+        actor_id=caller.id,
+        act="role_revoked",
+        subject_kind="person",
+        subject_id=user_id,
+        detail={name: str(value) for name, value in detail.items() if value is not None},
+        now=now,
+    )
+    return await end_sessions(uow, user_id, because="role_revoked", now=now)
