@@ -57,12 +57,8 @@ class _Issuer:
     trusted: TrustedIssuer | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Verified:
-    caller: Caller
-    until: datetime
-    keys: KeySource
-    kid: str | None
+# Who it is, until when that is believed, and by which key. A tuple: this is opened at every request.
+_Verified = tuple[Caller, datetime, KeySource, str | None]
 
 
 class TokenVerifier:
@@ -94,12 +90,13 @@ class TokenVerifier:
         issuer ProfileMissing or Unavailable."""
         now = self._clock.now()
         verified = self._verified.get(token)
-        if verified is None or now >= verified.until:
+        if verified is None or now >= verified[1]:
             verified = await self._verify(token, now)
             self._keep(token, verified)
-        if self.revocations.cover(verified.caller):
+        caller = verified[0]
+        if self.revocations.cover(caller):
             raise Unauthorized("The session was ended. Sign in again.")
-        return verified.caller
+        return caller
 
     async def renew_keys_once(self) -> None:
         """Asks the issuers for their keys, and forgets what was verified with one that is gone."""
@@ -107,7 +104,7 @@ class TokenVerifier:
             if isinstance(issuer.keys, KeySet):
                 older_than = RENEW_FOREIGN_KEYS_SECONDS if issuer.trusted else RENEW_KEYS_EVERY_SECONDS / 2
                 await issuer.keys.refresh(older_than)
-        gone = [token for token, verified in self._verified.items() if not verified.keys.holds(verified.kid)]
+        gone = [token for token, (_, _, keys, kid) in self._verified.items() if not keys.holds(kid)]
         for token in gone:
             del self._verified[token]
 
@@ -128,9 +125,8 @@ class TokenVerifier:
             _judge_times(read.claims, stranger.issued_at, stranger.expires_at, now)
             caller = caller_named(stranger, await self.standings.find(token, stranger))
         expires_at = caller.expires_at or now
-        return _Verified(
-            caller, min(now + timedelta(seconds=CACHE_SECONDS), expires_at + LEEWAY), issuer.keys, read.kid
-        )
+        until = min(now + timedelta(seconds=CACHE_SECONDS), expires_at + LEEWAY)
+        return caller, until, issuer.keys, read.kid
 
     def _keep(self, token: str, verified: _Verified) -> None:
         self._verified[token] = verified
