@@ -1,4 +1,5 @@
 import asyncio
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import asyncpg
@@ -9,6 +10,7 @@ from common.ids import new_id
 from contracts.payments import ChargeDisputed, EscrowRefunded, RefundSettled
 from contracts.permissions import permissions_of
 from orders.domain.news import NewsBeforeItsTime
+from orders.timers import fire_timers_once
 
 COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
 
@@ -71,6 +73,16 @@ async def test_the_buyer_disputes_a_paid_order_once_and_it_waits_for_staff(marke
     for headers in strangers:
         shown = await market.service.client.get(f"/api/orders/{order['id']}/dispute", headers=headers)
         assert shown.status_code == 404
+
+
+async def test_a_delivery_that_nobody_proved_in_time_is_disputed_and_resolved_as_any_other(market):
+    order = await market.paid()
+    await market.post(order, "dispatch", market.as_merchant())
+    market.clock.advance(timedelta(days=14))
+    assert await fire_timers_once(market.service.dependencies) == 1
+    shown = await market.service.client.get(f"/api/orders/{order['id']}/dispute", headers=market.as_buyer())
+    assert (shown.json()["data"]["cause"], shown.json()["data"]["details"]) == ("pin_window", None)
+    assert (await decide(market, await prepared(market, order, "vendor"))).json()["data"]["status"] == "delivered"
 
 
 async def test_who_may_not_dispute_and_what_is_no_complaint_changes_nothing(market):

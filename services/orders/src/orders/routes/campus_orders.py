@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import Depends, Query
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from common.answers import answers
 from common.http import (
@@ -86,4 +86,4 @@ async def export_orders_of_campuses(request: Request, caller: CurrentCaller, fil
         rows = await list_campus_orders(uow, caller, filters, EXPORT_ROWS_MAX + 1)
     if len(rows) > EXPORT_ROWS_MAX:
         raise ExportTooLong(EXPORT_ROWS_MAX)
-    return Response(csv_of_orders(rows), headers=FILE, media_type="text/csv")
+    return StreamingResponse(csv_of_orders(rows), headers=FILE, media_type="text/csv")

@@ -1,0 +1,70 @@
+"""Who gets what when a dispute is resolved or goods come back."""
+
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common.ids import new_id
+from orders.domain.disputes import refund_of, release_of
+from orders.domain.errors import RefundBeyondOrder, RefundWithoutSplit, SplitWithoutRefund
+from orders.domain.returns import Line, Refunds, Wanted, worth_of
+
+
+@pytest.mark.parametrize(("outcome", "asked", "refund"), [("buyer", None, 100), ("vendor", None, 0), ("split", 99, 99)])
+def test_the_outcome_says_what_goes_back(outcome, asked, refund):
+    assert refund_of(outcome, asked, 100) == refund
+
+
+@pytest.mark.parametrize(
+    ("outcome", "asked", "refusal"),
+    [
+        ("split", None, SplitWithoutRefund),
+        ("split", 0, RefundBeyondOrder),
+        ("split", 100, RefundBeyondOrder),
+        ("buyer", 100, RefundWithoutSplit),
+        ("vendor", 0, RefundWithoutSplit),
+    ],
+)
+def test_a_refund_that_does_not_fit_its_outcome_is_refused(outcome, asked, refusal):
+    with pytest.raises(refusal):
+        refund_of(outcome, asked, 100)
+
+
+@given(total=st.integers(2, 10**12), part=st.floats(0, 1), before=st.floats(0, 1))
+def test_refund_and_release_empty_escrow_and_leave_the_vendor_the_total_less_the_refund(total, part, before):
+    refund, released = int(total * part), int(total * before)
+    held = total - released
+    release = release_of(refund, held)
+    from_held = min(refund, held)
+    assert held - from_held - release == 0
+    assert released - (refund - from_held) + release == total - refund
+
+
+@given(
+    lines=st.lists(st.tuples(st.integers(1, 99), st.integers(1, 10**9)), min_size=1, max_size=5),
+    fee=st.integers(0, 10**6),
+    split=st.floats(0, 0.999),
+    choices=st.randoms(use_true_random=False),
+)
+def test_goods_that_come_back_bit_by_bit_are_worth_the_whole_order_and_never_a_kobo_more(lines, fee, split, choices):
+    total = sum(quantity * price for quantity, price in lines) + fee
+    otherwise = int((total - 1) * split)
+    order: dict[UUID, Line] = {new_id(): Line(quantity, price, 0, 0) for quantity, price in lines}
+    sent = 0
+    while True:
+        left = [(item_id, line) for item_id, line in order.items() if line.left]
+        item_id, line = choices.choice(left)
+        quantity = choices.randint(1, line.left)
+        worth = worth_of(total, [Wanted(item_id, quantity)], order, Refunds(sent, otherwise))
+        assert worth.refund_minor >= 0
+        if not worth.everything and otherwise == 0:
+            assert worth.refund_minor == quantity * line.unit_price_minor
+        sent += worth.refund_minor
+        assert sent + otherwise <= total
+        order[item_id] = Line(line.quantity, line.unit_price_minor, 0, line.returned + quantity)
+        if worth.everything:
+            break
+    assert not any(line.left for line in order.values())
+    assert sent + otherwise == total
