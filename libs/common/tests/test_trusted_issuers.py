@@ -11,6 +11,8 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 import pytest
 import pytest_asyncio
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -22,7 +24,7 @@ from common.problems import Forbidden, Problem, TokenExpired, Unauthorized, Unav
 from common.settings import ServiceSettings
 from common.standings import STANDING_PATH, IdentityStandings, PersonOfOurs
 from common.tokens import TokenVerifier
-from common.verification_keys import KeySet
+from common.verification_keys import KeySet, public_keys_of
 
 from .forging import (
     OUR_ISSUER,
@@ -420,3 +422,24 @@ def test_where_nobody_else_is_believed_nothing_is_set() -> None:
     assert settings_with("[]").identity_address == "http://identity:1"
     told = ServiceSettings(**SETTINGS, identity_url="http://elsewhere:2")  # type: ignore[arg-type]
     assert told.identity_address == "http://elsewhere:2"
+
+
+def test_a_published_key_is_used_by_the_algorithms_that_fit_it_and_no_others() -> None:
+    weak = rsa.generate_private_key(65537, 1024).public_key()
+    entries = {entry["kid"]: entry for entry in THEIRS.jwks()["keys"] if isinstance(entry, dict)}
+    uses: dict[str, tuple[Any, set[str]]] = {
+        "its own algorithm": (entries["ec"], {"ES256"}),
+        "no algorithm named": (without(entries["rsa"], "alg"), {"RS256", "PS256"}),
+        "an algorithm of another kind": ({**entries["ec"], "alg": "RS256"}, set()),
+        "another curve": ({**entries["ec"], "crv": "P-384", "alg": "ES384"}, set()),
+        "an algorithm that is not trusted": ({**entries["rsa"], "alg": "RS512"}, set()),
+        "a point off the curve": ({**entries["ec"], "y": entries["ec"]["x"]}, set()),
+        "for encryption": ({**entries["ec"], "use": "enc"}, set()),
+        "a secret": (entries["oct"], set()),
+        "a weak key": ({**RSAAlgorithm.to_jwk(weak, as_dict=True), "kid": "weak", "alg": "RS256"}, set()),
+        "no name": (without(entries["ec"], "kid"), set()),
+        "a name that is no text": ({**entries["ec"], "kid": 1}, set()),
+        "nothing": (None, set()),
+    }
+    for case, (entry, algorithms) in uses.items():
+        assert (case, set(public_keys_of(entry, ["EdDSA", "ES256", "ES384", "RS256", "PS256"]))) == (case, algorithms)

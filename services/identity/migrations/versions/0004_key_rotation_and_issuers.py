@@ -16,7 +16,13 @@ depends_on = None
 
 STATEMENTS = (
     "ALTER TABLE signing_keys ADD COLUMN signs_from timestamptz, ADD COLUMN retired_at timestamptz, ADD COLUMN retired_because text",
-    "UPDATE signing_keys SET signs_from = created_at",
+    # A previous key has to stand before the current one, whatever their births say.
+    """
+    UPDATE signing_keys k SET signs_from = CASE k.state
+        WHEN 'current' THEN k.created_at
+        ELSE least(k.created_at, (SELECT created_at FROM signing_keys WHERE state = 'current') - interval '1 second')
+    END
+    """,
     "DROP INDEX signing_keys_one_current",
     """
     ALTER TABLE signing_keys

@@ -42,8 +42,9 @@ class StillBelieved:
 
 def states_of(keys: Sequence[ListedKey], now: datetime) -> KeyStates:
     """Which of the published keys signs now."""
-    begun = sorted((key for key in keys if key.signs_from <= now), key=lambda key: key.signs_from, reverse=True)
-    waiting = sorted((key for key in keys if key.signs_from > now), key=lambda key: key.signs_from)
+    oldest_first = sorted(keys, key=lambda key: (key.signs_from, key.kid))
+    begun = [key for key in reversed(oldest_first) if key.signs_from <= now]
+    waiting = [key for key in oldest_first if key.signs_from > now]
     return KeyStates(tuple(waiting), begun[0] if begun else None, tuple(begun[1:]))
 
 

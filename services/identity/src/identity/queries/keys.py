@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from common.database import UnitOfWork
 
-_PUBLIC_KEYS: Final = "SELECT public_key FROM signing_keys WHERE retired_at IS NULL ORDER BY signs_from DESC, kid"
+_PUBLIC_KEYS: Final = "SELECT public_key FROM signing_keys WHERE retired_at IS NULL ORDER BY signs_from DESC, kid DESC"
 
 
 async def list_public_keys(uow: UnitOfWork) -> list[Mapping[str, Any]]:

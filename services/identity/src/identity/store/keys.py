@@ -12,7 +12,7 @@ _LOCK_FOUNDATIONS: Final = "SELECT pg_advisory_xact_lock(hashtextextended('found
 # The newest that may sign; were all of them of the future, by a clock that was set back, the first of these.
 _CURRENT_KEY: Final = """
 SELECT kid, private_key_sealed FROM signing_keys WHERE retired_at IS NULL
-ORDER BY signs_from <= $1 DESC, abs(extract(epoch FROM signs_from - $1)) LIMIT 1
+ORDER BY signs_from <= $1 DESC, abs(extract(epoch FROM signs_from - $1)), kid DESC LIMIT 1
 """
 _LISTED_KEYS: Final = "SELECT kid, signs_from FROM signing_keys WHERE retired_at IS NULL"
 _RECORD_KEY: Final = """
