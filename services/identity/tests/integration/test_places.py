@@ -65,6 +65,7 @@ async def test_staff_change_their_campus_and_everybody_hears_of_it(staff: Staff)
     assert [row["sequence"] for row in sequences] == [1, 2, 3]
     # A closed campus is seen by nobody but its staff, who open it again.
     assert (await staff.identity.get(LAGOS)).status_code == 404
+    assert (await staff.identity.get(HUB)).status_code == 404
     assert (await staff.patch(LAGOS, {"active": True})).status_code == 200
     assert (await staff.identity.get(LAGOS)).status_code == 200
 

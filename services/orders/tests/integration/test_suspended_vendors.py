@@ -3,7 +3,14 @@
 import pytest
 
 from common.ids import new_id
-from contracts.identity import VendorApproved, VendorChanged, VendorReinstated, VendorSuspended
+from contracts.identity import (
+    CampusChanged,
+    HubChanged,
+    VendorApproved,
+    VendorChanged,
+    VendorReinstated,
+    VendorSuspended,
+)
 
 
 def news(event, market, **more):
@@ -93,3 +100,14 @@ async def test_a_suspension_delivered_again_after_the_reinstatement_changes_noth
     await reinstate(market, sequence=3)
     await suspend(market, sequence=2, event_id=first.event_id)
     assert await is_suspended(market) is False
+
+
+async def test_nothing_is_delivered_to_a_hub_of_a_closed_campus(market):
+    product_id, hub_id, campus_id = await market.sell(), new_id(), new_id()
+    hub = HubChanged(hub_id=hub_id, campus_id=campus_id, name="Gate", delivery_fee_minor=0, active=True)
+    await market.service.hear(hub)
+    for active, status in ((True, 201), (False, 422), (True, 201)):
+        await market.service.hear(CampusChanged(campus_id=campus_id, name="Lagos", active=active))
+        answer = await market.checkout(product_id, hubId=str(hub_id))
+        assert answer.status_code == status
+    assert await market.stock_of(product_id) == 8

@@ -20,8 +20,10 @@ SELECT id, campus_id, name, address, delivery_fee_minor, active, revision, creat
 WHERE campus_id = $4 AND active AND ($1::timestamptz IS NULL OR (created_at, id) > ($1, $2::uuid))
 ORDER BY created_at, id LIMIT $3
 """
+# Whoever does not see a closed campus does not see its hubs.
 _HUB: Final = """
-SELECT id, campus_id, name, address, delivery_fee_minor, active, revision, created_at FROM hubs WHERE id = $1
+SELECT id, campus_id, name, address, delivery_fee_minor, active, revision, created_at FROM hubs
+WHERE id = $1 AND EXISTS (SELECT FROM campuses WHERE campuses.id = hubs.campus_id)
 """
 
 

@@ -27,6 +27,7 @@ LEFT JOIN products AS product ON product.id = wanted.id AND product.removed_at I
 LEFT JOIN vendors AS vendor ON vendor.id = product.vendor_id
 LEFT JOIN flash_sales AS sale ON sale.product_id = product.id AND sale.starts_at <= $6 AND sale.ends_at > $6
 LEFT JOIN hubs AS hub ON hub.id = $2 AND hub.active
+    AND NOT EXISTS (SELECT FROM campuses AS closed WHERE closed.id = hub.campus_id AND NOT closed.active)
 LEFT JOIN orders AS standing ON standing.buyer_id = $4 AND standing.idempotency_key = $5
 """
 
