@@ -246,6 +246,15 @@ async def test_goods_come_back_within_seven_days_of_delivery_and_not_later(marke
     assert (await decide(market, request)).status_code == 200
 
 
+async def test_what_staff_released_without_a_delivery_may_come_back_as_long(market):
+    order = await market.paid()
+    await market.release(order)
+    assert (await market.show(order))["returnDueAt"] == "2026-01-12T12:00:00.000Z"
+    market.clock.advance(timedelta(days=6))
+    assert (await approved(market, order, 1))["refundMinor"] == order["totalMinor"]
+    assert await market.status_of(order) == "refunded"
+
+
 @pytest.mark.parametrize("state", ["Processing", "paid_escrow", "dispatched", "disputed", "refund_pending"])
 async def test_only_what_was_delivered_can_be_returned(market, state):
     order = await market.ordered()
