@@ -129,6 +129,8 @@ async def test_somebody_of_the_school_is_nobody_before_create_user_and_a_buyer_a
     await create_user(market, system, user_id)
     for client in (market.http, behind):
         assert await asked(client, token) == (200, None)
+    # What the services ask about somebody is no door of the edge.
+    assert await asked(market.http, token, "/internal/standings/current") == (404, "RESOURCE_NOT_FOUND")
     # The edge counts the person, by the tier of what our service says they are.
     answer = await market.http.get(ORDERS, headers={"Authorization": f"Bearer {token}"})
     assert answer.headers["RateLimit-Limit"] == "100000"
@@ -215,3 +217,6 @@ async def test_a_rotation_is_a_command_and_nobody_notices_it(market, people, sys
     assert system.command("identity", "retire-keys", "--now")[0] == 64
     for person in (people.buyer, people.vendor):
         assert (await market.http.get("/api/profiles/current", headers=person.headers)).status_code == 200
+    tag = (await market.http.get("/.well-known/jwks.json")).headers["etag"]
+    unchanged = await market.http.get("/.well-known/jwks.json", headers={"If-None-Match": tag})
+    assert (unchanged.status_code, unchanged.content) == (304, b"")

@@ -247,6 +247,19 @@ async def test_logging_out_ends_the_session_with_all_its_tokens_everywhere_and_f
     assert (await identity.get(PROFILE, token=other)).status_code == 200
 
 
+async def test_logging_out_everywhere_ends_what_was_signed_before_whoever_signed_it(elsewhere: Elsewhere) -> None:
+    identity, user_id = elsewhere.identity, new_id()
+    await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
+    here, there = elsewhere.token(SCHOOL, user_id), elsewhere.token(SCHOOL, user_id, session_id="another")
+    identity.clock.advance(timedelta(seconds=1))
+    answer = await identity.post("/api/auth/logout-all", token=here)
+    assert (answer.status_code, answer.json()["data"]) == (200, {"sessionsEnded": 1})
+    for refused in (here, there):
+        assert (await identity.get(PROFILE, token=refused)).status_code == 401
+    again = elsewhere.token(SCHOOL, user_id, session_id="a third")
+    assert (await identity.get(PROFILE, token=again)).status_code == 200
+
+
 async def test_sessions_of_an_issuer_that_is_no_longer_trusted_end(elsewhere: Elsewhere) -> None:
     identity, user_id, club_id = elsewhere.identity, new_id(), uuid5(uuid5(NAMESPACE_URL, CLUB), "7")
     await elsewhere.create_user(user_id, "tola@unilag.edu.ng")

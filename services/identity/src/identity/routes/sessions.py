@@ -121,6 +121,7 @@ async def log_out_everywhere_route(
     dependencies: Dependencies = dependencies_of(request)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+        await hold_foreign_session(uow, caller, dependencies.staff_issuers)
         ended = await end_sessions(uow, caller.id, because="logged_out_everywhere", now=now)
     believe_no_more(dependencies, caller.id, ended.revocation, now)
     return ok(request, {"sessionsEnded": ended.count})
