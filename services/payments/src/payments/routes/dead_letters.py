@@ -9,9 +9,10 @@ from starlette.responses import Response
 
 from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
 from payments.dependencies import Dependencies
-from payments.queries import page_of_dead_webhooks
+from payments.queries.dead_webhooks import page_of_dead_webhooks
 from payments.routes.listing import listed
-from payments.schemas import DeadWebhook, Replayed, answers
+from payments.schemas.answers import answers
+from payments.schemas.webhooks import DeadWebhook, Replayed
 from payments.use_cases.replay_webhook import replay_webhook
 
 router = guarded_router(tags=["dead letters"])

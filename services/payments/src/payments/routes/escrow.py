@@ -7,7 +7,8 @@ from starlette.responses import Response
 
 from common.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
 from payments.dependencies import Dependencies
-from payments.schemas import Released, ReleaseRequest, answers
+from payments.schemas.answers import answers
+from payments.schemas.escrow import Released, ReleaseRequest
 from payments.use_cases.release_by_staff import release_by_staff
 
 router = guarded_router(tags=["escrow"])

@@ -8,9 +8,12 @@ from starlette.responses import Response
 
 from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, requires
 from payments.dependencies import Dependencies
-from payments.queries import page_of_accounts, page_of_quarantined_charges, page_of_transactions
+from payments.queries.ledger import page_of_accounts, page_of_transactions
+from payments.queries.quarantine import page_of_quarantined_charges
 from payments.routes.listing import listed
-from payments.schemas import LedgerAccount, QuarantinedCharge, Transaction, answers
+from payments.schemas.answers import answers
+from payments.schemas.ledger import LedgerAccount, Transaction
+from payments.schemas.quarantine import QuarantinedCharge
 
 router = guarded_router(tags=["ledger"])
 

@@ -12,9 +12,11 @@ from common.idempotency import IdempotencyKey
 from payments.dependencies import Dependencies
 from payments.domain.callbacks import is_allowed_callback
 from payments.domain.errors import CallbackNotAllowed
-from payments.queries import find_payment, find_reward_balance, intent_view, page_of_payments
+from payments.queries.ledger import find_reward_balance
+from payments.queries.payments import find_payment, intent_view, page_of_payments
 from payments.routes.listing import listed
-from payments.schemas import Intent, IntentRequest, Payment, RewardBalance, answers
+from payments.schemas.answers import answers
+from payments.schemas.payments import Intent, IntentRequest, Payment, RewardBalance
 from payments.use_cases.prepare_intent import PaymentAsked
 from payments.use_cases.start_payment import start_payment
 

@@ -11,7 +11,8 @@ from common.problems import ValidationFailed
 from payments.dependencies import Dependencies
 from payments.domain.signature import is_signed
 from payments.measures import WEBHOOKS_ACCEPTED, WEBHOOKS_REFUSED
-from payments.schemas import WebhookReceived, answers
+from payments.schemas.answers import answers
+from payments.schemas.webhooks import WebhookReceived
 from payments.use_cases.accept_webhook import accept_webhook
 
 BODY_BYTES_MAX: Final = 1024 * 1024

@@ -1,0 +1,62 @@
+"""Payments of a buyer."""
+
+from typing import Any, Final
+from uuid import UUID
+
+import asyncpg
+
+from common.clock import iso, iso_or_none
+from common.database import UnitOfWork
+from common.http import OffsetPage
+from common.problems import NotFound
+from payments.queries.pages import Page, ordered
+
+_PAYMENT: Final = """
+SELECT id, order_id, reference, amount_minor, currency, status, channel, created_at, paid_at FROM payment_intents
+"""
+# The caller's own and, for staff, everybody's: stated here for the planner, held by the row policy in any case.
+_OWN: Final = "(buyer_id = app_user_id() OR app_may('ledger:read'))"
+
+
+async def page_of_payments(uow: UnitOfWork, page: OffsetPage) -> Page:
+    total = await uow.fetch_value(f"SELECT count(*) FROM payment_intents WHERE {_OWN}")
+    order = ordered(page, {"created_at": "created_at"}, "id")
+    rows = await uow.fetch(f"{_PAYMENT} WHERE {_OWN} {order} LIMIT $1 OFFSET $2", page.limit, page.offset)
+    return [_payment(row) for row in rows], total
+
+
+async def find_payment(uow: UnitOfWork, payment_id: UUID) -> dict[str, Any]:
+    """Raises NotFound."""
+    row = await uow.fetch_row(f"{_PAYMENT} WHERE id = $1", payment_id)
+    if row is None:
+        raise NotFound
+    return _payment(row)
+
+
+def _payment(row: asyncpg.Record) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "orderId": row["order_id"],
+        "reference": row["reference"],
+        "amountMinor": row["amount_minor"],
+        "currency": row["currency"],
+        "status": row["status"],
+        "channel": row["channel"],
+        "createdAt": iso(row["created_at"]),
+        "paidAt": iso_or_none(row["paid_at"]),
+    }
+
+
+def intent_view(intent: asyncpg.Record) -> dict[str, Any]:
+    """The answer to `POST /api/payments/intent` (section 7)."""
+    return {
+        "id": intent["id"],
+        "orderId": intent["order_id"],
+        "reference": intent["reference"],
+        "amountMinor": intent["amount_minor"],
+        "currency": intent["currency"],
+        "status": intent["status"],
+        "authorizationUrl": intent["authorization_url"],
+        "accessCode": intent["access_code"],
+        "expiresAt": iso(intent["expires_at"]),
+    }

@@ -1,0 +1,14 @@
+"""Release of escrow by staff."""
+
+from common.schemas import PositiveKobo, RequestBody, ResponseShape
+
+
+class ReleaseRequest(RequestBody):
+    """`POST /api/orders/:id/release`."""
+
+    amount_minor: PositiveKobo
+
+
+class Released(ResponseShape):
+    released_minor: int
+    remaining_locked_minor: int

@@ -1,0 +1,28 @@
+"""The book."""
+
+from uuid import UUID
+
+from pydantic import Field
+
+from common.schemas import ResponseShape
+
+
+class LedgerEntry(ResponseShape):
+    account: str
+    amount_minor: int = Field(description="Kobo, debit positive.")
+
+
+class Transaction(ResponseShape):
+    id: UUID
+    type: str
+    posting_key: str
+    currency: str
+    created_at: str
+    entries: list[LedgerEntry]
+
+
+class LedgerAccount(ResponseShape):
+    account: str
+    currency: str
+    balance_minor: int = Field(description="The sum of the entries in kobo, debit positive.")
+    side: str = Field(description="Where the balance normally stands.")

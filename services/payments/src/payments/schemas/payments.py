@@ -1,0 +1,44 @@
+"""Payments of a buyer (contract section 7)."""
+
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from common.schemas import RequestBody, ResponseShape
+
+
+class IntentRequest(RequestBody):
+    """`POST /api/payments/intent`. The amount comes from the order."""
+
+    order_id: UUID
+    channel: Literal["card", "ussd", "bank_transfer"] | None = None
+    callback_url: str | None = Field(default=None, min_length=1, max_length=2_048)
+
+
+class Intent(ResponseShape):
+    id: UUID
+    order_id: UUID
+    reference: str
+    amount_minor: int
+    currency: str
+    status: str
+    authorization_url: str | None
+    access_code: str | None
+    expires_at: str
+
+
+class Payment(ResponseShape):
+    id: UUID
+    order_id: UUID
+    reference: str
+    amount_minor: int
+    currency: str
+    status: str
+    channel: str | None
+    created_at: str
+    paid_at: str | None
+
+
+class RewardBalance(ResponseShape):
+    balance_minor: int
