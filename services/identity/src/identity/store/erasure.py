@@ -1,4 +1,3 @@
-
 """What the service knows of a person, taken away. The row of the profile stays, empty."""
 
 from dataclasses import dataclass

@@ -7,13 +7,13 @@ from common.database import Database, UnitOfWork
 from common.problems import ValidationFailed
 from contracts.identity import UserErased
 from identity.credentials.keyed_hashes import KeyedHashes
+from identity.credentials.mailbox_hashes import hash_of_mailbox
 from identity.credentials.passwords import Passwords
 from identity.credentials.patience import Patience
 from identity.domain.errors import PersonStillBound, ProfileMissing, WrongPassword
 from identity.store import accounts, erasure, login_failures
 from identity.use_cases.end_sessions import Ended, end_sessions
 from identity.use_cases.prove_password import Proven, prove_password
-from identity.use_cases.provision_user import hash_of_mailbox
 
 ERASING = ServiceItself("credentials are out of every caller's reach")
 

@@ -8,6 +8,7 @@ from common.database import UnitOfWork
 from common.ids import new_secret
 from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned
 from identity.credentials.keyed_hashes import KeyedHashes
+from identity.credentials.mailbox_hashes import hash_of_mailbox
 from identity.domain.addresses import e164_or_none, is_email, normal_email
 from identity.domain.errors import ProfileMadeMeanwhile
 from identity.domain.institutions import Institution, Institutions
@@ -89,11 +90,6 @@ async def _settle_campus(uow: UnitOfWork, institution: Institution | None, now: 
     if await people.record_campus_once(uow, institution, now):
         uow.publish(CampusChanged(campus_id=institution.campus_id, name=institution.name, active=True))
     return await people.find_campus_id(uow, institution.domain)
-
-
-def hash_of_mailbox(hashes: KeyedHashes, mailbox: str) -> bytes:
-    """What is kept of the mailbox of a person who was erased."""
-    return hashes.of("mailbox", mailbox)
 
 
 async def _judge_token(
