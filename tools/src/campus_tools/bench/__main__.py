@@ -13,6 +13,7 @@ from rich.console import Console
 from campus_tools.bench import report
 from campus_tools.bench.figures import FULL, QUICK, Effort, Row
 from campus_tools.bench.paths import (
+    catalog,
     checkout,
     gateway,
     ledger_post,
@@ -39,6 +40,7 @@ PATHS: dict[str, Callable[[Stage], Awaitable[list[Row]]]] = {
     "purchase": purchase.measure,
     "gateway": gateway.measure,
     "product_page": product_page.measure,
+    "catalog": catalog.measure,
     "tracing": tracing.measure,
     "checkout": checkout.measure,
     "own_orders": own_orders.measure,

@@ -18,10 +18,10 @@ from uuid import UUID
 
 import uvloop
 
-from campus_tools.bench import seeds
+from campus_tools.bench import catalogs, seeds
 from campus_tools.bench.figures import percentile
 from common import ledger
-from common.caller import THE_SERVICE, Caller
+from common.caller import ANONYMOUS, THE_SERVICE, Caller
 from common.cursors import CursorSigner
 from common.database import Database, UnitOfWork
 from common.ids import new_id
@@ -29,12 +29,14 @@ from contracts.permissions import permissions_of
 from orders.domain.orders import Windows
 from orders.domain.quotes import Wish
 from orders.queries.orders import page_of_orders
+from orders.queries.pages import Page
+from orders.queries.products import page_of_products
 from orders.use_cases.place_order import Checkout, place_order
 from payments.domain import postings
 
 Call = Callable[[Database], Awaitable[Any]]
 _BUYER = frozenset({"buyer"})
-_WINDOWS = Windows(timedelta(minutes=15), timedelta(days=3), timedelta(days=14))
+_WINDOWS = Windows(timedelta(minutes=15), timedelta(days=3), timedelta(days=14), timedelta(days=7))
 _SIGNER = CursorSigner("a cursor key for the bench")
 _PAGE = 20
 
@@ -87,6 +89,46 @@ async def own_orders(database: Database, number: int | None = None) -> None:
         raise RuntimeError(f"a page of {len(page.rows)} orders is not what is measured")
 
 
+async def products_first_page(database: Database) -> None:
+    """The newest products."""
+    await _products(database, {})
+
+
+async def products_deep_page(database: Database) -> None:
+    """Page 500 of the newest products by the cursor of the page before, or the middle of a smaller catalog."""
+    if not _DEEP:
+        cursors: list[str] = []
+        page = await _products(database, {})
+        while page.next_cursor is not None and len(cursors) < _DEEP_PAGE - 1:
+            cursors.append(page.next_cursor)
+            page = await _products(database, {}, cursor=page.next_cursor)
+        _DEEP.append(cursors[-1] if page.next_cursor is not None else cursors[len(cursors) // 2])
+    await _products(database, {}, cursor=_DEEP[0])
+
+
+async def products_search(database: Database) -> None:
+    """A search by relevance: words of many names, of few, and mistyped ones."""
+    await _products(database, {"q": random.choice(catalogs.SEARCHES)}, "relevance")
+
+
+async def products_filter(database: Database) -> None:
+    """One category, or a range of prices, newest first."""
+    narrow = {"category": f"category {random.randint(0, 49)}"}
+    cheap = {"minPriceMinor": 1_000_000, "maxPriceMinor": random.choice((1_100_000, 3_000_000))}
+    await _products(database, random.choice((narrow, cheap)))
+
+
+async def _products(
+    database: Database, filters: dict[str, Any], sort: str = "newest", cursor: str | None = None
+) -> Page:
+    page = await page_of_products(database, _SIGNER, ANONYMOUS, filters, sort, _PAGE, cursor)
+    if not page.rows:
+        raise RuntimeError(f"nothing found by {filters}")
+    return page
+
+
+_DEEP_PAGE = 500
+_DEEP: list[str] = []
 _CHECKOUT_BUYER = buyer(seeds.BUYER.id)
 _BUYERS = {number: buyer(seeds.buyer_id(number)) for number in range(1, seeds.BUYERS + 1)}
 CALLS: dict[str, Call] = {
@@ -94,6 +136,10 @@ CALLS: dict[str, Call] = {
     "ledger_post": ledger_post,
     "ledger_post_alone": ledger_post_alone,
     "own_orders": own_orders,
+    "products_first_page": products_first_page,
+    "products_deep_page": products_deep_page,
+    "products_search": products_search,
+    "products_filter": products_filter,
 }
 
 

@@ -14,9 +14,11 @@ _LATE_SECONDS = 60.0
 
 
 @asynccontextmanager
-async def calling(stage: Stage, call: str, service: str, *, connections: int = CONNECTIONS) -> AsyncIterator[Run]:
-    """A function that runs the call for some seconds on the bench database of a service."""
-    urls = stage.databases[service]
+async def calling(
+    stage: Stage, call: str, service: str, *, label: str = "", connections: int = CONNECTIONS
+) -> AsyncIterator[Run]:
+    """A function that runs the call for some seconds on the bench database of a service, or on its labelled one."""
+    urls = stage.databases[f"{service} {label}".strip()]
     given = {"API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service}
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "campus_tools.bench.calls", call, str(connections),

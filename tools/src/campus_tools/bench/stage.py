@@ -168,10 +168,10 @@ class Stage:
 
     # Databases
 
-    async def make_database(self, service: str) -> BenchDatabase:
-        """A migrated database for the paths of one service, on the server that the system uses."""
+    async def make_database(self, service: str, label: str = "") -> BenchDatabase:
+        """A migrated database for the paths of one service, on the server that the system uses; with a label, one more."""
         known = service_named(service)
-        name = f"bench_{known.import_name}"
+        name = "_".join(filter(None, ("bench", known.import_name, label)))
         admin_url = self.system.servers.database_url
         connection = await asyncpg.connect(admin_url)
         try:
@@ -187,7 +187,7 @@ class Stage:
         output = (await child.communicate())[0].decode(errors="replace")
         if child.returncode != 0:
             raise BenchFailed(f"the migration of {service} failed:\n{output}")
-        self.databases[service] = made
+        self.databases[f"{service} {label}".strip()] = made
         return made
 
     def _database_urls(self, service: Service, name: str) -> BenchDatabase:

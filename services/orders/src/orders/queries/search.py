@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-# A search with at most so many matches gathers and sorts them all. One with more walks the list in its order and picks what
-# matches, which is dense there. Neither cost grows with the catalog.
-FEW_MATCHES_MAX: Final = 500
+# A search first looks through so many products in the order of the list: a common word fills its page there, and a small catalog
+# is seen to its end. What is rarer is gathered and sorted when it is at most so many, and else, being spread thinly over very much,
+# picked from a walk through the list. None of it grows with the catalog.
+NEAR_PRODUCTS: Final = 1_000
+FEW_MATCHES_MAX: Final = 2_000
 # A word that nobody wrote is read as its two nearest, in at most four places of a search: what a cursor can carry.
 NEAR_WORDS_MAX: Final = 2
 CORRECTED_WORDS_MAX: Final = 4
@@ -112,17 +114,30 @@ def product_statement(
         tiers = {1: sought}
     else:
         named = _FILTERS["q"].format(values.place(names_only))
-        tiers = {1: [*sought, named], 2: [*sought, f"NOT {named}"]}
+        # What stands in the name stands among all words: asking for both would make the planner think that few match.
+        tiers = {1: [*(clause for clause in sought if clause != clauses["q"]), named], 2: [*sought, f"NOT {named}"]}
     parts: list[str] = []
-    few: list[str] = []
+    gathered: list[str] = []
     for tier, wanted in tiers.items():
         if after is not None and tier < after.tier:
             continue
         position = _position(values, sort, after if after is not None and after.tier == tier else None)
-        few.append(_few(tier, sort, [*plain, *wanted, *position]))
-        parts += _both_ways(tier, columns, sort, limit, [*plain, *(f"({one}) IS TRUE" for one in wanted), *position])
+        seen_through = [_opaque(clause) for clause in wanted]
+        gathered.append(_near(tier, columns, sort, limit, [*plain, *position], seen_through))
+        gathered.append(_few(tier, sort, [*plain, *wanted, *position]))
+        parts += _three_ways(tier, columns, sort, limit, [*plain, *seen_through, *position])
     # The parts are run one after the other until the page is full: what comes later costs nothing.
-    return f"WITH {', '.join(few)} {' UNION ALL '.join(parts)} LIMIT {limit}", values.all
+    return f"WITH {', '.join(gathered)} {' UNION ALL '.join(parts)} LIMIT {limit}", values.all
+
+
+def _near(tier: int, columns: str, sort: Sort, limit: int, where: Sequence[str], wanted: Sequence[str]) -> str:
+    """What matches among the next products of the list."""
+    filtered = f" WHERE {' AND '.join(where)}" if where else ""
+    return (
+        f"near_{tier} AS MATERIALIZED (SELECT {columns}, {tier} AS tier FROM (SELECT * FROM shelf{filtered} "
+        f"ORDER BY {sort.order} LIMIT {NEAR_PRODUCTS}) AS shelf WHERE {' AND '.join(wanted)} "
+        f"ORDER BY {sort.order} LIMIT {limit})"
+    )
 
 
 def _few(tier: int, sort: Sort, where: Sequence[str]) -> str:
@@ -133,19 +148,28 @@ def _few(tier: int, sort: Sort, where: Sequence[str]) -> str:
     )
 
 
-def _both_ways(tier: int, columns: str, sort: Sort, limit: int, where: Sequence[str]) -> tuple[str, str]:
-    """The few, sorted; or the walk, in which `IS TRUE` keeps the search's own index out. Only one of them runs."""
-    count = f"(SELECT count(*) FROM few_{tier})"
+def _three_ways(tier: int, columns: str, sort: Sort, limit: int, where: Sequence[str]) -> tuple[str, str, str]:
+    """The full page from nearby; the few, sorted; or the walk along the order's own index. Only one of them runs."""
+    near = f"(SELECT count(*) FROM near_{tier})"
+    few = f"(SELECT count(*) FROM few_{tier})"
+    nearby = f"(SELECT * FROM near_{tier} WHERE {near} = {limit})"
     gathered = (
-        f"(SELECT {columns}, {tier} AS tier FROM (SELECT few_id FROM few_{tier} WHERE {count} <= {FEW_MATCHES_MAX} "
+        f"(SELECT {columns}, {tier} AS tier FROM (SELECT few_id FROM few_{tier} "
+        f"WHERE CASE WHEN {near} < {limit} THEN {few} <= {FEW_MATCHES_MAX} ELSE false END "
         f"ORDER BY few_mark {sort.direction}, few_id {sort.direction} LIMIT {limit}) AS first "
         f"JOIN shelf ON shelf.id = first.few_id ORDER BY {sort.order})"
     )
     walked = (
-        f"(SELECT {columns}, {tier} AS tier FROM shelf WHERE {count} > {FEW_MATCHES_MAX} AND {' AND '.join(where)} "
+        f"(SELECT {columns}, {tier} AS tier FROM shelf "
+        f"WHERE CASE WHEN {near} < {limit} THEN {few} > {FEW_MATCHES_MAX} ELSE false END AND {' AND '.join(where)} "
         f"ORDER BY {sort.order} LIMIT {limit})"
     )
-    return gathered, walked
+    return nearby, gathered, walked
+
+
+def _opaque(clause: str) -> str:
+    """The clause as the planner cannot see through it: it shall neither use its index nor guess how few match."""
+    return f"CASE WHEN {clause} THEN true ELSE false END"
 
 
 def _position(values: Values, sort: Sort, after: Position | None) -> list[str]:
