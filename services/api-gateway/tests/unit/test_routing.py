@@ -113,6 +113,8 @@ def test_tier_4_is_what_the_contract_lists() -> None:
         "POST /api/auth/mfa/passkeys",
         "POST /api/auth/mfa/passkeys/assertion-options",
         "POST /api/auth/mfa/passkeys/verify",
+        # It takes a password.
+        "DELETE /api/profiles/current",
         "POST /api/payments/intent",
         "POST /api/payouts",
         "POST /api/payouts/dispatch",

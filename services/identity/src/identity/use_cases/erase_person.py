@@ -37,12 +37,13 @@ async def erase_person(
     proven = await _prove(database, passwords, patience, hashes, caller, password, now=now)
 
     async def erase(uow: UnitOfWork) -> Ended:
-        standing_hash = await accounts.lock_password_hash(uow, caller.id)
-        if proven is not None and standing_hash != proven.password_hash:
-            raise WrongPassword
+        # The profile before the account, as whoever grants a role or suspends takes them.
         mailbox = await erasure.lock_person(uow, caller.id)
         if mailbox is None:
             raise ProfileMissing
+        standing_hash = await accounts.lock_password_hash(uow, caller.id)
+        if proven is not None and standing_hash != proven.password_hash:
+            raise WrongPassword
         bonds = await erasure.find_bonds(uow, caller.id)
         if bonds.owns_a_vendor or bonds.is_staff:
             raise PersonStillBound(owns_a_vendor=bonds.owns_a_vendor)
