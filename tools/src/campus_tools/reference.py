@@ -6,15 +6,17 @@ python -m campus_tools.reference --check   # ends with status 1 when a file is s
 
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from campus_tools.doors import Door, doors, doors_by_permission
+from common.http import Guard
 from contracts import identity, notifications, operations, orders, payments, payouts
 from contracts.event import Event
-from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK
+from contracts.permissions import MONEY_PERMISSIONS, PERMISSIONS_BY_ROLE, ROLES_BY_RANK
 from contracts.topology import BROADCASTS, PUBLIC, SUBSCRIPTIONS
 
 FOLDER: Final = Path(__file__).parents[3] / "docs" / "reference"
@@ -43,15 +45,61 @@ def _permissions() -> str:
         "# Roles and permissions",
         "",
         NOTE,
-        "The highest role that a person holds is the `role` claim of the token.",
+        "The highest role that a person holds is the `role` claim of the token. What moves money is **bold**: a grant of a role",
+        "with such a permission, and of `platform_admin`, needs a second `platform_admin`.",
         "",
+        "| Role | Permissions |",
+        "|---|---|",
     ]
-    lines += ["| Role | Permissions |", "|---|---|"]
     lines += [
-        f"| `{role}` | {', '.join(f'`{name}`' for name in sorted(PERMISSIONS_BY_ROLE[role]))} |"
+        f"| `{role}` | {', '.join(_permission(name) for name in sorted(PERMISSIONS_BY_ROLE[role]))} |"
         for role in ROLES_BY_RANK
     ]
+    lines += [
+        "",
+        "## What each permission opens",
+        "",
+        "Read from the guards that judge every request before its body. AAL2: a second factor shown within the last 15 minutes.",
+        "A permission without a door widens what its holder sees or may do behind the doors of everybody signed in.",
+        "",
+        "| Permission | Roles | Doors |",
+        "|---|---|---|",
+    ]
+    for permission, opened in doors_by_permission().items():
+        roles = ", ".join(f"`{role}`" for role in ROLES_BY_RANK if permission in PERMISSIONS_BY_ROLE[role])
+        lines.append(f"| {_permission(permission)} | {roles} | {_doors_shown(opened, beside=permission)} |")
+    lines += ["", "## What needs no permission", "", "| For | Doors |", "|---|---|"]
+    others = [door for door in doors() if not door.permissions]
+    for meaning, guard in _WITHOUT_PERMISSION:
+        shown = _doors_shown([door for door in others if door.guard == guard])
+        lines.append(f"| {meaning} | {shown} |")
     return "\n".join(lines) + "\n"
+
+
+_WITHOUT_PERMISSION: Final = (
+    ("everybody signed in; the row policies say what they see", Guard()),
+    ("everybody signed in, AAL2", Guard(step_up=True)),
+    ("anybody; a token that is sent must be good", Guard(anonymous=True)),
+    (
+        "anybody; a token is not looked at (ways in, and webhooks with a signature)",
+        Guard(anonymous=True, ignores_token=True),
+    ),
+    ("the service key", Guard(service_key=True)),
+)
+
+
+def _permission(name: str) -> str:
+    return f"**`{name}`**" if name in MONEY_PERMISSIONS else f"`{name}`"
+
+
+def _doors_shown(opened: Iterable[Door], *, beside: str = "") -> str:
+    """The doors of one line, each with what it asks for besides."""
+    shown = []
+    for door in opened:
+        others = [f"`{name}`" for name in door.permissions if name != beside]
+        asked = [*(["AAL2"] if door.guard.step_up and beside else []), *([f"or {', '.join(others)}"] if others else [])]
+        shown.append(f"`{door.name}`" + (f" ({'; '.join(asked)})" if asked else ""))
+    return "<br>".join(shown)
 
 
 def _events() -> str:

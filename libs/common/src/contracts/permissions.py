@@ -71,6 +71,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "bank_details:read",
             "vendors:read",
             "vendor_applications:read",
+            "campuses:read",
         }
     ),
     "platform_admin": frozenset(

@@ -4,20 +4,18 @@ from uuid import UUID
 
 from fastapi import Request, Response
 
-from common.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, signed_in
+from common.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
 from common.problems import NotFound
 from payouts import queries, schemas
-from payouts.routes.permissions import must_be_allowed_one_of
 from payouts.use_cases.change_bank_details import change_bank_details
 
 router = guarded_router(tags=["bank details"])
 
 
 @router.get("/api/vendors/{id}/bank-details", responses=schemas.enveloped(schemas.BankDetails))
-@signed_in
+@requires_one_of("bank_details:own", "bank_details:read")
 async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """The present details, by the last four digits of the account."""
-    must_be_allowed_one_of(caller, "bank_details:own", "bank_details:read")
     return await _answer(request, caller, id)
 
 

@@ -5,11 +5,20 @@ from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 
-from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires, signed_in
+from common.http import (
+    CurrentCaller,
+    OffsetPage,
+    dependencies_of,
+    guarded_router,
+    offset_page,
+    ok,
+    requires,
+    requires_one_of,
+)
 from common.idempotency import IdempotencyKey
 from common.problems import NotFound
 from payouts import queries, schemas
-from payouts.routes.permissions import must_be_allowed_one_of, vendor_of
+from payouts.routes.permissions import vendor_of
 from payouts.use_cases.dispatch_payouts import DispatchOrder, dispatch_payouts
 from payouts.use_cases.request_payout import request_payout
 
@@ -28,7 +37,7 @@ async def create_payout(request: Request, caller: CurrentCaller, body: schemas.P
 
 
 @router.get("/api/payouts", responses=schemas.enveloped(list[schemas.Payout]))
-@signed_in
+@requires_one_of("wallet:own", "payouts:read")
 async def list_payouts(
     request: Request,
     caller: CurrentCaller,
@@ -37,17 +46,15 @@ async def list_payouts(
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
 ) -> Response:
     """The merchant's own payouts; finance and auditors see all."""
-    must_be_allowed_one_of(caller, "wallet:own", "payouts:read")
     async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
         payouts, total = await queries.page_of_payouts(uow, page, status, vendor_id)
     return ok(request, payouts, headers=None, **page.meta(total))
 
 
 @router.get("/api/payouts/{id}", responses=schemas.enveloped(schemas.Payout))
-@signed_in
+@requires_one_of("wallet:own", "payouts:read")
 async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """One payout with its latest transfer and the exception that holds it."""
-    must_be_allowed_one_of(caller, "wallet:own", "payouts:read")
     async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
         payout = await queries.find_payout(uow, id)
     if payout is None:

@@ -1,0 +1,340 @@
+"""Roles and doors tell one story: the table of permissions, the guards, the gateway's route table and the contract's 'Who'.
+
+Every door of every service is knocked at by everybody. Guards are judged before the body, so no database is needed for it: a
+caller who was let in finds a service without dependencies, which is anything but a 401 or 403.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from api_gateway.routes import ROUTES
+from api_gateway.routing import Access
+from campus_tools.doors import SERVICES_WITH_DOORS, Door, doors, doors_by_permission, routers_of
+from campus_tools.service_kit import BASE_URL, SERVICE_ROLE_KEY, Issuer, issuing
+from common.clock import ManualClock
+from common.http import HttpContext, create_app
+from common.problems import Problem
+from common.tokens import TokenVerifier
+from common.verification_keys import KeySet
+from contracts.permissions import MONEY_PERMISSIONS, MONEY_ROLES, PERMISSIONS_BY_ROLE, ROLES_BY_RANK, STAFF_ROLES
+
+DOORS = doors()
+# Asked among services, and not routed by the gateway.
+INTERNAL = {"GET /internal/standings/current"}
+EVERYBODY = frozenset(ROLES_BY_RANK)
+FINANCE = {"finance_maker", "finance_checker"}
+
+# The contract's 'Who' (sections 5 to 12), written by hand: a guard that is changed without its contract is noticed here. What
+# remains to the rows ("parties", "own") is for everybody signed in at the door. AAL2 is the list of section 5.
+CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
+    # Section 6
+    "POST /api/orders/checkout": ({"buyer"}, False),
+    "GET /api/orders": (EVERYBODY, False),
+    "GET /api/orders/:id": (EVERYBODY, False),
+    "GET /api/orders/:id/items": (EVERYBODY, False),
+    "POST /api/orders/:id/cancel": (EVERYBODY, False),
+    "POST /api/orders/:id/dispatch": ({"merchant"}, False),
+    "POST /api/orders/:id/verify-delivery": (EVERYBODY, False),
+    "GET /api/orders/:id/delivery-pin": (EVERYBODY, False),
+    "POST /api/orders/:id/delivery-pin/reissue": (EVERYBODY, False),
+    "POST /api/orders/:id/dispute": (EVERYBODY, False),
+    "POST /api/orders/:id/resolve": ({"support_agent"}, False),
+    "POST /api/dispute-resolutions/:id/approve": ({"finance_checker"}, True),
+    "POST /api/dispute-resolutions/:id/reject": ({"finance_checker"}, True),
+    "POST /api/orders/:id/release": ({"finance_checker"}, True),
+    "POST /api/orders/:id/return-requests": (EVERYBODY, False),
+    "GET /api/orders/:id/return-requests": (EVERYBODY, False),
+    "POST /api/return-requests/:id/approve": (EVERYBODY, False),
+    "POST /api/return-requests/:id/reject": (EVERYBODY, False),
+    "GET /api/campus-orders": ({"campus_admin", "support_agent", "auditor"}, False),
+    # Section 7
+    "POST /api/payments/intent": ({"buyer"}, False),
+    "GET /api/payments": (EVERYBODY, False),
+    "GET /api/payments/:id": (EVERYBODY, False),
+    "GET /api/transactions": ({"auditor", *FINANCE}, False),
+    "GET /api/ledger/accounts": ({"auditor", *FINANCE}, False),
+    "GET /api/quarantined-charges": ({"auditor", *FINANCE}, False),
+    "GET /api/rewards/balance": (EVERYBODY, False),
+    "GET /api/dead-letter-webhooks": ({"ops_oncall", "auditor"}, False),
+    "POST /api/dead-letter-webhooks/:id/replay": ({"ops_oncall"}, True),
+    **{f"GET /api/dead-letters/{service}": ({"ops_oncall", "auditor"}, False) for service in SERVICES_WITH_DOORS},
+    **{f"POST /api/dead-letters/{service}/:id/replay": ({"ops_oncall"}, True) for service in SERVICES_WITH_DOORS},
+    # Section 8
+    "GET /api/wallets/current": ({"merchant"}, False),
+    "GET /api/wallets/current/statement": ({"merchant"}, False),
+    "GET /api/vendors/:id/bank-details": ({"merchant", "auditor"}, False),
+    "PUT /api/vendors/:id/bank-details": ({"merchant"}, True),
+    "POST /api/payouts": ({"merchant"}, False),
+    "GET /api/payouts": ({"merchant", "auditor", *FINANCE}, False),
+    "GET /api/payouts/:id": ({"merchant", "auditor", *FINANCE}, False),
+    "POST /api/payouts/dispatch": ({"finance_maker"}, True),
+    "GET /api/payout-exceptions": ({"ops_oncall", "auditor", *FINANCE}, False),
+    "GET /api/payout-exceptions/:id": ({"ops_oncall", "auditor", *FINANCE}, False),
+    # Section 10
+    "GET /api/profiles/current": (EVERYBODY, False),
+    "POST /api/campuses": ({"platform_admin"}, False),
+    "PATCH /api/campuses/:id": ({"campus_admin", "platform_admin"}, False),
+    "POST /api/campuses/:id/hubs": ({"campus_admin", "platform_admin"}, False),
+    "PATCH /api/hubs/:id": ({"campus_admin", "platform_admin"}, False),
+    "POST /api/vendor-applications": (EVERYBODY, False),
+    "POST /api/vendor-applications/:id/approve": ({"campus_admin"}, False),
+    "POST /api/vendor-applications/:id/reject": ({"campus_admin"}, False),
+    "POST /api/vendors/:id/suspend": ({"campus_admin"}, False),
+    "POST /api/vendors/:id/reinstate": ({"campus_admin"}, False),
+    "PATCH /api/vendors/:id": ({"merchant", "platform_admin"}, False),
+    "GET /api/staff": ({"platform_admin", "auditor"}, False),
+    "GET /api/staff/:id": ({"platform_admin", "auditor"}, False),
+    "GET /api/staff-grants": ({"platform_admin", "auditor"}, False),
+    "GET /api/staff-grants/:id": ({"platform_admin", "auditor"}, False),
+    "GET /api/staff-acts": ({"platform_admin", "auditor"}, False),
+    **{
+        f"POST /api/{path}": ({"platform_admin"}, True)
+        for path in (
+            "staff/:id/grant",
+            "staff/:id/revoke",
+            "staff/:id/suspend",
+            "staff/:id/reinstate",
+            "staff-grants/:id/approve",
+            "staff-grants/:id/reject",
+        )
+    },
+    # Section 11
+    **{
+        f"{method} /api/products{path}": ({"merchant"}, False)
+        for method, path in (
+            ("POST", ""),
+            ("PUT", "/:id"),
+            ("PATCH", "/:id"),
+            ("DELETE", "/:id"),
+            ("POST", "/:id/images"),
+        )
+    },
+    "POST /api/flash-sales": ({"merchant", "campus_admin"}, False),
+    "GET /api/carts/current": ({"buyer"}, False),
+    "PUT /api/carts/current/items/:id": ({"buyer"}, False),
+    "POST /api/vendors/:id/reviews": ({"buyer"}, False),
+    "POST /api/products/:id/reviews": ({"buyer"}, False),
+    # Section 12
+    "GET /api/notifications": (EVERYBODY, False),
+    "POST /api/notifications/:id/read": (EVERYBODY, False),
+    "GET /api/notification-delivery-logs": ({"support_agent", "auditor"}, False),
+    "GET /api/alerts": ({"ops_oncall", "auditor"}, False),
+}
+
+# What section 5 gives each role, literally; the table may say it in more words, and gives what other sections name.
+SECTION_5 = {
+    "support_agent": "orders:read orders:cancel returns:decide reviews:moderate tickets:manage disputes:prepare "
+    "notifications:resend",
+    "campus_admin": "vendors:suspend",
+    "finance_maker": "payouts:read payouts:dispatch exceptions:classify reconciliations:prepare bank_details:quarantine "
+    "refunds:prepare quarantine:prepare ledger:read",
+    "finance_checker": "payouts:read reconciliations:approve refunds:approve quarantine:approve disputes:approve "
+    "escrow:release ledger:read",
+    "ops_oncall": "dead_letters:read webhooks:replay payouts:reset exceptions:read exceptions:classify alerts:read",
+    "auditor": "ledger:export",
+    "platform_admin": "staff:manage settings:manage vendors:commission",
+}
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Somebody at the doors: a role alone, at AAL1 or AAL2; without a role nobody, with or without the service key."""
+
+    role: str | None
+    stepped_up: bool
+    authorization: str | None
+    has_service_key: bool = False
+
+
+class _LetIn(Problem):
+    """Told by a service without dependencies: the guard let the caller in."""
+
+    status = 418
+
+
+class _NoDependencies:
+    def __getattr__(self, name: str) -> Any:
+        raise _LetIn
+
+
+@dataclass(frozen=True)
+class Doorstep:
+    """The real applications of the services behind their real guards, and the people before them."""
+
+    clients: dict[str, httpx.AsyncClient]
+    issuer: Issuer
+    clock: ManualClock
+
+    def visitors(self) -> list[Visitor]:
+        shown = [
+            Visitor(role, stepped_up, self.bearer((role,), stepped_up=stepped_up))
+            for role in ROLES_BY_RANK
+            for stepped_up in (False, True)
+        ]
+        return [*shown, Visitor(None, False, None), Visitor(None, False, f"Bearer {SERVICE_ROLE_KEY}", True)]
+
+    def bearer(self, roles: tuple[str, ...], **claims: Any) -> str:
+        # A merchant has a vendor, and staff of a campus their campus: without it even the right role is refused.
+        token = self.issuer.token(uuid4(), roles=roles, vendor_id=UUID(int=1), campus_id=UUID(int=2), **claims)
+        return f"Bearer {token}"
+
+    async def knock(self, door: Door, authorization: str | None) -> tuple[int, str]:
+        headers = {"Authorization": authorization} if authorization else {}
+        path = door.path.replace(":id", str(UUID(int=7)))
+        answer = await self.clients[door.service].request(door.method, path, headers=headers)
+        return answer.status_code, answer.json().get("code", "") if answer.status_code in (401, 403) else ""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def doorstep() -> AsyncIterator[Doorstep]:
+    clock = ManualClock()
+    async with issuing(clock) as issuer:
+        verifier = TokenVerifier(KeySet(issuer.jwks_url, clock), issuer=BASE_URL, clock=clock)
+        context = HttpContext(verifier, clock, BASE_URL, (SERVICE_ROLE_KEY,))
+        clients = {}
+        for service in SERVICES_WITH_DOORS:
+            app = create_app(
+                title=service, routers=routers_of(service), context=context, dependencies=_NoDependencies()
+            )
+            transport = httpx.ASGITransport(app=_Identified(app), raise_app_exceptions=False)
+            clients[service] = httpx.AsyncClient(transport=transport, base_url="http://service")
+        yield Doorstep(clients, issuer, clock)
+        for client in clients.values():
+            await client.aclose()
+
+
+class _Identified:
+    """Gives each request its id, as the outermost layer of a process does."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        scope.setdefault("state", {})["request_id"] = "req_0000000000000000"
+        await self._app(scope, receive, send)
+
+
+def expected(door: Door, visitor: Visitor) -> tuple[int, str] | None:
+    """What the contract's order of checks says: token, permission, step-up. None: let in."""
+    guard = door.guard
+    if guard.ignores_token or (guard.service_key and visitor.has_service_key):
+        return None
+    if guard.service_key or (visitor.role is None and (visitor.has_service_key or not guard.anonymous)):
+        return 401, "AUTH_UNAUTHORIZED"
+    if visitor.role is None:
+        return None
+    wanted = {guard.permission} if guard.permission else set(guard.one_of)
+    if wanted and wanted.isdisjoint(PERMISSIONS_BY_ROLE[visitor.role]):
+        return 403, "AUTH_FORBIDDEN"
+    if guard.step_up and not visitor.stepped_up:
+        return 403, "AUTH_AAL2_REQUIRED"
+    return None
+
+
+@pytest.mark.parametrize("service", SERVICES_WITH_DOORS)
+async def test_every_door_lets_in_whom_the_table_says_and_nobody_else(doorstep: Doorstep, service: str) -> None:
+    visitors = doorstep.visitors()
+    for door in (door for door in DOORS if door.service == service):
+        for visitor in visitors:
+            status, code = await doorstep.knock(door, visitor.authorization)
+            refused = (status, code) if status in (401, 403) else None
+            assert refused == expected(door, visitor), (door.name, visitor.role, visitor.stepped_up, status)
+            assert status not in (404, 405), door.name
+
+
+async def test_a_second_factor_of_sixteen_minutes_ago_opens_no_door_that_needs_one(doorstep: Doorstep) -> None:
+    old = int((doorstep.clock.now() - timedelta(minutes=16)).timestamp())
+    shown = [{"method": "password", "timestamp": old}, {"method": "totp", "timestamp": old}]
+    needing = [door for door in DOORS if door.guard.step_up]
+    assert len(needing) > 10
+    for door in needing:
+        stale = doorstep.bearer(door.roles[:1], stepped_up=True, amr=shown)
+        assert await doorstep.knock(door, stale) == (403, "AUTH_AAL2_REQUIRED"), door.name
+
+
+async def test_all_roles_together_open_every_door_and_none_opens_what_asks_for_anything(doorstep: Doorstep) -> None:
+    everything = doorstep.bearer(ROLES_BY_RANK, stepped_up=True)
+    nothing = doorstep.bearer((), stepped_up=True, role="buyer")
+    for door in DOORS:
+        if door.guard.service_key:
+            continue
+        assert (await doorstep.knock(door, everything))[0] not in (401, 403), door.name
+        refused = await doorstep.knock(door, nothing)
+        assert (refused == (403, "AUTH_FORBIDDEN")) is bool(door.permissions), door.name
+
+
+async def test_a_bad_token_opens_nothing_that_looks_at_it(doorstep: Doorstep) -> None:
+    for door in DOORS:
+        status, _ = await doorstep.knock(door, "Bearer not-a-token")
+        assert (status == 401) is not door.guard.ignores_token, door.name
+
+
+def test_the_gateway_routes_every_door_and_asks_what_its_guard_asks() -> None:
+    known = {(door.service, door.name): door for door in DOORS}
+    routed = {(route.upstream, route.name): route for route in ROUTES}
+    assert routed.keys() - known.keys() == set()
+    assert {name for _, name in known.keys() - routed.keys()} == INTERNAL
+    for place, route in routed.items():
+        guard = known[place].guard
+        if route.access is Access.TOKEN:
+            fits = not (guard.anonymous or guard.service_key)
+        elif route.access is Access.ANONYMOUS:
+            fits = guard.anonymous and not guard.ignores_token
+        elif route.access is Access.CREDENTIALS:
+            fits = guard.ignores_token
+        else:
+            fits = guard.service_key or guard.anonymous
+        assert fits, (route.name, route.access, guard)
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_a_door_is_for_whom_the_contract_names(name: str) -> None:
+    (door,) = [door for door in DOORS if door.name == name]
+    roles, needs_step_up = CONTRACT[name]
+    assert not door.guard.anonymous
+    assert set(door.roles) == set(roles)
+    assert door.guard.step_up is needs_step_up
+
+
+def test_the_table_gives_each_role_what_the_contract_gives_it() -> None:
+    for role, words in SECTION_5.items():
+        assert set(words.split()) <= PERMISSIONS_BY_ROLE[role], role
+
+
+def test_an_auditor_reads_and_changes_nothing() -> None:
+    held = PERMISSIONS_BY_ROLE["auditor"]
+    assert {permission.split(":")[1] for permission in held} == {"read", "export"}
+    known = {permission for permissions in PERMISSIONS_BY_ROLE.values() for permission in permissions}
+    assert {permission for permission in known if permission.endswith(":read")} <= held
+    for door in DOORS:
+        if not held.isdisjoint(door.permissions):
+            assert door.method == "GET", door.name
+
+
+def test_whoever_appoints_people_moves_no_money() -> None:
+    known = {permission for permissions in PERMISSIONS_BY_ROLE.values() for permission in permissions}
+    assert known >= MONEY_PERMISSIONS
+    assert MONEY_PERMISSIONS.isdisjoint(PERMISSIONS_BY_ROLE["platform_admin"])
+    assert FINANCE <= MONEY_ROLES <= STAFF_ROLES - {"platform_admin", "auditor"}
+    for role in STAFF_ROLES - MONEY_ROLES:
+        assert MONEY_PERMISSIONS.isdisjoint(PERMISSIONS_BY_ROLE[role])
+
+
+def test_a_permission_whose_door_needs_a_second_factor_moves_money_or_is_known_not_to() -> None:
+    needing = {
+        permission for permission, opened in doors_by_permission().items() if any(door.guard.step_up for door in opened)
+    }
+    assert needing - MONEY_PERMISSIONS == {"staff:manage", "webhooks:replay", "bank_details:own"}
+
+
+def test_every_door_asks_for_permissions_that_somebody_holds() -> None:
+    known = {permission for permissions in PERMISSIONS_BY_ROLE.values() for permission in permissions}
+    for door in DOORS:
+        assert set(door.permissions) <= known, door.name

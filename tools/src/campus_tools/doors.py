@@ -1,0 +1,76 @@
+"""Every door of every service with its guard, read from the code that runs. The reference and the tests of roles are made of it."""
+
+import importlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fastapi import APIRouter
+from fastapi.routing import APIRoute
+
+from common.dead_letter_routes import dead_letter_router
+from common.http import Guard
+from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK
+
+SERVICES_WITH_DOORS: Final = ("identity", "orders", "payments", "payouts", "notifications")
+_PARAMETER: Final = re.compile(r"\{[^}]*\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One operation of a service; ids in the path are written `:id`, as in the gateway's route table."""
+
+    service: str
+    method: str
+    path: str
+    guard: Guard
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def permissions(self) -> tuple[str, ...]:
+        """Each of these opens it; none: it asks for no permission."""
+        return (self.guard.permission,) if self.guard.permission is not None else self.guard.one_of
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles that its guard lets in, highest first; what they find behind it is the row policies' business."""
+        if self.guard.service_key:
+            return ()
+        return tuple(
+            role
+            for role in ROLES_BY_RANK
+            if not self.permissions or not PERMISSIONS_BY_ROLE[role].isdisjoint(self.permissions)
+        )
+
+
+def routers_of(service: str) -> Sequence[APIRouter]:
+    """The routers that a process of this service serves beside its health: its own and the common ones."""
+    absent: Any = None  # What a door needs when it is used; here doors are only looked at, or refused.
+    own: Sequence[APIRouter] = importlib.import_module(f"{service}.app").SERVICE.routers
+    return [dead_letter_router(service, absent, absent), *own]
+
+
+def doors() -> tuple[Door, ...]:
+    """All doors, ordered by path and method."""
+    found = [door for service in SERVICES_WITH_DOORS for door in _doors_of(service)]
+    return tuple(sorted(found, key=lambda door: (door.path, door.method)))
+
+
+def doors_by_permission() -> Mapping[str, tuple[Door, ...]]:
+    """For each permission of the table the doors that it opens."""
+    known = sorted({permission for held in PERMISSIONS_BY_ROLE.values() for permission in held})
+    every = doors()
+    return {permission: tuple(door for door in every if permission in door.permissions) for permission in known}
+
+
+def _doors_of(service: str) -> Iterator[Door]:
+    for router in routers_of(service):
+        for route in router.routes:
+            if isinstance(route, APIRoute):
+                guard: Guard = route.endpoint.__guard__  # type: ignore[attr-defined]
+                for method in route.methods or ():
+                    yield Door(service, method, _PARAMETER.sub(":id", route.path), guard)
