@@ -12,6 +12,7 @@ from common.caller import THE_SERVICE
 from contracts.demo import ADA, BOLA, DemoVendor
 from contracts.orders import ProductChanged
 from orders import store
+from orders.store import catalog
 
 if TYPE_CHECKING:
     from orders.app import Dependencies
@@ -170,6 +171,7 @@ async def load_demo_data(dependencies: "Dependencies") -> None:
         for product in demo_products():
             shelf, vendor_name, description, category, created_at = product
             if await store.save_product_once(uow, shelf, vendor_name, description, category, created_at):
+                await catalog.save_search_words(uow, shelf.name, category)
                 uow.publish(
                     ProductChanged(
                         product_id=shelf.product_id,

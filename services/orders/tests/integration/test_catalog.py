@@ -202,3 +202,4 @@ async def test_demo_data_is_loaded_once_and_said_aloud_once(market):
     assert len(await market.service.published("orders.product_changed.v1")) == len(products)
     assert await market.stock_of(sold) == left
     assert len(await browse(market, limit=100)) == 100
+    assert len(await browse(market, q="jolof rice")) == 3

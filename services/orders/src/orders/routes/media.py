@@ -35,11 +35,7 @@ async def show_thumbnail(request: Request, image_id: UUID) -> Response:
 
 async def _show(request: Request, name: str) -> Response:
     dependencies: Dependencies = dependencies_of(request)
-    headers = {
-        "ETag": f'"{name}"',
-        "Cache-Control": "public, max-age=31536000, immutable",
-        "X-Content-Type-Options": "nosniff",
-    }
+    headers = {"ETag": f'"{name}"', "Cache-Control": "public, max-age=31536000, immutable"}
     content = await dependencies.media.get(name)
     if content is None:
         raise NotFound

@@ -1,0 +1,91 @@
+"""A merchant's product on its way to anonymous readers, through the gateway."""
+
+import asyncio
+import io
+import zlib
+from uuid import uuid4
+
+from campus_tools.testing import eventually
+from tests.end_to_end.conftest import new_address
+
+
+def png() -> bytes:
+    """A red square of 8 pixels, written by hand: no library draws for a client."""
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return len(content).to_bytes(4, "big") + kind + content + zlib.crc32(kind + content).to_bytes(4, "big")
+
+    header = (8).to_bytes(4, "big") * 2 + bytes([8, 2, 0, 0, 0])
+    rows = zlib.compress((b"\0" + b"\xff\0\0" * 8) * 8)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+async def test_an_anonymous_reader_sees_what_the_merchant_changed(market, people):
+    word = f"zanzibari{uuid4().hex[:6]}".translate(str.maketrans("0123456789", "ghijklmnop"))
+    offered = {"name": f"Pilau {word}", "description": "", "category": "Meals", "priceMinor": 150_000, "stock": 5}
+    key = {"Idempotency-Key": str(uuid4())}
+    merchant = people.vendor.headers
+    made = [await market.http.post("/api/products", json=offered, headers={**merchant, **key}) for _ in range(2)]
+    assert [answer.status_code for answer in made] == [201, 201]
+    product = made[0].json()["data"]
+    assert made[1].json()["data"]["id"] == product["id"]
+    url = f"/api/products/{product['id']}"
+    anybody = {"X-Forwarded-For": new_address()}
+
+    async def price(path, **query):
+        answer = await market.http.get(path, params=query, headers=anybody)
+        assert answer.status_code == 200, answer.text
+        shown = answer.json()["data"]
+        assert answer.json()["meta"]["requestId"] == answer.headers["X-Request-Id"]
+        return shown["priceMinor"] if isinstance(shown, dict) else [one["priceMinor"] for one in shown]
+
+    mistyped = word[:4] + word[5:]
+    reads = ((url, {}), ("/api/products", {"q": mistyped}), ("/api/products", {"q": word, "sort": "relevance"}))
+    assert [await price(path, **query) for path, query in reads] == [150_000, [150_000], [150_000]]
+    patched = await market.http.patch(url, json={"priceMinor": 175_000, "revision": 1}, headers=merchant)
+    assert patched.status_code == 200, patched.text
+
+    async def everybody_sees_it():
+        return [await price(path, **query) for path, query in reads] == [175_000, [175_000], [175_000]]
+
+    # Well within the five seconds that a page would live if nobody had told the gateway.
+    assert await eventually(everybody_sees_it, within=3.0, every=0.2)
+    stale = await market.http.patch(url, json={"stock": 9}, headers={**merchant, "If-Match": '"1"'})
+    assert (stale.status_code, stale.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    tag = (await market.http.get(url, headers=anybody)).headers["ETag"]
+    unchanged = await market.http.get(url, headers={**anybody, "If-None-Match": tag})
+    assert (unchanged.status_code, unchanged.content) == (304, b"")
+    foreign = await market.http.patch(url, json={"stock": 9}, headers=people.other_vendor.headers)
+    assert (foreign.status_code, foreign.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    removed = [(await market.http.delete(url, headers=merchant)).status_code for _ in range(2)]
+    assert removed == [204, 204]
+
+    async def it_is_gone():
+        return (await market.http.get(url, headers=anybody)).status_code == 404
+
+    assert await eventually(it_is_gone, within=3.0, every=0.2)
+
+
+async def test_a_picture_travels_through_the_gateway_and_back(market, people):
+    offered = {"name": "Red cap", "description": "", "category": "clothes", "priceMinor": 90_000, "stock": 1}
+    merchant, anybody = people.vendor.headers, {"X-Forwarded-For": new_address()}
+    product = (await market.http.post("/api/products", json=offered, headers=merchant)).json()["data"]
+    url = f"/api/products/{product['id']}/images"
+    sent = await market.http.post(url, files={"file": ("cap.png", io.BytesIO(png()), "image/png")}, headers=merchant)
+    assert sent.status_code == 201, sent.text
+    image = sent.json()["data"]
+    shown = await market.http.get(f"/media/{image['id']}", headers=anybody)
+    assert (shown.status_code, shown.headers["Content-Type"]) == (200, "image/webp")
+    assert (shown.content[:4], shown.content[8:12]) == (b"RIFF", b"WEBP")
+    assert shown.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert shown.headers["X-Content-Type-Options"] == "nosniff"
+    assert image["url"].endswith(f"/media/{image['id']}")
+    too_large = await market.http.post(url, files={"file": ("x.png", b"\0" * (5 * 1024 * 1024 + 1))}, headers=merchant)
+    assert (too_large.status_code, too_large.json()["code"]) == (413, "VALIDATION_FAILED")
+    as_json = await market.http.post(url, json={"file": "x"}, headers=merchant)
+    assert (as_json.status_code, as_json.json()["code"]) == (415, "VALIDATION_FAILED")
+    outside = await asyncio.gather(
+        *(market.http.get(f"/media/{path}", headers=anybody) for path in ("..%2fsecrets.env", "x", str(uuid4())))
+    )
+    assert {answer.status_code for answer in outside} == {404}
+    assert (await market.http.delete(f"/api/products/{product['id']}", headers=merchant)).status_code == 204
