@@ -7,7 +7,17 @@ from orders.app import SERVICE
 
 PROBLEMS = {
     ("get", "/api/products"): {401, 422},
+    ("post", "/api/products"): {401, 403, 409, 422},
+    ("get", "/api/products/mine"): {401, 403, 422},
+    ("put", "/api/products/{product_id}"): {401, 403, 404, 409, 422},
+    ("patch", "/api/products/{product_id}"): {401, 403, 404, 409, 422},
+    ("delete", "/api/products/{product_id}"): {401, 403, 404, 409},
     ("get", "/api/products/{product_id}"): {401, 404},
+    ("post", "/api/products/{product_id}/images"): {401, 403, 404, 409, 413, 415, 422},
+    ("delete", "/api/products/{product_id}/images/{image_id}"): {401, 403, 404, 409},
+    ("get", "/api/categories"): {401},
+    ("get", "/media/{image_id}"): {401, 404},
+    ("get", "/media/{image_id}/thumbnail"): {401, 404},
     ("post", "/api/orders/checkout"): {401, 403, 409, 422},
     ("get", "/api/orders"): {401, 422},
     ("get", "/api/orders/{order_id}"): {401, 404},
@@ -15,8 +25,45 @@ PROBLEMS = {
     ("post", "/api/orders/{order_id}/cancel"): {401, 403, 404, 409, 422},
     ("post", "/api/orders/{order_id}/dispatch"): {401, 403, 404, 409, 422},
     ("post", "/api/orders/{order_id}/verify-delivery"): {400, 401, 403, 404, 409, 422, 429},
-    ("get", "/api/orders/{order_id}/delivery-pin"): {401, 404},
+    ("get", "/api/orders/{order_id}/delivery-pin"): {401, 404, 409},
     ("post", "/api/orders/{order_id}/delivery-pin/reissue"): {401, 404, 409, 422},
+    ("post", "/api/orders/{order_id}/dispute"): {401, 403, 404, 409, 422},
+    ("get", "/api/orders/{order_id}/dispute"): {401, 404},
+    ("post", "/api/orders/{order_id}/resolve"): {401, 403, 404, 409, 422},
+    ("get", "/api/dispute-resolutions"): {401, 403, 422},
+    ("get", "/api/dispute-resolutions/{resolution_id}"): {401, 403, 404},
+    ("post", "/api/dispute-resolutions/{resolution_id}/approve"): {401, 403, 404, 409, 422},
+    ("post", "/api/dispute-resolutions/{resolution_id}/reject"): {401, 403, 404, 409, 422},
+    ("post", "/api/orders/{order_id}/return-requests"): {401, 403, 404, 409, 422},
+    ("get", "/api/orders/{order_id}/return-requests"): {401, 404, 422},
+    ("get", "/api/return-requests/{request_id}"): {401, 404},
+    ("post", "/api/return-requests/{request_id}/approve"): {401, 403, 404, 409, 422},
+    ("post", "/api/return-requests/{request_id}/reject"): {401, 403, 404, 409, 422},
+    ("get", "/api/campus-orders"): {401, 403, 422},
+    ("get", "/api/campus-orders/export"): {401, 403, 422},
+    ("get", "/api/vendors/{vendor_id}/reviews"): {401, 404, 422},
+    ("post", "/api/vendors/{vendor_id}/reviews"): {401, 403, 404, 409, 422},
+    ("get", "/api/products/{product_id}/reviews"): {401, 404, 422},
+    ("post", "/api/products/{product_id}/reviews"): {401, 403, 404, 409, 422},
+    ("get", "/api/reviews"): {401, 403, 422},
+    ("post", "/api/reviews/{review_id}/hide"): {401, 403, 404, 422},
+    ("post", "/api/reviews/{review_id}/restore"): {401, 403, 404, 422},
+    ("get", "/api/carts/current"): {401, 403},
+    ("delete", "/api/carts/current"): {401, 403},
+    ("put", "/api/carts/current/items/{product_id}"): {401, 403, 404, 409, 422},
+    ("delete", "/api/carts/current/items/{product_id}"): {401, 403},
+    ("get", "/api/flash-sales"): {401, 422},
+    ("post", "/api/flash-sales"): {401, 403, 409, 422},
+    ("get", "/api/flash-sales/{sale_id}"): {401, 404},
+    ("post", "/api/flash-sales/{sale_id}/end"): {401, 403, 404, 422},
+}
+# What a success holds where it is no JSON: nothing, a picture, a file.
+OTHER_CONTENT = {
+    ("delete", "/api/products/{product_id}", "204"): set(),
+    ("delete", "/api/products/{product_id}/images/{image_id}", "204"): set(),
+    ("get", "/media/{image_id}", "200"): {"image/webp"},
+    ("get", "/media/{image_id}/thumbnail", "200"): {"image/webp"},
+    ("get", "/api/campus-orders/export", "200"): {"text/csv"},
 }
 KEYED = {("post", "/api/orders/checkout"), ("post", "/api/orders/{order_id}/verify-delivery")}
 
@@ -41,10 +88,13 @@ def test_every_operation_shows_its_problems(operations):
         for door, operation in operations.items()
     }
     assert shown == PROBLEMS
-    for operation in operations.values():
+    for door, operation in operations.items():
         for status, answer in operation["responses"].items():
             problem = status == "default" or int(status) >= 400
-            assert set(answer["content"]) == {"application/problem+json" if problem else "application/json"}
+            content = (
+                {"application/problem+json"} if problem else OTHER_CONTENT.get((*door, status), {"application/json"})
+            )
+            assert set(answer.get("content", ())) == content, door
 
 
 def test_no_shape_of_the_framework_s_own_errors_is_shown(document):
@@ -58,7 +108,9 @@ def test_the_idempotency_key_is_shown_where_it_is_required(operations):
         }
 
     shown = {door: headers_of(operation) for door, operation in operations.items()}
-    assert shown == {door: {"Idempotency-Key": True} if door in KEYED else {} for door in operations}
+    revised = {("put", "/api/products/{product_id}"), ("patch", "/api/products/{product_id}")}
+    expected = {door: {"If-Match": False} if door in revised else {} for door in operations}
+    assert shown == expected | {door: {"Idempotency-Key": True} for door in KEYED}
 
 
 def test_the_product_list_shows_each_of_its_parameters(operations):

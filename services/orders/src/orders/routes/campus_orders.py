@@ -77,7 +77,11 @@ async def list_orders_of_campuses(
     return ok(request, rows, **page.meta(total))
 
 
-@router.get(f"{CAMPUS_ORDERS}/export", responses={**answers(CampusOrderPageAnswer, 403, 422), **_CSV_SHOWN})
+@router.get(
+    f"{CAMPUS_ORDERS}/export",
+    responses={**answers(CampusOrderPageAnswer, 403, 422), **_CSV_SHOWN},
+    response_class=StreamingResponse,
+)
 @requires_one_of(*STAFF)
 async def export_orders_of_campuses(request: Request, caller: CurrentCaller, filters: Filters) -> Response:
     """The same orders as a CSV file, at most 10,000 of them; more are refused with 422."""
