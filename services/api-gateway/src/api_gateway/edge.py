@@ -167,6 +167,8 @@ class Edge:
             await self._forward(call, route, b"")
         else:
             await self._pass_body(call, route)
+            if self.page_cache is not None and route.upstream in self.page_cache.services and call.status < 300:
+                self.page_cache.something_written()
 
     async def _answer_shared(self, call: Call, route: Route) -> bool:
         """A page of the catalog that others may just have asked for as well."""

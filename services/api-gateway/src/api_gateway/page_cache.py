@@ -1,12 +1,13 @@
 """Pages of the catalog that anonymous readers share for a few seconds.
 
-Only what a service calls public is kept, and only under a route that says so. A page is dropped when a product changes; one that was
-being fetched at that moment is given to those who asked before the change, and to nobody after it.
+Only what a service calls public is kept, and only under a route that says so. A page is dropped when a product changes, and all are when
+a write to their service passes through this gateway: a purchase changes the stock that is shown, and says so only when it takes the last.
+A page that was being fetched at such a moment is given to those who asked before it, and to nobody after.
 """
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
@@ -61,8 +62,9 @@ class _Flight:
 class PageCache:
     """At most PAGES_MAX pages of at most BYTES_MAX, each for `seconds`; each fetched once, however many wait for it."""
 
-    def __init__(self, forwarder: Forwarder, metrics: Metrics, seconds: float) -> None:
+    def __init__(self, forwarder: Forwarder, metrics: Metrics, routes: Iterable[Route], seconds: float) -> None:
         self._forwarder, self._metrics = forwarder, metrics
+        self.services = frozenset(route.upstream for route in routes if route.is_shared)
         self._life = int(seconds * MICROSECONDS)
         self._pages: OrderedDict[Key, Page] = OrderedDict()
         self._bytes = 0
@@ -93,6 +95,14 @@ class PageCache:
             if flight.product_id in ("", named):
                 flight.is_stale = True
                 del self._flights[key]
+
+    def something_written(self) -> None:
+        """Forgets everything: a write that passed here may show on any page, and whoever wrote reads it again at once."""
+        self._pages.clear()
+        self._bytes = 0
+        for flight in self._flights.values():
+            flight.is_stale = True
+        self._flights.clear()
 
     def _kept(self, key: Key, now: int) -> Page | None:
         page = self._pages.get(key)

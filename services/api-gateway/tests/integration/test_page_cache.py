@@ -92,6 +92,24 @@ async def test_a_change_is_seen_by_the_next_reader(gateway: Gateway) -> None:
     assert [await price_of(gateway, url) for url in urls] == [2, 1, 2, 2, 2]
 
 
+async def test_who_buys_something_reads_the_stock_that_is_left(gateway: Gateway) -> None:
+    """A purchase is said aloud only when it takes the last: the gateway it passed through knows of each."""
+    buyer = {**gateway.bearer(), "Idempotency-Key": str(uuid4())}
+    post, urls = gateway.client.post, ("/api/products", f"/api/products/{PRODUCT}")
+    for status, seen in ((409, 1), (201, 3)):
+        serve(gateway, 1)
+        assert [await price_of(gateway, url) for url in urls] == [1, 1]
+        gateway.upstream.answer, gateway.upstream.headers = (status, page()), {}
+        assert (await post("/api/orders/checkout", json={}, headers=buyer)).status_code == status
+        serve(gateway, seen)
+        assert [await price_of(gateway, url) for url in urls] == [seen, seen]
+    serve(gateway, 4)
+    gateway.upstream.answer = (200, page())
+    assert (await gateway.client.patch("/api/profiles/current", json={}, headers=buyer)).status_code == 200
+    serve(gateway, 4)
+    assert await price_of(gateway) == 3
+
+
 async def test_a_change_during_a_fetch_is_never_hidden_by_what_was_fetched(gateway: Gateway) -> None:
     """The old page goes to who asked before the change; who asks after it waits for the new one."""
     serve(gateway, 1)

@@ -25,7 +25,7 @@ def ok_or_unchanged(
     body = _encode(payload)
     digest = hashlib.sha256(body)
     if meta:
-        digest.update(_encode(meta))
+        digest.update(repr(meta).encode())
     tag = f'W/"{digest.hexdigest()[:24]}"' if revision is None else f'W/"{revision}-{digest.hexdigest()[:24]}"'
     headers = {"ETag": tag}
     if caller.user_id is None:
