@@ -258,9 +258,7 @@ sa.Table(
         sa.ForeignKey("return_requests.id", name="return_request_items_request"),
         primary_key=True,
     ),
-    sa.Column(
-        "item_id", sa.Uuid, sa.ForeignKey("order_items.id", name="return_request_items_item"), primary_key=True
-    ),
+    sa.Column("item_id", sa.Uuid, sa.ForeignKey("order_items.id", name="return_request_items_item"), primary_key=True),
     sa.Column("quantity", sa.Integer, nullable=False),
     sa.Index("return_request_items_of_item", "item_id"),
 )

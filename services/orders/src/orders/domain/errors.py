@@ -155,7 +155,9 @@ class VendorNotChosen(ValidationFailed):
     detail = "The cart holds goods of several vendors, and one order has one vendor: say which."
 
     def __init__(self) -> None:
-        super().__init__(invalid_params=[InvalidParam("vendorId", "is needed, as the cart holds several vendors' goods")])
+        super().__init__(
+            invalid_params=[InvalidParam("vendorId", "is needed, as the cart holds several vendors' goods")]
+        )
 
 
 class CartFull(Conflict):

@@ -15,7 +15,5 @@ async def open_dispute(uow: UnitOfWork, order: Order, complaint: Complaint, *, n
     await store.save_move(uow, order, "disputed", now, windows)
     await disputes.record_dispute(uow, order, complaint, now)
     uow.publish(
-        OrderDisputed(
-            order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=complaint.reason
-        )
+        OrderDisputed(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=complaint.reason)
     )
