@@ -44,6 +44,7 @@ class Connection(asyncio.Protocol):
         self._watcher: asyncio.Task[None] | None = None
         self._reading_paused = False
         self._reusable = False
+        self._is_cut_off = False
         self._began = 0.0
         self._silent_since = 0.0
         self._seconds_max = 0.0
@@ -131,12 +132,17 @@ class Connection(asyncio.Protocol):
         """Starts an exchange in which the service is never silent for longer than `seconds_max`."""
         self.idle_since = 0.0
         self._reusable = False
+        self._is_cut_off = False
         self._began = self._silent_since = now
         self._seconds_max = seconds_max
         self._prepare()
 
     def write(self, data: bytes) -> None:
         self._transport.write(data)
+
+    def cut_off(self) -> None:
+        """The rest of the request's body is not sent. The service would take the next request for it: there must be none."""
+        self._is_cut_off = True
 
     async def drained(self) -> None:
         """Waits until the service takes more of the body."""
@@ -174,12 +180,12 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def release(self) -> None:
-        """Gives the connection back; one whose answer was not read to its end is closed."""
+        """Gives the connection back; one whose request was not sent or whose answer was not read to its end is closed."""
         self.gone = None
         if self._watcher is not None:
             self._watcher.cancel()
             self._watcher = None
-        if self.is_complete and self._reusable and self.is_open and not self.chunks:
+        if self.is_complete and self._reusable and not self._is_cut_off and self.is_open and not self.chunks:
             self._upstream.give_back(self)
         else:
             self.close()

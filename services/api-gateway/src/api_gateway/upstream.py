@@ -80,6 +80,7 @@ class Upstream:
         """Streams a body. A service that answers before the end wants no more of it."""
         async for chunk in chunks:
             if connection.has_head or connection.failure is not None:
+                connection.cut_off()
                 break
             connection.write(chunk)
             connection._wake()

@@ -578,6 +578,14 @@ async def test_the_lists_are_paged_sorted_and_filtered(office: Office) -> None:
         assert refusal(await office.identity.get(path, token=token, **params)) == (422, "VALIDATION_FAILED")
 
 
+async def test_an_auditor_reads_closed_places_too(office: Office) -> None:
+    for table, place in (("campuses", demo.LAGOS.id), ("hubs", demo.MOREMI_HUB.id)):
+        await office.identity.service.fetch(f"UPDATE {table} SET active = false WHERE id = $1", place)
+    for path in (f"/api/campuses/{demo.LAGOS.id}", f"/api/hubs/{demo.MOREMI_HUB.id}"):
+        for name, status in (("AUDITOR", 200), ("BUYER", 404), ("MAKER", 404)):
+            assert (await office.identity.get(path, token=await office.token(name))).status_code == status
+
+
 async def test_the_trail_is_never_changed_and_nobody_writes_in_another_s_name(office: Office) -> None:
     await office.prepared("SUPPORT", "finance_maker")
     database = office.identity.dependencies.database

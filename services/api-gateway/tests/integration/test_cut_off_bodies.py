@@ -1,0 +1,56 @@
+"""A service that refuses by the head alone gets no more of the body, and nobody's next request in its place."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from api_gateway.upstream import Upstreams
+
+ENDLESS = 10**9
+REFUSAL = b"HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\n{}"
+ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
+
+
+class Refusing:
+    """Speaks as the services' server does: it answers a POST by its head, and goes on to read the body that was announced."""
+
+    def __init__(self) -> None:
+        self.connections = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                writer.write(REFUSAL if head.startswith(b"POST") else ANSWER)
+                if head.startswith(b"POST"):
+                    await reader.readexactly(ENDLESS)
+        except asyncio.IncompleteReadError:
+            writer.close()
+
+
+async def endless() -> AsyncIterator[bytes]:
+    while True:
+        yield b"x" * 64
+        await asyncio.sleep(0)
+
+
+async def test_a_connection_whose_request_was_cut_off_carries_no_other() -> None:
+    service = Refusing()
+    server = await asyncio.start_server(service.serve, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        upstreams = Upstreams({"orders": f"http://127.0.0.1:{port}"}, 4)
+        upstream = upstreams["orders"]
+        head = b"POST / HTTP/1.1\r\nhost: orders\r\ncontent-length: %d\r\n\r\n" % ENDLESS
+        refused = await upstream.ask(head, endless(), seconds_max=5, may_repeat=False)
+        assert (refused.status, await refused.next_chunk()) == (403, b"{}")
+        refused.release()
+        for _ in range(2):
+            next_one = await upstream.ask(
+                b"GET / HTTP/1.1\r\nhost: orders\r\n\r\n", b"", seconds_max=5, may_repeat=False
+            )
+            assert (next_one.status, await next_one.next_chunk()) == (200, b"{}")
+            next_one.release()
+        # The refused one's is closed, and the two that follow share another.
+        assert service.connections == 2
+        await upstreams.close()
