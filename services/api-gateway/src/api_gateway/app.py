@@ -63,7 +63,9 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     )
     metrics, spans = Metrics(), ServerSpans()
     forwarder = Forwarder(upstreams, tracing=spans.recording)
-    page_cache = PageCache(forwarder, metrics, routes, settings.edge_cache_seconds) if settings.edge_cache_seconds else None
+    page_cache = (
+        PageCache(forwarder, metrics, routes, settings.edge_cache_seconds) if settings.edge_cache_seconds else None
+    )
     if page_cache is not None:
         runtime.on_broadcast[ProductChanged] = lambda event: page_cache.product_changed(event.product_id)
     edge = Edge(
