@@ -1,0 +1,182 @@
+"""Everybody of the demo at every route of the gateway's table: who is let in is what the permission table and the guards say."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import pyotp
+import pytest_asyncio
+
+from api_gateway.routes import ROUTES
+from api_gateway.routing import Access, Idempotency, Media, Route
+from campus_tools.doors import Door, doors
+from campus_tools.journey import Marketplace, Person
+from contracts import demo
+from contracts.permissions import STAFF_ROLES, permissions_of
+from tests.end_to_end.conftest import new_address
+
+DOORS = {(door.service, door.name): door for door in doors()}
+# What ends the session that knocks, or changes its own credentials, when it is let in. Whom these let in the services' own
+# tests tell.
+OWN_CREDENTIALS = ("/api/auth/",)
+# As many as the gateway answers at once on two processors without a queue.
+AT_ONCE = 8
+# Role removal and suspension take effect everywhere within this (contract section 5).
+EVERYWHERE_SECONDS_MAX = 60
+USERS = {user.name: user for user in demo.USERS}
+
+
+@dataclass(frozen=True)
+class Knocker:
+    name: str
+    roles: tuple[str, ...]
+    stepped_up: bool
+    person: Person | None
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def knockers(system) -> list[Knocker]:
+    """Each person of the demo at AAL1; staff and a vendor at AAL2 too; and nobody."""
+    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+    market.http.headers["X-Forwarded-For"] = new_address()
+    shown = [Knocker("nobody", (), False, None)]
+    try:
+        for user in demo.USERS:
+            shown.append(Knocker(user.name, user.roles, False, await market.sign_in(user.email)))
+            if STAFF_ROLES & set(user.roles) or user.name == "VENDOR":
+                person = await market.sign_in_with_two_factors(user.email, user.name)
+                shown.append(Knocker(user.name, user.roles, True, person))
+    finally:
+        await market.close()
+    return shown
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def admin(knockers: list[Knocker]) -> Person:
+    """The demo's platform_admin at AAL2."""
+    return next(knocker.person for knocker in knockers if knocker.name == "ADMIN" and knocker.stepped_up)
+
+
+@dataclass(frozen=True)
+class Newcomer:
+    """A student of one test alone."""
+
+    id: str
+    email: str
+
+
+async def newcomer(market: Marketplace) -> Newcomer:
+    number = f"{uuid4().int % 10**7:07}"
+    email = f"steward{number}@unilag.edu.ng"
+    person = await market.sign_up(email, "Ngozi Eze", f"+234805{number}")
+    return Newcomer((await market.get("/api/profiles/current", person))["id"], email)
+
+
+async def stepped_up(market: Marketplace, email: str) -> Person:
+    """Signed in with a second factor that is enrolled here."""
+    person = await market.sign_in(email)
+    secret = (await market.post("/api/auth/mfa/enroll", {}, person))["secret"]
+    tokens = await market.post("/api/auth/mfa/verify", {"code": pyotp.TOTP(secret).now()}, person)
+    return Person(email, tokens["accessToken"], tokens["refreshToken"])
+
+
+def expected(door: Door, knocker: Knocker) -> tuple[int, str] | None:
+    """The refusal by the contract's order of checks; None for whoever is let in."""
+    if knocker.person is None:
+        return None if door.guard.anonymous else (401, "AUTH_UNAUTHORIZED")
+    if door.permissions and permissions_of(knocker.roles).isdisjoint(door.permissions):
+        return 403, "AUTH_FORBIDDEN"
+    if door.guard.step_up and not knocker.stepped_up:
+        return 403, "AUTH_AAL2_REQUIRED"
+    return None
+
+
+async def knock(market: Marketplace, route: Route, knocker: Knocker) -> tuple[int, str]:
+    """Status and code of an empty request for a row that nobody has."""
+    # Whoever shows no token is counted by their address.
+    headers = dict(knocker.person.headers) if knocker.person else {"X-Forwarded-For": new_address()}
+    if route.idempotency is Idempotency.REQUIRED:
+        headers["Idempotency-Key"] = str(uuid4())
+    content: dict[str, object] = {}
+    if route.media is Media.IMAGE:
+        content["files"] = {"file": ("shelf.png", b"no image", "image/png")}
+    elif route.method != "GET":
+        content["json"] = {"unknownField": True}
+    path = route.path.replace(":id", str(uuid4()))
+    answer = await market.http.request(route.method, path, headers=headers, **content)
+    return answer.status_code, answer.json()["code"] if answer.status_code in (401, 403) else ""
+
+
+async def test_every_route_lets_in_whom_the_table_says_and_nobody_else(market, knockers):
+    asked = [
+        route
+        for route in ROUTES
+        if route.access in (Access.TOKEN, Access.ANONYMOUS) and not route.path.startswith(OWN_CREDENTIALS)
+    ]
+    turns = asyncio.Semaphore(AT_ONCE)
+    wrong: list[str] = []
+
+    async def try_door(route: Route, knocker: Knocker) -> None:
+        async with turns:
+            status, code = await knock(market, route, knocker)
+        refused = (status, code) if status in (401, 403) else None
+        if refused != expected(DOORS[route.upstream, route.name], knocker) or status in (405, 429) or status >= 500:
+            wrong.append(f"{route.name} by {knocker.name} at AAL{1 + knocker.stepped_up}: {status} {code}")
+
+    await asyncio.gather(*(try_door(route, knocker) for route in asked for knocker in knockers))
+    assert wrong == [], "\n".join(sorted(wrong))
+
+
+async def test_a_revoked_role_and_a_suspension_are_felt_at_the_edge_and_in_every_service(market, system, admin):
+    somebody = await newcomer(market)
+
+    async def act(verb: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        return dict(await market.post(f"/api/staff/{somebody.id}/{verb}", body, admin))
+
+    assert (await act("grant", {"role": "support_agent"}))["status"] == "granted"
+    agent = await market.sign_in(somebody.email)
+    paths = ("/api/campus-orders", "/api/notification-delivery-logs", "/api/profiles/current", "/api/payments")
+    for path in paths:
+        assert (await market.http.get(path, headers=agent.headers)).status_code == 200
+
+    async def is_refused_everywhere() -> bool | None:
+        answers = [await market.http.get(path, headers=agent.headers) for path in paths]
+        return {answer.status_code for answer in answers} == {401} or None
+
+    assert (await act("revoke", {"role": "support_agent"}))["roles"] == ["buyer"]
+    await market.until("the revoked role is felt", is_refused_everywhere, EVERYWHERE_SECONDS_MAX)
+    agent = await market.sign_in(somebody.email)
+    assert (await market.http.get(paths[0], headers=agent.headers)).status_code == 403
+    assert (await market.http.get(paths[2], headers=agent.headers)).status_code == 200
+    assert (await act("suspend", {"reason": "A test"}))["suspended"] is True
+    await market.until("the suspension is felt", is_refused_everywhere, EVERYWHERE_SECONDS_MAX)
+    for path, body in (
+        ("/api/auth/login", {"email": somebody.email, "password": system.secrets["DEMO_PASSWORD"]}),
+        ("/api/auth/refresh", {"refreshToken": agent.refresh_token}),
+    ):
+        assert (await market.http.post(path, json=body)).status_code == 401
+    assert (await act("reinstate", {}))["suspended"] is False
+    assert (await market.sign_in(somebody.email)).access_token
+
+
+async def test_an_admin_appointed_by_an_operator_completes_what_the_first_prepared(market, system, admin):
+    second, grantee = await newcomer(market), await newcomer(market)
+    assert system.command("identity", "grant-admin", "nobody@unilag.edu.ng")[0] == 1
+    assert system.command("identity", "grant-admin", second.email)[0] == 0
+    await stepped_up(market, grantee.email)
+    prepared = await market.post(f"/api/staff/{grantee.id}/grant", {"role": "finance_maker"}, admin)
+    assert (prepared["status"], prepared["preparedBy"]) == ("prepared", str(USERS["ADMIN"].id))
+    path = f"/api/staff-grants/{prepared['id']}"
+    own = await market.http.post(f"{path}/approve", headers=admin.headers, json={})
+    assert (own.status_code, own.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    approved = await market.post(f"{path}/approve", {}, await stepped_up(market, second.email))
+    assert (approved["status"], approved["decidedBy"]) == ("approved", second.id)
+    maker = await market.sign_in(grantee.email)
+    assert (await market.http.get("/api/transactions", headers=maker.headers)).status_code == 200
+    acts = await market.get("/api/staff-acts", admin, params={"subjectId": grantee.id, "order": "asc"})
+    assert [(act["act"], act["actorId"]) for act in acts] == [
+        ("role_grant_prepared", str(USERS["ADMIN"].id)),
+        ("role_granted", second.id),
+    ]
