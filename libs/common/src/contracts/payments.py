@@ -54,7 +54,7 @@ class EscrowRefunded(Event, frozen=True, kw_only=True):
 
 
 class RefundSettled(Event, frozen=True, kw_only=True):
-    """The gateway paid the refund out."""
+    """The gateway paid the refund out. The currency is told when it is not the naira: only quarantined money has another."""
 
     TYPE: ClassVar[str] = "payments.refund_settled.v1"
     refund_id: UUID
@@ -62,6 +62,7 @@ class RefundSettled(Event, frozen=True, kw_only=True):
     amount_minor: int
     order_id: UUID | None = None
     buyer_id: UUID | None = None
+    currency: str | None = None
 
     @property
     def subject(self) -> str:
@@ -75,6 +76,7 @@ class RefundFailed(Event, frozen=True, kw_only=True):
     amount_minor: int
     order_id: UUID | None = None
     buyer_id: UUID | None = None
+    currency: str | None = None
 
     @property
     def subject(self) -> str:

@@ -64,7 +64,7 @@ def test_refund_before_and_after_the_release() -> None:
 
 
 def test_refund_settled_and_referral_reward() -> None:
-    settled = postings.refund_settled(REFUND, 100)
+    settled = postings.refund_settled(REFUND, REFUND, 100, "NGN")
     assert (settled.type, _lines(settled)) == (
         "refund_settled",
         {f"refund_payable:{REFUND}": 100, "gateway_cash": -100},

@@ -94,9 +94,16 @@ class PaymentGateway:
         """`GET /transaction/verify/:reference`; None when the gateway knows none. Raises GatewayAway, GatewayRefused."""
         return await self._find(f"/transaction/verify/{quote(reference, safe='')}")
 
-    async def start_refund(self, *, transaction: str, amount_minor: int, currency: str, note: str) -> Mapping[str, Any]:
-        """`POST /refund` of a part of a transaction (its reference or id). Raises GatewayAway and GatewayRefused."""
-        body = {"transaction": transaction, "amount": amount_minor, "currency": currency, "merchant_note": note}
+    async def start_refund(
+        self, *, transaction: str, amount_minor: int, currency: str | None, note: str
+    ) -> Mapping[str, Any]:
+        """`POST /refund` of a part of a transaction (its reference or id); without a currency, in the transaction's own.
+
+        Raises GatewayAway and GatewayRefused.
+        """
+        body = {"transaction": transaction, "amount": amount_minor, "merchant_note": note}
+        if currency is not None:
+            body["currency"] = currency
         return _object(await self._call("POST", "/refund", json=body))
 
     async def find_refund(self, gateway_refund_id: str) -> Mapping[str, Any] | None:
@@ -110,6 +117,42 @@ class PaymentGateway:
         if not isinstance(listed, list):
             raise GatewayAway("the list of refunds is no list")
         return [_object(entry) for entry in listed]
+
+    async def account_name(self, account_number: str, bank_code: str) -> str | None:
+        """`GET /bank/resolve`: the owner's name; None when the bank tells none. Raises GatewayAway."""
+        query = {"account_number": account_number, "bank_code": bank_code}
+        try:
+            name = _object(await self._call("GET", "/bank/resolve", params=query)).get("account_name")
+        except GatewayRefused:
+            return None
+        return name if isinstance(name, str) else None
+
+    async def create_recipient(self, *, account_number: str, bank_code: str, account_name: str) -> str:
+        """`POST /transferrecipient`: the gateway's code for a naira account, the same one however often. Raises GatewayAway
+        and GatewayRefused."""
+        body = {"type": "nuban", "name": account_name, "account_number": account_number, "bank_code": bank_code}
+        code = _object(await self._call("POST", "/transferrecipient", json={**body, "currency": "NGN"})).get(
+            "recipient_code"
+        )
+        if not isinstance(code, str):
+            raise GatewayAway("transferrecipient answered without a code")
+        return code
+
+    async def start_transfer(self, *, reference: str, recipient_code: str, amount_minor: int) -> Mapping[str, Any]:
+        """`POST /transfer` of naira to a recipient, under a reference that is taken once. Raises GatewayAway and GatewayRefused."""
+        body = {
+            "source": "balance",
+            "amount": amount_minor,
+            "currency": "NGN",
+            "recipient": recipient_code,
+            "reference": reference,
+            "reason": "Refund",
+        }
+        return _object(await self._call("POST", "/transfer", json=body))
+
+    async def find_transfer(self, reference: str) -> Mapping[str, Any] | None:
+        """`GET /transfer/verify/:reference`; None when the gateway knows none. Raises GatewayAway and GatewayRefused."""
+        return await self._find(f"/transfer/verify/{quote(reference, safe='')}")
 
     async def balance_minor(self, currency: str) -> int:
         """`GET /balance`: what we have there, in minor units. Raises GatewayAway and GatewayRefused."""
@@ -134,6 +177,9 @@ class PaymentGateway:
             raise GatewayAway(f"{method} {path}: {type(error).__name__}") from error
         if answer.status_code >= 500 or answer.status_code in _NOT_ABOUT_THE_REQUEST:
             raise GatewayAway(f"{method} {path}: {answer.status_code}")
+        if answer.status_code >= 400 and not (isinstance(body, dict) and body.get("status") is False):
+            # Only the gateway's own words: a proxy's 404 must never let money be sent again.
+            raise GatewayAway(f"{method} {path}: {answer.status_code} in foreign words")
         if answer.status_code >= 400 or not isinstance(body, dict) or body.get("status") is not True:
             message = str(body.get("message", "")) if isinstance(body, dict) else ""
             raise GatewayRefused(answer.status_code, message[:200])

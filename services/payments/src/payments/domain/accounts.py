@@ -7,6 +7,8 @@ from common.ledger import Account, Side
 
 # Each account has one currency: what is not naira stands on accounts of its own.
 HOME_CURRENCY: Final = "NGN"
+# ISO 4217's code for "no currency": what does not name one stands under it.
+NO_CURRENCY: Final = "XXX"
 
 CHARGE_SURCHARGE: Final = Account("charge_surcharge", "credit", guarded=False)
 COMMISSION: Final = Account("commission", "credit", guarded=False)
@@ -44,6 +46,11 @@ def vendor_payable(vendor_id: UUID) -> Account:
 def buyer_reward(user_id: UUID) -> Account:
     """Referral rewards of a user."""
     return Account(f"buyer_reward:{user_id}", "credit", guarded=False)
+
+
+def foreign_currency(currency: str) -> str | None:
+    """The currency where it must be told; None for the naira, which is meant where none is."""
+    return None if currency == HOME_CURRENCY else currency
 
 
 def side_of(name: str) -> Side:

@@ -7,19 +7,21 @@ from typing import Any, ClassVar, Final
 from uuid import UUID
 
 from common.money import AMOUNT_MINOR_MAX
-from payments.domain.accounts import HOME_CURRENCY
+from payments.domain.accounts import HOME_CURRENCY, NO_CURRENCY
 from payments.domain.errors import NewsUnreadable
 from payments.domain.webhooks import fields_of, identifier_of, text_of
 
-# ISO 4217's code for "no currency": what does not name one stands under it.
-NO_CURRENCY: Final = "XXX"
-_CURRENCY: Final = re.compile(r"[A-Z]{3}", re.ASCII)
+_CURRENCY: Final = re.compile(r"[A-Za-z]{3}", re.ASCII)
 _DIGITS: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """A charge as the gateway told it. `order_named` and `settlement` are what metadata says, when it says something."""
+    """A charge as the gateway told it. `order_named` and `settlement` are what metadata says, when it says something.
+
+    `is_currency_literal` is false for a code in other letters than the gateway's own: its money stands under that currency, and
+    whether it is worth that is for people to say.
+    """
 
     reference: str
     gateway_id: str | None
@@ -28,6 +30,7 @@ class Charge:
     order_named: str | None
     settlement: str | None
     channel: str | None
+    is_currency_literal: bool = True
 
     @property
     def identity(self) -> str:
@@ -99,6 +102,7 @@ def read_charge(data: Mapping[str, Any], webhook_id: str) -> Charge:
         gateway_id=identifier_of(data.get("id")),
         amount_minor=amount,
         currency=_currency_of(data.get("currency")),
+        is_currency_literal=_currency_of(data.get("currency")) == data.get("currency"),
         # An empty value names no order; any other one that is not the order's id disagrees with it.
         order_named=str(named) if named else None,
         settlement=settlement if isinstance(settlement, str) else None,
@@ -110,7 +114,7 @@ def judge_charge(charge: Charge, expected: Expected | None) -> Verdict:
     """What the charge is worth. Compared in kobo with the order's total; only naira pay (traps 1 to 3)."""
     if expected is None:
         return UnknownReference()
-    if charge.currency != HOME_CURRENCY:
+    if charge.currency != HOME_CURRENCY or not charge.is_currency_literal:
         return ForeignCurrency()
     if charge.order_named is not None and charge.order_named.lower() != str(expected.order_id):
         return OrderMismatch()
@@ -135,4 +139,5 @@ def principal_of(charge: Charge, settlement_written: str) -> int:
 
 
 def _currency_of(value: Any) -> str:
-    return value if isinstance(value, str) and _CURRENCY.fullmatch(value) else NO_CURRENCY
+    """The ISO code in capitals, so that one currency has one account however its code is written."""
+    return value.upper() if isinstance(value, str) and _CURRENCY.fullmatch(value) else NO_CURRENCY

@@ -1,6 +1,6 @@
 """The named refusals of this service, and the conditions that a retry may mend."""
 
-from common.problems import Conflict, InvalidParam, Problem, ValidationFailed
+from common.problems import Conflict, Forbidden, InvalidParam, Problem, ValidationFailed
 
 
 class OrderNotPayable(Conflict):
@@ -52,7 +52,7 @@ class RefundExceedsHeld(Exception):
 
 
 class RefundContradiction(Exception):
-    """The gateway speaks of another amount or currency than the refund that it names."""
+    """The gateway speaks of another amount or currency than the refund that it names, or pays out what another attempt has."""
 
 
 class RefundOutcomeUnknown(Exception):
@@ -61,3 +61,42 @@ class RefundOutcomeUnknown(Exception):
 
 class NewsUnreadable(Exception):
     """A signed event about money lacks what its meaning needs. No retry mends it; people must look."""
+
+
+class ChargeCannotBeAccepted(Conflict):
+    """The quarantined charge does not pay an order; the detail says why (contract section 7)."""
+
+
+class NotInQuarantine(Conflict):
+    def __init__(self, status: str) -> None:
+        super().__init__(f"The charge is {status}: only a quarantined one is prepared.")
+
+
+class RefundNotFailed(Conflict):
+    def __init__(self, status: str) -> None:
+        super().__init__(f"The refund is {status}: only a failed one is decided on.")
+
+
+class OnlyNairaToAccounts(Conflict):
+    detail = "Bank accounts take naira only: a refund in another currency can only be tried again."
+
+
+class DestinationRefused(ValidationFailed):
+    """The gateway takes no such account."""
+
+    def __init__(self) -> None:
+        reason = "the payment gateway does not accept this account"
+        super().__init__(f"destination: {reason}", invalid_params=[InvalidParam("destination", reason)])
+
+
+class NothingPrepared(Conflict):
+    detail = "Nothing was prepared here: there is nothing to decide on."
+
+
+class AlreadyDecided(Conflict):
+    def __init__(self, status: str) -> None:
+        super().__init__(f"What was prepared is {status}, which stands.")
+
+
+class DecidedByItsMaker(Forbidden):
+    detail = "Whoever prepared a decision cannot decide on it, under any role."

@@ -18,9 +18,19 @@ def release_of_resolution(order_id: UUID, sequence: int) -> UUID:
     return uuid5(_NAMESPACE, f"release:resolution:{order_id}:{sequence}")
 
 
+def refund_of_quarantine(charge_identity: str) -> UUID:
+    """A quarantined charge that two people return goes back under this id."""
+    return uuid5(_NAMESPACE, f"refund:quarantine:{charge_identity}")
+
+
 def refund_of_overpayment(charge_identity: str) -> UUID:
     """What one charge brought beyond the order's total goes back under this id."""
     return uuid5(_NAMESPACE, f"refund:overpayment:{charge_identity}")
+
+
+def refund_of_reversal(chargeback_id: UUID, refund_id: UUID) -> UUID:
+    """What a chargeback had given back in a refund's place is owed again under this id, once the chargeback is won after all."""
+    return uuid5(_NAMESPACE, f"refund:chargeback_won:{chargeback_id}:{refund_id}")
 
 
 def charge_reference(intent_id: UUID) -> str:
@@ -28,12 +38,15 @@ def charge_reference(intent_id: UUID) -> str:
     return f"ch-{intent_id.hex}"
 
 
-def refund_reference(refund_id: UUID) -> str:
-    """`re-` and 32 hex digits: the note by which the gateway's list of refunds shows which one is ours."""
-    return f"re-{refund_id.hex}"
+def refund_reference(attempt_id: UUID) -> str:
+    """`re-` and 32 hex digits: what the gateway shows of ours, a refund's note or a transfer's reference.
+
+    The first attempt has the refund's own id; each later one an id that was made for it alone.
+    """
+    return f"re-{attempt_id.hex}"
 
 
-def refund_of_note(note: str | None) -> UUID | None:
-    """The refund's id from a note of ours; None for anything else."""
+def attempt_of_reference(note: str | None) -> UUID | None:
+    """The attempt's id from a note or reference of ours; None for anything else."""
     match = _REFUND_NOTE.fullmatch(note or "")
     return UUID(hex=match[1]) if match else None

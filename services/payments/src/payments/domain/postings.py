@@ -81,12 +81,49 @@ def refund(refund_id: UUID, order_id: UUID, vendor_id: UUID, *, from_locked: Par
     )
 
 
-def refund_settled(refund_id: UUID, amount_minor: int) -> Posting:
-    """The gateway paid the refund out."""
+def quarantine_release(
+    identity: str,
+    reference: str,
+    currency: str,
+    *,
+    order_id: UUID | None,
+    refund_id: UUID,
+    escrow_minor: int,
+    refund_minor: int,
+) -> Posting:
+    """Two people decided: the charge leaves quarantine for its order's escrow, and what does not is owed back."""
+    entries = [
+        debit(accounts.quarantine(reference, currency), escrow_minor + refund_minor),
+        credit(accounts.refund_payable(refund_id), refund_minor),
+    ]
+    if order_id is not None:
+        entries.append(credit(accounts.escrow(order_id), escrow_minor))
+    return balanced(f"quarantine_release:{identity}", "quarantine_release", entries, currency)
+
+
+def refund_settled(refund_id: UUID, attempt_id: UUID, amount_minor: int, currency: str) -> Posting:
+    """The gateway paid the refund out by this attempt."""
     return balanced(
-        f"refund_settled:{refund_id}",
+        f"refund_settled:{attempt_id}",
         "refund_settled",
-        [debit(accounts.refund_payable(refund_id), amount_minor), credit(accounts.gateway_cash(), amount_minor)],
+        [
+            debit(accounts.refund_payable(refund_id), amount_minor),
+            credit(accounts.gateway_cash(currency), amount_minor),
+        ],
+        currency,
+    )
+
+
+def refund_reversed(refund_id: UUID, attempt_id: UUID, amount_minor: int, currency: str) -> Posting:
+    """The bank sent a settled refund back: it is owed again."""
+    return balanced(
+        f"refund_reversed:{attempt_id}",
+        "refund_reversed",
+        [
+            debit(accounts.gateway_cash(currency), amount_minor),
+            credit(accounts.refund_payable(refund_id), amount_minor),
+        ],
+        currency,
     )
 
 

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Literal
 
+from payments.domain.accounts import NO_CURRENCY
 from payments.domain.errors import NewsUnreadable, RefundContradiction
 from payments.domain.webhooks import identifier_of, phrase_of, text_of
 
 RefundKind = Literal["order", "overpayment", "quarantine"]
 
-# `pending` is owed and not sent, `submitting` was sent without an answer yet, `submitted` is with the gateway.
-OPEN_STATUSES: Final = frozenset({"pending", "submitting", "submitted"})
+# `pending` is owed and not sent, `submitting` was sent without an answer yet, `submitted` is with the gateway. A `prepared` one has
+# failed, and waits for the second person.
+RefundStatus = Literal["pending", "submitting", "submitted", "settled", "failed", "prepared"]
+RefundAction = Literal["retry", "other_destination"]
+FAILED_STATUSES: Final = frozenset({"failed", "prepared"})
 # A call that was not answered may still be at work at the gateway; nothing is sent a second time before this.
 RESUBMIT_AFTER: Final = timedelta(seconds=30)
 # The gateway's webhook normally comes first; asking is the net, and asks less and less often.
@@ -21,7 +25,10 @@ LAST_QUESTION_AFTER: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class RefundNews:
-    """What the gateway says about one refund, in a webhook or when asked."""
+    """What the gateway says about one attempt of a refund, in a webhook or when asked.
+
+    `status` is `processed`, `failed`, or anything else while it is under way; a transfer may be `reversed` after all.
+    """
 
     gateway_refund_id: str | None
     note: str | None
@@ -49,9 +56,33 @@ def read_refund(data: Mapping[str, Any], status: str | None = None) -> RefundNew
     )
 
 
+# A transfer's words in those of a refund.
+_TRANSFER_STATUSES: Final[Mapping[str, str]] = {"success": "processed", "failed": "failed", "reversed": "reversed"}
+
+
+def read_refund_transfer(data: Mapping[str, Any], status: str | None = None) -> RefundNews:
+    """A refund that goes to a bank account, as the gateway shows the transfer. Raises NewsUnreadable."""
+    told = status or text_of(data.get("status")) or "pending"
+    amount, currency = data.get("amount"), text_of(data.get("currency"))
+    if isinstance(amount, bool) or not isinstance(amount, int) or currency is None:
+        raise NewsUnreadable("transfer without amount or currency")
+    return RefundNews(
+        gateway_refund_id=text_of(data.get("transfer_code")),
+        note=text_of(data.get("reference")),
+        status=_TRANSFER_STATUSES.get(told, "pending"),
+        amount_minor=amount,
+        currency=currency,
+        failure=phrase_of(data.get("reason")),
+    )
+
+
 def check_refund(news: RefundNews, amount_minor: int, currency: str) -> None:
-    """Raises RefundContradiction when the gateway speaks of another amount than ours."""
-    if (news.amount_minor, news.currency) != (amount_minor, currency):
+    """Raises RefundContradiction when the gateway speaks of another amount than ours.
+
+    A charge that named no currency is refunded in whatever the gateway took.
+    """
+    expected = news.currency if currency == NO_CURRENCY else currency
+    if (news.amount_minor, news.currency) != (amount_minor, expected):
         raise RefundContradiction(
             f"the gateway speaks of {news.amount_minor} {news.currency}, we owe {amount_minor} {currency}"
         )

@@ -1,32 +1,66 @@
 """Charges that wait for people."""
 
-from common.clock import iso
+from typing import Any, Final
+from uuid import UUID
+
+import asyncpg
+
+from common.clock import iso, iso_or_none
 from common.database import UnitOfWork
 from common.http import OffsetPage
+from common.problems import NotFound
 from payments.queries.pages import Page, ordered
 
+# The newest decision stands beside the charge; the earlier ones were rejected.
+_CHARGE: Final = """
+SELECT q.id, q.reference, q.order_id, q.amount_minor, q.currency, q.reason, q.status, q.refund_id, q.created_at,
+       d.outcome, d.reason AS decision_reason, d.status AS decision_status, d.prepared_by, d.prepared_at, d.decided_by,
+       d.decided_at, d.rejection
+FROM quarantined_charges q LEFT JOIN LATERAL (
+    SELECT * FROM quarantine_decisions WHERE quarantined_charge_id = q.id ORDER BY prepared_at DESC, id DESC LIMIT 1
+) d ON true
+"""
+_WANTED: Final = "($1::text IS NULL OR q.status = $1)"
 
-async def page_of_quarantined_charges(uow: UnitOfWork, page: OffsetPage) -> Page:
-    total = await uow.fetch_value("SELECT count(*) FROM quarantined_charges")
-    order = ordered(page, {"created_at": "created_at"}, "id")
-    rows = await uow.fetch(
-        f"""
-        SELECT id, reference, order_id, amount_minor, currency, reason, status, created_at FROM quarantined_charges
-        {order} LIMIT $1 OFFSET $2
-        """,
-        page.limit,
-        page.offset,
-    )
-    return [
-        {
-            "id": row["id"],
-            "reference": row["reference"],
-            "orderId": row["order_id"],
-            "amountMinor": row["amount_minor"],
-            "currency": row["currency"],
-            "reason": row["reason"],
-            "status": row["status"],
-            "createdAt": iso(row["created_at"]),
-        }
-        for row in rows
-    ], total
+
+async def page_of_quarantined_charges(uow: UnitOfWork, page: OffsetPage, status: str | None) -> Page:
+    total = await uow.fetch_value(f"SELECT count(*) FROM quarantined_charges q WHERE {_WANTED}", status)
+    order = ordered(page, {"created_at": "q.created_at"}, "q.id")
+    rows = await uow.fetch(f"{_CHARGE} WHERE {_WANTED} {order} LIMIT $2 OFFSET $3", status, page.limit, page.offset)
+    return [_charge(row) for row in rows], total
+
+
+async def find_quarantined_charge(uow: UnitOfWork, charge_id: UUID) -> dict[str, Any]:
+    """Raises NotFound."""
+    row = await uow.fetch_row(f"{_CHARGE} WHERE q.id = $1", charge_id)
+    if row is None:
+        raise NotFound
+    return _charge(row)
+
+
+def _charge(row: asyncpg.Record) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "reference": row["reference"],
+        "orderId": row["order_id"],
+        "amountMinor": row["amount_minor"],
+        "currency": row["currency"],
+        "reason": row["reason"],
+        "status": row["status"],
+        "refundId": row["refund_id"],
+        "createdAt": iso(row["created_at"]),
+        "decision": None if row["outcome"] is None else {"outcome": row["outcome"], **decision_view(row)},
+    }
+
+
+def decision_view(row: asyncpg.Record) -> dict[str, Any]:
+    """Who prepared and who decided, of a row with the newest decision about it."""
+    return {
+        "status": row["decision_status"],
+        "reason": row["decision_reason"],
+        "preparedBy": row["prepared_by"],
+        "preparedAt": iso(row["prepared_at"]),
+        "decidedBy": row["decided_by"],
+        "decidedAt": iso_or_none(row["decided_at"]),
+        "rejectionReason": row["rejection"],
+    }

@@ -1,5 +1,13 @@
 """The HTTP doors of the service, one module for each noun."""
 
-from payments.routes import dead_letters, escrow, ledger, payments, webhooks
+from payments.routes import dead_letters, escrow, ledger, payments, quarantine, refunds, webhooks
 
-ROUTERS = [payments.router, escrow.router, ledger.router, dead_letters.router, webhooks.router]
+ROUTERS = [
+    payments.router,
+    escrow.router,
+    ledger.router,
+    quarantine.router,
+    refunds.router,
+    dead_letters.router,
+    webhooks.router,
+]

@@ -9,11 +9,9 @@ from starlette.responses import Response
 from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, requires
 from payments.dependencies import Dependencies
 from payments.queries.ledger import page_of_accounts, page_of_transactions
-from payments.queries.quarantine import page_of_quarantined_charges
 from payments.routes.listing import listed
 from payments.schemas.answers import answers
 from payments.schemas.ledger import LedgerAccount, Transaction
-from payments.schemas.quarantine import QuarantinedCharge
 
 router = guarded_router(tags=["ledger"])
 
@@ -37,15 +35,4 @@ async def list_accounts(
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_accounts(uow, page)
-    return listed(request, page, found)
-
-
-@router.get("/api/quarantined-charges", responses=answers(200, list[QuarantinedCharge]))
-@requires("ledger:read")
-async def list_quarantined_charges(
-    request: Request, caller: CurrentCaller, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
-) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
-    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_quarantined_charges(uow, page)
     return listed(request, page, found)

@@ -24,6 +24,7 @@ WHERE order_id = $1 AND status IN ('opening', 'pending')
 """
 
 
+_FIND_BUYER_OF_ORDER: Final = "SELECT buyer_id FROM payable_orders WHERE id = $1"
 _FIND_ORDER_EXISTS: Final = "SELECT true FROM payable_orders WHERE id = $1"
 
 
@@ -47,6 +48,11 @@ async def save_order_status(uow: UnitOfWork, order_id: UUID, status: str) -> Non
 
 async def close_live_intents(uow: UnitOfWork, order_id: UUID) -> None:
     await uow.execute(_CLOSE_INTENTS, order_id)
+
+
+async def find_buyer_of_order(uow: UnitOfWork, order_id: UUID) -> UUID | None:
+    buyer_id: UUID | None = await uow.fetch_value(_FIND_BUYER_OF_ORDER, order_id)
+    return buyer_id
 
 
 async def find_order_exists(uow: UnitOfWork, order_id: UUID) -> bool:

@@ -10,19 +10,29 @@ from common.database import UnitOfWork
 from payments.domain.refunds import RefundKind
 
 _RECORD_REFUND: Final = """
-INSERT INTO refunds (id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, 'pending', $8, $9)
+INSERT INTO refunds (id, attempt_id, kind, charge_id, order_id, buyer_id, amount_minor, currency, status, reason, created_at)
+VALUES ($1, $1, $2, $3, $4, $5, $6, $7, 'pending', $8, $9)
 ON CONFLICT (id) DO NOTHING
 RETURNING true
 """
 _REFUND_COLUMNS: Final = """
 SELECT f.id, f.kind, f.order_id, f.buyer_id, f.amount_minor, f.currency, f.status, f.gateway_refund_id, f.submitted_at,
-       f.questions, c.reference, c.gateway_id
+       f.questions, f.due_at, f.attempt_id, f.recipient_code, c.reference, c.gateway_id
 FROM refunds f JOIN charges c ON c.id = f.charge_id
 """
 _LOCK_REFUND: Final = f"{_REFUND_COLUMNS} WHERE f.id = $1 FOR UPDATE OF f"
-_LOCK_REFUND_OF_GATEWAY: Final = f"{_REFUND_COLUMNS} WHERE f.gateway_refund_id = $1 FOR UPDATE OF f"
-_DUE_REFUNDS: Final = "SELECT id FROM refunds WHERE status = 'submitted' AND due_at <= $1 ORDER BY due_at LIMIT 50"
+_LOCK_REFUND_OF_ATTEMPT: Final = f"""
+{_REFUND_COLUMNS} WHERE f.id = coalesce(
+    (SELECT refund_id FROM failed_refund_attempts WHERE id = $1), (SELECT id FROM refunds WHERE attempt_id = $1)
+) FOR UPDATE OF f
+"""
+_LOCK_REFUND_OF_GATEWAY: Final = f"""
+{_REFUND_COLUMNS} WHERE f.id = coalesce(
+    (SELECT id FROM refunds WHERE gateway_refund_id = $1),
+    (SELECT refund_id FROM failed_refund_attempts WHERE gateway_refund_id = $1)
+) FOR UPDATE OF f
+"""
+_DUE_REFUNDS: Final = "SELECT id FROM refunds WHERE due_at <= $1 ORDER BY due_at LIMIT 50"
 _SAVE_SUBMITTING: Final = "UPDATE refunds SET status = 'submitting', submitted_at = $2 WHERE id = $1"
 _SAVE_SUBMITTED: Final = """
 UPDATE refunds SET status = 'submitted', gateway_refund_id = $2, due_at = $3
@@ -35,7 +45,8 @@ UPDATE refunds SET status = 'settled', settled_at = $2, due_at = NULL,
 WHERE id = $1
 """
 _SAVE_FAILED: Final = """
-UPDATE refunds SET status = 'failed', failure = $2, due_at = NULL, gateway_refund_id = coalesce(gateway_refund_id, $3)
+UPDATE refunds SET status = 'failed', failure = $2, due_at = NULL, settled_at = NULL,
+    gateway_refund_id = coalesce(gateway_refund_id, $3)
 WHERE id = $1
 """
 
@@ -50,17 +61,23 @@ async def record_refund_once(
     amount_minor: int,
     reason: str,
     now: datetime,
+    currency: str = "NGN",
 ) -> bool:
-    """Whether the refund is new. Its currency is the charge's; only naira are refunded here."""
+    """Whether the refund is new. Its currency is the charge's."""
     return bool(
         await uow.fetch_value(
-            _RECORD_REFUND, refund_id, kind, charge_id, order_id, buyer_id, amount_minor, "NGN", reason, now
+            _RECORD_REFUND, refund_id, kind, charge_id, order_id, buyer_id, amount_minor, currency, reason, now
         )
     )
 
 
 async def lock_refund(uow: UnitOfWork, refund_id: UUID) -> asyncpg.Record | None:
     return await uow.fetch_row(_LOCK_REFUND, refund_id)
+
+
+async def lock_refund_of_attempt(uow: UnitOfWork, attempt_id: UUID) -> asyncpg.Record | None:
+    """The refund that the attempt was or is made for; its `attempt_id` tells whether it is the present one."""
+    return await uow.fetch_row(_LOCK_REFUND_OF_ATTEMPT, attempt_id)
 
 
 async def lock_refund_of_gateway(uow: UnitOfWork, gateway_refund_id: str) -> asyncpg.Record | None:

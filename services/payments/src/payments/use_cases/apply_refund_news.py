@@ -1,29 +1,38 @@
-"""Apply news of the gateway to a refund in hand."""
+"""Apply news of the gateway to the present attempt of a refund in hand."""
 
 from datetime import datetime
-from uuid import UUID
 
 import asyncpg
 
 from common import ledger
 from common.database import UnitOfWork
 from common.telemetry import STALE_NEWS
-from contracts.payments import RefundSettled
 from payments import store
 from payments.domain import postings
-from payments.domain.refunds import FIRST_QUESTION_AFTER, RefundNews
+from payments.domain.refunds import FAILED_STATUSES, FIRST_QUESTION_AFTER, RefundNews
 from payments.use_cases.fail_refund import fail_refund
+from payments.use_cases.settle_refund import settle_refund
 
 
-async def apply_refund_news(uow: UnitOfWork, refund: asyncpg.Record, news: RefundNews, now: datetime) -> bool:
-    """Moves a locked refund by the news. Settled is terminal; a payout told after a failure still settles it."""
+async def apply_refund_news(
+    uow: UnitOfWork, refund: asyncpg.Record, news: RefundNews, now: datetime, *, is_answer: bool = False
+) -> bool:
+    """Whether it moved the locked refund. `is_answer`: the gateway was asked, so this is how things stand now.
+
+    Settled is final, unless a bank sends a transfer back. A payout told after a failure still settles the refund.
+    """
     standing = refund["status"]
-    if standing == "settled" or (standing == "failed" and news.status != "processed"):
+    if standing == "settled" and news.status == "reversed":
+        await _take_back(uow, refund, news)
+    elif standing == "settled" or (standing in FAILED_STATUSES and news.status != "processed"):
         STALE_NEWS.labels(f"refund.{news.status}").inc()
         return False
-    if news.status == "processed":
-        await _settle(uow, refund, news.gateway_refund_id, now)
-    elif news.status == "failed":
+    elif standing in FAILED_STATUSES and refund["recipient_code"] is not None and not is_answer:
+        # `transfer.success` after `transfer.reversed`, late or a contradiction: only the gateway knows what came last.
+        await store.save_refund_question(uow, refund["id"], now)
+    elif news.status == "processed":
+        await settle_refund(uow, refund, refund["attempt_id"], news.gateway_refund_id, now)
+    elif news.status in ("failed", "reversed"):
         await fail_refund(uow, refund, news.failure or "the gateway gave no reason", news.gateway_refund_id)
     elif news.gateway_refund_id is not None and standing != "submitted":
         await store.save_refund_submitted(uow, refund["id"], news.gateway_refund_id, now + FIRST_QUESTION_AFTER)
@@ -32,16 +41,10 @@ async def apply_refund_news(uow: UnitOfWork, refund: asyncpg.Record, news: Refun
     return True
 
 
-async def _settle(uow: UnitOfWork, refund: asyncpg.Record, gateway_refund_id: str | None, now: datetime) -> None:
-    refund_id: UUID = refund["id"]
-    await ledger.post(uow, postings.refund_settled(refund_id, refund["amount_minor"]))
-    await store.save_refund_settled(uow, refund_id, now, gateway_refund_id)
-    uow.publish(
-        RefundSettled(
-            refund_id=refund_id,
-            kind=refund["kind"],
-            amount_minor=refund["amount_minor"],
-            order_id=refund["order_id"],
-            buyer_id=refund["buyer_id"],
-        )
+async def _take_back(uow: UnitOfWork, refund: asyncpg.Record, news: RefundNews) -> None:
+    """`reversed` after `success` is no stale news (contract section 14, trap 5): the money is here again, and owed again."""
+    await ledger.post(
+        uow,
+        postings.refund_reversed(refund["id"], refund["attempt_id"], refund["amount_minor"], refund["currency"]),
     )
+    await fail_refund(uow, refund, news.failure or "the bank sent it back", news.gateway_refund_id)

@@ -9,10 +9,11 @@ from common.ids import new_id
 from contracts.operations import AlertRaised
 from contracts.payments import RefundFailed
 from payments import store
+from payments.domain.accounts import foreign_currency
 
 
 async def fail_refund(uow: UnitOfWork, refund: asyncpg.Record, failure: str, gateway_refund_id: str | None) -> None:
-    """The money stays owed in refund_payable until staff decide; on-call hears of it (contract section 6)."""
+    """The money stays owed in refund_payable until two people decide; on-call hears of it (contract sections 6 and 7)."""
     refund_id: UUID = refund["id"]
     await store.save_refund_failed(uow, refund_id, failure, gateway_refund_id)
     uow.publish(
@@ -22,6 +23,7 @@ async def fail_refund(uow: UnitOfWork, refund: asyncpg.Record, failure: str, gat
             amount_minor=refund["amount_minor"],
             order_id=refund["order_id"],
             buyer_id=refund["buyer_id"],
+            currency=foreign_currency(refund["currency"]),
         )
     )
     uow.publish(
@@ -29,7 +31,7 @@ async def fail_refund(uow: UnitOfWork, refund: asyncpg.Record, failure: str, gat
             alert_id=new_id(),
             severity="SEV-2",
             title=f"Refund failed: {refund['kind']}",
-            detail=f"{refund['amount_minor']} kobo stay owed to the buyer. The gateway says: {failure}",
+            detail=f"{refund['amount_minor']} {refund['currency']} in minor units stay owed to the payer. The gateway says: {failure}",
             runbook="refund-failed",
             dedup_key=f"refund-failed:{refund_id}",
             about=str(refund_id),

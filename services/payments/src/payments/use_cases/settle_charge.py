@@ -6,12 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from common import ledger
-from common.clock import iso
 from common.database import UnitOfWork
 from common.telemetry import STALE_NEWS
-from contracts.payments import ChargeQuarantined, EscrowHeld
+from contracts.payments import ChargeQuarantined
 from payments import store
-from payments.domain import escrow, identifiers, postings
+from payments.domain import identifiers, postings
 from payments.domain.charges import (
     Charge,
     Covered,
@@ -24,6 +23,7 @@ from payments.domain.charges import (
 )
 from payments.domain.errors import SubjectUnknown
 from payments.store import OrderBehind
+from payments.use_cases.hold_escrow import hold_escrow
 from payments.use_cases.owe_overpayment import owe_overpayment
 
 
@@ -70,25 +70,9 @@ async def _hold(
             surcharge_minor=verdict.surcharge_minor,
         ),
     )
-    held = escrow.held(verdict.escrow_minor, behind.commission_minor, behind.delivery_fee_minor)
-    await store.record_escrow(uow, behind, charge_id, held, now)
-    await store.save_order_status(uow, behind.order_id, "paid_escrow")
-    await store.save_intent_paid(uow, behind.intent_id, now, charge.channel)
-    await store.close_live_intents(uow, behind.order_id)
+    await hold_escrow(uow, behind, charge_id, charge.reference, verdict.escrow_minor, charge.channel, now)
     if verdict.surplus_minor:
         await owe_overpayment(uow, refund_id, charge_id, behind, verdict.surplus_minor, "surplus", now)
-    uow.publish(
-        EscrowHeld(
-            order_id=behind.order_id,
-            buyer_id=behind.buyer_id,
-            vendor_id=behind.vendor_id,
-            amount_minor=verdict.escrow_minor,
-            commission_minor=behind.commission_minor,
-            delivery_fee_minor=behind.delivery_fee_minor,
-            reference=charge.reference,
-            held_at=iso(now),
-        )
-    )
 
 
 async def _owe_back(uow: UnitOfWork, charge: Charge, webhook_id: str, behind: OrderBehind, now: datetime) -> None:

@@ -8,6 +8,8 @@ from typing import Any, Final, Literal
 from common.database import UnitOfWork
 from payments import store
 from payments.domain import webhooks
+from payments.domain.identifiers import attempt_of_reference
+from payments.domain.refunds import read_refund, read_refund_transfer
 from payments.use_cases.announce_transfer import announce_transfer
 from payments.use_cases.record_refund_news import record_refund_news
 from payments.use_cases.settle_charge import settle_charge
@@ -57,11 +59,16 @@ async def _charge(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
 
 
 async def _refund(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
-    moved = await record_refund_news(uow, webhook.data, webhook.event_type.removeprefix("refund."), now)
-    return "done" if moved else "ignored"
+    news = read_refund(webhook.data, webhook.event_type.removeprefix("refund."))
+    return "done" if await record_refund_news(uow, news, now) else "ignored"
 
 
 async def _transfer(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
+    # A refund to a bank account is payments' own: its reference was committed before the call, and payouts knows nothing of it.
+    attempt_id = attempt_of_reference(webhooks.text_of(webhook.data.get("reference")))
+    if attempt_id is not None and await store.lock_refund_of_attempt(uow, attempt_id) is not None:
+        news = read_refund_transfer(webhook.data, webhook.event_type.removeprefix("transfer."))
+        return "done" if await record_refund_news(uow, news, now) else "ignored"
     announce_transfer(uow, webhook.id, webhook.event_type, webhook.data, webhook.arrived_at)
     return "done"
 

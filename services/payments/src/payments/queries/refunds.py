@@ -1,0 +1,77 @@
+"""Money on its way back to payers, for finance and auditors."""
+
+from typing import Any, Final
+from uuid import UUID
+
+import asyncpg
+
+from common.clock import iso, iso_or_none
+from common.database import UnitOfWork
+from common.http import OffsetPage
+from common.problems import NotFound
+from payments.domain.destinations import names_match
+from payments.domain.identifiers import refund_reference
+from payments.queries.pages import Page, ordered
+from payments.queries.quarantine import decision_view
+
+_REFUND: Final = """
+SELECT f.id, f.order_id, f.kind, f.amount_minor, f.currency, f.status, f.reason AS why, f.failure, f.attempt_id, f.created_at,
+       f.settled_at, d.action, d.reason AS decision_reason, d.status AS decision_status, d.prepared_by, d.prepared_at,
+       d.decided_by, d.decided_at, d.rejection, d.account_last4, d.bank_code, d.account_name, d.name_at_bank
+FROM refunds f LEFT JOIN LATERAL (
+    SELECT * FROM refund_decisions WHERE refund_id = f.id ORDER BY prepared_at DESC, id DESC LIMIT 1
+) d ON true
+"""
+_WANTED: Final = """
+($1::text IS NULL OR f.status = $1) AND ($2::text IS NULL OR f.kind = $2) AND ($3::uuid IS NULL OR f.order_id = $3)
+"""
+_SORTS: Final = {"created_at": "f.created_at", "amount": "f.amount_minor"}
+
+
+async def page_of_refunds(
+    uow: UnitOfWork, page: OffsetPage, status: str | None, kind: str | None, order_id: UUID | None
+) -> Page:
+    filters = (status, kind, order_id)
+    total = await uow.fetch_value(f"SELECT count(*) FROM refunds f WHERE {_WANTED}", *filters)
+    order = ordered(page, _SORTS, "f.id")
+    rows = await uow.fetch(f"{_REFUND} WHERE {_WANTED} {order} LIMIT $4 OFFSET $5", *filters, page.limit, page.offset)
+    return [_refund(row) for row in rows], total
+
+
+async def find_refund(uow: UnitOfWork, refund_id: UUID) -> dict[str, Any]:
+    """Raises NotFound."""
+    row = await uow.fetch_row(f"{_REFUND} WHERE f.id = $1", refund_id)
+    if row is None:
+        raise NotFound
+    return _refund(row)
+
+
+def _refund(row: asyncpg.Record) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "orderId": row["order_id"],
+        "kind": row["kind"],
+        "amountMinor": row["amount_minor"],
+        "currency": row["currency"],
+        "status": row["status"],
+        "reason": row["why"],
+        "failure": row["failure"],
+        "reference": refund_reference(row["attempt_id"]),
+        "createdAt": iso(row["created_at"]),
+        "settledAt": iso_or_none(row["settled_at"]),
+        "decision": None
+        if row["action"] is None
+        else {"action": row["action"], **decision_view(row), "destination": _destination(row)},
+    }
+
+
+def _destination(row: asyncpg.Record) -> dict[str, Any] | None:
+    if row["account_last4"] is None:
+        return None
+    return {
+        "last4": row["account_last4"],
+        "bankCode": row["bank_code"],
+        "accountName": row["account_name"],
+        "nameAtBank": row["name_at_bank"],
+        "verified": names_match(row["account_name"], row["name_at_bank"]),
+    }

@@ -1,0 +1,90 @@
+"""Charges that pay nothing as they stand, decided by two people (contract section 7)."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.answers import answers
+from common.caller import THE_SERVICE
+from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
+from payments.dependencies import Dependencies
+from payments.domain.quarantine import ChargeStatus
+from payments.queries.quarantine import find_quarantined_charge, page_of_quarantined_charges
+from payments.routes.listing import listed
+from payments.schemas.decisions import (
+    ApproveRequest,
+    QuarantinedChargeAnswer,
+    QuarantinedChargePageAnswer,
+    QuarantinePrepareRequest,
+    RejectRequest,
+)
+from payments.use_cases.approve_quarantine import approve_quarantine
+from payments.use_cases.prepare_quarantine import prepare_quarantine
+from payments.use_cases.reject_quarantine import reject_quarantine
+
+router = guarded_router(tags=["quarantine"])
+
+CHARGES: Final = "/api/quarantined-charges"
+ONE_CHARGE: Final = f"{CHARGES}/{{charge_id}}"
+DECIDED: Final = answers(QuarantinedChargeAnswer, 403, 404, 409, 422)
+
+
+@router.get(CHARGES, responses=answers(QuarantinedChargePageAnswer, 403, 422))
+@requires("ledger:read")
+async def list_quarantined_charges(
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
+    status: Annotated[ChargeStatus | None, Query()] = None,
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        found = await page_of_quarantined_charges(uow, page, status)
+    return listed(request, page, found)
+
+
+@router.get(ONE_CHARGE, responses=answers(QuarantinedChargeAnswer, 403, 404))
+@requires("ledger:read")
+async def show_quarantined_charge(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        charge = await find_quarantined_charge(uow, charge_id)
+    return ok(request, charge)
+
+
+@router.post(f"{ONE_CHARGE}/prepare", responses=DECIDED)
+@requires("quarantine:prepare")
+async def prepare(request: Request, caller: CurrentCaller, charge_id: UUID, body: QuarantinePrepareRequest) -> Response:
+    """Says whether the charge pays its order or goes back; another person decides on it. No money moves yet."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await prepare_quarantine(uow, charge_id, body.outcome, body.reason, caller.id, dependencies.clock.now())
+        charge = await find_quarantined_charge(uow, charge_id)
+    return ok(request, charge)
+
+
+@router.post(f"{ONE_CHARGE}/approve", responses=DECIDED)
+@requires("quarantine:approve")
+async def approve(
+    request: Request, caller: CurrentCaller, charge_id: UUID, body: ApproveRequest | None = None
+) -> Response:
+    """The charge leaves quarantine as it was prepared. Whoever prepared it is refused, under any role."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await approve_quarantine(uow, charge_id, caller.id, dependencies.clock.now())
+        charge = await find_quarantined_charge(uow, charge_id)
+    return ok(request, charge)
+
+
+@router.post(f"{ONE_CHARGE}/reject", responses=DECIDED)
+@requires("quarantine:approve")
+async def reject(request: Request, caller: CurrentCaller, charge_id: UUID, body: RejectRequest) -> Response:
+    """The charge stays in quarantine, and may be prepared anew."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await reject_quarantine(uow, charge_id, body.reason, caller.id, dependencies.clock.now())
+        charge = await find_quarantined_charge(uow, charge_id)
+    return ok(request, charge)

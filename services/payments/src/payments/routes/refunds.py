@@ -1,0 +1,108 @@
+"""Money on its way back to payers; a failed refund is sent again by two people (contract section 7)."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.answers import answers
+from common.caller import THE_SERVICE
+from common.http import (
+    CurrentCaller,
+    OffsetPage,
+    dependencies_of,
+    guarded_router,
+    offset_page,
+    ok,
+    requires,
+    requires_one_of,
+)
+from payments.dependencies import Dependencies
+from payments.domain.destinations import Destination
+from payments.domain.refunds import RefundKind, RefundStatus
+from payments.queries.refunds import find_refund, page_of_refunds
+from payments.routes.listing import listed
+from payments.schemas.decisions import (
+    ApproveRequest,
+    RefundAnswer,
+    RefundPageAnswer,
+    RefundPrepareRequest,
+    RejectRequest,
+)
+from payments.use_cases.approve_refund import approve_refund
+from payments.use_cases.prepare_refund import RefundPlan, prepare_refund
+from payments.use_cases.reject_refund import reject_refund
+
+router = guarded_router(tags=["refunds"])
+
+REFUNDS: Final = "/api/refunds"
+ONE_REFUND: Final = f"{REFUNDS}/{{refund_id}}"
+STAFF: Final = ("ledger:read", "refunds:prepare", "refunds:approve")
+DECIDED: Final = answers(RefundAnswer, 403, 404, 409, 422)
+
+
+@router.get(REFUNDS, responses=answers(RefundPageAnswer, 403, 422))
+@requires_one_of(*STAFF)
+async def list_refunds(
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
+    status: Annotated[RefundStatus | None, Query()] = None,
+    kind: Annotated[RefundKind | None, Query()] = None,
+    order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        found = await page_of_refunds(uow, page, status, kind, order_id)
+    return listed(request, page, found)
+
+
+@router.get(ONE_REFUND, responses=answers(RefundAnswer, 403, 404))
+@requires_one_of(*STAFF)
+async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        refund = await find_refund(uow, refund_id)
+    return ok(request, refund)
+
+
+@router.post(f"{ONE_REFUND}/prepare", responses=DECIDED)
+@requires("refunds:prepare")
+async def prepare(request: Request, caller: CurrentCaller, refund_id: UUID, body: RefundPrepareRequest) -> Response:
+    """For a failed refund: the same way again under a new reference, or to a bank account. Another person decides on it."""
+    dependencies: Dependencies = dependencies_of(request)
+    named = body.destination
+    destination = None
+    if named is not None:
+        destination = Destination(named.account_number, named.bank_code, named.account_name)
+    plan = RefundPlan(body.reason, destination)
+    await prepare_refund(dependencies.database, dependencies.gateway, dependencies.clock, refund_id, plan, caller.id)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        refund = await find_refund(uow, refund_id)
+    return ok(request, refund)
+
+
+@router.post(f"{ONE_REFUND}/approve", responses=DECIDED)
+@requires("refunds:approve", step_up=True)
+async def approve(
+    request: Request, caller: CurrentCaller, refund_id: UUID, body: ApproveRequest | None = None
+) -> Response:
+    """Sends the refund again as it was prepared. Whoever prepared it is refused, under any role."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await approve_refund(uow, refund_id, caller.id, dependencies.clock.now())
+        refund = await find_refund(uow, refund_id)
+    return ok(request, refund)
+
+
+@router.post(f"{ONE_REFUND}/reject", responses=DECIDED)
+@requires("refunds:approve")
+async def reject(request: Request, caller: CurrentCaller, refund_id: UUID, body: RejectRequest) -> Response:
+    """The refund stays failed, and may be prepared anew."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await reject_refund(uow, refund_id, body.reason, caller.id, dependencies.clock.now())
+        refund = await find_refund(uow, refund_id)
+    return ok(request, refund)

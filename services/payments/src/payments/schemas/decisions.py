@@ -1,0 +1,132 @@
+"""Decisions of two people: about quarantined charges and failed refunds (contract sections 7 and 15)."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field, StringConstraints, model_validator
+
+from common.answers import EnvelopeMeta
+from common.schemas import RequestBody, ResponseShape
+from payments.domain.quarantine import ChargeStatus, Outcome
+from payments.domain.refunds import RefundAction, RefundKind, RefundStatus
+
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class OffsetMeta(EnvelopeMeta):
+    page: int
+    limit: int
+    total: int
+    total_pages: Annotated[int, Field(alias="total_pages")]
+
+
+class QuarantinePrepareRequest(RequestBody):
+    outcome: Outcome
+    reason: Reason
+
+
+class RejectRequest(RequestBody):
+    reason: Reason
+
+
+class ApproveRequest(RequestBody):
+    """`{}`: who approves says nothing more."""
+
+
+class DestinationRequest(RequestBody):
+    account_number: Annotated[str, StringConstraints(pattern=r"^[0-9]{10}$")]
+    bank_code: Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z]{3,6}$")]
+    account_name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+class RefundPrepareRequest(RequestBody):
+    action: RefundAction
+    reason: Reason
+    destination: Annotated[
+        DestinationRequest | None, Field(description="With `other_destination`, and only with it.")
+    ] = None
+
+    @model_validator(mode="after")
+    def destination_belongs_to_its_action(self) -> "RefundPrepareRequest":
+        if (self.action == "other_destination") != (self.destination is not None):
+            raise ValueError("a destination is given with other_destination, and only with it")
+        return self
+
+
+class DecisionShape(ResponseShape):
+    status: Literal["prepared", "approved", "rejected", "overtaken"]
+    reason: str
+    prepared_by: UUID
+    prepared_at: str
+    decided_by: UUID | None
+    decided_at: str | None
+    rejection_reason: str | None
+
+
+class QuarantineDecisionShape(DecisionShape):
+    outcome: Outcome
+
+
+class QuarantinedChargeShape(ResponseShape):
+    id: UUID
+    reference: str
+    order_id: UUID | None
+    amount_minor: int = Field(description="In the charge's own currency.")
+    currency: str
+    reason: str
+    status: ChargeStatus
+    refund_id: UUID | None
+    created_at: str
+    decision: QuarantineDecisionShape | None
+
+
+class DestinationShape(ResponseShape):
+    last4: str
+    bank_code: str
+    account_name: str
+    name_at_bank: str | None
+    verified: bool = Field(description="Whether the bank's name for the account is the one given.")
+
+
+class RefundDecisionShape(DecisionShape):
+    action: RefundAction
+    destination: DestinationShape | None
+
+
+class RefundShape(ResponseShape):
+    id: UUID
+    order_id: UUID | None
+    kind: RefundKind
+    amount_minor: int = Field(description="In the charge's own currency.")
+    currency: str
+    status: RefundStatus
+    reason: str
+    failure: str | None
+    reference: str = Field(description="What the payment gateway knows the present attempt by.")
+    created_at: str
+    settled_at: str | None
+    decision: RefundDecisionShape | None
+
+
+class QuarantinedChargeAnswer(ResponseShape):
+    success: bool
+    data: QuarantinedChargeShape
+    meta: EnvelopeMeta
+
+
+class QuarantinedChargePageAnswer(ResponseShape):
+    success: bool
+    data: list[QuarantinedChargeShape]
+    meta: OffsetMeta
+
+
+class RefundAnswer(ResponseShape):
+    success: bool
+    data: RefundShape
+    meta: EnvelopeMeta
+
+
+class RefundPageAnswer(ResponseShape):
+    success: bool
+    data: list[RefundShape]
+    meta: OffsetMeta

@@ -1,0 +1,130 @@
+"""SQL for writes: what was prepared by one person and decided by another."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+import asyncpg
+
+from common.database import UnitOfWork
+from payments.domain.destinations import Recipient
+
+# The lock that orders decisions about one charge: of two at once the second sees what the first left.
+_LOCK_QUARANTINED: Final = """
+SELECT q.id, q.charge_id, q.reference, q.order_id, q.amount_minor, q.currency, q.status, c.identity, c.channel
+FROM quarantined_charges q JOIN charges c ON c.id = q.charge_id WHERE q.id = $1 FOR UPDATE OF q
+"""
+_SAVE_QUARANTINED: Final = """
+UPDATE quarantined_charges SET status = $2, refund_id = coalesce($3, refund_id), order_id = coalesce(order_id, $4) WHERE id = $1
+"""
+_SAVE_CHARGE_VERDICT: Final = "UPDATE charges SET verdict = $2, order_id = $3 WHERE id = $1"
+_RECORD_QUARANTINE_DECISION: Final = """
+INSERT INTO quarantine_decisions (id, quarantined_charge_id, outcome, reason, status, prepared_by, prepared_at)
+VALUES ($1, $2, $3, $4, 'prepared', $5, $6)
+"""
+_NEWEST_QUARANTINE_DECISION: Final = """
+SELECT id, status, prepared_by, outcome, reason FROM quarantine_decisions WHERE quarantined_charge_id = $1
+ORDER BY prepared_at DESC, id DESC LIMIT 1
+"""
+_SAVE_QUARANTINE_VERDICT: Final = """
+UPDATE quarantine_decisions SET status = $2, decided_by = $3, decided_at = $4, rejection = $5 WHERE id = $1
+"""
+_SAVE_REFUND_PREPARED: Final = "UPDATE refunds SET status = 'prepared' WHERE id = $1"
+_SAVE_REFUND_UNPREPARED: Final = "UPDATE refunds SET status = 'failed' WHERE id = $1 AND status = 'prepared'"
+_RECORD_REFUND_DECISION: Final = """
+INSERT INTO refund_decisions (id, refund_id, action, reason, status, prepared_by, prepared_at, recipient_code,
+                              account_last4, bank_code, account_name, name_at_bank)
+VALUES ($1, $2, $3, $4, 'prepared', $5, $6, $7, $8, $9, $10, $11)
+"""
+_NEWEST_REFUND_DECISION: Final = """
+SELECT id, status, prepared_by, recipient_code FROM refund_decisions WHERE refund_id = $1
+ORDER BY prepared_at DESC, id DESC LIMIT 1
+"""
+_SAVE_REFUND_VERDICT: Final = """
+UPDATE refund_decisions SET status = $2, decided_by = $3, decided_at = $4, rejection = $5 WHERE id = $1
+"""
+_OVERTAKE: Final = "UPDATE refund_decisions SET status = 'overtaken' WHERE refund_id = $1 AND status = 'prepared'"
+
+
+async def lock_quarantined(uow: UnitOfWork, quarantined_id: UUID) -> asyncpg.Record | None:
+    return await uow.fetch_row(_LOCK_QUARANTINED, quarantined_id)
+
+
+async def save_quarantined(
+    uow: UnitOfWork,
+    quarantined_id: UUID,
+    status: str,
+    *,
+    refund_id: UUID | None = None,
+    order_id: UUID | None = None,
+) -> None:
+    await uow.execute(_SAVE_QUARANTINED, quarantined_id, status, refund_id, order_id)
+
+
+async def save_charge_verdict(uow: UnitOfWork, charge_id: UUID, verdict: str, order_id: UUID) -> None:
+    await uow.execute(_SAVE_CHARGE_VERDICT, charge_id, verdict, order_id)
+
+
+async def record_quarantine_decision(
+    uow: UnitOfWork, decision_id: UUID, quarantined_id: UUID, outcome: str, reason: str, by: UUID, now: datetime
+) -> None:
+    await uow.execute(_RECORD_QUARANTINE_DECISION, decision_id, quarantined_id, outcome, reason, by, now)
+
+
+async def find_quarantine_decision(uow: UnitOfWork, quarantined_id: UUID) -> asyncpg.Record | None:
+    """The newest decision about a locked charge."""
+    return await uow.fetch_row(_NEWEST_QUARANTINE_DECISION, quarantined_id)
+
+
+async def save_quarantine_verdict(
+    uow: UnitOfWork, decision_id: UUID, verdict: str, by: UUID, now: datetime, rejection: str | None = None
+) -> None:
+    await uow.execute(_SAVE_QUARANTINE_VERDICT, decision_id, verdict, by, now, rejection)
+
+
+async def save_refund_prepared(uow: UnitOfWork, refund_id: UUID) -> None:
+    await uow.execute(_SAVE_REFUND_PREPARED, refund_id)
+
+
+async def save_refund_unprepared(uow: UnitOfWork, refund_id: UUID) -> None:
+    await uow.execute(_SAVE_REFUND_UNPREPARED, refund_id)
+
+
+async def record_refund_decision(
+    uow: UnitOfWork,
+    decision_id: UUID,
+    refund_id: UUID,
+    action: str,
+    reason: str,
+    by: UUID,
+    now: datetime,
+    recipient: Recipient | None,
+) -> None:
+    account = (
+        (None,) * 5
+        if recipient is None
+        else (
+            recipient.code,
+            recipient.account_last4,
+            recipient.bank_code,
+            recipient.account_name,
+            recipient.name_at_bank,
+        )
+    )
+    await uow.execute(_RECORD_REFUND_DECISION, decision_id, refund_id, action, reason, by, now, *account)
+
+
+async def find_refund_decision(uow: UnitOfWork, refund_id: UUID) -> asyncpg.Record | None:
+    """The newest decision about a locked refund."""
+    return await uow.fetch_row(_NEWEST_REFUND_DECISION, refund_id)
+
+
+async def save_refund_verdict(
+    uow: UnitOfWork, decision_id: UUID, verdict: str, by: UUID, now: datetime, rejection: str | None = None
+) -> None:
+    await uow.execute(_SAVE_REFUND_VERDICT, decision_id, verdict, by, now, rejection)
+
+
+async def overtake_refund_decision(uow: UnitOfWork, refund_id: UUID) -> None:
+    """The gateway paid the refund out while a decision waited: there is nothing left to decide."""
+    await uow.execute(_OVERTAKE, refund_id)
