@@ -84,7 +84,12 @@ class RefundFailed(Event, frozen=True, kw_only=True):
 
 
 class ChargeDisputed(Event, frozen=True, kw_only=True):
-    """A chargeback was opened at the gateway; with an `outcome` (`won`, `lost`), it was decided."""
+    """A chargeback was opened at the gateway; with an `outcome` (`won`, `lost`), it was decided.
+
+    `amount_minor` is what is disputed. `vendor_minor` is the vendor's part of it while it is open, `from_vendor_minor` what a lost
+    one took of the vendor's earnings, `to_vendor_minor` what came back to them when a lost one was won after all.
+    `remaining_minor` and `remaining_vendor_minor` are what is held of the order after it.
+    """
 
     TYPE: ClassVar[str] = "payments.charge_disputed.v1"
     order_id: UUID
@@ -92,6 +97,12 @@ class ChargeDisputed(Event, frozen=True, kw_only=True):
     vendor_id: UUID
     amount_minor: int
     outcome: str | None = None
+    chargeback_id: UUID | None = None
+    vendor_minor: int = 0
+    from_vendor_minor: int = 0
+    to_vendor_minor: int = 0
+    remaining_minor: int | None = None
+    remaining_vendor_minor: int | None = None
 
 
 class ChargeQuarantined(Event, frozen=True, kw_only=True):

@@ -60,6 +60,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         payments.EscrowHeld,
         payments.EscrowReleased,
         payments.EscrowRefunded,
+        payments.ChargeDisputed,
         payments.TransferSucceeded,
         payments.TransferFailed,
         payments.TransferReversed,

@@ -9,6 +9,7 @@ from common.database import UnitOfWork
 from common.messages import Received, Subscription, WorkItem
 from contracts.identity import VendorApproved, VendorChanged, VendorReinstated, VendorSuspended
 from contracts.payments import (
+    ChargeDisputed,
     EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
@@ -17,12 +18,15 @@ from contracts.payments import (
     TransferReversed,
     TransferSucceeded,
 )
+from payouts.domain.chargebacks import ChargebackNews, Standing
 from payouts.domain.transfer_news import News
 from payouts.domain.wallet import Refund, Release
 from payouts.use_cases.credit_release import credit_release
+from payouts.use_cases.hear_chargeback import hear_chargeback
 from payouts.use_cases.hear_transfer_news import hear_transfer_news
 from payouts.use_cases.hear_vendor import hear_vendor
 from payouts.use_cases.hear_vendor_standing import hear_vendor_standing
+from payouts.use_cases.hold_disputed import hold_disputed
 from payouts.use_cases.note_share import note_share
 from payouts.use_cases.settle_transfer import settle_transfer
 from payouts.use_cases.take_refund import take_refund
@@ -71,13 +75,31 @@ async def on_escrow_released(event: EscrowReleased, received: Received, uow: Uni
         event.delivery_fee_minor,
         event.net_minor,
     )
-    await credit_release(uow, release, dependencies.clock.now())
+    now = dependencies.clock.now()
+    await credit_release(uow, release, now)
+    await hold_disputed(uow, event.vendor_id, event.order_id, str(received.sequence), now)
 
 
 async def on_escrow_refunded(event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     await note_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
     refund = Refund(event.refund_id, event.order_id, event.vendor_id, event.amount_minor, event.from_vendor_minor)
     await take_refund(uow, refund, dependencies.clock.now())
+
+
+async def on_charge_disputed(event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    if event.remaining_vendor_minor is not None:
+        await note_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
+    standings: dict[str | None, Standing] = {None: "opened", "won": "won", "lost": "lost"}
+    news = ChargebackNews(
+        event.chargeback_id or event.order_id,
+        event.order_id,
+        event.vendor_id,
+        standings[event.outcome],
+        event.vendor_minor,
+        event.from_vendor_minor,
+        event.to_vendor_minor,
+    )
+    await hear_chargeback(uow, news, received.sequence, dependencies.clock.now())
 
 
 async def on_transfer_succeeded(event: TransferSucceeded, _: Received, uow: UnitOfWork, dependencies: Any) -> None:
@@ -124,6 +146,7 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(EscrowHeld, on_escrow_held),
     Subscription(EscrowReleased, on_escrow_released),
     Subscription(EscrowRefunded, on_escrow_refunded),
+    Subscription(ChargeDisputed, on_charge_disputed),
     Subscription(TransferSucceeded, on_transfer_succeeded),
     Subscription(TransferFailed, on_transfer_failed),
     Subscription(TransferReversed, on_transfer_reversed),

@@ -18,7 +18,8 @@ SELECT
     (SELECT coalesce(sum(b.balance_minor), 0)::bigint FROM payout_requests AS p
      JOIN ledger_balances AS b ON b.account = 'in_transit:' || p.id
      WHERE p.vendor_id = $1 AND p.status = 'pending') AS in_transit_minor,
-    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'vendor_debt:' || $1::uuid), 0) AS debt_minor
+    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'vendor_debt:' || $1::uuid), 0) AS debt_minor,
+    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'held:' || $1::uuid), 0) AS held_minor
 """
 _PAGE_OF_STATEMENT: Final = """
 SELECT position, id, kind, order_id, payout_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, balance_minor, at
@@ -37,6 +38,7 @@ async def find_wallet(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any]:
         "lockedMinor": row["locked_minor"],
         "inTransitMinor": row["in_transit_minor"],
         "debtMinor": row["debt_minor"],
+        "heldMinor": row["held_minor"],
         "currency": "NGN",
     }
 

@@ -7,6 +7,7 @@ from pydantic import Field, field_validator
 
 from common.schemas import PositiveKobo, RequestBody, ResponseShape
 from payouts.domain.dispatch import BATCH_PAYOUTS_MAX
+from payouts.domain.wallet import Kind
 
 
 class BankDetailsRequest(RequestBody):
@@ -36,12 +37,13 @@ class Wallet(ResponseShape):
     locked_minor: int
     in_transit_minor: int
     debt_minor: int
+    held_minor: int
     currency: str
 
 
 class StatementLine(ResponseShape):
     id: UUID
-    kind: Literal["release", "debt_repaid", "refund", "debt_taken", "payout"]
+    kind: Kind
     order_id: UUID | None
     payout_id: UUID | None
     gross_minor: int | None

@@ -63,10 +63,28 @@ wallet_lines = sa.Table(
     sa.Column("at", _INSTANT, nullable=False),
     sa.UniqueConstraint("source_key", "kind", name="wallet_lines_source_once"),
     sa.CheckConstraint(
-        "kind IN ('release', 'debt_repaid', 'refund', 'debt_taken', 'payout')", name="wallet_lines_kind_known"
+        "kind IN ('release', 'debt_repaid', 'refund', 'debt_taken', 'payout', 'hold', 'hold_released', 'chargeback', "
+        "'chargeback_won')",
+        name="wallet_lines_kind_known",
     ),
     sa.CheckConstraint("balance_minor >= 0", name="wallet_lines_balance_never_negative"),
     sa.Index("wallet_lines_of_vendor", "vendor_id", sa.text("position DESC")),
+)
+
+chargebacks = sa.Table(
+    "chargebacks",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("order_id", sa.Uuid, nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("vendor_minor", sa.BigInteger, nullable=False),
+    sa.Column("held_minor", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.CheckConstraint("status IN ('opened', 'won', 'lost')", name="chargebacks_status_known"),
+    sa.CheckConstraint("least(vendor_minor, held_minor) >= 0", name="chargebacks_never_negative"),
+    sa.CheckConstraint("status = 'opened' OR held_minor = 0", name="chargebacks_hold_nothing_when_decided"),
+    sa.Index("chargebacks_open_of_order", "order_id", postgresql_where=sa.text("status = 'opened'")),
 )
 
 bank_detail_versions = sa.Table(

@@ -7,6 +7,7 @@ from common.caller import THE_SERVICE
 from common.ids import new_id
 from contracts.identity import VendorApproved, VendorChanged, VendorReinstated, VendorSuspended
 from contracts.payments import (
+    ChargeDisputed,
     EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
@@ -16,7 +17,7 @@ from payouts.consumers import SUBSCRIPTIONS
 STATE = (
     "vendors", "order_shares", "wallets", "wallet_lines", "ledger_transactions", "ledger_entries", "ledger_balances",
     "vendor_bank_details", "bank_detail_versions", "payout_requests", "payout_transfers", "transfer_observations",
-    "payout_exceptions", "outbox",
+    "payout_exceptions", "outbox", "chargebacks",
 )  # fmt: skip
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 
@@ -44,6 +45,10 @@ async def an_event_of(story, event):
         return EscrowRefunded(
             **ids, refund_id=new_id(), amount_minor=60_000, from_vendor_minor=60_000, remaining_minor=0,
             remaining_vendor_minor=0,
+        )  # fmt: skip
+    if event is ChargeDisputed:
+        return ChargeDisputed(
+            **ids, amount_minor=1_100, chargeback_id=new_id(), vendor_minor=1_000, remaining_minor=0, remaining_vendor_minor=0
         )  # fmt: skip
     await story.payout(vendor, 1_000)
     [transfer] = (await story.dispatch(KEY)).json()["data"]["transfers"]

@@ -4,6 +4,7 @@
 |---|---|---|
 | `wallet:<vendor>` | credit, guarded | what the vendor may withdraw |
 | `in_transit:<payout>` | credit, guarded | asked for, and not yet known to have left |
+| `held:<vendor>` | credit, guarded | of the wallet, what waits for a bank's decision about a disputed charge |
 | `vendor_debt:<vendor>` | debit, guarded | what the vendor owes us after a refund found the wallet empty |
 | `escrow_released` | debit | what payments handed over: **equal to the sum of the credit balances of its `vendor_payable:*`** |
 | `gateway_cash` | debit | minus what left through the gateway; added to payments' `gateway_cash` it is the gateway's own balance |
@@ -23,6 +24,10 @@ GATEWAY_CASH: Final = Account("gateway_cash", "debit", guarded=False)
 
 def wallet(vendor_id: UUID) -> Account:
     return Account(f"wallet:{vendor_id}", "credit", guarded=True)
+
+
+def held(vendor_id: UUID) -> Account:
+    return Account(f"held:{vendor_id}", "credit", guarded=True)
 
 
 def in_transit(payout_id: UUID) -> Account:
@@ -55,6 +60,50 @@ def refund(key: str, vendor_id: UUID, from_vendor_minor: int, owed_minor: int) -
             debit(wallet(vendor_id), from_vendor_minor - owed_minor),
             debit(vendor_debt(vendor_id), owed_minor),
             credit(ESCROW_RELEASED, from_vendor_minor),
+        ],
+    )
+
+
+def hold(key: str, vendor_id: UUID, amount_minor: int) -> Posting:
+    """What a bank asks back waits beside the wallet."""
+    return balanced(key, "hold", [debit(wallet(vendor_id), amount_minor), credit(held(vendor_id), amount_minor)])
+
+
+def hold_released(key: str, vendor_id: UUID, held_minor: int, repaid_minor: int) -> Posting:
+    """What was held is the wallet's again, and repays debt first."""
+    return balanced(
+        key,
+        "hold_released",
+        [
+            debit(held(vendor_id), held_minor),
+            credit(vendor_debt(vendor_id), repaid_minor),
+            credit(wallet(vendor_id), held_minor - repaid_minor),
+        ],
+    )
+
+
+def chargeback(key: str, vendor_id: UUID, from_vendor_minor: int, owed_minor: int) -> Posting:
+    """A lost chargeback after release: `from_vendor_minor`, of which the wallet could not give `owed_minor`."""
+    return balanced(
+        key,
+        "chargeback",
+        [
+            debit(wallet(vendor_id), from_vendor_minor - owed_minor),
+            debit(vendor_debt(vendor_id), owed_minor),
+            credit(ESCROW_RELEASED, from_vendor_minor),
+        ],
+    )
+
+
+def chargeback_won(key: str, vendor_id: UUID, to_vendor_minor: int, repaid_minor: int) -> Posting:
+    """A lost chargeback that was won after all: the vendor's part is back, and repays debt first."""
+    return balanced(
+        key,
+        "chargeback_won",
+        [
+            debit(ESCROW_RELEASED, to_vendor_minor),
+            credit(vendor_debt(vendor_id), repaid_minor),
+            credit(wallet(vendor_id), to_vendor_minor - repaid_minor),
         ],
     )
 

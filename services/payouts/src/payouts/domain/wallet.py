@@ -13,7 +13,17 @@ from payouts.domain.errors import (
     VendorSuspended,
 )
 
-Kind = Literal["release", "debt_repaid", "refund", "debt_taken", "payout"]
+Kind = Literal[
+    "release",
+    "debt_repaid",
+    "refund",
+    "debt_taken",
+    "payout",
+    "hold",
+    "hold_released",
+    "chargeback",
+    "chargeback_won",
+]
 
 
 @dataclass(frozen=True, slots=True)

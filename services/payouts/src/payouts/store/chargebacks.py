@@ -1,0 +1,48 @@
+"""SQL for writes: disputed charges, and what is held for them. The wallet must be locked. Nothing here decides."""
+
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from payouts.domain.chargebacks import ChargebackNews, OpenChargeback
+
+_SAVE: Final = """
+INSERT INTO chargebacks AS c (id, order_id, vendor_id, status, vendor_minor, sequence) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (id) DO UPDATE SET status = excluded.status, sequence = excluded.sequence, held_minor = 0
+WHERE c.sequence < excluded.sequence
+"""
+_HELD: Final = "SELECT held_minor FROM chargebacks WHERE id = $1"
+_LIST_OPEN: Final = """
+SELECT id, vendor_minor, held_minor FROM chargebacks WHERE order_id = $1 AND status = 'opened' ORDER BY id
+"""
+_HOLD: Final = "UPDATE chargebacks SET held_minor = held_minor + $2 WHERE id = $1"
+_REMAINING: Final = "SELECT remaining_vendor_minor FROM order_shares WHERE order_id = $1"
+
+
+async def find_held(uow: UnitOfWork, chargeback_id: UUID) -> int:
+    """What is held for the chargeback; 0 for one that is not known yet."""
+    return await uow.fetch_value(_HELD, chargeback_id) or 0
+
+
+async def save_chargeback(uow: UnitOfWork, news: ChargebackNews, sequence: int) -> bool:
+    """False when this or later news of the chargeback was heard before. A decided one holds nothing."""
+    return (
+        await uow.execute(_SAVE, news.id, news.order_id, news.vendor_id, news.standing, news.vendor_minor, sequence)
+        == 1
+    )
+
+
+async def list_open_chargebacks(uow: UnitOfWork, order_id: UUID) -> list[OpenChargeback]:
+    return [
+        OpenChargeback(row["id"], row["vendor_minor"], row["held_minor"])
+        for row in await uow.fetch(_LIST_OPEN, order_id)
+    ]
+
+
+async def add_hold(uow: UnitOfWork, chargeback_id: UUID, amount_minor: int) -> None:
+    await uow.execute(_HOLD, chargeback_id, amount_minor)
+
+
+async def find_remaining_share(uow: UnitOfWork, order_id: UUID) -> int:
+    """The vendor's share of what the order still has in escrow."""
+    return await uow.fetch_value(_REMAINING, order_id) or 0

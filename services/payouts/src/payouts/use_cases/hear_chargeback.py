@@ -1,0 +1,64 @@
+"""A bank disputes a charge, or the gateway has decided (contract sections 6 to 8)."""
+
+from datetime import datetime
+
+from common import ledger
+from common.database import UnitOfWork
+from common.telemetry import STALE_NEWS
+from payouts import store
+from payouts.domain import accounts
+from payouts.domain.chargebacks import ChargebackNews
+from payouts.domain.wallet import Line, repayment, shortfall
+from payouts.store import chargebacks
+from payouts.use_cases.hold_disputed import hold_disputed
+
+
+async def hear_chargeback(uow: UnitOfWork, news: ChargebackNews, sequence: int, now: datetime) -> None:
+    """Opened: held. Won: free again. Lost: taken, and what the wallet cannot give is owed. Older news than the last is ignored."""
+    # Every change of a chargeback stands under its vendor's wallet's lock.
+    await store.lock_wallet(uow, news.vendor_id)
+    held_minor = await chargebacks.find_held(uow, news.id)
+    if not await chargebacks.save_chargeback(uow, news, sequence):
+        STALE_NEWS.labels("payments.charge_disputed").inc()
+        return
+    if news.standing == "opened":
+        await hold_disputed(uow, news.vendor_id, news.order_id, str(sequence), now)
+        return
+    key = f"chargeback:{news.id}:{sequence}"
+    if held_minor:
+        await _free(uow, news, f"{key}:held", held_minor, now)
+    if news.from_vendor_minor:
+        await _take(uow, news, key, now)
+    if news.to_vendor_minor:
+        await _give_back(uow, news, key, now)
+
+
+async def _free(uow: UnitOfWork, news: ChargebackNews, key: str, held_minor: int, now: datetime) -> None:
+    standing = await store.lock_wallet(uow, news.vendor_id)
+    repaid_minor = repayment(standing.debt_minor, held_minor)
+    lines = [Line("hold_released", held_minor, order_id=news.order_id)]
+    if repaid_minor:
+        lines.append(Line("debt_repaid", -repaid_minor, order_id=news.order_id))
+    await store.append_lines(uow, news.vendor_id, key, standing.available_minor, lines, now)
+    await ledger.post(uow, accounts.hold_released(key, news.vendor_id, held_minor, repaid_minor))
+
+
+async def _take(uow: UnitOfWork, news: ChargebackNews, key: str, now: datetime) -> None:
+    standing = await store.lock_wallet(uow, news.vendor_id)
+    owed_minor = shortfall(standing.available_minor, news.from_vendor_minor)
+    lines = [Line("chargeback", -news.from_vendor_minor, order_id=news.order_id)]
+    if owed_minor:
+        # The advance comes first, so that no line shows a balance below zero.
+        lines.insert(0, Line("debt_taken", owed_minor, order_id=news.order_id))
+    await store.append_lines(uow, news.vendor_id, key, standing.available_minor, lines, now)
+    await ledger.post(uow, accounts.chargeback(key, news.vendor_id, news.from_vendor_minor, owed_minor))
+
+
+async def _give_back(uow: UnitOfWork, news: ChargebackNews, key: str, now: datetime) -> None:
+    standing = await store.lock_wallet(uow, news.vendor_id)
+    repaid_minor = repayment(standing.debt_minor, news.to_vendor_minor)
+    lines = [Line("chargeback_won", news.to_vendor_minor, order_id=news.order_id)]
+    if repaid_minor:
+        lines.append(Line("debt_repaid", -repaid_minor, order_id=news.order_id))
+    await store.append_lines(uow, news.vendor_id, key, standing.available_minor, lines, now)
+    await ledger.post(uow, accounts.chargeback_won(key, news.vendor_id, news.to_vendor_minor, repaid_minor))

@@ -1,0 +1,121 @@
+"""A bank disputes a charge: what the vendor got is held, then free again or taken, in whatever order the news comes."""
+
+import asyncio
+from itertools import permutations
+from typing import Any
+
+from common.ids import new_id
+from contracts.payments import ChargeDisputed
+
+from .conftest import released
+
+
+def disputed(vendor: Any, order_id: Any, **changes: Any) -> ChargeDisputed:
+    values = {
+        "order_id": order_id,
+        "buyer_id": new_id(),
+        "vendor_id": vendor.id,
+        "amount_minor": 1_000,
+        "chargeback_id": new_id(),
+        "remaining_minor": 0,
+        "remaining_vendor_minor": 0,
+        **changes,
+    }
+    return ChargeDisputed(**values)
+
+
+async def check_books(story: Any, vendor: Any) -> None:
+    wallet = await story.wallet(vendor)
+    [newest, *_] = await story.statement(vendor)
+    assert newest["balanceMinor"] == wallet["availableMinor"]
+    held = await story.service.fetch("SELECT coalesce(sum(held_minor), 0)::bigint AS total FROM chargebacks")
+    assert -await story.balance("held:%") == held[0]["total"] == wallet["heldMinor"]
+    total = wallet["availableMinor"] + wallet["heldMinor"] - wallet["debtMinor"] + wallet["inTransitMinor"]
+    assert await story.balance("escrow_released") == total
+
+
+async def test_what_a_bank_asks_back_cannot_be_withdrawn_and_is_free_when_the_dispute_is_won(story):
+    vendor = await story.ready_vendor(500)
+    event = await story.release(vendor, 900)
+    opened = disputed(vendor, event.order_id, vendor_minor=900)
+    received = await story.service.hear(opened)
+    await story.service.hear(opened, event_id=received.event_id)
+    await story.service.hear(opened, sequence=received.sequence)
+    wallet = await story.wallet(vendor)
+    assert (wallet["availableMinor"], wallet["heldMinor"]) == (500, 900)
+    assert (await story.ask(vendor, 501)).status_code == 422
+    await check_books(story, vendor)
+
+    won = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won")
+    await story.service.hear(won)
+    wallet = await story.wallet(vendor)
+    assert (wallet["availableMinor"], wallet["heldMinor"]) == (1_400, 0)
+    assert [line["kind"] for line in reversed(await story.statement(vendor))] == [
+        "release", "release", "hold", "hold_released",
+    ]  # fmt: skip
+    await check_books(story, vendor)
+
+
+async def test_a_lost_one_is_taken_and_what_an_emptied_wallet_cannot_give_is_owed(story):
+    vendor = await story.ready_vendor(100)
+    event = await story.release(vendor, 900)
+    await story.payout(vendor, 700)
+    opened = disputed(vendor, event.order_id, vendor_minor=900)
+    await story.service.hear(opened)
+    assert (await story.wallet(vendor))["heldMinor"] == 300
+    lost = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="lost", from_vendor_minor=900)
+    received = await story.service.hear(lost)
+    await story.service.hear(lost, event_id=received.event_id)
+    await story.service.hear(lost, sequence=received.sequence)
+    wallet = await story.wallet(vendor)
+    assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (0, 0, 600)
+    assert (await story.ask(vendor, 1)).status_code == 409
+    await check_books(story, vendor)
+    # The gateway thought better of it: debt is repaid first.
+    won = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won", to_vendor_minor=900)
+    await story.service.hear(won)
+    wallet = await story.wallet(vendor)
+    assert (wallet["availableMinor"], wallet["debtMinor"]) == (300, 0)
+    await check_books(story, vendor)
+
+
+async def test_what_is_still_in_escrow_answers_first_and_a_release_during_the_dispute_is_held(story):
+    vendor = await story.ready_vendor(50)
+    order = new_id()
+    opened = disputed(vendor, order, vendor_minor=900, remaining_minor=1_000, remaining_vendor_minor=900)
+    await story.service.hear(opened)
+    assert (await story.wallet(vendor))["heldMinor"] == 0
+    await story.service.hear(released(vendor, 900, order_id=order))
+    wallet = await story.wallet(vendor)
+    assert (wallet["availableMinor"], wallet["heldMinor"], wallet["lockedMinor"]) == (50, 900, 0)
+    await check_books(story, vendor)
+
+
+async def test_the_news_of_one_order_ends_in_the_same_wallet_in_every_order(story):
+    for arrival in permutations((1, 2, 3)):
+        vendor = await story.ready_vendor(100)
+        order, chargeback = new_id(), new_id()
+        news = {
+            1: released(vendor, 900, order_id=order),
+            2: disputed(vendor, order, chargeback_id=chargeback, vendor_minor=900),
+            3: disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
+        }
+        for sequence in arrival:
+            await story.service.hear(news[sequence], sequence=sequence)
+        wallet = await story.wallet(vendor)
+        assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0), arrival
+
+
+async def test_news_and_payout_requests_at_once_never_hand_out_what_is_held(story):
+    vendor = await story.ready_vendor(100)
+    event = await story.release(vendor, 900)
+    opened = disputed(vendor, event.order_id, vendor_minor=900)
+    answers = await asyncio.gather(
+        story.service.hear(opened, sequence=7),
+        story.service.hear(opened, sequence=7),
+        *(story.ask(vendor, 400) for _ in range(4)),
+    )
+    granted = sum(answer.status_code == 201 for answer in answers[2:])
+    wallet = await story.wallet(vendor)
+    assert wallet["availableMinor"] + wallet["heldMinor"] == 1_000 - 400 * granted
+    await check_books(story, vendor)
