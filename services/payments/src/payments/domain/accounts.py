@@ -15,12 +15,22 @@ COMMISSION: Final = Account("commission", "credit", guarded=False)
 DELIVERY_FEE: Final = Account("delivery_fee", "credit", guarded=False)
 REFERRAL_EXPENSE: Final = Account("referral_expense", "debit", guarded=False)
 
-_DEBIT_NAMES: Final = frozenset({"gateway_cash", "referral_expense"})
+_DEBIT_NAMES: Final = frozenset({"gateway_cash", "gateway_fees", "chargeback_loss", "referral_expense"})
 
 
 def gateway_cash(currency: str = HOME_CURRENCY) -> Account:
     """Our money at the payment gateway. Every charge touches it, so it is not guarded: no charge waits for another."""
     return Account(_in_currency("gateway_cash", currency), "debit", guarded=False)
+
+
+def gateway_fees(currency: str = HOME_CURRENCY) -> Account:
+    """What the gateway kept for itself."""
+    return Account(_in_currency("gateway_fees", currency), "debit", guarded=False)
+
+
+def chargeback_loss(currency: str = HOME_CURRENCY) -> Account:
+    """What lost chargebacks took beyond what their orders still had: the platform bears it."""
+    return Account(_in_currency("chargeback_loss", currency), "debit", guarded=False)
 
 
 def escrow(order_id: UUID) -> Account:

@@ -20,7 +20,7 @@ class Charge:
     """A charge as the gateway told it. `order_named` and `settlement` are what metadata says, when it says something.
 
     `is_currency_literal` is false for a code in other letters than the gateway's own: its money stands under that currency, and
-    whether it is worth that is for people to say.
+    whether it is worth that is for people to say. `fee_minor` is what the gateway kept of it, when it says so.
     """
 
     reference: str
@@ -31,6 +31,7 @@ class Charge:
     settlement: str | None
     channel: str | None
     is_currency_literal: bool = True
+    fee_minor: int = 0
 
     @property
     def identity(self) -> str:
@@ -107,6 +108,7 @@ def read_charge(data: Mapping[str, Any], webhook_id: str) -> Charge:
         order_named=str(named) if named else None,
         settlement=settlement if isinstance(settlement, str) else None,
         channel=text_of(data.get("channel")),
+        fee_minor=_fee_of(data.get("fees"), amount),
     )
 
 
@@ -136,6 +138,11 @@ def principal_of(charge: Charge, settlement_written: str) -> int:
     if settlement is None or settlement != settlement_written or _DIGITS.fullmatch(settlement) is None:
         return charge.amount_minor
     return int(settlement) if int(settlement) <= charge.amount_minor else charge.amount_minor
+
+
+def _fee_of(value: Any, amount_minor: int) -> int:
+    """A whole number within the charge; anything else tells no fee, and the charge counts all the same."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= amount_minor else 0
 
 
 def _currency_of(value: Any) -> str:

@@ -43,6 +43,10 @@ class EscrowLocked(Problem):
     status, code, detail = 423, "ESCROW_LOCKED", "The order is disputed; its money is frozen until staff decide."
 
 
+class CaseNotOpen(Conflict):
+    detail = "This case is closed already."
+
+
 class SubjectUnknown(Exception):
     """An event came before what it speaks of: it climbs the retry ladder (contract section 9)."""
 
@@ -53,6 +57,10 @@ class RefundExceedsHeld(Exception):
 
 class RefundContradiction(Exception):
     """The gateway speaks of another amount or currency than the refund that it names, or pays out what another attempt has."""
+
+
+class ChargebackContradiction(Exception):
+    """The gateway speaks of a dispute that does not fit the charge which it names, or of another outcome than before."""
 
 
 class RefundOutcomeUnknown(Exception):

@@ -127,6 +127,16 @@ def refund_reversed(refund_id: UUID, attempt_id: UUID, amount_minor: int, curren
     )
 
 
+def gateway_fee(identity: str, fee_minor: int, currency: str) -> Posting:
+    """What the gateway kept of a charge, as it told with it."""
+    return balanced(
+        f"gateway_fee:{identity}",
+        "gateway_fee",
+        [debit(accounts.gateway_fees(currency), fee_minor), credit(accounts.gateway_cash(currency), fee_minor)],
+        currency,
+    )
+
+
 def referral_reward(user_id: UUID, amount_minor: int) -> Posting:
     """A referral's reward, once for each user."""
     return balanced(

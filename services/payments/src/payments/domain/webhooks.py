@@ -8,10 +8,15 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 PROVIDER: Final = "payment_gateway"
-# The events that this service acts on; every other one is kept, counted and ignored.
+# The events that this service knows by name; every other one is kept, counted as `other`, and ignored.
 KNOWN_EVENTS: Final = frozenset(
     {
         "charge.success",
+        "charge.dispute.create",
+        "charge.dispute.remind",
+        "charge.dispute.resolve",
+        "refund.pending",
+        "refund.processing",
         "refund.processed",
         "refund.failed",
         "transfer.success",

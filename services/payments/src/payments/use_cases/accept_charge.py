@@ -10,6 +10,7 @@ from payments import store
 from payments.domain import identifiers, postings
 from payments.domain.errors import ChargeCannotBeAccepted
 from payments.domain.quarantine import judge_acceptance
+from payments.store import chargebacks
 from payments.use_cases.hold_escrow import hold_escrow
 from payments.use_cases.owe_overpayment import owe_overpayment
 
@@ -23,6 +24,8 @@ async def accept_charge(uow: UnitOfWork, charge: asyncpg.Record, now: datetime) 
     acceptance = judge_acceptance(charge["amount_minor"], charge["currency"], behind.expected if behind else None)
     if behind is None:
         raise ChargeCannotBeAccepted
+    if await chargebacks.charge_is_disputed(uow, charge["charge_id"]):
+        raise ChargeCannotBeAccepted("The payer's bank disputes the charge, or has taken it back: it pays no order.")
     refund_id = identifiers.refund_of_overpayment(charge["identity"])
     await ledger.post(
         uow,

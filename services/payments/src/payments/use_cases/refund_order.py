@@ -1,5 +1,6 @@
 """Refund an order: owed from escrow, or after a release from those who got it. The posting key is the refund's id."""
 
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -8,14 +9,21 @@ from common.database import UnitOfWork
 from contracts.payments import EscrowRefunded
 from payments import store
 from payments.domain import escrow, postings
+from payments.domain.chargebacks import OwedRefund
 from payments.domain.errors import SubjectUnknown
+from payments.store import chargebacks
+from payments.use_cases.count_charged_back import count_charged_back
 from payments.use_cases.owe_overpayment import REFUND_QUEUE
+from payments.use_cases.spare_refund import settle_spared
 
 
 async def refund_order(
     uow: UnitOfWork, order_id: UUID, refund_id: UUID, amount_minor: int, reason: str, now: datetime
 ) -> bool:
-    """Whether the refund is new. Raises SubjectUnknown before the escrow is held, and RefundExceedsHeld."""
+    """Whether the refund is new. What a lost chargeback has given the buyer counts as a part of it.
+
+    Raises SubjectUnknown before the escrow is held, and RefundExceedsHeld.
+    """
     held = await store.lock_escrow(uow, order_id)
     if held is None:
         raise SubjectUnknown("a refund of an order without escrow")
@@ -24,14 +32,15 @@ async def refund_order(
     )
     if not is_new:
         return False
-    plan = escrow.refund(held.escrow, amount_minor)
-    await ledger.post(
-        uow,
-        postings.refund(
+    returned_minor = await count_charged_back(uow, held, refund_id, amount_minor)
+    plan = escrow.refund(held.escrow, amount_minor - returned_minor)
+    if returned_minor < amount_minor:
+        posting = postings.refund(
             refund_id, order_id, held.vendor_id, from_locked=plan.from_locked, from_released=plan.from_released
-        ),
-    )
-    await store.save_escrow(uow, order_id, plan.after)
+        )
+        await ledger.post(uow, posting)
+    after = replace(plan.after, refunded_minor=plan.after.refunded_minor + returned_minor)
+    await chargebacks.save_charged_back(uow, order_id, after, -returned_minor)
     uow.publish(
         EscrowRefunded(
             order_id=order_id,
@@ -44,5 +53,8 @@ async def refund_order(
             remaining_vendor_minor=plan.after.locked.vendor_minor,
         )
     )
-    uow.leave_work(REFUND_QUEUE, refund_id, {"refundId": str(refund_id)})
+    if returned_minor:
+        await settle_spared(uow, OwedRefund(refund_id, returned_minor), amount_minor, now)
+    if returned_minor < amount_minor:
+        uow.leave_work(REFUND_QUEUE, refund_id, {"refundId": str(refund_id)})
     return True

@@ -7,8 +7,9 @@ from common.database import UnitOfWork
 from common.ids import new_id
 from common.problems import NotFound
 from payments import store
-from payments.domain.errors import EscrowBalanceDeficit
+from payments.domain.errors import EscrowBalanceDeficit, EscrowLocked
 from payments.domain.escrow import Release
+from payments.store import chargebacks
 from payments.use_cases.release_escrow import release_escrow
 
 
@@ -21,4 +22,7 @@ async def release_by_staff(
         if await store.find_order_exists(uow, order_id):
             raise EscrowBalanceDeficit(0)
         raise NotFound
+    if await chargebacks.chargeback_is_open(uow, order_id):
+        # The order may not have heard yet: its money waits for the bank's decision all the same.
+        raise EscrowLocked
     return await release_escrow(uow, held, new_id(), amount_minor, "staff", now, released_by)

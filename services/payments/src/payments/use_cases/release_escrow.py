@@ -24,9 +24,13 @@ async def release_escrow(
     now: datetime,
     released_by: UUID | None = None,
 ) -> Release:
-    """Posts the release of a locked escrow. Raises EscrowLocked (423) and EscrowBalanceDeficit (409)."""
+    """Posts the release of a locked escrow. Raises EscrowLocked (423) and EscrowBalanceDeficit (409).
+
+    A release of nothing posts nothing, and is said: an order whose money a bank took is not waited for any longer.
+    """
     plan = escrow.release(held.escrow, amount_minor, resolves_dispute=cause == "resolution")
-    await ledger.post(uow, postings.release(release_id, held.order_id, held.vendor_id, plan.parts))
+    if amount_minor:
+        await ledger.post(uow, postings.release(release_id, held.order_id, held.vendor_id, plan.parts))
     await store.save_escrow(uow, held.order_id, plan.after)
     await store.record_release(uow, release_id, held.order_id, plan.parts, cause, released_by, now)
     uow.publish(

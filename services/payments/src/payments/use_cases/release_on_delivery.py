@@ -7,6 +7,7 @@ from common.database import UnitOfWork
 from payments import store
 from payments.domain.errors import SubjectUnknown
 from payments.domain.identifiers import release_on_delivery as release_id_of
+from payments.store import chargebacks
 from payments.use_cases.release_escrow import release_escrow
 
 
@@ -15,7 +16,10 @@ async def release_on_delivery(uow: UnitOfWork, order_id: UUID, now: datetime) ->
     held = await store.lock_escrow(uow, order_id)
     if held is None:
         raise SubjectUnknown("a delivery of an order without escrow")
-    if held.escrow.locked.total_minor == 0:
+    release_id = release_id_of(order_id)
+    if held.escrow.locked.total_minor == 0 and (
+        not await chargebacks.was_charged_back(uow, order_id) or await chargebacks.release_stands(uow, release_id)
+    ):
         return False
-    await release_escrow(uow, held, release_id_of(order_id), held.escrow.locked.total_minor, "delivery", now)
+    await release_escrow(uow, held, release_id, held.escrow.locked.total_minor, "delivery", now)
     return True

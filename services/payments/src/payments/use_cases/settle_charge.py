@@ -50,6 +50,8 @@ async def settle_charge(
         if isinstance(verdict, UnknownReference) and not is_last_attempt:
             raise SubjectUnknown("no payment of ours has this reference yet")
         await _quarantine(uow, charge, webhook_id, behind, verdict.reason, now)
+    if charge.fee_minor:
+        await ledger.post(uow, postings.gateway_fee(charge.identity, charge.fee_minor, charge.currency))
     return verdict
 
 

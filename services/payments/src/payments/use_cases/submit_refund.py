@@ -19,6 +19,7 @@ from payments.use_cases.confirm_failed_attempts import confirm_failed_attempts
 from payments.use_cases.fail_refund import fail_refund
 from payments.use_cases.find_attempt_at_gateway import find_attempt_at_gateway
 from payments.use_cases.record_refund_news import record_refund_news
+from payments.use_cases.spare_refund import spare_refund
 
 
 async def submit_refund(database: Database, gateway: PaymentGateway, clock: Clock, refund_id: UUID) -> None:
@@ -31,6 +32,9 @@ async def submit_refund(database: Database, gateway: PaymentGateway, clock: Cloc
         if refund["status"] not in ("pending", "submitting"):
             return
         if refund["status"] == "pending":
+            if await spare_refund(uow, refund, clock.now()):
+                return
+            refund = await store.lock_refund(uow, refund_id) or refund
             await store.save_refund_submitting(uow, refund_id, clock.now())
     attempt, news = Attempt.of(refund), None
     if refund["status"] == "submitting":

@@ -11,6 +11,7 @@ from payments.domain import webhooks
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.refunds import read_refund, read_refund_transfer
 from payments.use_cases.announce_transfer import announce_transfer
+from payments.use_cases.record_chargeback_news import record_chargeback_news
 from payments.use_cases.record_refund_news import record_refund_news
 from payments.use_cases.settle_charge import settle_charge
 
@@ -58,6 +59,11 @@ async def _charge(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
     return "ignored" if verdict is None else "done"
 
 
+async def _chargeback(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
+    moved = await record_chargeback_news(uow, webhook.event_type, webhook.data, now)
+    return "done" if moved else "ignored"
+
+
 async def _refund(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
     news = read_refund(webhook.data, webhook.event_type.removeprefix("refund."))
     return "done" if await record_refund_news(uow, news, now) else "ignored"
@@ -79,6 +85,9 @@ async def _ignore(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
 
 _TAKERS: Final[Mapping[str, Take]] = {
     "charge.success": _charge,
+    "charge.dispute.create": _chargeback,
+    "charge.dispute.remind": _chargeback,
+    "charge.dispute.resolve": _chargeback,
     "refund.processed": _refund,
     "refund.failed": _refund,
     "transfer.success": _transfer,

@@ -7,6 +7,7 @@ from common.database import UnitOfWork
 from common.logging import get_logger
 from payments import store
 from payments.domain.identifiers import release_of_resolution
+from payments.store import chargebacks
 from payments.use_cases.lock_disputed_escrow import lock_disputed_escrow
 from payments.use_cases.release_escrow import release_escrow
 
@@ -23,9 +24,10 @@ async def thaw_escrow(uow: UnitOfWork, order_id: UUID, sequence: int, release_mi
     if held is None:
         return
     await store.save_dispute(uow, order_id, None, sequence)
+    is_release = release_minor > 0
     if release_minor > held.escrow.locked.total_minor:
         log.warning("a resolution found less than it releases", order_id=str(order_id), release_minor=release_minor)
         release_minor = held.escrow.locked.total_minor
-    if release_minor:
+    if release_minor or (is_release and await chargebacks.was_charged_back(uow, order_id)):
         release_id = release_of_resolution(order_id, sequence)
         await release_escrow(uow, held, release_id, release_minor, "resolution", now)

@@ -1,0 +1,58 @@
+"""Spare a refund: what a lost chargeback has given the payer is not sent to them a second time."""
+
+from dataclasses import replace
+from datetime import datetime
+
+import asyncpg
+
+from common import ledger
+from common.database import UnitOfWork
+from contracts.payments import RefundSettled
+from payments import store
+from payments.domain import chargeback_postings
+from payments.domain.chargebacks import OwedRefund
+from payments.store import chargebacks
+
+
+async def spare_refund(uow: UnitOfWork, refund: asyncpg.Record, now: datetime) -> bool:
+    """Whether nothing of a locked, unsent refund may be sent now: its charge is in dispute, or the bank has returned all of it.
+
+    Only losses that nothing covered are counted against it: the rest was taken from the order, or from refunds, already.
+    """
+    refund_id = refund["id"]
+    if await chargebacks.refund_is_held(uow, refund_id):
+        return True
+    rest: int = refund["amount_minor"]
+    for lost in await chargebacks.lock_lost_chargebacks(uow, await chargebacks.find_charge_of_refund(uow, refund_id)):
+        part = OwedRefund(refund_id, min(rest, lost.take.loss_minor))
+        if not part.amount_minor:
+            continue
+        spared = chargeback_postings.refund_spared(lost.id, refund_id, part.amount_minor, refund["currency"])
+        await ledger.post(uow, spared)
+        left = replace(lost.take, loss_minor=lost.take.loss_minor - part.amount_minor)
+        await chargebacks.save_take(uow, lost.id, left, part)
+        await settle_spared(uow, part, rest, now)
+        rest -= part.amount_minor
+    return rest == 0
+
+
+async def settle_spared(uow: UnitOfWork, part: OwedRefund, owed_minor: int, now: datetime) -> None:
+    """A refund of which the bank has returned `part`: settled when that is all that was owed (kobo), else there is less to send."""
+    if part.amount_minor < owed_minor:
+        await chargebacks.reduce_refund(uow, part)
+        return
+    refund = await store.lock_refund(uow, part.id)
+    if refund is None:
+        raise LookupError("a refund that is locked vanished")
+    await store.save_refund_settled(uow, part.id, now, None)
+    await store.overtake_refund_decision(uow, part.id)
+    uow.publish(
+        RefundSettled(
+            refund_id=part.id,
+            kind=refund["kind"],
+            amount_minor=owed_minor,
+            order_id=refund["order_id"],
+            buyer_id=refund["buyer_id"],
+            currency=refund["currency"],
+        )
+    )

@@ -1,0 +1,81 @@
+"""Win a chargeback: what was frozen is free, and what an earlier loss took comes back (contract section 7)."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from common import ledger
+from common.database import UnitOfWork
+from contracts.payments import ChargeDisputed
+from payments import store
+from payments.domain import chargeback_postings
+from payments.domain.chargebacks import DisputedCharge, OwedRefund, Take
+from payments.domain.identifiers import refund_of_reversal
+from payments.store import HeldOrder, chargebacks
+from payments.store.chargebacks import Chargeback
+from payments.use_cases.alert_chargeback import alert_chargeback
+from payments.use_cases.owe_overpayment import REFUND_QUEUE
+from payments.use_cases.resume_refunds import resume_refunds
+
+
+async def win_chargeback(
+    uow: UnitOfWork, chargeback: Chargeback, charge: DisputedCharge, held: HeldOrder | None, now: datetime
+) -> None:
+    """Posts `chargeback_won` when the chargeback had been lost before; one that was only open has taken nothing.
+
+    Where a lost one stood in for a refund, the bank has taken that money from the payer again: it is owed under a new refund.
+    """
+    take = chargeback.take
+    owed_again = await _owe_again(uow, chargeback, charge, held, now)
+    order_id, vendor_id = (held.order_id, held.vendor_id) if held else (None, None)
+    if chargeback.status == "lost":
+        await ledger.post(
+            uow,
+            chargeback_postings.chargeback_won(chargeback.id, order_id, vendor_id, charge.currency, take, owed_again),
+        )
+    await chargebacks.save_decision(uow, chargeback.id, "won", chargeback.amount_minor, Take(), now)
+    if held is not None:
+        after = replace(
+            held.escrow,
+            locked=held.escrow.locked.plus(take.from_locked),
+            released=held.escrow.released.plus(take.from_released),
+        )
+        await chargebacks.save_charged_back(uow, held.order_id, after, -take.from_order_minor)
+        uow.publish(
+            ChargeDisputed(
+                order_id=held.order_id,
+                buyer_id=held.buyer_id,
+                vendor_id=held.vendor_id,
+                amount_minor=chargeback.amount_minor,
+                outcome="won",
+                chargeback_id=chargeback.id,
+                to_vendor_minor=take.from_released.vendor_minor,
+                remaining_minor=after.locked.total_minor,
+                remaining_vendor_minor=after.locked.vendor_minor,
+            )
+        )
+    alert_chargeback(uow, chargeback.id, "won", charge, chargeback.amount_minor)
+    await resume_refunds(uow, charge.id)
+
+
+async def _owe_again(
+    uow: UnitOfWork, chargeback: Chargeback, charge: DisputedCharge, held: HeldOrder | None, now: datetime
+) -> list[OwedRefund]:
+    owed = []
+    for part in await chargebacks.take_refund_parts(uow, chargeback.id):
+        refund_id = refund_of_reversal(chargeback.id, part.id)
+        # Payments' own, like a surplus: the order has had its refund, and waits for no other.
+        await store.record_refund_once(
+            uow,
+            refund_id,
+            "overpayment",
+            charge.id,
+            charge.order_id,
+            held.buyer_id if held else None,
+            part.amount_minor,
+            "chargeback_won",
+            now,
+            charge.currency,
+        )
+        uow.leave_work(REFUND_QUEUE, refund_id, {"refundId": str(refund_id)})
+        owed.append(OwedRefund(refund_id, part.amount_minor))
+    return owed
