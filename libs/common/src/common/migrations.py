@@ -49,6 +49,27 @@ def create_ledger_v1(service: str) -> None:
         grant_api_v1(service, table, "SELECT")
 
 
+def extend_ledger_v2(service: str) -> None:
+    """Every posting is registered for the chain of hashes (`common.chain`), and its accounts for their list."""
+    for statement in _LEDGER_V2:
+        op.execute(statement)
+    for privileges, table in (
+        ("UPDATE, DELETE", "ledger_accounts"),
+        ("UPDATE, DELETE", "ledger_links"),
+        ("INSERT, DELETE", "ledger_chain"),
+        ("INSERT, UPDATE", "ledger_unsealed"),
+    ):
+        op.execute(f"REVOKE {privileges} ON {table} FROM campus_{service}_service")
+    grant_api_v1(service, "ledger_accounts", "SELECT")
+
+
+def retract_ledger_v2() -> None:
+    """Undoes `extend_ledger_v2`: the book itself stays as it is."""
+    posted_before = next(statement for statement in _LEDGER_V1 if "CREATE FUNCTION ledger_post(" in statement)
+    op.execute(posted_before.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION"))
+    op.execute("DROP TABLE ledger_links, ledger_unsealed, ledger_chain, ledger_accounts")
+
+
 # What the row policies ask (contract section 5). Plain SQL, so that the planner sees through them.
 _CALLER_FUNCTIONS_V1: Final = (
     "CREATE FUNCTION app_user_id() RETURNS uuid STABLE LANGUAGE sql AS $$ SELECT nullif(current_setting('app.user_id', true), '')::uuid $$",
@@ -222,4 +243,100 @@ _LEDGER_V1: Final = (
     END $$
     """,
     "REVOKE EXECUTE ON FUNCTION ledger_post FROM public",
+)
+
+_LEDGER_V2: Final = (
+    # What was posted and not yet linked. A set, not a watermark: what commits late is found late, and never passed over.
+    """
+    CREATE TABLE ledger_unsealed (
+        position bigint PRIMARY KEY,
+        transaction_id uuid NOT NULL,
+        posted_at timestamptz NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE ledger_links (
+        sequence bigint PRIMARY KEY,
+        transaction_id uuid NOT NULL,
+        link bytea NOT NULL,
+        sealed_at timestamptz NOT NULL DEFAULT now(),
+        CONSTRAINT ledger_links_transaction_once UNIQUE (transaction_id)
+    )
+    """,
+    "CREATE TRIGGER ledger_links_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_links "
+    "FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change()",
+    # The end of the chain, in its one row: whoever seals holds it, so that of two workers one seals.
+    """
+    CREATE TABLE ledger_chain (
+        the_only boolean PRIMARY KEY DEFAULT true,
+        length bigint NOT NULL DEFAULT 0,
+        head bytea NOT NULL DEFAULT sha256(''),
+        verify_at timestamptz,
+        CONSTRAINT ledger_chain_is_one CHECK (the_only)
+    )
+    """,
+    "INSERT INTO ledger_chain DEFAULT VALUES",
+    "INSERT INTO ledger_unsealed SELECT position, id, created_at FROM ledger_transactions",
+    # Every account since its first entry: a list of accounts reads this instead of grouping all entries.
+    """
+    CREATE TABLE ledger_accounts (
+        account text PRIMARY KEY,
+        position bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+        currency char(3) NOT NULL,
+        opened_at timestamptz NOT NULL
+    )
+    """,
+    "CREATE INDEX ledger_accounts_in_order ON ledger_accounts (position)",
+    "CREATE INDEX ledger_accounts_by_prefix ON ledger_accounts (account text_pattern_ops)",
+    """
+    INSERT INTO ledger_accounts (account, currency, opened_at)
+    SELECT e.account, e.currency, min(t.created_at) FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id
+    GROUP BY e.account, e.currency ORDER BY min(e.position)
+    """,
+    """
+    CREATE OR REPLACE FUNCTION ledger_post(
+        new_id uuid, new_type text, new_key text, new_currency text, new_hash bytea,
+        accounts text[], sides text[], guards boolean[], amounts_minor bigint[]
+    ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    DECLARE standing_hash bytea; touched bigint; new_position bigint; account_name text;
+    BEGIN
+        INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash)
+        VALUES (new_id, new_type, new_key, new_currency, new_hash)
+        ON CONFLICT (posting_key) DO NOTHING
+        RETURNING position INTO new_position;
+        IF NOT FOUND THEN
+            SELECT content_hash INTO standing_hash FROM ledger_transactions WHERE posting_key = new_key;
+            IF standing_hash IS DISTINCT FROM new_hash THEN
+                RAISE EXCEPTION 'posting key % stands with other content', new_key
+                    USING ERRCODE = 'unique_violation', CONSTRAINT = 'ledger_transactions_posting_key_once';
+            END IF;
+            RETURN false;
+        END IF;
+        INSERT INTO ledger_balances AS b (account, currency, side, balance_minor)
+        SELECT line.account, new_currency, line.side, CASE line.side WHEN 'debit' THEN line.amount_minor ELSE -line.amount_minor END
+        FROM unnest(accounts, sides, guards, amounts_minor) AS line (account, side, guarded, amount_minor)
+        WHERE line.guarded ORDER BY line.account
+        ON CONFLICT (account) DO UPDATE SET balance_minor = b.balance_minor + excluded.balance_minor
+        WHERE b.currency = excluded.currency AND b.side = excluded.side;
+        GET DIAGNOSTICS touched = ROW_COUNT;
+        IF touched <> (SELECT count(*) FROM unnest(guards) AS guarded WHERE guarded) THEN
+            RAISE EXCEPTION 'an account keeps its currency and its side' USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency)
+        SELECT new_id, line.account, line.amount_minor, new_currency
+        FROM unnest(accounts, amounts_minor) AS line (account, amount_minor);
+        -- Only an account's first posting comes here. Where another one is at the same, neither waits: the sealing catches up.
+        FOR account_name IN
+            SELECT name FROM unnest(accounts) AS name
+            WHERE NOT EXISTS (SELECT FROM ledger_accounts known WHERE known.account = name) ORDER BY name
+        LOOP
+            IF pg_try_advisory_xact_lock(hashtextextended(account_name, 0)) THEN
+                INSERT INTO ledger_accounts (account, currency, opened_at) VALUES (account_name, new_currency, now())
+                ON CONFLICT (account) DO NOTHING;
+            END IF;
+        END LOOP;
+        INSERT INTO ledger_unsealed (position, transaction_id, posted_at) VALUES (new_position, new_id, now());
+        RETURN true;
+    END $$
+    """,
 )

@@ -109,3 +109,41 @@ def attach_ledger_tables(metadata: sa.MetaData) -> None:
         sa.Column("balance_minor", sa.BigInteger, nullable=False),
         sa.CheckConstraint("side IN ('debit', 'credit')", name="ledger_balances_side_known"),
     )
+
+
+def attach_chain_tables(metadata: sa.MetaData) -> None:
+    """The chain of hashes over the book, and the register of its accounts."""
+    sa.Table(
+        "ledger_unsealed",
+        metadata,
+        sa.Column("position", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("transaction_id", sa.Uuid, nullable=False),
+        sa.Column("posted_at", sa.TIMESTAMP(timezone=True), nullable=False),
+    )
+    sa.Table(
+        "ledger_links",
+        metadata,
+        sa.Column("sequence", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("transaction_id", sa.Uuid, nullable=False),
+        sa.Column("link", sa.LargeBinary, nullable=False),
+        sa.Column("sealed_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
+        sa.UniqueConstraint("transaction_id", name="ledger_links_transaction_once"),
+    )
+    sa.Table(
+        "ledger_chain",
+        metadata,
+        sa.Column("the_only", sa.Boolean, primary_key=True, server_default=sa.text("true")),
+        sa.Column("length", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+        sa.Column("head", sa.LargeBinary, nullable=False, server_default=sa.text("sha256('')")),
+        sa.Column("verify_at", sa.TIMESTAMP(timezone=True)),
+    )
+    sa.Table(
+        "ledger_accounts",
+        metadata,
+        sa.Column("account", sa.Text, primary_key=True),
+        sa.Column("position", sa.BigInteger, sa.Identity(always=True), nullable=False),
+        sa.Column("currency", sa.CHAR(3), nullable=False),
+        sa.Column("opened_at", sa.TIMESTAMP(timezone=True), nullable=False),
+        sa.Index("ledger_accounts_in_order", "position"),
+        sa.Index("ledger_accounts_by_prefix", "account", postgresql_ops={"account": "text_pattern_ops"}),
+    )

@@ -1,16 +1,30 @@
 """The composition root of the payments service."""
 
+import argparse
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 from common.logging import get_logger
 from common.process import Loop, Runtime, Service
 from payments.clients.gateway import PaymentGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
+from payments.domain.reconciliation import LOOK_BACK, PERIOD_MAX, UNDER_WAY
 from payments.routes import ROUTERS
 from payments.settings import Settings
-from payments.timers import ASK_EVERY_SECONDS, settle_refunds_once
+from payments.timers import (
+    ASK_EVERY_SECONDS,
+    LOOK_EVERY_SECONDS,
+    SEAL_EVERY_SECONDS,
+    reconcile_once,
+    seal_book_once,
+    settle_refunds_once,
+    verify_book_once,
+)
+from payments.use_cases.reconcile import reconcile
+from payments.use_cases.verify_book import verify_book
 
 log = get_logger(__name__)
 
@@ -34,7 +48,54 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
 
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
-    return [Loop("settle refunds", lambda: settle_refunds_once(dependencies), ASK_EVERY_SECONDS)]
+    return [
+        Loop("settle refunds", lambda: settle_refunds_once(dependencies), ASK_EVERY_SECONDS),
+        Loop("seal the book", lambda: seal_book_once(dependencies), SEAL_EVERY_SECONDS),
+        Loop("verify the book", lambda: verify_book_once(dependencies), LOOK_EVERY_SECONDS),
+        Loop("reconcile", lambda: reconcile_once(dependencies), LOOK_EVERY_SECONDS),
+    ]
+
+
+async def verify_book_command(dependencies: Dependencies, *earlier: str) -> None:
+    """`verify-book [<length> <head>]`: prints what the walk found; ends with status 1 and names the first broken row.
+
+    With the length and head of an earlier report, that link must still be the same.
+    """
+    expected = None
+    if earlier:
+        try:
+            length, head = earlier
+            expected = (int(length), bytes.fromhex(head))
+        except ValueError:
+            sys.exit("verify-book: expected nothing, or the length and the head of an earlier report")
+    report = await verify_book(dependencies.database, expected)
+    sys.stdout.write(f"{report.length} {report.head.hex()}\n")
+    if report.broken is not None:
+        sys.exit(f"The book was changed: {report.broken}")
+
+
+async def reconcile_command(dependencies: Dependencies, *arguments: str) -> None:
+    """`reconcile [--from <instant>] [--to <instant>]`: the last seven days, or a period of at most 92; status 1 while a case is open."""
+    now = dependencies.clock.now()
+    parser = argparse.ArgumentParser(prog="reconcile")
+    parser.add_argument("--from", dest="begin", type=_instant, default=now - LOOK_BACK)
+    parser.add_argument("--to", dest="end", type=_instant, default=now - UNDER_WAY)
+    period = parser.parse_args(arguments)
+    if not period.begin < period.end <= period.begin + PERIOD_MAX:
+        parser.error(f"--to must be later than --from, and at most {PERIOD_MAX.days} days")
+    done = await reconcile(dependencies.database, dependencies.gateway, dependencies.clock, period.begin, period.end)
+    sys.stdout.write(
+        f"{done.differences} differences, {done.opened} new cases, {done.asked} webhooks that had never come; "
+        f"{done.unexplained.cases} cases open, {done.unexplained.minor} kobo\n"
+    )
+    if done.unexplained.cases:
+        sys.exit(1)
+
+
+def _instant(text: str) -> datetime:
+    """A date or instant in ISO 8601, in UTC unless it says otherwise."""
+    instant = datetime.fromisoformat(text)
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
 SERVICE = Service(
@@ -45,4 +106,5 @@ SERVICE = Service(
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,
+    commands={"verify-book": verify_book_command, "reconcile": reconcile_command},
 )

@@ -5,11 +5,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from common.tables import attach_ledger_tables, attach_messaging_tables
+from common.tables import attach_chain_tables, attach_ledger_tables, attach_messaging_tables
 
 metadata = sa.MetaData()
 attach_messaging_tables(metadata)
 attach_ledger_tables(metadata)
+attach_chain_tables(metadata)
 
 INSTANT = sa.TIMESTAMP(timezone=True)
 CURRENCY = sa.CHAR(3)
@@ -19,6 +20,12 @@ def _required(name: str, kind: Any, **arguments: Any) -> sa.Column[Any]:
     return sa.Column(name, kind, nullable=False, **arguments)
 
 
+sa.Index(
+    "ledger_transactions_of_type",
+    metadata.tables["ledger_transactions"].c.type,
+    metadata.tables["ledger_transactions"].c.created_at,
+    metadata.tables["ledger_transactions"].c.position,
+)
 sa.Table(
     "buyers",
     metadata,
@@ -132,7 +139,9 @@ sa.Table(
     _required("settled_at", INSTANT),
     sa.UniqueConstraint("identity", name="charges_identity_once"),
     sa.Index("charges_of_reference", "reference"),
+    sa.Index("charges_of_gateway", "gateway_id"),
     sa.Index("charges_order_covered_once", "order_id", unique=True, postgresql_where=sa.text("verdict = 'covered'")),
+    sa.Index("charges_settled", "settled_at", "id"),
 )
 sa.Table(
     "escrows",
@@ -152,8 +161,10 @@ sa.Table(
     sa.Column("disputed_at", INSTANT),
     _required("dispute_sequence", sa.BigInteger),
     _required("held_at", INSTANT),
+    _required("charged_back_minor", sa.BigInteger, server_default=sa.text("0")),
     sa.ForeignKeyConstraint(["order_id"], ["payable_orders.id"], name="escrows_order"),
     sa.ForeignKeyConstraint(["charge_id"], ["charges.id"], name="escrows_charge"),
+    sa.Index("escrows_held", "held_at", "order_id"),
 )
 sa.Table(
     "releases",
@@ -197,6 +208,8 @@ sa.Table(
     sa.Index("refunds_newest", "created_at", "id"),
     sa.Index("refunds_of_gateway", "gateway_refund_id"),
     sa.Index("refunds_of_order", "order_id"),
+    sa.Index("refunds_of_charge", "charge_id"),
+    sa.Index("refunds_settled", "settled_at", "id", postgresql_where=sa.text("status = 'settled'")),
 )
 sa.Table(
     "quarantined_charges",
@@ -272,4 +285,72 @@ sa.Table(
     sa.ForeignKeyConstraint(["refund_id"], ["refunds.id"], name="failed_refund_attempts_refund"),
     sa.Index("failed_refund_attempts_of_refund", "refund_id"),
     sa.Index("failed_refund_attempts_of_gateway", "gateway_refund_id"),
+)
+sa.Table(
+    "chargebacks",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    _required("identity", sa.Text),
+    _required("charge_id", sa.Uuid),
+    sa.Column("order_id", sa.Uuid),
+    _required("amount_minor", sa.BigInteger),
+    _required("currency", CURRENCY),
+    _required("status", sa.Text),
+    sa.Column("reason", sa.Text),
+    _required("locked_vendor_minor", sa.BigInteger, server_default=sa.text("0")),
+    _required("locked_commission_minor", sa.BigInteger, server_default=sa.text("0")),
+    _required("locked_delivery_fee_minor", sa.BigInteger, server_default=sa.text("0")),
+    _required("released_vendor_minor", sa.BigInteger, server_default=sa.text("0")),
+    _required("released_commission_minor", sa.BigInteger, server_default=sa.text("0")),
+    _required("released_delivery_fee_minor", sa.BigInteger, server_default=sa.text("0")),
+    _required("loss_minor", sa.BigInteger, server_default=sa.text("0")),
+    _required("opened_at", INSTANT),
+    sa.Column("decided_at", INSTANT),
+    sa.ForeignKeyConstraint(["charge_id"], ["charges.id"], name="chargebacks_charge"),
+    sa.UniqueConstraint("identity", name="chargebacks_identity_once"),
+    sa.Index("chargebacks_of_charge", "charge_id"),
+    sa.Index("chargebacks_of_order", "order_id"),
+    sa.Index("chargebacks_newest", "opened_at", "id"),
+)
+sa.Table(
+    "chargeback_refunds",
+    metadata,
+    sa.Column("chargeback_id", sa.Uuid, primary_key=True),
+    sa.Column("refund_id", sa.Uuid, primary_key=True),
+    _required("amount_minor", sa.BigInteger),
+    sa.ForeignKeyConstraint(["chargeback_id"], ["chargebacks.id"], name="chargeback_refunds_chargeback"),
+    sa.ForeignKeyConstraint(["refund_id"], ["refunds.id"], name="chargeback_refunds_refund"),
+    sa.Index("chargeback_refunds_of_refund", "refund_id"),
+)
+sa.Table(
+    "reconciliation_cases",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    _required("kind", sa.Text),
+    _required("subject", sa.Text),
+    sa.Column("reference", sa.Text),
+    sa.Column("order_id", sa.Uuid),
+    _required("ours_minor", sa.BigInteger),
+    _required("theirs_minor", sa.BigInteger),
+    _required("unexplained_minor", sa.BigInteger),
+    _required("currency", CURRENCY),
+    _required("detail", sa.Text),
+    _required("status", sa.Text),
+    _required("opened_at", INSTANT),
+    _required("seen_at", INSTANT),
+    sa.Column("alerted_at", INSTANT),
+    sa.Column("closed_at", INSTANT),
+    sa.Column("closed_by", sa.Uuid),
+    sa.Column("evidence", sa.Text),
+    sa.Index(
+        "reconciliation_cases_one_open", "subject", "kind", unique=True, postgresql_where=sa.text("status = 'open'")
+    ),
+    sa.Index("reconciliation_cases_of_subject", "subject", "kind", "opened_at"),
+    sa.Index("reconciliation_cases_newest", "opened_at", "id"),
+)
+sa.Table(
+    "reconciliation_runs",
+    metadata,
+    sa.Column("the_only", sa.Boolean, primary_key=True, server_default=sa.text("true")),
+    sa.Column("due_at", INSTANT),
 )

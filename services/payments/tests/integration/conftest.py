@@ -5,10 +5,12 @@ import hashlib
 import hmac
 import itertools
 import json
+import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -16,17 +18,21 @@ import asyncpg
 import httpx
 import pytest
 import pytest_asyncio
+import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from campus_tools.service_kit import OpenService, opened, served
-from campus_tools.testing import DatabaseFactory, DatabaseUrls
+from campus_tools.testing import DatabaseFactory, DatabaseUrls, eventually
 from common.clock import ManualClock, iso
 from common.ids import new_id
+from common.process import http_app
 from contracts.orders import OrderPlaced
 from payments.app import SERVICE
+from sandbox.app import create_app
+from sandbox.settings import read_settings
 
 SECRET = "sk_test_current"
 PREVIOUS_SECRET = "sk_test_previous"
@@ -80,6 +86,8 @@ class SmallGateway:
         if path.startswith("/transaction/verify/"):
             known = self.initialized.get(path.rsplit("/", 1)[1])
             return self._ok(known) if known else JSONResponse({"status": False, "message": "not found"}, 404)
+        if path == "/transaction":
+            return self._ok([])
         if path == "/balance":
             return self._ok([{"currency": "NGN", "balance": 123_456}])
         return JSONResponse({"status": False, "message": "no such path"}, 404)
@@ -275,3 +283,54 @@ def owner_of() -> Callable[..., AbstractAsyncContextManager[asyncpg.Connection]]
 @pytest.fixture
 def signer() -> Callable[..., str]:
     return sign
+
+
+class Forwarding:
+    """The address that the sandbox calls before the service behind it is open."""
+
+    def __init__(self) -> None:
+        self.app: Any = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.app(scope, receive, send)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def sandboxed(
+    tmp_path: Path, fresh_database: Any, broker_url: str, story_on: Any
+) -> AsyncIterator[tuple[Any, httpx.AsyncClient]]:
+    """A story whose gateway is the sandbox, and a client of the sandbox."""
+    door, port = Forwarding(), _free_port()
+    async with served(door) as address:
+        settings = read_settings(
+            {
+                "PORT": str(port),
+                "SMTP_PORT": str(_free_port()),
+                "STATE_DIR": str(tmp_path / "sandbox"),
+                "GATEWAY_SECRET_KEY": SECRET,
+                "WEBHOOK_URL": f"{address}/functions/v1/gateway-webhook",
+                "MESSAGING_WEBHOOK_URL": "http://127.0.0.1:9/messaging",
+                "MESSAGING_APP_SECRET": "secret",
+                "BASE_URL": f"http://127.0.0.1:{port}",
+            }
+        )
+        server = uvicorn.Server(
+            uvicorn.Config(create_app(settings), host="127.0.0.1", port=port, log_config=None, access_log=False)
+        )
+        serving = asyncio.create_task(server.serve())
+        await eventually(lambda: server.started, within=30)
+        url = f"{settings.base_url}/gateway"
+        async with (
+            story_on(await fresh_database("payments"), broker_url, gateway_api_url=url) as story,
+            httpx.AsyncClient(base_url=settings.base_url, headers={"Authorization": f"Bearer {SECRET}"}) as client,
+        ):
+            door.app = http_app(SERVICE, story.service.settings, story.service.runtime, story.service.dependencies)
+            yield story, client
+        server.should_exit = True
+        await serving

@@ -15,6 +15,8 @@ CONNECT_SECONDS_MAX: Final = 2.0
 # The gateway's own words that say nothing about the request itself: our key, our rate, our patience.
 _NOT_ABOUT_THE_REQUEST: Final = frozenset({401, 403, 408, 425, 429})
 REFUNDS_LISTED_MAX: Final = 100
+# What the gateway gives in one page of its lists without complaint.
+PAGE_LENGTH: Final = 100
 
 
 class GatewayAway(Unavailable):
@@ -153,6 +155,21 @@ class PaymentGateway:
     async def find_transfer(self, reference: str) -> Mapping[str, Any] | None:
         """`GET /transfer/verify/:reference`; None when the gateway knows none. Raises GatewayAway and GatewayRefused."""
         return await self._find(f"/transfer/verify/{quote(reference, safe='')}")
+
+    async def page_of_paid_transactions(self, begin: str, end: str, page: int) -> list[Mapping[str, Any]]:
+        """`GET /transaction`: those opened in this time (ISO 8601) that were paid, newest first, pages from 1; one that is not
+        full is the last. Raises GatewayAway and GatewayRefused."""
+        return await self._page("/transaction", {"from": begin, "to": end, "page": page, "status": "success"})
+
+    async def page_of_refunds(self, begin: str, end: str, page: int) -> list[Mapping[str, Any]]:
+        """`GET /refund`: those made in this time (ISO 8601), as `page_of_paid_transactions`. Raises GatewayAway, GatewayRefused."""
+        return await self._page("/refund", {"from": begin, "to": end, "page": page})
+
+    async def _page(self, path: str, query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        listed = await self._call("GET", path, params={**query, "perPage": PAGE_LENGTH})
+        if not isinstance(listed, list):
+            raise GatewayAway(f"the list of {path} is no list")
+        return [_object(entry) for entry in listed]
 
     async def balance_minor(self, currency: str) -> int:
         """`GET /balance`: what we have there, in minor units. Raises GatewayAway and GatewayRefused."""

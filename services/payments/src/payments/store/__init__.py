@@ -1,5 +1,6 @@
 """SQL that writes. It decides nothing; what to write is the use cases' business."""
 
+from payments.store.chain import claim_verification, save_next_verification
 from payments.store.charges import (
     OrderBehind,
     charge_is_known,
@@ -89,6 +90,7 @@ __all__ = [
     "bind_key_once",
     "charge_is_known",
     "claim_opening",
+    "claim_verification",
     "close_live_intents",
     "find_attempt_of_gateway",
     "find_buyer_of_order",
@@ -134,6 +136,7 @@ __all__ = [
     "save_escrow",
     "save_intent_paid",
     "save_intent_spent",
+    "save_next_verification",
     "save_opened",
     "save_order_status",
     "save_outcome",

@@ -1,0 +1,56 @@
+"""Differences between the gateway, the book and the orders, for finance, auditors and on-call."""
+
+from typing import Any, Final
+from uuid import UUID
+
+import asyncpg
+
+from common.clock import iso, iso_or_none
+from common.database import UnitOfWork
+from common.http import OffsetPage
+from common.problems import NotFound
+from payments.queries.pages import Page, ordered
+
+_CASE: Final = """
+SELECT id, kind, subject, reference, order_id, ours_minor, theirs_minor, unexplained_minor, currency, detail, status, opened_at,
+       seen_at, closed_at, closed_by, evidence
+FROM reconciliation_cases
+"""
+_WANTED: Final = "($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR kind = $2)"
+_SORTS: Final = {"created_at": "opened_at", "amount": "unexplained_minor"}
+
+
+async def page_of_cases(uow: UnitOfWork, page: OffsetPage, status: str | None, kind: str | None) -> Page:
+    total = await uow.fetch_value(f"SELECT count(*) FROM reconciliation_cases WHERE {_WANTED}", status, kind)
+    order = ordered(page, _SORTS, "id")
+    rows = await uow.fetch(f"{_CASE} WHERE {_WANTED} {order} LIMIT $3 OFFSET $4", status, kind, page.limit, page.offset)
+    return [_case(row) for row in rows], total
+
+
+async def find_case(uow: UnitOfWork, case_id: UUID) -> dict[str, Any]:
+    """Raises NotFound."""
+    row = await uow.fetch_row(f"{_CASE} WHERE id = $1", case_id)
+    if row is None:
+        raise NotFound
+    return _case(row)
+
+
+def _case(row: asyncpg.Record) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "kind": row["kind"],
+        "subject": row["subject"],
+        "reference": row["reference"],
+        "orderId": row["order_id"],
+        "oursMinor": row["ours_minor"],
+        "theirsMinor": row["theirs_minor"],
+        "unexplainedMinor": row["unexplained_minor"],
+        "currency": row["currency"],
+        "detail": row["detail"],
+        "status": row["status"],
+        "createdAt": iso(row["opened_at"]),
+        "lastSeenAt": iso(row["seen_at"]),
+        "closedAt": iso_or_none(row["closed_at"]),
+        "closedBy": row["closed_by"],
+        "evidence": row["evidence"],
+    }

@@ -1,0 +1,100 @@
+"""The transactions of the book, for auditors and finance."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import asyncpg
+
+from common.clock import iso
+from common.database import UnitOfWork
+from common.http import OffsetPage
+from payments.queries.pages import Page, ordered
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a list of transactions is narrowed to; `begin` is included, `end` is not."""
+
+    type: str | None = None
+    account: str | None = None
+    order_id: UUID | None = None
+    begin: datetime | None = None
+    end: datetime | None = None
+
+
+# The accounts that stand for one order: its escrow, its refunds, and money of its references that waits for people.
+_OF_ORDER: Final = """
+t.id IN (SELECT e.transaction_id FROM ledger_entries e WHERE e.account IN (
+    SELECT 'escrow:' || ${0}::uuid::text
+    UNION ALL SELECT 'refund_payable:' || f.id::text FROM refunds f WHERE f.order_id = ${0}
+    UNION ALL SELECT 'quarantine:' || q.reference FROM quarantined_charges q WHERE q.order_id = ${0}
+))
+"""
+_CONDITIONS: Final = {
+    "type": "t.type = ${0}",
+    "account": "t.id IN (SELECT e.transaction_id FROM ledger_entries e WHERE e.account = ${0})",
+    "order_id": _OF_ORDER,
+    "begin": "t.created_at >= ${0}",
+    "end": "t.created_at < ${0}",
+}
+_AMOUNT: Final = """
+(SELECT sum(amount_minor) FROM ledger_entries e WHERE e.transaction_id = t.id AND amount_minor > 0)
+"""
+_TRANSACTIONS: Final = "SELECT t.id, t.type, t.posting_key, t.currency, t.created_at FROM ledger_transactions t"
+_ENTRIES: Final = """
+SELECT transaction_id, account, amount_minor FROM ledger_entries WHERE transaction_id = ANY ($1::uuid[]) ORDER BY position
+"""
+# Along the index of the newest, backwards; each page begins behind the last row of the one before.
+_NEXT_PIECE: Final = f"""
+{_TRANSACTIONS} WHERE t.created_at >= $1 AND t.created_at < $2 AND (t.created_at, t.id) > ($3, $4)
+ORDER BY t.created_at, t.id LIMIT $5
+"""
+
+
+async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, wanted: Wanted) -> Page:
+    """Transactions with their entries, debit positive. The amount of one is the sum of its debits."""
+    given = {name: value for name in _CONDITIONS if (value := getattr(wanted, name)) is not None}
+    values = list(given.values())
+    where = " AND ".join(_CONDITIONS[name].format(number) for number, name in enumerate(given, 1)) or "true"
+    total = await uow.fetch_value(f"SELECT count(*) FROM ledger_transactions t WHERE {where}", *values)
+    order = ordered(page, {"created_at": "t.created_at", "amount": _AMOUNT}, "t.position")
+    bounds = f"LIMIT ${len(values) + 1} OFFSET ${len(values) + 2}"
+    rows = await uow.fetch(f"{_TRANSACTIONS} WHERE {where} {order} {bounds}", *values, page.limit, page.offset)
+    return await _with_entries(uow, rows), total
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Behind which transaction the next piece of a walk begins."""
+
+    created_at: datetime
+    id: UUID
+
+
+async def list_transactions_behind(
+    uow: UnitOfWork, begin: datetime, end: datetime, place: Place | None, limit: int
+) -> tuple[list[dict[str, Any]], Place | None]:
+    """The next transactions of a period, oldest first, and the place behind them; None at the end."""
+    behind = place or Place(begin, UUID(int=0))
+    rows = await uow.fetch(_NEXT_PIECE, begin, end, behind.created_at, behind.id, limit)
+    last = Place(rows[-1]["created_at"], rows[-1]["id"]) if len(rows) == limit else None
+    return await _with_entries(uow, rows), last
+
+
+async def _with_entries(uow: UnitOfWork, rows: list[asyncpg.Record]) -> list[dict[str, Any]]:
+    entries: dict[UUID, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
+    for entry in await uow.fetch(_ENTRIES, list(entries)):
+        entries[entry["transaction_id"]].append({"account": entry["account"], "amountMinor": entry["amount_minor"]})
+    return [
+        {
+            "id": row["id"],
+            "type": row["type"],
+            "postingKey": row["posting_key"],
+            "currency": row["currency"],
+            "createdAt": iso(row["created_at"]),
+            "entries": entries[row["id"]],
+        }
+        for row in rows
+    ]

@@ -1,0 +1,32 @@
+"""Differences between the gateway, the book and the orders."""
+
+from uuid import UUID
+
+from pydantic import Field
+
+from common.schemas import RequestBody, ResponseShape
+
+
+class CloseCaseRequest(RequestBody):
+    """`POST /api/reconciliation-cases/:id/close`."""
+
+    evidence: str = Field(min_length=1, max_length=2_000)
+
+
+class ReconciliationCase(ResponseShape):
+    id: UUID
+    kind: str
+    subject: str
+    reference: str | None
+    order_id: UUID | None
+    ours_minor: int = Field(description="Kobo by the book or by the order.")
+    theirs_minor: int = Field(description="Kobo by the gateway, or by the charge for a difference inside.")
+    unexplained_minor: int
+    currency: str
+    detail: str
+    status: str = Field(description="`open`, `explained` by a later look, or `closed` by a person.")
+    created_at: str
+    last_seen_at: str
+    closed_at: str | None
+    closed_by: UUID | None
+    evidence: str | None

@@ -1,0 +1,234 @@
+"""The chain of hashes over the book: what was changed behind our back is found, and nothing that commits is left out."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import pytest
+
+from common import ledger
+from common.caller import THE_SERVICE
+from common.chain import seal_once
+from common.clock import ManualClock
+from common.ids import new_id
+from payments.app import verify_book_command
+from payments.domain import postings
+from payments.timers import DAILY, seal_book_once, verify_book_once
+from payments.use_cases.verify_book import verify_book
+
+REWARDS = 5
+
+
+async def _reward(uow: Any, user: UUID, amount_minor: int = 700) -> None:
+    assert await ledger.post(uow, postings.referral_reward(user, amount_minor))
+
+
+async def _sealed_rewards(story: Any) -> list[UUID]:
+    """Some postings, sealed; their ids in the order of the chain."""
+    for number in range(REWARDS):
+        async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await _reward(uow, new_id(), 100 + number)
+    assert await seal_book_once(story.service.dependencies) == REWARDS
+    return [row["transaction_id"] for row in await story.service.fetch("SELECT * FROM ledger_links ORDER BY sequence")]
+
+
+async def _tamper(story: Any, owner_of: Any, statement: str, *values: Any) -> None:
+    """As the administrator of the server, with the triggers switched off."""
+    async with owner_of(story, "admin") as admin:
+        await admin.execute("SET session_replication_role = replica")
+        assert not (await admin.execute(statement, *values)).endswith(" 0")
+
+
+async def _insert_in_the_past(story: Any, owner_of: Any, ids: list[UUID]) -> UUID:
+    forged = new_id()
+    await _tamper(
+        story,
+        owner_of,
+        "INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash, created_at) "
+        "VALUES ($1, 'charge', 'charge:forged', 'NGN', '', now() - interval '3 days')",
+        forged,
+    )
+    return forged
+
+
+CHANGE = "UPDATE ledger_entries SET amount_minor = amount_minor * 10 WHERE transaction_id = $1"
+SWAP = """
+UPDATE ledger_entries e SET amount_minor = o.amount_minor FROM ledger_entries o
+WHERE e.transaction_id = ANY ($1::uuid[]) AND o.transaction_id = ANY ($1::uuid[]) AND o.transaction_id <> e.transaction_id
+  AND sign(o.amount_minor) = sign(e.amount_minor)
+"""
+ADD = """
+INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency)
+VALUES ($1, 'commission', 5, 'NGN'), ($1, 'delivery_fee', -5, 'NGN')
+"""
+RELINK = """
+UPDATE ledger_links l SET transaction_id = o.transaction_id FROM ledger_links o
+WHERE l.sequence IN (2, 4) AND o.sequence = 6 - l.sequence
+"""
+
+# What is done to the third link's transaction, and the words of the verdict with the link that it names.
+TAMPERINGS: dict[str, tuple[str, str, int]] = {
+    "an amount is changed": (CHANGE, "is not what was sealed", 3),
+    "entries are added": (ADD, "is not what was sealed", 3),
+    "an account is renamed": (
+        "UPDATE ledger_entries SET account = 'commission' WHERE transaction_id = $1 AND amount_minor < 0",
+        "is not what was sealed",
+        3,
+    ),
+    "a time is changed": (
+        "UPDATE ledger_transactions SET created_at = created_at - interval '1 ms' WHERE id = $1",
+        "is not what was sealed",
+        3,
+    ),
+    "a key is changed": ("UPDATE ledger_transactions SET posting_key = 'x' WHERE id = $1", "is not what was sealed", 3),
+    "a transaction is deleted": ("DELETE FROM ledger_transactions WHERE id = $1", "was removed", 3),
+    "a link is deleted": ("DELETE FROM ledger_links WHERE transaction_id = $1", "is missing", 3),
+    "entries are deleted": ("DELETE FROM ledger_entries WHERE transaction_id = $1", "is not what was sealed", 3),
+}
+
+
+@pytest.mark.parametrize("tampering", TAMPERINGS)
+async def test_a_changed_past_is_found_and_the_first_broken_row_is_named(
+    tampering: str, story: Any, owner_of: Any
+) -> None:
+    ids = await _sealed_rewards(story)
+    assert (await verify_book(story.service.runtime.database)).broken is None
+    statement, words, sequence = TAMPERINGS[tampering]
+    await _tamper(story, owner_of, statement, ids[2])
+    report = await verify_book(story.service.runtime.database)
+    assert report.broken is not None
+    assert (report.broken.sequence, words in str(report.broken)) == (sequence, True), report.broken
+
+
+async def test_swapped_amounts_and_swapped_places_are_found(story: Any, owner_of: Any) -> None:
+    ids = await _sealed_rewards(story)
+    await _tamper(story, owner_of, SWAP, [ids[1], ids[3]])
+    swapped = await verify_book(story.service.runtime.database)
+    assert (swapped.broken.sequence, swapped.broken.transaction_id) == (2, ids[1])
+    await _tamper(story, owner_of, SWAP, [ids[1], ids[3]])
+    assert (await verify_book(story.service.runtime.database)).broken is None
+    await _tamper(story, owner_of, "ALTER TABLE ledger_links DROP CONSTRAINT ledger_links_transaction_once")
+    await _tamper(story, owner_of, RELINK)
+    assert (await verify_book(story.service.runtime.database)).broken.sequence == 2
+
+
+async def test_what_was_written_past_the_posting_function_gets_no_link_and_is_found(story: Any, owner_of: Any) -> None:
+    ids = await _sealed_rewards(story)
+    forged = await _insert_in_the_past(story, owner_of, ids)
+    assert await seal_book_once(story.service.dependencies) == 0
+    report = await verify_book(story.service.runtime.database)
+    assert (report.broken.transaction_id, report.broken.fault) == (forged, "was written past the posting function")
+    [alert] = await story.service.published("operations.alert_raised.v1")
+    assert (alert["severity"], alert["runbook"]) == ("SEV-1", "book-changed")
+    assert str(forged) in alert["detail"]
+
+
+async def test_a_cut_off_end_and_a_chain_written_anew_are_found(story: Any, owner_of: Any) -> None:
+    ids = await _sealed_rewards(story)
+    database = story.service.runtime.database
+    earlier = await verify_book(database)
+    await _tamper(story, owner_of, "DELETE FROM ledger_links WHERE sequence = 5")
+    assert "is missing" in str((await verify_book(database)).broken)
+    # The forger changes the money, and then lets the worker write a whole new chain over it.
+    await _tamper(story, owner_of, CHANGE, ids[0])
+    await _tamper(story, owner_of, "DELETE FROM ledger_links")
+    await _tamper(story, owner_of, "UPDATE ledger_chain SET length = 0, head = sha256('')")
+    await _tamper(
+        story, owner_of, "INSERT INTO ledger_unsealed SELECT position, id, created_at FROM ledger_transactions"
+    )
+    assert await seal_once(database) == REWARDS
+    assert (await verify_book(database)).broken is None
+    convicted = await verify_book(database, (earlier.length, earlier.head))
+    assert "the earlier report" in str(convicted.broken)
+
+
+async def test_a_posting_that_commits_late_is_linked_late_and_not_passed_over(story: Any) -> None:
+    database = story.service.runtime.database
+    async with database.unit_of_work(acting_as=THE_SERVICE) as late:
+        await _reward(late, new_id())
+        await _sealed_rewards(story)
+    assert await seal_once(database) == 1
+    [row] = await story.service.fetch(
+        "SELECT l.sequence, t.position FROM ledger_links l JOIN ledger_transactions t ON t.id = l.transaction_id "
+        "ORDER BY t.position LIMIT 1"
+    )
+    assert row["sequence"] == REWARDS + 1
+    assert (await verify_book(database)).broken is None
+
+
+async def test_several_workers_and_busy_postings_make_one_chain(story: Any) -> None:
+    database = story.service.runtime.database
+
+    async def post() -> None:
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await _reward(uow, new_id())
+
+    await asyncio.gather(*(post() for _ in range(20)), *(seal_once(database) for _ in range(10)))
+    while await seal_once(database):
+        pass
+    report = await verify_book(database)
+    assert (report.length, report.broken) == (20, None)
+
+
+async def test_sealing_that_fails_leaves_everything_to_the_next_round(story: Any, owner_of: Any) -> None:
+    database = story.service.runtime.database
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await _reward(uow, new_id())
+    async with owner_of(story) as owner:
+        await owner.execute("ALTER TABLE ledger_chain ADD CONSTRAINT fails CHECK (length = 0)")
+        with pytest.raises(asyncpg.CheckViolationError):
+            await seal_once(database)
+        await owner.execute("ALTER TABLE ledger_chain DROP CONSTRAINT fails")
+    assert await story.service.fetch("SELECT 1 FROM ledger_links") == []
+    assert await seal_once(database) == 1
+    assert (await verify_book(database)).broken is None
+
+
+async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(story: Any, owner_of: Any) -> None:
+    await _sealed_rewards(story)
+    refused = (asyncpg.InsufficientPrivilegeError, asyncpg.RestrictViolationError)
+    statements: list[tuple[str, str]] = [
+        ("service", "UPDATE ledger_links SET link = ''"),
+        ("service", "DELETE FROM ledger_links"),
+        ("service", "INSERT INTO ledger_unsealed SELECT 99, gen_random_uuid(), now()"),
+        ("service", "UPDATE ledger_accounts SET currency = 'GHS'"),
+        ("service", "DELETE FROM ledger_chain"),
+        ("owner", "UPDATE ledger_links SET link = ''"),
+        ("api", "SELECT link FROM ledger_links"),
+        ("api", "SELECT head FROM ledger_chain"),
+    ]
+    for role, statement in statements:
+        async with owner_of(story, role) as connection:
+            with pytest.raises(refused):
+                await connection.execute(statement)
+
+
+async def test_the_book_is_verified_once_a_day_by_one_of_the_workers(story: Any) -> None:
+    clock: ManualClock = story.clock
+    runs = await asyncio.gather(*(verify_book_once(story.service.dependencies) for _ in range(3)))
+    assert sorted(runs) == [False, False, True]
+    assert await verify_book_once(story.service.dependencies) is False
+    clock.advance(DAILY)
+    assert await verify_book_once(story.service.dependencies) is True
+
+
+async def test_the_command_prints_length_and_head_and_fails_with_the_broken_row(
+    story: Any, owner_of: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run: Callable[..., Awaitable[None]] = verify_book_command
+    ids = await _sealed_rewards(story)
+    await run(story.service.dependencies)
+    length, head = capsys.readouterr().out.splitlines()[-1].split()
+    assert (length, len(head)) == ("5", 64)
+    await run(story.service.dependencies, length, head)
+    with pytest.raises(SystemExit) as refused:
+        await run(story.service.dependencies, length, "00" * 32)
+    assert "earlier report" in str(refused.value.code)
+    await _tamper(story, owner_of, CHANGE, ids[4])
+    with pytest.raises(SystemExit) as broken:
+        await run(story.service.dependencies)
+    assert str(ids[4]) in str(broken.value.code)
+    with pytest.raises(SystemExit):
+        await run(story.service.dependencies, "five")
