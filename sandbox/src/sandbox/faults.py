@@ -38,6 +38,7 @@ EFFECTS: dict[str, frozenset[str]] = {
     "charge_webhook": WEBHOOK,
     "transfer_webhook": WEBHOOK,
     "refund_webhook": WEBHOOK,
+    "dispute_webhook": WEBHOOK,
     "transfer_call": CALL | {"reverse"},
     "initialize_call": CALL,
     "verify_call": CALL,

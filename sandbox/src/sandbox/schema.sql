@@ -92,6 +92,16 @@ CREATE TABLE IF NOT EXISTS refunds (
 CREATE INDEX IF NOT EXISTS refunds_due ON refunds (next_move_at) WHERE next_move_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS refunds_by_transaction ON refunds (transaction_id);
 
+CREATE TABLE IF NOT EXISTS disputes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    transaction_id INTEGER NOT NULL REFERENCES transactions (id),
+    amount_minor INTEGER NOT NULL CHECK (amount_minor > 0),
+    status TEXT NOT NULL CHECK (status IN ('awaiting-merchant-feedback', 'resolved')),
+    resolution TEXT,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE IF NOT EXISTS accounts (
     bank_code TEXT NOT NULL,
     account_number TEXT NOT NULL,

@@ -20,6 +20,7 @@ LINES = {
     "transfer_failed": "transfers_failed",
     "transfer_reversed": "transfers_reversed",
     "refund": "refunds",
+    "chargeback": "chargebacks",
 }
 MOVEMENTS_MAX = 1000
 MOVEMENT_ID_MAX = 10**18 - 1

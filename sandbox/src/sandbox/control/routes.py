@@ -6,9 +6,11 @@ from starlette.routing import Mount, Route
 
 from sandbox.control.book import list_accounts, list_movements, put_account, show_book
 from sandbox.control.switches import (
+    act_on_dispute,
     act_on_refund,
     act_on_transfer,
     delete_faults,
+    dispute_charge,
     put_faults,
     put_settings,
     show_faults,
@@ -52,6 +54,8 @@ ROUTES = [
             Route("/settings", put_settings, methods=["PUT"]),
             Route("/transfers/{reference}/{act}", act_on_transfer, methods=["POST"]),
             Route("/refunds/{id}/{act}", act_on_refund, methods=["POST"]),
+            Route("/charges/{reference}/dispute", dispute_charge, methods=["POST"]),
+            Route("/disputes/{id}/{act}", act_on_dispute, methods=["POST"]),
             Route("/messages", show_messages, methods=["GET"]),
             Route("/messages", clear_messages, methods=["DELETE"]),
             Route("/messaging/incoming", receive_incoming, methods=["POST"]),

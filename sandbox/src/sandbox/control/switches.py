@@ -7,7 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.faults import parse_rules
-from sandbox.gateway.fields import read_text, row_id
+from sandbox.gateway.charges import find_charge
+from sandbox.gateway.disputes import DISPUTE_ACTS, find_dispute, move_dispute, open_dispute
+from sandbox.gateway.fields import read_amount_minor, read_text, row_id
 from sandbox.gateway.refund_routes import refund_view
 from sandbox.gateway.refunds import find_refund, settle_refund
 from sandbox.gateway.transfer_routes import transfer_view
@@ -74,6 +76,28 @@ async def act_on_refund(request: Request) -> Response:
         raise RefusedError(404, "No such refund or act")
     reason = read_text(await _optional_json(request), "reason", "Refund declined by the bank")
     return JsonResponse(refund_view(settle_refund(world, refund["id"], reason if act == "fail" else None)))
+
+
+async def dispute_charge(request: Request) -> Response:
+    """`POST .../charges/{reference}/dispute`, optionally with `{amount}` in kobo."""
+    world = world_of(request)
+    charge = find_charge(world.book, "reference", request.path_params["reference"])
+    if charge is None:
+        raise RefusedError(404, "No such charge")
+    body = await _optional_json(request)
+    amount_minor = read_amount_minor(body["amount"]) if "amount" in body else None
+    return JsonResponse(dict(open_dispute(world, charge, amount_minor)))
+
+
+async def act_on_dispute(request: Request) -> Response:
+    """`POST .../disputes/{id}/{remind|lose|win}`."""
+    world = world_of(request)
+    act = DISPUTE_ACTS.get(request.path_params["act"])
+    number = row_id(request.path_params["id"])
+    dispute = None if number is None else find_dispute(world.book, number)
+    if act is None or dispute is None:
+        raise RefusedError(404, "No such dispute or act")
+    return JsonResponse(dict(move_dispute(world, dispute, *act)))
 
 
 async def _optional_json(request: Request) -> dict[str, Any]:

@@ -114,3 +114,32 @@ def refund_event(refund: Row) -> dict[str, Any]:
             "created_at": refund["created_at"],
         },
     }
+
+
+def dispute_event(event: str, dispute: Row) -> dict[str, Any]:
+    """`charge.dispute.create`, `charge.dispute.remind` or `charge.dispute.resolve`; the last one has a resolution."""
+    return {
+        "event": event,
+        "data": {
+            "id": dispute["id"],
+            "refund_amount": dispute["amount_minor"],
+            "currency": dispute["currency"],
+            "status": dispute["status"],
+            "resolution": dispute["resolution"],
+            "domain": "test",
+            "category": "chargeback",
+            "transaction": {
+                "id": dispute["transaction_id"],
+                "domain": "test",
+                "status": "success",
+                "reference": dispute["reference"],
+                "amount": dispute["paid_minor"],
+                "currency": dispute["currency"],
+                "channel": dispute["channel"],
+            },
+            "transaction_reference": None,
+            "customer": {"id": dispute["customer_id"], "email": dispute["email"]},
+            "created_at": dispute["created_at"],
+            "updated_at": dispute["updated_at"],
+        },
+    }

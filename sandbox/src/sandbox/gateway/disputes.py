@@ -1,0 +1,76 @@
+"""A payer's bank asks for a charge back, and the dispute is won or lost."""
+
+from sqlite3 import Row
+
+from sandbox.book import Book, InsufficientBalance
+from sandbox.clock import now_text
+from sandbox.gateway.events import dispute_event
+from sandbox.outbox import enqueue_gateway_event
+from sandbox.web import RefusedError
+from sandbox.world import World
+
+DISPUTES = (
+    "disputes AS listed JOIN (SELECT id AS transaction_key, reference, currency, amount_minor AS paid_minor, channel,"
+    " customer_id FROM transactions) ON transaction_key = transaction_id"
+    " JOIN (SELECT id AS customer_key, email FROM customers) ON customer_key = customer_id"
+)
+# The act in the path, the event that tells of it, and the resolution it leads to.
+DISPUTE_ACTS: dict[str, tuple[str, str | None]] = {
+    "remind": ("charge.dispute.remind", None),
+    "lose": ("charge.dispute.resolve", "merchant-accepted"),
+    "win": ("charge.dispute.resolve", "declined"),
+}
+
+
+def find_dispute(book: Book, dispute_id: int) -> Row | None:
+    return book.one(f"SELECT * FROM {DISPUTES} WHERE listed.id = ?", dispute_id)
+
+
+def open_dispute(world: World, charge: Row, amount_minor: int | None) -> Row:
+    """The bank asks for all of a paid charge, or a part. Nothing moves yet. Raises RefusedError 400."""
+    amount_minor = charge["amount_minor"] if amount_minor is None else amount_minor
+    if charge["status"] != "success" or not 0 < amount_minor <= charge["amount_minor"]:
+        raise RefusedError(400, "Only what was paid can be disputed")
+    with world.book.transaction():
+        dispute_id = world.book.run(
+            "INSERT INTO disputes (transaction_id, amount_minor, status, created_at, updated_at)"
+            " VALUES (?, ?, 'awaiting-merchant-feedback', ?, ?)",
+            charge["id"],
+            amount_minor,
+            now_text(),
+            now_text(),
+        )
+        dispute = _told(world, dispute_id, "charge.dispute.create")
+    world.courier.wake()
+    return dispute
+
+
+def move_dispute(world: World, dispute: Row, event: str, resolution: str | None) -> Row:
+    """A reminder, or the decision; the money of a lost one leaves with it. Raises RefusedError 409."""
+    if dispute["status"] == "resolved":
+        raise RefusedError(409, "This dispute is resolved")
+    try:
+        with world.book.transaction():
+            if resolution is not None:
+                world.book.run(
+                    "UPDATE disputes SET status = 'resolved', resolution = ?, updated_at = ? WHERE id = ?",
+                    resolution,
+                    now_text(),
+                    dispute["id"],
+                )
+            if resolution == "merchant-accepted":
+                world.book.post("chargeback", dispute["reference"], -dispute["amount_minor"], dispute["currency"])
+            moved = _told(world, dispute["id"], event)
+    except InsufficientBalance:
+        raise RefusedError(409, "The balance does not cover the chargeback") from None
+    world.courier.wake()
+    return moved
+
+
+def _told(world: World, dispute_id: int, event: str) -> Row:
+    dispute = find_dispute(world.book, dispute_id)
+    if dispute is None:
+        raise LookupError(dispute_id)
+    keys = (dispute["reference"], str(dispute["amount_minor"]))
+    enqueue_gateway_event(world.book, world.faults, "dispute_webhook", dispute_event(event, dispute), *keys)
+    return dispute

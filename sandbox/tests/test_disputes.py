@@ -1,0 +1,27 @@
+async def test_a_dispute_is_told_and_takes_the_money_only_when_it_is_lost(sandbox, receiver, eventually):
+    await sandbox.charge("order-1", 500_000)
+    opened = (await sandbox.client.post("/control/charges/order-1/dispute", json={"amount": 200_000})).json()
+    await eventually(lambda: receiver.events("charge.dispute.create"))
+    told = receiver.events("charge.dispute.create")[0]["data"]
+    assert (told["id"], told["refund_amount"], told["transaction"]["reference"]) == (opened["id"], 200_000, "order-1")
+    assert (told["resolution"], await sandbox.balance()) == (None, 500_000)
+    assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/remind")).status_code == 200
+    assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/lose")).json()["status"] == "resolved"
+    await eventually(lambda: receiver.events("charge.dispute.resolve"))
+    assert receiver.events("charge.dispute.resolve")[0]["data"]["resolution"] == "merchant-accepted"
+    assert await sandbox.balance() == 300_000
+    assert (await sandbox.client.get("/control/book")).json()["chargebacks"] == {"count": 1, "amount_minor": 200_000}
+    assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/win")).status_code == 409
+
+
+async def test_a_won_one_moves_nothing_and_only_what_was_paid_can_be_disputed(sandbox):
+    await sandbox.charge("order-1", 500_000)
+    await sandbox.initialize("unpaid")
+    opened = (await sandbox.client.post("/control/charges/order-1/dispute")).json()
+    assert opened["amount_minor"] == 500_000
+    assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/win")).json()["resolution"] == "declined"
+    assert await sandbox.balance() == 500_000
+    for reference, amount, status in (("unpaid", 1, 400), ("order-1", 500_001, 400), ("nobody", 1, 404)):
+        answer = await sandbox.client.post(f"/control/charges/{reference}/dispute", json={"amount": amount})
+        assert answer.status_code == status
+    assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/forget")).status_code == 404
