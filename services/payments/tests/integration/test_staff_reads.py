@@ -1,5 +1,6 @@
 """What staff read and replay, and what the row policies hold back."""
 
+import asyncio
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -69,6 +70,41 @@ async def test_a_replay_of_an_effected_event_says_so_and_does_nothing(story: Any
     replayed = (await _replay(story, letter_id)).json()["data"]
     assert (replayed["outcome"], replayed["requeued"]) == ("done", False)
     assert await story.service.work("payments.webhooks") == 0
+
+
+async def test_of_replays_at_the_same_moment_one_puts_the_webhook_back(story: Any) -> None:
+    letter_id = await _dead(story)
+    await story.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
+    answers = await asyncio.gather(*(_replay(story, letter_id) for _ in range(5)))
+    assert sorted(answer.json()["data"]["requeued"] for answer in answers) == [False] * 4 + [True]
+    [work] = await story.service.fetch("SELECT count(*) AS items FROM outbox WHERE published_at IS NULL")
+    assert work["items"] == 1
+
+
+async def test_dead_webhooks_are_found_by_event_type_outcome_and_event(story: Any) -> None:
+    letter_id = await _dead(story)
+    path = "/api/dead-letter-webhooks"
+    for query, total in (
+        ("eventType=charge.success", 1),
+        ("eventType=refund.failed", 0),
+        ("outcome=dead", 1),
+        ("outcome=done", 0),
+        ("eventId=charge.success:5&outcome=dead", 1),
+        ("eventId=charge.success:6", 0),
+    ):
+        assert (await _get(story, f"{path}?{query}", "ops_oncall")).json()["meta"]["total"] == total, query
+    assert (await _get(story, f"{path}?outcome=lost", "ops_oncall")).status_code == 422
+    await _replay(story, letter_id)
+    assert (await _get(story, f"{path}?outcome=queued", "ops_oncall")).json()["meta"]["total"] == 1
+
+
+async def test_refunds_on_their_way_are_kept_and_change_nothing(story: Any) -> None:
+    for number, event in enumerate(
+        ("refund.pending", "refund.processing", "charge.dispute.forget", "subscription.create")
+    ):
+        await story.tell({"event": event, "data": {"id": number, "amount": 5, "currency": "NGN"}})
+    assert await story.outcomes() == ["ignored"] * 4
+    assert await story.balances() == {}
 
 
 async def test_the_book_is_read_by_auditors_and_finance(story: Any) -> None:

@@ -16,7 +16,8 @@ NOT_HELD: Final = ("Processing", "expired", "cancelled", "paid", "refund_pending
 _ORDERS: Final = "SELECT id, status, total_amount, refunded_minor FROM orders"
 _ESCROWS: Final = (
     "SELECT order_id, held_minor, refunded_minor, locked_vendor_minor, "
-    "locked_vendor_minor + locked_commission_minor + locked_delivery_fee_minor AS locked_minor FROM escrows"
+    "locked_vendor_minor + locked_commission_minor + locked_delivery_fee_minor AS locked_minor, charged_back_minor "
+    "FROM escrows"
 )
 _SHARES: Final = "SELECT order_id, remaining_vendor_minor FROM order_shares"
 _VENDOR_PAYABLE: Final = (
@@ -43,11 +44,11 @@ async def _orders_and_escrow(databases: Connections, _: httpx.AsyncClient) -> li
     for order in await databases["orders"].fetch(_ORDERS):
         escrow = escrows.pop(order["id"], None)
         locked = escrow["locked_minor"] if escrow else 0
-        released_by_staff = escrow is not None and order["status"] in HELD and locked < order["total_amount"]
-        if order["status"] in HELD and locked != order["total_amount"] and not (released_by_staff and locked > 0):
-            offending.append(
-                f"order {order['id']} is {order['status']}: {order['total_amount']} kobo owed to escrow, {locked} held"
-            )
+        # What a bank took of a disputed order is gone from escrow, and staff have not resolved it yet.
+        owed = order["total_amount"] - (escrow["charged_back_minor"] if escrow else 0)
+        released_by_staff = escrow is not None and order["status"] in HELD and locked < owed
+        if order["status"] in HELD and locked != owed and not (released_by_staff and locked > 0):
+            offending.append(f"order {order['id']} is {order['status']}: {owed} kobo owed to escrow, {locked} held")
         if order["status"] in NOT_HELD and locked != 0:
             offending.append(f"order {order['id']} is {order['status']}: {locked} kobo still held")
     offending.extend(f"escrow of {order_id} has no order" for order_id in escrows)

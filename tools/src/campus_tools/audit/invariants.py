@@ -72,6 +72,44 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
         "AND e.account LIKE 'gateway_cash%' AND e.amount_minor = c.amount_minor AND t.posting_key LIKE '%' || c.identity || '%') <> 1",
     ),
     Invariant(
+        "payments",
+        "every lost chargeback took its whole amount, and stands in the ledger until it is won",
+        "SELECT b.id, b.status, b.amount_minor, parts.minor AS taken_minor FROM chargebacks b CROSS JOIN LATERAL (SELECT "
+        "b.locked_vendor_minor + b.locked_commission_minor + b.locked_delivery_fee_minor + b.released_vendor_minor + "
+        "b.released_commission_minor + b.released_delivery_fee_minor + b.loss_minor + coalesce((SELECT sum(r.amount_minor) "
+        "FROM chargeback_refunds r WHERE r.chargeback_id = b.id), 0)) AS parts (minor) "
+        "WHERE parts.minor <> CASE b.status WHEN 'lost' THEN b.amount_minor ELSE 0 END OR (b.status = 'lost' AND NOT EXISTS "
+        "(SELECT FROM ledger_transactions t WHERE t.posting_key = 'chargeback:' || b.id))",
+    ),
+    Invariant(
+        "payments",
+        "what banks took beyond the orders equals the losses of lost chargebacks",
+        "SELECT e.minor AS ledger_minor, b.minor AS chargebacks_minor FROM (SELECT coalesce(sum(amount_minor), 0) AS minor "
+        "FROM ledger_entries WHERE account = 'chargeback_loss' OR account LIKE 'chargeback_loss:%') AS e, "
+        "(SELECT coalesce(sum(loss_minor), 0) AS minor FROM chargebacks) AS b WHERE e.minor <> b.minor",
+    ),
+    Invariant(
+        "payments",
+        "what banks have of an order equals what its lost chargebacks took of it",
+        "SELECT e.order_id, e.charged_back_minor, taken.minor AS taken_minor FROM escrows e CROSS JOIN LATERAL (SELECT coalesce(sum("
+        "b.locked_vendor_minor + b.locked_commission_minor + b.locked_delivery_fee_minor + b.released_vendor_minor + "
+        "b.released_commission_minor + b.released_delivery_fee_minor), 0) FROM chargebacks b WHERE b.order_id = e.order_id) "
+        "AS taken (minor) WHERE e.charged_back_minor <> taken.minor",
+    ),
+    Invariant(
+        "payments",
+        "a gateway's fee stands once for each charge, within it",
+        "SELECT t.posting_key, e.amount_minor FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id "
+        "AND e.account LIKE 'gateway_fees%' WHERE t.type = 'gateway_fee' AND NOT EXISTS (SELECT FROM charges c "
+        "WHERE t.posting_key = 'gateway_fee:' || c.identity AND e.amount_minor BETWEEN 1 AND c.amount_minor)",
+    ),
+    Invariant(
+        "payouts",
+        "what is held of each wallet equals its open chargebacks",
+        "SELECT b.account, b.balance_minor FROM ledger_balances b WHERE b.account LIKE 'held:%' AND b.balance_minor <> "
+        "(SELECT coalesce(sum(c.held_minor), 0) FROM chargebacks c WHERE 'held:' || c.vendor_id = b.account)",
+    ),
+    Invariant(
         "payouts",
         "money in transit equals the payouts that wait for the bank",
         "SELECT p.id, p.status, p.amount, b.balance_minor FROM payout_requests p "

@@ -1,20 +1,33 @@
 """Webhooks that the retry ladder could not bring through."""
 
+from typing import Final
+
 from common.clock import iso, iso_or_none
 from common.database import UnitOfWork
 from common.http import OffsetPage
 from payments.queries.pages import Page, ordered
 
 
-async def page_of_dead_webhooks(uow: UnitOfWork, page: OffsetPage) -> Page:
-    total = await uow.fetch_value("SELECT count(*) FROM dead_letter_webhooks")
+_CHOSEN: Final = """
+FROM dead_letter_webhooks d JOIN processed_webhook_events w ON w.id = d.webhook_id
+WHERE ($1::text IS NULL OR d.event_type = $1) AND ($2::text IS NULL OR w.outcome = $2)
+  AND ($3::text IS NULL OR d.webhook_id = $3)
+"""
+
+
+async def page_of_dead_webhooks(
+    uow: UnitOfWork, page: OffsetPage, event_type: str | None, outcome: str | None, event_id: str | None
+) -> Page:
+    """Those of an event type, of an outcome (`dead` are the ones that still wait), of one event: all where none is named."""
+    chosen = (event_type, outcome, event_id)
+    total = await uow.fetch_value(f"SELECT count(*) {_CHOSEN}", *chosen)
     order = ordered(page, {"created_at": "d.failed_at"}, "d.id")
     rows = await uow.fetch(
         f"""
         SELECT d.id, d.webhook_id, d.event_type, d.error, d.attempts, d.failed_at, d.replayed_at, w.outcome
-        FROM dead_letter_webhooks d JOIN processed_webhook_events w ON w.id = d.webhook_id
-        {order} LIMIT $1 OFFSET $2
+        {_CHOSEN} {order} LIMIT $4 OFFSET $5
         """,
+        *chosen,
         page.limit,
         page.offset,
     )
