@@ -1,0 +1,179 @@
+"""The book as auditors and finance read it: narrowed, at a past instant, and as a file."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from common import ledger
+from common.caller import THE_SERVICE
+from common.chain import seal_once
+from common.ids import new_id
+from contracts.orders import RefundRequested
+from payments.domain import exports, postings
+
+
+async def _get(story: Any, path: str, role: str = "auditor", **query: Any) -> Any:
+    return await story.service.client.get(path, params=query, headers=story.service.headers(uuid4(), roles=(role,)))
+
+
+async def _data(story: Any, path: str, **query: Any) -> list[dict[str, Any]]:
+    answer = await _get(story, path, **query)
+    assert answer.status_code == 200, answer.text
+    rows: list[dict[str, Any]] = answer.json()["data"]
+    return rows
+
+
+async def _database_time(story: Any) -> str:
+    [row] = await story.service.fetch("SELECT clock_timestamp() AS now")
+    return str(row["now"].isoformat())
+
+
+async def _release(story: Any, order_id: Any, amount_minor: int) -> None:
+    headers = story.service.headers(uuid4(), roles=("finance_checker",), stepped_up=True)
+    answer = await story.service.client.post(
+        f"/api/orders/{order_id}/release", headers=headers, json={"amountMinor": amount_minor}
+    )
+    assert answer.status_code == 200, answer.text
+
+
+async def _balances(story: Any, **query: Any) -> dict[str, int]:
+    rows = await _data(story, "/api/ledger/accounts", limit=100, **query)
+    return {row["account"]: row["balanceMinor"] for row in rows}
+
+
+async def test_accounts_are_shown_as_they_were_at_any_instant(story: Any) -> None:
+    beginning = await _database_time(story)
+    placed = await story.paid_order()
+    escrow, vendor = f"escrow:{placed.order_id}", f"vendor_payable:{story.vendor}"
+    paid_at = await _database_time(story)
+    await _release(story, placed.order_id, 200_000)
+    released_at = await _database_time(story)
+    await _release(story, placed.order_id, 300_000)
+
+    assert await _balances(story, at=beginning) == {}
+    assert await _balances(story, at=paid_at) == {escrow: -500_000, "gateway_cash": 500_000}
+    between = await _balances(story, at=released_at)
+    assert (between[escrow], between["gateway_cash"]) == (-300_000, 500_000)
+    assert sum(between.values()) == 0
+    now = await _balances(story)
+    assert now == await _balances(story, at="2100-01-01T00:00:00Z")
+    assert (now[escrow], now[vendor]) == (0, -456_000)
+    assert sum(now.values()) == 0
+    assert {name: total for name, total in now.items() if total} == await story.balances()
+
+
+async def test_accounts_are_found_by_the_beginning_of_their_name(story: Any) -> None:
+    placed = await story.paid_order()
+    await story.tell(story.charge("50%_off\\", 700), is_last_attempt=True)
+    assert list(await _balances(story, account="escrow:")) == [f"escrow:{placed.order_id}"]
+    assert await _balances(story, account="gateway_cash") == {"gateway_cash": 500_700}
+    assert list(await _balances(story, account="quarantine:50%_off\\")) == ["quarantine:50%_off\\"]
+    assert await _balances(story, account="%") == {}
+    answer = await _get(story, "/api/ledger/accounts", account="escrow:", limit=1)
+    assert answer.json()["meta"]["total"] == 1
+    for query in ({"at": "yesterday"}, {"account": "x" * 300}, {"sort": "amount"}, {"account": "a\x00"}):
+        assert (await _get(story, "/api/ledger/accounts", **query)).status_code == 422
+
+
+async def test_an_account_whose_first_postings_came_at_once_is_listed_without_one_waiting_for_the_other(
+    story: Any,
+) -> None:
+    database = story.service.runtime.database
+    async with database.unit_of_work(acting_as=THE_SERVICE) as first:
+        assert await ledger.post(first, postings.referral_reward(new_id(), 5))
+        async with database.unit_of_work(acting_as=THE_SERVICE) as second:
+            assert await ledger.post(second, postings.referral_reward(new_id(), 6))
+        assert await seal_once(database) == 1
+    assert await seal_once(database) == 1
+    assert (await _balances(story))["referral_expense"] == 11
+
+
+async def test_transactions_are_narrowed_by_type_account_order_and_time(story: Any) -> None:
+    placed, other = await story.paid_order(), await story.paid_order()
+    between = await _database_time(story)
+    await _release(story, placed.order_id, 100_000)
+    refund = RefundRequested(
+        order_id=placed.order_id,
+        refund_id=new_id(),
+        buyer_id=placed.buyer_id,
+        vendor_id=placed.vendor_id,
+        amount_minor=50_000,
+        reason="cancelled",
+    )
+    await story.service.hear(refund)
+    await story.service.work("payments.refunds")
+    [told] = story.gateway.refunds
+    settled = {"id": told["id"], "amount": 50_000, "currency": "NGN", "merchant_note": told["merchant_note"]}
+    await story.tell({"event": "refund.processed", "data": settled})
+    path = "/api/transactions"
+
+    async def types(**query: Any) -> list[str]:
+        return [row["type"] for row in await _data(story, path, order="asc", **query)]
+
+    assert await types(orderId=placed.order_id) == ["charge", "release", "refund", "refund_settled"]
+    assert await types(orderId=other.order_id) == ["charge"]
+    assert await types(orderId=new_id()) == []
+    assert await types(type="charge") == ["charge", "charge"]
+    assert await types(account="gateway_cash") == ["charge", "charge", "refund_settled"]
+    assert await types(account="gateway_cash", orderId=placed.order_id) == ["charge", "refund_settled"]
+    assert await types(**{"from": between}) == ["release", "refund", "refund_settled"]
+    assert await types(to=between) == ["charge", "charge"]
+    assert await types(sort="amount", orderId=placed.order_id) == ["refund", "refund_settled", "release", "charge"]
+    assert (await _get(story, path, type="charge", limit=1)).json()["meta"]["total"] == 2
+    for query in ({"orderId": "x"}, {"from": "soon"}, {"sort": "type"}):
+        assert (await _get(story, path, **query)).status_code == 422
+
+
+def _rows(answer: Any) -> list[list[str]]:
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].startswith("text/csv")
+    return list(csv.reader(io.StringIO(answer.text)))
+
+
+async def test_the_export_holds_every_entry_of_the_period_once_however_many_pieces_it_takes(
+    story: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("payments.routes.ledger.PIECE_TRANSACTIONS", 3)
+    async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        # One transaction of the database: the same instant for all of them.
+        for _ in range(10):
+            assert await ledger.post(uow, postings.referral_reward(new_id(), 7))
+    now = datetime.now(UTC)
+    period = {"from": (now - timedelta(days=15)).isoformat(), "to": (now + timedelta(days=15)).isoformat()}
+    heading, *lines = _rows(await _get(story, "/api/transactions/export", **period))
+    assert heading == list(exports.COLUMNS)
+    assert len(lines) == 20
+    assert len({line[0] for line in lines}) == 10
+    assert sum(int(line[6]) for line in lines) == 0
+    assert {line[5].split(":")[0] for line in lines} == {"referral_expense", "buyer_reward"}
+    before = {"from": (now - timedelta(days=15)).isoformat(), "to": (now - timedelta(days=14)).isoformat()}
+    assert _rows(await _get(story, "/api/transactions/export", **before)) == [list(exports.COLUMNS)]
+
+
+async def test_the_export_is_the_auditors_and_of_a_month_at_most(story: Any) -> None:
+    path, month = "/api/transactions/export", {"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"}
+    assert (await _get(story, path, **month)).status_code == 200
+    for role in ("finance_maker", "finance_checker", "ops_oncall", "buyer"):
+        assert (await _get(story, path, role, **month)).status_code == 403
+    for query, name in (
+        ({}, "from"),
+        ({"from": "2026-01-01"}, "to"),
+        ({**month, "to": "2026-02-01T00:00:00.001Z"}, "to"),
+        ({**month, "to": month["from"]}, "to"),
+        ({**month, "from": "now-1d"}, "from"),
+    ):
+        refused = await _get(story, path, **query)
+        assert refused.status_code == 422
+        assert name in [param["name"] for param in refused.json()["invalid_params"]]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "  =1"])
+def test_what_a_spreadsheet_would_run_is_written_as_text(text: str) -> None:
+    entry = {"account": text, "amountMinor": -5}
+    transaction = {"id": 1, "type": "x", "postingKey": text, "currency": "NGN", "createdAt": "t", "entries": [entry]}
+    [line] = csv.reader(io.StringIO(exports.csv_of_transactions([transaction])))
+    assert line == ["1", "x", f"'{text}", "NGN", "t", f"'{text}", "-5"]
