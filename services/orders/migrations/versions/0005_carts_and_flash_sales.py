@@ -72,6 +72,33 @@ _SALES = (
     "CREATE INDEX flash_sale_units_of_buyer ON flash_sale_units (sale_id, buyer_id)",
 )
 
+# A product that never had a sale costs its readers nothing: only one that had is asked for its sales.
+_SHELF = """
+CREATE OR REPLACE VIEW shelf AS
+SELECT id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, currency, stock, images,
+       rating_sum, rating_count, revision, words, created_at{more}
+FROM products
+WHERE removed_at IS NULL AND NOT draft AND vendor_id NOT IN (SELECT vendors.id FROM vendors WHERE vendors.suspended)
+"""
+_MARK_PRODUCTS = (
+    "ALTER TABLE products ADD has_sales boolean NOT NULL DEFAULT false",
+    _SHELF.format(more=", has_sales"),
+    """
+    CREATE FUNCTION mark_product_with_sales() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    BEGIN
+        UPDATE products SET has_sales = true WHERE id = NEW.product_id AND NOT has_sales;
+        RETURN NULL;
+    END
+    $$
+    """,
+    "REVOKE EXECUTE ON FUNCTION mark_product_with_sales FROM public",
+    """
+    CREATE TRIGGER flash_sales_mark_their_product AFTER INSERT ON flash_sales
+    FOR EACH ROW EXECUTE FUNCTION mark_product_with_sales()
+    """,
+)
+
 # In PL/pgSQL, because each of its statements sees what was committed before it began: the buyer's units are counted after the
 # sale's lock was won, not before. Sales are locked in the order of their ids. Only the buyer's own order of this transaction
 # may take units: nobody can use up a sale, or another's share of it, without placing an order.
@@ -127,7 +154,7 @@ _POLICIES = (
 
 
 def upgrade() -> None:
-    for statement in (*_CARTS, *_SALES, _TAKE_SALE_UNITS):
+    for statement in (*_CARTS, *_SALES, *_MARK_PRODUCTS, _TAKE_SALE_UNITS):
         op.execute(statement)
     op.execute("REVOKE EXECUTE ON FUNCTION take_sale_units FROM public")
     op.execute("GRANT EXECUTE ON FUNCTION take_sale_units TO campus_orders_api")
@@ -142,3 +169,8 @@ def downgrade() -> None:
     op.execute("DROP FUNCTION take_sale_units")
     for table in ("flash_sale_units", "flash_sales", "cart_items"):
         op.execute(f"DROP TABLE {table}")
+    op.execute("DROP FUNCTION mark_product_with_sales")
+    op.execute("DROP VIEW shelf")
+    op.execute("ALTER TABLE products DROP has_sales")
+    op.execute(_SHELF.format(more=""))
+    op.execute("GRANT SELECT ON shelf TO campus_orders_api")

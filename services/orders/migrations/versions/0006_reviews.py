@@ -77,7 +77,7 @@ _RATINGS = (
 
 _POLICIES = (
     "CREATE POLICY reviews_shown ON reviews FOR SELECT "
-    "USING (hidden_at IS NULL OR buyer_id = app_user_id() OR app_may('reviews:moderate'))",
+    "USING (hidden_at IS NULL OR buyer_id = app_user_id() OR app_may('reviews:read'))",
     """
     CREATE POLICY reviews_by_the_buyer_of_a_delivered_order ON reviews FOR INSERT WITH CHECK (
         buyer_id = app_user_id() AND app_may('orders:place') AND hidden_at IS NULL

@@ -41,6 +41,7 @@ sa.Table(
     sa.Column("updated_at", _INSTANT, nullable=False),
     sa.Column("removed_at", _INSTANT),
     sa.Column("draft", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("has_sales", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.CheckConstraint("jsonb_array_length(images) <= 8", name="products_images_at_most_8"),
     sa.CheckConstraint("price_minor > 0", name="products_price_minor_positive"),
     sa.CheckConstraint("stock >= 0", name="products_stock_never_negative"),

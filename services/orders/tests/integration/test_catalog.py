@@ -32,6 +32,7 @@ async def test_a_product_is_shown_to_anybody_in_whole(market):
         "images": [],
         "rating": 4.67,
         "ratingCount": 3,
+        "flashSale": None,
         "revision": 1,
         "createdAt": "2026-01-05T12:00:00.000Z",
     }

@@ -202,3 +202,32 @@ async def test_the_cart_shows_the_sale_s_price_while_it_runs(market):
     market.clock.advance(timedelta(hours=2))
     later = (await market.service.client.get("/api/carts/current", headers=market.as_buyer())).json()["data"]
     assert (later["totalMinor"], later["items"][0]["priceChanged"]) == (2_000, True)
+
+
+async def test_the_product_tells_of_its_sale_while_it_runs(market):
+    product_id = await market.sell(price_minor=1_000, stock=30)
+    now = market.clock.now()
+    starts_at, ends_at = now + timedelta(minutes=1), now + timedelta(minutes=2)
+    sale = await begun(market, product_id, startsAt=iso(starts_at), endsAt=iso(ends_at))
+
+    async def told() -> list[Any]:
+        one = (await market.service.client.get(f"/api/products/{product_id}")).json()["data"]
+        page = (await market.service.client.get("/api/products")).json()["data"]
+        found = (await market.service.client.get("/api/products?q=jollof")).json()["data"]
+        return [one["flashSale"], *(row["flashSale"] for row in (*page, *found))]
+
+    assert await told() == [None] * 3
+    market.clock.advance(timedelta(minutes=1))
+    await market.ordered(product_id)
+    running = {
+        "id": sale["id"],
+        "priceMinor": 600,
+        "quantity": 20,
+        "remaining": 19,
+        "perBuyerLimit": 2,
+        "startsAt": sale["startsAt"],
+        "endsAt": sale["endsAt"],
+    }
+    assert await told() == [running] * 3
+    market.clock.advance(timedelta(minutes=1))
+    assert await told() == [None] * 3

@@ -121,7 +121,7 @@ async def products_filter(database: Database) -> None:
 async def _products(
     database: Database, filters: dict[str, Any], sort: str = "newest", cursor: str | None = None
 ) -> Page:
-    page = await page_of_products(database, _SIGNER, ANONYMOUS, filters, sort, _PAGE, cursor)
+    page = await page_of_products(database, _SIGNER, ANONYMOUS, filters, sort, _PAGE, cursor, now=datetime.now(UTC))
     if not page.rows:
         raise RuntimeError(f"nothing found by {filters}")
     return page

@@ -13,17 +13,15 @@ _SOLD_NOW: Final = """
     SELECT product.id, product.vendor_id, product.vendor_name, product.name, product.stock,
         least(product.price_minor, sale.price_minor) AS unit_price_minor,
         least(product.stock, sale.quantity - sale.sold) AS available
-    FROM products AS product
+    FROM shelf AS product
     LEFT JOIN flash_sales AS sale ON sale.product_id = product.id AND sale.starts_at <= {now} AND sale.ends_at > {now}
-    WHERE product.removed_at IS NULL
-        AND product.vendor_id NOT IN (SELECT vendors.id FROM vendors WHERE vendors.suspended)
 """
-_SOLD: Final = f"{_SOLD_NOW.format(now='$2')} AND product.id = $1"
+_SOLD: Final = f"{_SOLD_NOW.format(now='$2')} WHERE product.id = $1"
 _CART: Final = f"""
 SELECT item.product_id, item.vendor_id, item.quantity, item.price_seen_minor, item.name AS name_seen, sold.name,
     sold.vendor_name, sold.unit_price_minor, sold.available
 FROM cart_items AS item
-LEFT JOIN LATERAL ({_SOLD_NOW.format(now="$2")} AND product.id = item.product_id) AS sold ON true
+LEFT JOIN LATERAL ({_SOLD_NOW.format(now="$2")} WHERE product.id = item.product_id) AS sold ON true
 WHERE item.buyer_id = $1 ORDER BY item.added_at, item.product_id
 """
 

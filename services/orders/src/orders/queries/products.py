@@ -1,13 +1,14 @@
 """The shelf, for everybody (contract section 11)."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
 import msgspec
 
 from common.caller import Caller
+from common.clock import iso
 from common.cursors import CursorSigner
 from common.database import Database
 from orders.domain.catalog import search_words
@@ -26,7 +27,14 @@ _PRODUCT_COLUMNS: Final = """
     id, vendor_id AS "vendorId", vendor_name AS "vendorName", campus_id AS "campusId", name, description, category,
     price_minor AS "priceMinor", currency, stock, stock > 0 AS "inStock", images,
     round(rating_sum::numeric / nullif(rating_count, 0), 2)::float8 AS rating, rating_count AS "ratingCount",
-    revision, created_at AS "createdAt"
+    revision, created_at AS "createdAt",
+    CASE WHEN has_sales THEN ARRAY (
+        SELECT jsonb_build_object(
+            'id', sale.id, 'priceMinor', sale.price_minor, 'quantity', sale.quantity,
+            'remaining', sale.quantity - sale.sold, 'perBuyerLimit', sale.per_buyer_limit,
+            'startsAt', extract(epoch FROM sale.starts_at), 'endsAt', extract(epoch FROM sale.ends_at)
+        ) FROM flash_sales AS sale WHERE sale.product_id = shelf.id ORDER BY sale.ends_at DESC LIMIT 20
+    ) END AS "flashSale"
 """
 _PRODUCT: Final = f"SELECT {_PRODUCT_COLUMNS} FROM shelf WHERE id = $1"
 _CATEGORIES: Final = """
@@ -53,6 +61,7 @@ async def page_of_products(
     limit: int,
     cursor: str | None,
     *,
+    now: datetime,
     media_url: str = "",
 ) -> Page:
     """One page of what is on the shelf, in one round trip: it is public, so nobody's settings are told to the database.
@@ -77,13 +86,13 @@ async def page_of_products(
         mark = last[sort.field]
         mark = mark.isoformat() if sort.column == "created_at" else mark
         next_cursor = signer.sign(scope, [last.get("tier", 1), mark, str(last["id"]), *corrections])
-    return Page([_product(record, media_url) for record in records[:limit]], next_cursor, limit)
+    return Page([_product(record, media_url, now) for record in records[:limit]], next_cursor, limit)
 
 
-async def find_product(database: Database, product_id: UUID, *, media_url: str = "") -> Row | None:
+async def find_product(database: Database, product_id: UUID, *, now: datetime, media_url: str = "") -> Row | None:
     """A product on the shelf."""
     records = await database.fetch_public(_PRODUCT, product_id)
-    return _product(records[0], media_url) if records else None
+    return _product(records[0], media_url, now) if records else None
 
 
 async def list_categories(database: Database) -> list[Row]:
@@ -117,13 +126,25 @@ async def _corrections(database: Database, words: list[str]) -> list[list[Any]]:
     return list(near.values())[:CORRECTED_WORDS_MAX]
 
 
-def _product(record: Any, media_url: str) -> Row:
+def _product(record: Any, media_url: str, now: datetime) -> Row:
     row = dict(record)
     row.pop("tier", None)
     row["createdAt"] = iso_of_utc(row["createdAt"])
+    if row["flashSale"]:
+        row["flashSale"] = _running(row["flashSale"], now)
     if row["images"]:
         row["images"] = [f"{media_url}/{image_id}" for image_id in row["images"]]
     return row
+
+
+def _running(sales: list[Row], now: datetime) -> Row | None:
+    """The sale that runs at this moment: which one it is, the clock says, not the database's."""
+    instant = now.timestamp()
+    for sale in sales:
+        if sale["startsAt"] <= instant < sale["endsAt"]:
+            times = {name: iso(datetime.fromtimestamp(sale[name], UTC)) for name in ("startsAt", "endsAt")}
+            return {**sale, **times}
+    return None
 
 
 def iso_of_utc(instant: datetime) -> str:

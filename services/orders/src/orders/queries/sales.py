@@ -19,7 +19,7 @@ _COLUMNS: Final = """
     sale.starts_at, sale.ends_at, sale.created_at
 """
 _FROM: Final = """
-    FROM flash_sales AS sale JOIN products AS product ON product.id = sale.product_id AND product.removed_at IS NULL
+    FROM flash_sales AS sale JOIN shelf AS product ON product.id = sale.product_id
 """
 _SALE: Final = f"SELECT {_COLUMNS} {_FROM} WHERE sale.id = $2"
 _FILTERS: Final[Mapping[str, str]] = {

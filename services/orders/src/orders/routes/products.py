@@ -49,6 +49,7 @@ async def browse_products(request: Request) -> Response:
         query.sort,
         query.limit,
         query.cursor,
+        now=dependencies.clock.now(),
         media_url=dependencies.media_url,
     )
     return ok_or_unchanged(request, page.rows, caller, **page.meta)
@@ -60,7 +61,7 @@ async def show_product(request: Request, caller: CurrentCaller, product_id: UUID
     """A product on the shelf; its own merchant sees a draft as well."""
     dependencies: Dependencies = dependencies_of(request)
     media_url = dependencies.media_url
-    product = await find_product(dependencies.database, product_id, media_url=media_url)
+    product = await find_product(dependencies.database, product_id, now=dependencies.clock.now(), media_url=media_url)
     if product is None and caller.vendor_id is not None:
         async with dependencies.database.unit_of_work(acting_as=caller) as uow:
             product = await find_own_product(uow, product_id, caller.vendor_id, media_url=media_url)

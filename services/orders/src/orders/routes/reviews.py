@@ -76,7 +76,7 @@ async def review_product(request: Request, caller: CurrentCaller, product_id: UU
 
 
 @router.get("/api/reviews", responses=answers(ModerationPageAnswer, 403, 422))
-@requires("reviews:moderate")
+@requires("reviews:read")
 async def list_reviews_to_moderate(
     request: Request,
     caller: CurrentCaller,

@@ -50,6 +50,18 @@ _PRODUCT_FILTERS: Final = tuple(
 )
 
 
+class RunningSaleShape(ResponseShape):
+    """The flash sale under whose terms the product is sold at this moment; `priceMinor` is the sale's."""
+
+    id: UUID
+    price_minor: int
+    quantity: int
+    remaining: int
+    per_buyer_limit: int
+    starts_at: str
+    ends_at: str
+
+
 class ProductShape(ResponseShape):
     id: UUID
     vendor_id: UUID
@@ -65,6 +77,7 @@ class ProductShape(ResponseShape):
     images: list[str]
     rating: float | None
     rating_count: int
+    flash_sale: RunningSaleShape | None = None
     revision: int
     created_at: str
 

@@ -8,7 +8,9 @@ from common.database import UnitOfWork
 from orders.domain.moves import State
 from orders.domain.orders import Order, Windows, timer_of
 
-_ORDER_COLUMNS: Final = "id, buyer_id, vendor_id, campus_id, status, total_amount, refunded_minor, delivered_at, escrow_minor, return_due_at"
+_ORDER_COLUMNS: Final = """
+    id, buyer_id, vendor_id, campus_id, status, total_amount, refunded_minor, delivered_at, escrow_minor, return_due_at
+"""
 _FIND_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1"
 _LOCK_ORDER: Final = f"SELECT {_ORDER_COLUMNS} FROM orders WHERE id = $1 FOR NO KEY UPDATE"
 _SAVE_MOVE: Final = """

@@ -1,5 +1,7 @@
 """The product page: the orders service beside a bare endpoint, and the whole way through the gateway."""
 
+from datetime import UTC, datetime
+
 from campus_tools.bench.cpu import Meter
 from campus_tools.bench.figures import Goal, Reading, Row, alternate
 from campus_tools.bench.recording import record
@@ -101,7 +103,8 @@ async def _statement(stage: Stage) -> str:
     async with Database.connect(api_url=urls.api, service_url=urls.service, name="bench") as database:
 
         async def page() -> None:
-            await page_of_products(database, CursorSigner("a cursor key"), ANONYMOUS, {}, "newest", 20, None)
+            now = datetime.now(UTC)
+            await page_of_products(database, CursorSigner("a cursor key"), ANONYMOUS, {}, "newest", 20, None, now=now)
 
         sent = await record(database.api, page)
     return sent[0].statement
