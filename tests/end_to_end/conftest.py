@@ -56,7 +56,9 @@ def issuers() -> Iterator[FurtherIssuers]:
 def system(tmp_path_factory, issuers: FurtherIssuers) -> Iterator[System]:
     port_base = free_port_base()
     tracing = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port_base + 90}/otlp"}
-    with System(tmp_path_factory.mktemp("system"), port_base, {**SETTINGS, **tracing, "TRUSTED_ISSUERS": issuers.setting}) as running:
+    with System(
+        tmp_path_factory.mktemp("system"), port_base, {**SETTINGS, **tracing, "TRUSTED_ISSUERS": issuers.setting}
+    ) as running:
         yield running
 
 

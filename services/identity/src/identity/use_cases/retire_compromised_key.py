@@ -35,9 +35,7 @@ async def retire_compromised_key(database: Database, signing_keys: SigningKeys, 
     return f"Key {kid} is retired as compromised. Key {signer} signs."
 
 
-async def _settle_signer(
-    uow: UnitOfWork, signing_keys: SigningKeys, states: KeyStates, kid: str, now: datetime
-) -> str:
+async def _settle_signer(uow: UnitOfWork, signing_keys: SigningKeys, states: KeyStates, kid: str, now: datetime) -> str:
     """The `kid` of the key that signs once `kid` is gone."""
     if states.current is not None and states.current.kid != kid:
         return states.current.kid

@@ -32,4 +32,8 @@ async def retire_keys(database: Database, *, now: datetime) -> str:
             await keys.retire_key_once(uow, key.kid, now, "superseded")
     for key in verdict:
         log.info("audit: signing key retired", kid=key.kid, because="superseded")
-    return f"Retired: {', '.join(key.kid for key in verdict)}." if verdict else "Nothing to do: no key waits to be retired."
+    return (
+        f"Retired: {', '.join(key.kid for key in verdict)}."
+        if verdict
+        else "Nothing to do: no key waits to be retired."
+    )

@@ -34,4 +34,6 @@ async def rotate_keys(database: Database, signing_keys: SigningKeys, *, now: dat
         made, signs_from = signing_keys.make(), now + PUBLISHED_AHEAD
         await keys.record_key(uow, made, now=now, signs_from=signs_from)
     log.info("audit: signing key published", kid=made.kid, signs_from=iso(signs_from))
-    return f"Key {made.kid} is published and signs from {iso(signs_from)} on. Nothing needs a restart. Then: retire-keys."
+    return (
+        f"Key {made.kid} is published and signs from {iso(signs_from)} on. Nothing needs a restart. Then: retire-keys."
+    )
