@@ -1,0 +1,89 @@
+"""A payer's bank asks for the money back: frozen, held, decided, and the audit clean at the end."""
+
+from campus_tools.audit import findings_of
+from tests.end_to_end.steps import delivered_order, paid_order
+
+
+async def reference_of(market, people, order_id: str) -> str:
+    payments = await market.get("/api/payments", people.auditor, params={"limit": 100})
+    return next(line["reference"] for line in payments if line["orderId"] == order_id and line["status"] == "paid")
+
+
+async def dispute(market, reference: str) -> int:
+    answer = await market.sandbox.post(f"/control/charges/{reference}/dispute")
+    return int(answer.raise_for_status().json()["id"])
+
+
+async def decide(market, dispute_id: int, act: str) -> None:
+    (await market.sandbox.post(f"/control/disputes/{dispute_id}/{act}")).raise_for_status()
+
+
+async def types_of(market, people, order_id: str) -> list[str]:
+    lines = await market.get("/api/transactions", people.auditor, params={"orderId": order_id, "limit": 100})
+    return sorted(line["type"] for line in lines)
+
+
+async def test_a_chargeback_before_delivery_freezes_the_order_and_its_refund_is_not_paid_twice(system, market, people):
+    order = await paid_order(market, people)
+    dispute_id = await dispute(market, await reference_of(market, people, order["id"]))
+    await market.order_reaches(people.buyer, order["id"], "disputed")
+    await decide(market, dispute_id, "lose")
+    before = (await market.sandbox.get("/control/book")).json()["refunds"]["count"]
+
+    async def charged_back():
+        return "chargeback" in await types_of(market, people, order["id"]) or None
+
+    await market.until("the chargeback in the ledger", charged_back, 20)
+    resolution = await market.post(f"/api/orders/{order['id']}/resolve", {"outcome": "buyer"}, people.support)
+    await market.post(f"/api/dispute-resolutions/{resolution['resolutionId']}/approve", {}, people.checker)
+    await market.order_reaches(people.buyer, order["id"], "refunded")
+    assert (await market.sandbox.get("/control/book")).json()["refunds"]["count"] == before
+    assert await findings_of(system.secrets, market.sandbox, settle_seconds=20) == []
+
+
+async def test_a_chargeback_after_the_release_is_held_in_the_wallet_and_taken_when_it_is_lost(system, market, people):
+    order = await delivered_order(market, people)
+
+    async def credited():
+        lines = await market.get("/api/wallets/current/statement", people.vendor)
+        return next((line for line in lines if line["orderId"] == order["id"]), None)
+
+    net_minor = (await market.until("the release in the wallet", credited, 20))["netMinor"]
+    before = await market.wallet(people.vendor)
+    dispute_id = await dispute(market, await reference_of(market, people, order["id"]))
+
+    async def held():
+        wallet = await market.wallet(people.vendor)
+        return wallet if wallet["heldMinor"] == before["heldMinor"] + net_minor else None
+
+    wallet = await market.until("the hold", held, 20)
+    assert wallet["availableMinor"] == before["availableMinor"] - net_minor
+    assert (await market.order(people.buyer, order["id"]))["status"] == "paid"
+    await decide(market, dispute_id, "lose")
+
+    async def taken():
+        wallet = await market.wallet(people.vendor)
+        return wallet if wallet["heldMinor"] == before["heldMinor"] else None
+
+    assert (await market.until("the loss", taken, 20))["availableMinor"] == before["availableMinor"] - net_minor
+    assert (await market.order(people.buyer, order["id"]))["status"] == "paid"
+    assert await findings_of(system.secrets, market.sandbox, settle_seconds=20) == []
+
+
+async def test_a_won_chargeback_gives_the_wallet_back_what_was_held(system, market, people):
+    order = await delivered_order(market, people)
+    before = await market.wallet(people.vendor)
+    dispute_id = await dispute(market, await reference_of(market, people, order["id"]))
+
+    async def held():
+        return (await market.wallet(people.vendor))["heldMinor"] > before["heldMinor"] or None
+
+    await market.until("the hold", held, 20)
+    await decide(market, dispute_id, "win")
+
+    async def free():
+        return (await market.wallet(people.vendor))["heldMinor"] == before["heldMinor"] or None
+
+    await market.until("the hold is free", free, 20)
+    assert "chargeback" not in await types_of(market, people, order["id"])
+    assert await findings_of(system.secrets, market.sandbox, settle_seconds=20) == []
