@@ -43,6 +43,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
     "payments": (
         identity.SessionRevoked,
         identity.UserProvisioned,
+        identity.UserErased,
         orders.OrderPlaced,
         orders.OrderCancelled,
         orders.OrderExpired,

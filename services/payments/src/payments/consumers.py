@@ -9,7 +9,7 @@ import msgspec
 from common.caller import THE_SERVICE
 from common.database import UnitOfWork
 from common.messages import PermanentFault, Received, Subscription, WorkItem
-from contracts.identity import UserProvisioned
+from contracts.identity import UserErased, UserProvisioned
 from contracts.orders import (
     DisputeResolved,
     OrderCancelled,
@@ -52,6 +52,10 @@ async def on_user_provisioned(event: UserProvisioned, received: Received, uow: U
     await store.save_buyer(uow, event.user_id, event.email, dependencies.clock.now())
     if event.referral.applied and event.referral.reward_minor > 0:
         await credit_reward(uow, event.user_id, event.referral.reward_minor)
+
+
+async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await store.forget_buyer(uow, event.user_id, dependencies.clock.now())
 
 
 async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
@@ -114,6 +118,7 @@ async def on_refund_owed(item: RefundWork, received: Received, dependencies: Any
 
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(UserProvisioned, on_user_provisioned),
+    Subscription(UserErased, on_user_erased),
     Subscription(OrderPlaced, on_order_placed),
     Subscription(OrderCancelled, on_order_cancelled),
     Subscription(OrderExpired, on_order_expired),

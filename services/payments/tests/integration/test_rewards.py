@@ -10,7 +10,7 @@ from common.caller import THE_SERVICE
 from common.ids import new_id
 from common.inbox import record_message_once
 from common.messages import Received
-from contracts.identity import ReferralOutcome, UserProvisioned
+from contracts.identity import ReferralOutcome, UserErased, UserProvisioned
 from payments.consumers import on_user_provisioned
 
 
@@ -62,3 +62,16 @@ async def test_a_reward_of_nothing_leaves_no_transaction(story: Any, reward_mino
     assert await rewards_said(story) == 0
     answer = await story.service.client.get("/api/rewards/balance", headers=story.service.headers(story.buyer))
     assert answer.json()["data"] == {"balanceMinor": 0}
+
+
+@pytest.mark.parametrize("order", ["news first", "erasure first"])
+async def test_an_erased_person_s_address_goes_and_never_comes_back_and_what_they_own_stays(
+    story: Any, order: str
+) -> None:
+    events = [newcomer(story), UserErased(user_id=story.buyer)]
+    for event in events if order == "news first" else events[::-1]:
+        await story.service.hear(event)
+        await story.service.hear(event)
+    rows = await story.service.fetch("SELECT user_id, email FROM buyers")
+    assert [(row["user_id"], row["email"]) for row in rows] == [(story.buyer, "")]
+    assert await story.balances() == {"referral_expense": 50_000, f"buyer_reward:{story.buyer}": -50_000}
