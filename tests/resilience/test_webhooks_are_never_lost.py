@@ -1,0 +1,116 @@
+"""The intake of webhooks while something is away: what was answered 200 has its effect, what could not be kept is told so."""
+
+import asyncio
+import hmac
+import itertools
+import json
+import time
+
+import asyncpg
+import httpx
+
+from campus_tools.audit import findings_of
+from campus_tools.launcher.system import System
+from campus_tools.soak.webhooks import Load, soak_webhooks
+from campus_tools.testing import eventually
+
+PATH = "/functions/v1/gateway-webhook"
+# The short form of what `python -m campus_tools.soak webhooks` proves with ten thousand.
+SHORT = Load(count=500, rate=100.0, kills=2)
+AWAY_SECONDS = 5.0
+EVERY_SECONDS = 0.05
+_numbers = itertools.count(800_000_000)
+
+
+async def send(system: System, client: httpx.AsyncClient, number: int) -> int:
+    """A signed event without a meaning of its own: its effect is that it is seen and put aside."""
+    body = json.dumps({"event": "paymentrequest.pending", "data": {"id": number}}).encode()
+    secret = system.secrets["GATEWAY_SECRET_KEY"].split(",", 1)[0].encode()
+    headers = {"x-gateway-signature": hmac.digest(secret, body, "sha512").hex(), "Content-Type": "application/json"}
+    return (await client.post(PATH, content=body, headers=headers)).status_code
+
+
+async def send_until(system: System, client: httpx.AsyncClient, over: asyncio.Event) -> dict[int, int]:
+    """One webhook after the other until it is over: the answer to each."""
+    answers = {}
+    while not over.is_set():
+        number = next(_numbers)
+        answers[number] = await send(system, client, number)
+        await asyncio.sleep(EVERY_SECONDS)
+    return answers
+
+
+async def taken(system: System, numbers: list[int]) -> bool:
+    """Whether each of these webhooks stands once, and its work is done."""
+    url = system.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0] + "/campus_payments"
+    connection = await asyncpg.connect(url)
+    try:
+        rows = await connection.fetch(
+            "SELECT outcome FROM processed_webhook_events WHERE id = ANY ($1::text[])",
+            [f"paymentrequest.pending:{number}" for number in numbers],
+        )
+    finally:
+        await connection.close()
+    assert [row["outcome"] for row in rows] == ["ignored"] * len(numbers)
+    return True
+
+
+async def set_read_only(system: System, setting: str) -> None:
+    """Settings of a database hold for new connections: the service's own ones are cut off."""
+    connection = await asyncpg.connect(system.servers.postgresql.url)
+    try:
+        await connection.execute(f"ALTER DATABASE campus_payments SET default_transaction_read_only = {setting}")
+        await connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'campus_payments' "
+            "AND usename LIKE 'campus_payments%'"
+        )
+    finally:
+        await connection.close()
+
+
+async def test_webhooks_at_a_rate_while_the_worker_dies_have_all_their_effects_once(system, market):
+    figures = await soak_webhooks(system, market, SHORT, lambda _: None)
+    assert figures.sent == SHORT.count
+    assert figures.kills == SHORT.kills
+    assert figures.broken_promises == ()
+    assert figures.holds
+
+
+async def test_without_the_broker_webhooks_are_kept_and_have_their_effects_when_it_is_back(system, market):
+    over = asyncio.Event()
+    sending = asyncio.ensure_future(send_until(system, market.http, over))
+    await asyncio.to_thread(system.servers.rabbitmq.kill)
+    began = time.monotonic()
+    await eventually(lambda: time.monotonic() - began > AWAY_SECONDS, within=AWAY_SECONDS + 5)
+    over.set()
+    answers = await sending
+    await asyncio.to_thread(system.servers.rabbitmq.start)
+    assert set(answers.values()) == {200}
+    await eventually(lambda: taken(system, list(answers)), within=60, every=0.2)
+
+
+async def test_a_database_that_takes_no_writes_is_told_and_nothing_that_was_answered_200_is_lost(system, market):
+    over = asyncio.Event()
+    sending = asyncio.ensure_future(send_until(system, market.http, over))
+    try:
+        await set_read_only(system, "on")
+        began = time.monotonic()
+        await eventually(lambda: time.monotonic() - began > AWAY_SECONDS, within=AWAY_SECONDS + 5)
+    finally:
+        await set_read_only(system, "off")
+    over.set()
+    answers = await sending
+    assert set(answers.values()) <= {200, 503}
+    refused = [number for number, status in answers.items() if status == 503]
+    assert refused
+
+    async def sent_again() -> bool:
+        # As the gateway does it: until it is answered 200.
+        while refused:
+            assert await send(system, market.http, refused[0]) == 200
+            refused.pop(0)
+        return True
+
+    await eventually(sent_again, within=30, every=0.2)
+    await eventually(lambda: taken(system, list(answers)), within=60, every=0.2)
+    assert await findings_of(system.secrets, market.sandbox, settle_seconds=30) == []
