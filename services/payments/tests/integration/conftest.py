@@ -29,7 +29,7 @@ from campus_tools.testing import DatabaseFactory, DatabaseUrls, eventually
 from common.clock import ManualClock, iso
 from common.ids import new_id
 from common.process import http_app
-from contracts.orders import OrderPlaced
+from contracts.orders import OrderPlaced, RefundRequested
 from payments.app import SERVICE
 from sandbox.app import create_app
 from sandbox.settings import read_settings
@@ -47,8 +47,9 @@ class SmallGateway:
     url: str = ""
     initialized: dict[str, dict[str, Any]] = field(default_factory=dict)
     refunds: list[dict[str, Any]] = field(default_factory=list)
+    transfers: dict[str, dict[str, Any]] = field(default_factory=dict)
     fail_before: list[int] = field(default_factory=list)
-    fail_after: list[int] = field(default_factory=list)
+    fail_after: list[int | None] = field(default_factory=list)
     slow_seconds: float = 0.0
     calls: list[str] = field(default_factory=list)
     _ids: Any = field(default_factory=lambda: itertools.count(9_000))
@@ -62,7 +63,8 @@ class SmallGateway:
         if self.fail_before:
             return self._failure(self.fail_before.pop(0))
         done = await self._work(request)
-        return self._failure(self.fail_after.pop(0)) if self.fail_after else done
+        status = self.fail_after.pop(0) if self.fail_after else None
+        return done if status is None else self._failure(status)
 
     @staticmethod
     def _failure(status: int) -> Response:
@@ -74,7 +76,8 @@ class SmallGateway:
             return self._initialize(await request.json())
         if path == "/refund" and request.method == "POST":
             body = await request.json()
-            refund = {"id": next(self._ids), "status": "pending", **body}
+            # A refund that names no currency is in the transaction's own: dollars here.
+            refund = {"id": next(self._ids), "status": "pending", "currency": "USD", **body}
             self.refunds.append(refund)
             return self._ok(refund)
         if path == "/refund":
@@ -88,8 +91,21 @@ class SmallGateway:
             return self._ok(known) if known else JSONResponse({"status": False, "message": "not found"}, 404)
         if path == "/transaction":
             return self._ok([])
+        return await self._work_on_accounts(request)
+
+    async def _work_on_accounts(self, request: Request) -> Response:
+        path = request.url.path
         if path == "/balance":
             return self._ok([{"currency": "NGN", "balance": 123_456}])
+        if path == "/bank/resolve":
+            return self._ok({"account_name": "OKAFOR CHIDI"})
+        if path == "/transferrecipient":
+            return self._ok({"recipient_code": "RCP_" + (await request.json())["account_number"][-4:]})
+        if path == "/transfer":
+            return self._transfer(await request.json())
+        if path.startswith("/transfer/verify/"):
+            sent = self.transfers.get(path.rsplit("/", 1)[1])
+            return self._ok(sent) if sent else JSONResponse({"status": False, "message": "not found"}, 404)
         return JSONResponse({"status": False, "message": "no such path"}, 404)
 
     def _initialize(self, body: dict[str, Any]) -> Response:
@@ -99,6 +115,14 @@ class SmallGateway:
         self.initialized[reference] = body
         address = {"authorization_url": f"{self.url}/pay/{reference}", "access_code": reference[-10:]}
         return self._ok({**address, "reference": reference})
+
+    def _transfer(self, body: dict[str, Any]) -> Response:
+        reference = body["reference"]
+        if reference in self.transfers:
+            return JSONResponse({"status": False, "message": "Please provide a unique reference"}, 400)
+        number = next(self._ids)
+        self.transfers[reference] = {"id": number, "transfer_code": f"TRF_{number}", "status": "pending", **body}
+        return self._ok(self.transfers[reference])
 
     @staticmethod
     def _ok(content: Any) -> Response:
@@ -187,6 +211,69 @@ class Story:
         """Sends a signed webhook and does its work."""
         assert (await self.send(body)).status_code == 200
         await self.service.work("payments.webhooks", attempt=attempt, is_last_attempt=is_last_attempt)
+
+    async def webhook(self, event_type: str) -> None:
+        """Waits for the gateway's own webhook of this type, and does its work."""
+
+        async def came() -> bool:
+            rows = await self.service.fetch(
+                "SELECT 1 FROM processed_webhook_events WHERE event_type = $1 AND outcome = 'queued'", event_type
+            )
+            return bool(rows)
+
+        await eventually(came, within=30)
+        await self.service.work("payments.webhooks")
+
+    async def quarantined(self, amount_minor: int = 500_000, **changes: Any) -> tuple[OrderPlaced, str]:
+        """An order with a charge in quarantine, and the quarantined charge's id."""
+        placed = await self.place_order()
+        intent = await self.open_intent(placed.order_id)
+        await self.tell(self.charge(intent["reference"], amount_minor, **changes))
+        [row] = await self.service.fetch("SELECT id FROM quarantined_charges WHERE reference = $1", intent["reference"])
+        return placed, str(row["id"])
+
+    async def failed_refund(self, amount_minor: int = 500_000) -> str:
+        """A refund of a paid order that the gateway took and then failed; its id."""
+        placed = await self.paid_order()
+        event = RefundRequested(
+            order_id=placed.order_id,
+            refund_id=new_id(),
+            buyer_id=placed.buyer_id,
+            vendor_id=placed.vendor_id,
+            amount_minor=amount_minor,
+            reason="cancelled",
+        )
+        await self.service.hear(event)
+        await self.service.work("payments.refunds")
+        refund = self.gateway.refunds[-1]
+        refund["status"] = "failed"
+        told = {"id": refund["id"], "amount": amount_minor, "currency": "NGN", "reason": "the card is closed"}
+        await self.tell({"event": "refund.failed", "data": told})
+        return str(event.refund_id)
+
+    async def act(
+        self, path: str, body: Any, role: str, user: UUID | None = None, *, stepped_up: bool = True
+    ) -> httpx.Response:
+        """A POST by a member of staff."""
+        headers = self.service.headers(user or uuid4(), roles=(role,), stepped_up=stepped_up)
+        return await self.service.client.post(path, headers=headers, json=body)
+
+    async def see(self, path: str, role: str = "auditor") -> Any:
+        """The data that a member of staff reads."""
+        answer = await self.service.client.get(path, headers=self.service.headers(uuid4(), roles=(role,)))
+        assert answer.status_code == 200, answer.text
+        return answer.json()["data"]
+
+    async def everything(self) -> dict[str, list[Any]]:
+        """All rows of the service's tables: what a refused request must leave as it was."""
+        tables = await self.service.fetch(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname"
+        )
+        names = [row["relname"] for row in tables if row["relname"] != "alembic_version"]
+        return {
+            name: [tuple(row) for row in await self.service.fetch(f"SELECT t::text FROM {name} t ORDER BY 1")]
+            for name in names
+        }
 
     async def paid_order(self, **changes: Any) -> OrderPlaced:
         """An order whose escrow is held."""

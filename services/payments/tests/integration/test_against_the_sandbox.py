@@ -5,22 +5,8 @@ from typing import Any
 
 import httpx
 
-from campus_tools.testing import eventually
 from common.ids import new_id
 from contracts.orders import RefundRequested
-
-
-async def _webhook(story: Any, event_type: str) -> None:
-    """Waits for the sandbox's next webhook of this type, and does its work."""
-
-    async def came() -> bool:
-        rows = await story.service.fetch(
-            "SELECT 1 FROM processed_webhook_events WHERE event_type = $1 AND outcome = 'queued'", event_type
-        )
-        return bool(rows)
-
-    await eventually(came, within=30)
-    await story.service.work("payments.webhooks")
 
 
 async def test_a_payment_and_its_refund_through_the_sandbox_leave_both_books_alike(
@@ -31,7 +17,7 @@ async def test_a_payment_and_its_refund_through_the_sandbox_leave_both_books_ali
     intent = await story.open_intent(placed.order_id)
     paid = await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})
     assert paid.status_code < 400, paid.text
-    await _webhook(story, "charge.success")
+    await story.webhook("charge.success")
     assert await story.order_status(placed.order_id) == "paid_escrow"
     gateway = story.service.dependencies.gateway
     assert await gateway.balance_minor("NGN") == (await story.balances())["gateway_cash"] == 500_000
@@ -50,7 +36,7 @@ async def test_a_payment_and_its_refund_through_the_sandbox_leave_both_books_ali
         )
     )
     await story.service.work("payments.refunds")
-    await _webhook(story, "refund.processed")
+    await story.webhook("refund.processed")
     [settled] = await story.service.published("payments.refund_settled.v1")
     assert settled["refundId"] == str(refund_id)
     assert await gateway.balance_minor("NGN") == (await story.balances())["gateway_cash"] == 300_000
@@ -63,7 +49,7 @@ async def test_the_sandboxs_list_shows_our_note_on_a_refund(sandboxed: tuple[Any
     placed = await story.place_order()
     intent = await story.open_intent(placed.order_id)
     await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})
-    await _webhook(story, "charge.success")
+    await story.webhook("charge.success")
     [charge] = await story.service.fetch("SELECT gateway_id FROM charges")
     note = f"re-{random.randbytes(16).hex()}"
     told = await gateway.start_refund(transaction=charge["gateway_id"], amount_minor=7, currency="NGN", note=note)

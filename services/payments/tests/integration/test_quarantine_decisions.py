@@ -1,0 +1,210 @@
+"""A quarantined charge leaves by two people: to its order, or back to its payer (contract section 7)."""
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+MISMATCH = {"metadata": {"orderId": "018cc251-f400-7000-8000-000000000002"}}
+ROUNDS = 20
+
+
+def _path(charge_id: str, verb: str = "") -> str:
+    return f"/api/quarantined-charges/{charge_id}{verb}"
+
+
+async def _prepare(story: Any, charge_id: str, outcome: str, user: Any = None) -> Any:
+    body = {"outcome": outcome, "reason": "the payer called"}
+    return await story.act(_path(charge_id, "/prepare"), body, "finance_maker", user, stepped_up=False)
+
+
+async def _approve(story: Any, charge_id: str, user: Any = None) -> Any:
+    return await story.act(_path(charge_id, "/approve"), {}, "finance_checker", user, stepped_up=False)
+
+
+async def _reject(story: Any, charge_id: str, user: Any = None) -> Any:
+    return await story.act(_path(charge_id, "/reject"), {"reason": "ask the bank first"}, "finance_checker", user)
+
+
+async def test_an_accepted_charge_pays_its_order_as_a_good_one_does(story: Any) -> None:
+    placed, charge_id = await story.quarantined(500_300, **MISMATCH)
+    before, maker, checker = await story.balances(), uuid4(), uuid4()
+    prepared = await _prepare(story, charge_id, "accept", maker)
+    assert prepared.status_code == 200, prepared.text
+    charge = prepared.json()["data"]
+    assert (charge["id"], charge["status"], charge["reason"]) == (charge_id, "prepared", "order_mismatch")
+    assert (charge["decision"]["outcome"], charge["decision"]["preparedBy"]) == ("accept", str(maker))
+    assert await story.balances() == before
+    assert await story.order_status(placed.order_id) == "Processing"
+
+    accepted = (await _approve(story, charge_id, checker)).json()["data"]
+
+    assert (accepted["status"], accepted["decision"]["decidedBy"]) == ("accepted", str(checker))
+    [refund] = await story.see(f"/api/refunds?orderId={placed.order_id}")
+    assert (refund["kind"], refund["amountMinor"], refund["id"]) == ("overpayment", 300, accepted["refundId"])
+    assert await story.balances() == {
+        "gateway_cash": 500_300,
+        f"escrow:{placed.order_id}": -500_000,
+        f"refund_payable:{refund['id']}": -300,
+    }
+    assert await story.order_status(placed.order_id) == "paid_escrow"
+    [held] = await story.service.published("payments.escrow_held.v1")
+    assert (held["orderId"], held["amountMinor"]) == (str(placed.order_id), 500_000)
+    [posted] = await story.service.fetch("SELECT type FROM ledger_transactions WHERE posting_key LIKE '%release%'")
+    assert posted["type"] == "quarantine_release"
+    await story.check_books()
+
+
+async def test_a_charge_accepted_for_an_order_that_was_paid_meanwhile_is_owed_back_whole(story: Any) -> None:
+    placed, charge_id = await story.quarantined(**MISMATCH)
+    await _prepare(story, charge_id, "accept")
+    again = await story.open_intent(placed.order_id)
+    await story.tell(story.charge(again["reference"], 500_000))
+
+    accepted = (await _approve(story, charge_id)).json()["data"]
+
+    assert accepted["status"] == "accepted"
+    [refund] = await story.see("/api/refunds?kind=overpayment")
+    assert (refund["id"], refund["amountMinor"]) == (accepted["refundId"], 500_000)
+    assert (await story.balances())[f"escrow:{placed.order_id}"] == -500_000
+    assert len(await story.service.published("payments.escrow_held.v1")) == 1
+    await story.check_books()
+
+
+@pytest.mark.parametrize(
+    ("currency", "stands_in"), [("GHS", "GHS"), ("ghs", "GHS"), ("ngn", "NGN"), (None, "XXX"), ("£", "XXX")]
+)
+async def test_a_returned_charge_goes_back_in_its_own_currency(story: Any, currency: Any, stands_in: str) -> None:
+    placed, charge_id = await story.quarantined(currency=currency)
+    assert (await story.see(_path(charge_id)))["currency"] == stands_in
+    await _prepare(story, charge_id, "return")
+    returned = (await _approve(story, charge_id)).json()["data"]
+    assert returned["status"] == "returned"
+    refund = await story.see(f"/api/refunds/{returned['refundId']}")
+    assert (refund["kind"], refund["amountMinor"], refund["status"]) == ("quarantine", 500_000, "pending")
+    assert (refund["currency"], refund["orderId"]) == (stands_in, str(placed.order_id))
+
+    await story.service.work("payments.refunds")
+    [sent] = story.gateway.refunds
+    assert (sent["amount"], sent["currency"]) == (500_000, "USD" if stands_in == "XXX" else stands_in)
+    told = {"id": sent["id"], "amount": 500_000, "currency": sent["currency"]}
+    await story.tell({"event": "refund.processed", "data": told})
+
+    assert await story.balances() == {}
+    [settled] = await story.service.published("payments.refund_settled.v1")
+    assert (settled["kind"], settled.get("currency", "NGN")) == ("quarantine", stands_in)
+    assert await story.order_status(placed.order_id) == "Processing"
+    await story.check_books()
+
+
+async def test_money_without_an_order_can_be_returned_too(story: Any) -> None:
+    await story.tell(story.charge("ch-nobody", 700), is_last_attempt=True)
+    [charge] = await story.see("/api/quarantined-charges")
+    assert (await _prepare(story, charge["id"], "accept")).status_code == 409
+    await _prepare(story, charge["id"], "return")
+    returned = (await _approve(story, charge["id"])).json()["data"]
+    refund = await story.see(f"/api/refunds/{returned['refundId']}")
+    assert (refund["orderId"], refund["status"]) == (None, "pending")
+    await story.check_books()
+
+
+async def test_what_is_refused_leaves_everything_as_it_was(story: Any) -> None:
+    _, foreign = await story.quarantined(currency="GHS")
+    _, short = await story.quarantined(499_999)
+    _, prepared = await story.quarantined(**MISMATCH)
+    _, untouched = await story.quarantined(**MISMATCH)
+    maker = uuid4()
+    assert (await _prepare(story, prepared, "accept", maker)).status_code == 200
+    before = await story.everything()
+    accept = {"outcome": "accept", "reason": "x"}
+
+    async def refused(status: int, code: str, path: str, body: Any, role: str, user: Any = None) -> None:
+        answer = await story.act(path, body, role, user, stepped_up=True)
+        assert (answer.status_code, answer.json()["code"]) == (status, code), (path, role, answer.text)
+
+    conflict = (409, "CONCURRENCY_CONFLICT")
+    await refused(*conflict, _path(foreign, "/prepare"), accept, "finance_maker")
+    await refused(*conflict, _path(short, "/prepare"), accept, "finance_maker")
+    await refused(*conflict, _path(prepared, "/prepare"), accept, "finance_maker")
+    await refused(*conflict, _path(untouched, "/approve"), {}, "finance_checker")
+    await refused(*conflict, _path(untouched, "/reject"), {"reason": "x"}, "finance_checker")
+    # The maker again, now with the checker's role and another session.
+    await refused(403, "AUTH_FORBIDDEN", _path(prepared, "/approve"), {}, "finance_checker", maker)
+    await refused(403, "AUTH_FORBIDDEN", _path(prepared, "/reject"), {"reason": "x"}, "finance_checker", maker)
+    for role in ("buyer", "finance_checker", "auditor", "platform_admin"):
+        await refused(403, "AUTH_FORBIDDEN", _path(untouched, "/prepare"), accept, role)
+    for role in ("buyer", "finance_maker", "auditor", "platform_admin"):
+        await refused(403, "AUTH_FORBIDDEN", _path(prepared, "/approve"), {}, role)
+    for body in (
+        {},
+        {"outcome": "accept"},
+        {"outcome": "keep", "reason": "x"},
+        accept | {"reason": " "},
+        accept | {"a": 1},
+    ):
+        await refused(422, "VALIDATION_FAILED", _path(untouched, "/prepare"), body, "finance_maker")
+    for verb, body, role in (("prepare", accept, "finance_maker"), ("approve", {}, "finance_checker")):
+        await refused(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), f"/{verb}"), body, role)
+    assert await story.everything() == before
+
+
+async def test_a_rejected_charge_is_back_in_quarantine_and_is_prepared_anew(story: Any) -> None:
+    _, charge_id = await story.quarantined(**MISMATCH)
+    await _prepare(story, charge_id, "accept")
+    rejected = (await _reject(story, charge_id)).json()["data"]
+    assert (rejected["status"], rejected["decision"]["rejectionReason"]) == ("quarantined", "ask the bank first")
+    assert (await _approve(story, charge_id)).status_code == 409
+    assert (await _prepare(story, charge_id, "return")).status_code == 200
+    assert (await _approve(story, charge_id)).json()["data"]["status"] == "returned"
+    assert (await _prepare(story, charge_id, "return")).status_code == 409
+    assert await story.see("/api/quarantined-charges?status=quarantined") == []
+    assert [row["id"] for row in await story.see("/api/quarantined-charges?status=returned")] == [charge_id]
+
+
+async def test_of_checkers_at_once_and_approvals_again_there_is_one_effect(story: Any) -> None:
+    for number in range(ROUNDS):
+        outcome = ("accept", "return")[number % 2]
+        placed, charge_id = await story.quarantined(500_100, **MISMATCH)
+        await _prepare(story, charge_id, outcome)
+        answers = await asyncio.gather(
+            _approve(story, charge_id), _reject(story, charge_id), _approve(story, charge_id)
+        )
+        assert {answer.status_code for answer in answers} <= {200, 409}
+        approved = answers[1].status_code == 409
+        if approved:
+            assert (await _approve(story, charge_id)).status_code == 200
+        status = (await story.see(_path(charge_id)))["status"]
+        assert status == ({"accept": "accepted", "return": "returned"}[outcome] if approved else "quarantined")
+        expected = "paid_escrow" if status == "accepted" else "Processing"
+        assert await story.order_status(placed.order_id) == expected
+        refunds = await story.see(f"/api/refunds?orderId={placed.order_id}")
+        assert len(refunds) == (1 if approved else 0)
+    await story.check_books()
+
+
+async def test_a_process_that_dies_before_the_commit_leaves_the_charge_prepared(story: Any, owner_of: Any) -> None:
+    _, charge_id = await story.quarantined(**MISMATCH)
+    await _prepare(story, charge_id, "accept")
+    before = await story.everything()
+    async with owner_of(story) as owner:
+        await owner.execute(
+            "CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'crash'; END $$"
+        )
+        await owner.execute("CREATE TRIGGER crash BEFORE INSERT ON outbox FOR EACH ROW EXECUTE FUNCTION crash()")
+        assert (await _approve(story, charge_id)).status_code == 500
+        await owner.execute("DROP TRIGGER crash ON outbox")
+    assert await story.everything() == before
+    assert (await _approve(story, charge_id)).json()["data"]["status"] == "accepted"
+    await story.check_books()
+
+
+async def test_the_database_itself_wants_two_persons(story: Any) -> None:
+    _, charge_id = await story.quarantined(**MISMATCH)
+    maker = uuid4()
+    await _prepare(story, charge_id, "accept", maker)
+    with pytest.raises(Exception, match="quarantine_decisions_by_two"):
+        await story.service.fetch(
+            "UPDATE quarantine_decisions SET status = 'approved', decided_by = $1, decided_at = now() RETURNING 1",
+            maker,
+        )

@@ -1,0 +1,152 @@
+"""Refunds against the sandbox's gateway when its answers fail: whatever is lost, it pays exactly once."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from common.ids import new_id
+from contracts.orders import RefundRequested
+from payments.clients.gateway import GatewayAway, PaymentGateway
+from payments.domain.errors import RefundOutcomeUnknown
+from payments.timers import settle_refunds_once
+from payments.use_cases.submit_refund import submit_refund
+
+SECRET = "sk_test_current"
+
+
+async def _paid(story: Any, sandbox: httpx.AsyncClient, **changes: Any) -> tuple[Any, str]:
+    placed = await story.place_order()
+    intent = await story.open_intent(placed.order_id)
+    paid = await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card", **changes})
+    assert paid.status_code < 400, paid.text
+    await story.webhook("charge.success")
+    return placed, intent["reference"]
+
+
+async def _requested(story: Any, placed: Any, amount_minor: int = 200_000) -> str:
+    refund_id = new_id()
+    parties = {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
+    await story.service.hear(
+        RefundRequested(**parties, refund_id=refund_id, amount_minor=amount_minor, reason="cancelled")
+    )
+    return str(refund_id)
+
+
+async def _work(story: Any) -> None:
+    await story.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
+    await story.service.work("payments.refunds")
+
+
+async def _decide(story: Any, refund_id: str, body: dict[str, Any]) -> Any:
+    prepared = await story.act(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
+    assert prepared.status_code == 200, prepared.text
+    approved = await story.act(f"/api/refunds/{refund_id}/approve", {}, "finance_checker")
+    assert approved.status_code == 200, approved.text
+    await story.service.work("payments.refunds")
+    return prepared.json()["data"]
+
+
+async def _lose_the_answer(story: Any, sandbox: httpx.AsyncClient, refund_id: str, fault: dict[str, Any]) -> None:
+    """Sends the refund with little patience, and hears nothing."""
+    await sandbox.put("/control/faults", json={"refund_call": {"times": 1, **fault}})
+    service = story.service
+    impatient = PaymentGateway(service.settings.gateway_api_url, SECRET, seconds_max=0.5)
+    with pytest.raises(GatewayAway):
+        await submit_refund(service.dependencies.database, impatient, story.clock, UUID(refund_id))
+    await impatient.close()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [{"error_after": True}, {"error_before": True}, {"timeout": True}],
+    ids=["500 after the effect", "500 before the effect", "never answered"],
+)
+async def test_a_call_without_an_answer_is_asked_about_and_one_refund_stands_at_the_gateway(
+    fault: dict[str, Any], sandboxed: tuple[Any, httpx.AsyncClient]
+) -> None:
+    story, sandbox = sandboxed
+    placed, reference = await _paid(story, sandbox)
+    refund_id = await _requested(story, placed)
+    await _lose_the_answer(story, sandbox, refund_id, fault)
+    if "error_before" in fault:
+        with pytest.raises(RefundOutcomeUnknown):
+            await _work(story)
+        story.clock.advance(timedelta(seconds=31))
+    await _work(story)
+    await _work(story)
+    await story.webhook("refund.processed")
+    gateway = story.service.dependencies.gateway
+    assert len(await gateway.list_refunds(reference)) == 1
+    assert (await story.see(f"/api/refunds/{refund_id}"))["status"] == "settled"
+    assert await gateway.balance_minor("NGN") == (await story.balances())["gateway_cash"] == 300_000
+    await story.check_books()
+
+
+async def test_a_slow_answer_and_a_lost_webhook_settle_by_asking(sandboxed: tuple[Any, httpx.AsyncClient]) -> None:
+    story, sandbox = sandboxed
+    placed, _ = await _paid(story, sandbox)
+    await sandbox.put("/control/faults", json={"refund_call": {"delay": 0.3}, "refund_webhook": {"drop": True}})
+    await _requested(story, placed, 500_000)
+    await _work(story)
+    story.clock.advance(timedelta(minutes=2))
+    [refund] = await story.service.dependencies.gateway.list_refunds(
+        (await story.service.fetch("SELECT reference FROM charges"))[0]["reference"]
+    )
+    if refund["status"] == "pending":
+        await sandbox.post(f"/control/refunds/{refund['id']}/process")
+    assert await settle_refunds_once(story.service.dependencies) == 1
+    assert await story.balances() == {}
+
+
+async def test_a_foreign_charge_is_returned_in_its_currency(sandboxed: tuple[Any, httpx.AsyncClient]) -> None:
+    story, sandbox = sandboxed
+    await _paid(story, sandbox, currency="GHS")
+    [charge] = await story.see("/api/quarantined-charges")
+    path = f"/api/quarantined-charges/{charge['id']}"
+    await story.act(f"{path}/prepare", {"outcome": "return", "reason": "not naira"}, "finance_maker")
+    assert (await story.act(f"{path}/approve", {}, "finance_checker")).status_code == 200
+    await story.service.work("payments.refunds")
+    await story.webhook("refund.processed")
+    assert await story.balances() == {}
+    gateway = story.service.dependencies.gateway
+    assert (await gateway.balance_minor("GHS"), await gateway.balance_minor("NGN")) == (0, 0)
+
+
+async def test_a_failed_refund_reaches_a_bank_account_through_the_sandbox(
+    sandboxed: tuple[Any, httpx.AsyncClient],
+) -> None:
+    story, sandbox = sandboxed
+    placed, reference = await _paid(story, sandbox)
+    await sandbox.put("/control/faults", json={"refund_call": {"fail": "The card is closed", "times": 1}})
+    refund_id = await _requested(story, placed, 500_000)
+    await _work(story)
+    await story.webhook("refund.failed")
+    account = {"bank_code": "058", "account_number": "0123456789", "account_name": "Chidi Okafor"}
+    assert (await sandbox.put("/control/accounts", json=account)).status_code < 400
+    prepared = await _decide(
+        story,
+        refund_id,
+        {
+            "action": "other_destination",
+            "reason": "the card is closed",
+            "destination": {"accountNumber": "0123456789", "bankCode": "058", "accountName": "OKAFOR, Chidi"},
+        },
+    )
+    assert prepared["decision"]["destination"]["verified"] is True
+    await story.webhook("transfer.success")
+    assert (await story.see(f"/api/refunds/{refund_id}"))["status"] == "settled"
+    gateway = story.service.dependencies.gateway
+    assert (await gateway.balance_minor("NGN"), await story.balances()) == (0, {})
+    assert [entry["status"] for entry in await gateway.list_refunds(reference)] == ["failed"]
+
+    await sandbox.post(f"/control/transfers/{(await story.see(f'/api/refunds/{refund_id}'))['reference']}/reverse")
+    await story.webhook("transfer.reversed")
+    assert (await story.see(f"/api/refunds/{refund_id}"))["status"] == "failed"
+    assert await gateway.balance_minor("NGN") == (await story.balances())["gateway_cash"] == 500_000
+    await _decide(story, refund_id, {"action": "retry", "reason": "the card works again"})
+    await story.webhook("refund.processed")
+    assert (await gateway.balance_minor("NGN"), await story.balances()) == (0, {})
+    await story.check_books()

@@ -1,0 +1,91 @@
+"""Money that waits for two people: quarantined charges and failed refunds, through the whole system (section 7)."""
+
+import asyncio
+
+from campus_tools.audit import findings_of
+from tests.end_to_end.steps import paid_order, placed_order
+from tests.end_to_end.test_money_that_does_not_fit import quarantined
+
+ACCOUNT = {"bank_code": "058", "account_number": "0123456789", "account_name": "Chidi Okafor"}
+
+
+async def status_of(market, person, method: str, path: str, **arguments) -> tuple[int, str]:
+    answer = await market.http.request(method, path, headers=person.headers, **arguments)
+    return answer.status_code, answer.json().get("code", "")
+
+
+async def refund_reaches(market, people, refund_id: str, status: str):
+    async def look():
+        refund = await market.get(f"/api/refunds/{refund_id}", people.auditor)
+        return refund if refund["status"] == status else None
+
+    return await market.until(f"the refund to be {status}", look, 30)
+
+
+async def returned(market, people, charge) -> str:
+    """The refund of a charge that maker and checker return."""
+    path = f"/api/quarantined-charges/{charge['id']}"
+    prepared = await market.post(f"{path}/prepare", {"outcome": "return", "reason": "does not pay"}, people.maker)
+    assert prepared["status"] == "prepared"
+    assert await status_of(market, people.maker, "POST", f"{path}/approve", json={}) == (403, "AUTH_FORBIDDEN")
+    assert await status_of(market, people.buyer, "GET", path) == (403, "AUTH_FORBIDDEN")
+    approved = await market.post(f"{path}/approve", {}, people.checker)
+    decision = approved["decision"]
+    assert (approved["status"], decision["status"]) == ("returned", "approved")
+    assert decision["decidedBy"] != decision["preparedBy"] == prepared["decision"]["preparedBy"]
+    return str(approved["refundId"])
+
+
+async def test_a_foreign_and_a_short_payment_go_back_as_two_people_decided(system, market, people):
+    for overrides in ({"currency": "GHS"}, {"amount": 5_000}):
+        order = await placed_order(market, people)
+        intent = await market.pay_intent(people.buyer, order["id"])
+        await market.pay(intent, **overrides)
+        charge = await quarantined(market, people, intent["reference"])
+        refund_id = await returned(market, people, charge)
+        refund = await refund_reaches(market, people, refund_id, "settled")
+        assert (refund["kind"], refund["orderId"], refund["amountMinor"]) == (
+            "quarantine",
+            order["id"],
+            charge["amountMinor"],
+        )
+        assert (await market.order(people.buyer, order["id"]))["status"] == "Processing"
+    assert await findings_of(system.secrets, market.sandbox) == []
+
+
+async def test_a_short_payment_cannot_be_accepted_for_its_order(market, people):
+    order = await placed_order(market, people)
+    intent = await market.pay_intent(people.buyer, order["id"])
+    await market.pay(intent, amount=order["totalMinor"] - 1)
+    charge = await quarantined(market, people, intent["reference"])
+    path = f"/api/quarantined-charges/{charge['id']}"
+    accept = {"outcome": "accept", "reason": "one kobo only"}
+    refused = await status_of(market, people.maker, "POST", f"{path}/prepare", json=accept)
+    assert refused == (409, "CONCURRENCY_CONFLICT")
+    assert (await market.get(path, people.auditor))["status"] == "quarantined"
+
+
+async def test_a_failed_refund_is_sent_to_another_destination_and_the_order_hears_of_it(system, market, people):
+    order = await paid_order(market, people)
+    await market.sandbox.put("/control/faults", json={"refund_call": {"fail": "The card is closed", "times": 1}})
+    await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "the vendor is ill"}, people.support)
+
+    async def look():
+        failed = await market.get("/api/refunds", people.auditor, params={"orderId": order["id"], "status": "failed"})
+        return failed[0] if failed else None
+
+    refund = await market.until("the refund to fail", look, 30)
+    await market.sandbox.put("/control/accounts", json=ACCOUNT)
+    path = f"/api/refunds/{refund['id']}"
+    destination = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
+    elsewhere = {"action": "other_destination", "destination": destination, "reason": "the card is closed"}
+    prepared = await market.post(f"{path}/prepare", elsewhere, people.maker)
+    assert (prepared["status"], prepared["decision"]["destination"]["last4"]) == ("prepared", "6789")
+    assert await status_of(market, people.maker, "POST", f"{path}/approve", json={}) == (403, "AUTH_FORBIDDEN")
+    answers = await asyncio.gather(
+        *(status_of(market, people.checker, "POST", f"{path}/approve", json={}) for _ in range(3))
+    )
+    assert answers == [(200, "")] * 3
+    await refund_reaches(market, people, refund["id"], "settled")
+    await market.order_reaches(people.buyer, order["id"], "refunded")
+    assert await findings_of(system.secrets, market.sandbox) == []
