@@ -27,7 +27,7 @@ audit: setup ## Check every money invariant of the running system
 	@exec $(PYTHON) -m campus_tools.audit
 
 test: setup ## Run all tests; starts the servers they need (ARGS="services/orders -k checkout" to choose)
-	@exec .venv/bin/pytest $(ARGS)
+	@exec tools/test $(ARGS)
 
 lint: setup ## Style, formatting, types and the rules between packages
 	@.venv/bin/ruff check .
