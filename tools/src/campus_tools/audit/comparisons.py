@@ -28,6 +28,11 @@ _ON_THE_WAY: Final = """
 SELECT coalesce(sum(t.amount), 0)::bigint FROM payout_transfers t JOIN payout_requests p ON p.id = t.payout_id
 WHERE p.status = 'pending' AND t.reference = ANY ($1::text[])
 """
+# A refund to a bank account is a transfer too: 're-' and its attempt's digits.
+_REFUNDS_ON_THE_WAY: Final = """
+SELECT coalesce(sum(amount_minor), 0)::bigint FROM refunds
+WHERE recipient_code IS NOT NULL AND status <> 'settled' AND 're-' || replace(attempt_id::text, '-', '') = ANY ($1::text[])
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,7 @@ async def _gateway_book(databases: Connections, sandbox: httpx.AsyncClient) -> l
         movement["reference"] for movement in movements if movement["kind"] in ("transfer_failed", "transfer_reversed")
     }
     on_the_way = await databases["payouts"].fetchval(_ON_THE_WAY, list(left))
+    on_the_way += await databases["payments"].fetchval(_REFUNDS_ON_THE_WAY, list(left))
     theirs = book["balance"] - book.get("opening", {}).get("amount_minor", 0) + on_the_way
     return (
         []

@@ -66,6 +66,22 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
+        "what stands in quarantine equals the charges that are not decided",
+        "SELECT q.account, q.waiting_minor::text, b.balance_minor FROM ("
+        "SELECT 'quarantine:' || reference || CASE currency WHEN 'NGN' THEN '' ELSE ':' || currency END AS account, "
+        "sum(amount_minor) FILTER (WHERE status IN ('quarantined', 'prepared')) AS waiting_minor "
+        "FROM quarantined_charges GROUP BY 1) q LEFT JOIN ledger_balances b USING (account) "
+        "WHERE coalesce(b.balance_minor, 0) <> coalesce(q.waiting_minor, 0)",
+    ),
+    Invariant(
+        "payments",
+        "every decision is of two persons, and money left quarantine by an approved one only",
+        "SELECT q.id, q.status, d.prepared_by, d.decided_by FROM quarantined_charges q "
+        "LEFT JOIN quarantine_decisions d ON d.quarantined_charge_id = q.id AND d.status = 'approved' "
+        "WHERE (q.status IN ('accepted', 'returned')) <> (d.id IS NOT NULL) OR d.decided_by = d.prepared_by",
+    ),
+    Invariant(
+        "payments",
         "every settled charge stands in the ledger once",
         "SELECT c.id, c.reference, c.verdict FROM charges c WHERE (SELECT count(*) FROM ledger_transactions t "
         "JOIN ledger_entries e ON e.transaction_id = t.id WHERE t.type IN ('charge', 'overpayment', 'quarantine') "
