@@ -7,7 +7,6 @@ from common.database import UnitOfWork
 from common.http import OffsetPage
 from payments.queries.pages import Page, ordered
 
-
 _CHOSEN: Final = """
 FROM dead_letter_webhooks d JOIN processed_webhook_events w ON w.id = d.webhook_id
 WHERE ($1::text IS NULL OR d.event_type = $1) AND ($2::text IS NULL OR w.outcome = $2)
