@@ -298,7 +298,7 @@ _LEDGER_V2: Final = (
         new_id uuid, new_type text, new_key text, new_currency text, new_hash bytea,
         accounts text[], sides text[], guards boolean[], amounts_minor bigint[]
     ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    DECLARE standing_hash bytea; touched bigint; new_position bigint; account_name text;
+    DECLARE standing_hash bytea; touched bigint; new_position bigint;
     BEGIN
         INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash)
         VALUES (new_id, new_type, new_key, new_currency, new_hash)
@@ -325,13 +325,14 @@ _LEDGER_V2: Final = (
         INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency)
         SELECT new_id, line.account, line.amount_minor, new_currency
         FROM unnest(accounts, amounts_minor) AS line (account, amount_minor);
-        -- Only an account's first posting comes here. Where another one is at the same, neither waits: the sealing catches up.
-        FOR account_name IN
-            SELECT name FROM unnest(accounts) AS name
-            WHERE NOT EXISTS (SELECT FROM ledger_accounts known WHERE known.account = name) ORDER BY name
-        LOOP
-            IF pg_try_advisory_xact_lock(hashtextextended(account_name, 0)) THEN
-                INSERT INTO ledger_accounts (account, currency, opened_at) VALUES (account_name, new_currency, now())
+        -- Only an account's first posting writes here. A guarded one is ours alone, by the lock of its balance; for another one
+        -- that somebody else is opening at this moment nobody waits: the sealing catches up. Asked one by one, so that the plan
+        -- is a look into the index whatever the size of the table was when it was made.
+        FOR number IN 1 .. cardinality(accounts) LOOP
+            IF NOT EXISTS (SELECT FROM ledger_accounts known WHERE known.account = accounts[number])
+                AND (guards[number] OR pg_try_advisory_xact_lock(hashtextextended(accounts[number], 0)))
+            THEN
+                INSERT INTO ledger_accounts (account, currency, opened_at) VALUES (accounts[number], new_currency, now())
                 ON CONFLICT (account) DO NOTHING;
             END IF;
         END LOOP;

@@ -7,6 +7,8 @@ from typing import Any, Final
 import asyncpg
 import httpx
 
+from common.chain import verify_chain
+
 Connections = Mapping[str, asyncpg.Connection]
 
 # The money of an order in these states is all in escrow; in those, none of it is.
@@ -112,9 +114,15 @@ async def _movements(sandbox: httpx.AsyncClient) -> list[dict[str, Any]]:
         before = {"before": page[-1]["id"]}
 
 
+async def _chain(databases: Connections, _: httpx.AsyncClient) -> list[str]:
+    report = await verify_chain(databases["payments"].fetch)
+    return [] if report.broken is None else [f"payments, {report.length} links: {report.broken}"]
+
+
 COMPARISONS: Final[tuple[Comparison, ...]] = (
     Comparison("escrow equals the orders whose money is held", _orders_and_escrow),
     Comparison("every vendor's locked share is the same in both books", _escrow_and_wallets),
     Comparison("what payments released is what payouts received", _two_books),
     Comparison("the payment gateway's own book equals ours", _gateway_book),
+    Comparison("the past of the payments book is what its chain of hashes says", _chain),
 )

@@ -45,6 +45,17 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     *_book("payouts"),
     Invariant(
         "payments",
+        "every account with entries is in the register of accounts, in its currency",
+        "SELECT DISTINCT e.account, e.currency FROM ledger_entries e LEFT JOIN ledger_accounts a ON a.account = e.account "
+        "WHERE a.account IS NULL OR a.currency <> e.currency",
+    ),
+    Invariant(
+        "payments",
+        "no kobo waits for an explanation",
+        "SELECT id, kind, subject, unexplained_minor FROM reconciliation_cases WHERE status = 'open'",
+    ),
+    Invariant(
+        "payments",
         "escrow in the ledger equals what each order has unreleased",
         "SELECT e.order_id, locked.minor AS locked_minor, b.balance_minor FROM escrows e "
         "CROSS JOIN LATERAL (SELECT e.locked_vendor_minor + e.locked_commission_minor + e.locked_delivery_fee_minor) AS locked (minor) "
