@@ -27,7 +27,7 @@ from payments.use_cases.verify_book import verify_book
 Answer = TypeVar("Answer")
 
 # As many as run in some ten seconds on two busy cores: each step is a commit of the real database.
-EXAMPLES = 30
+EXAMPLES = 20
 STEPS = 25
 TOTALS = (100, 999, 500_001)
 

@@ -1,0 +1,52 @@
+"""The book through the edge and by command: chained, reconciled, exported, and read as it was at an instant."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+
+from campus_tools.audit import findings_of
+from tests.end_to_end.steps import delivered_order, paid_order
+
+
+async def test_the_book_is_sealed_verified_reconciled_and_exported(market, people, system):
+    began = datetime.now(UTC)
+    held = await paid_order(market, people)
+    paid_at = datetime.now(UTC)
+    released = await delivered_order(market, people)
+    auditor = people.auditor
+
+    async def balance(order, **query):
+        name = f"escrow:{order['id']}"
+        rows = await market.get("/api/ledger/accounts", auditor, params={"account": name, **query})
+        return [row["balanceMinor"] for row in rows]
+
+    assert await balance(held) == await balance(held, at=paid_at.isoformat()) == [-held["totalMinor"]]
+    assert (await balance(released), await balance(released, at=paid_at.isoformat())) == ([0], [])
+    kinds = await market.get("/api/transactions", auditor, params={"orderId": released["id"], "order": "asc"})
+    assert [line["type"] for line in kinds] == ["charge", "release"]
+
+    period = {"from": began.isoformat(), "to": (began + timedelta(days=31)).isoformat()}
+    answer = await market.http.get("/api/transactions/export", params=period, headers=auditor.headers)
+    assert (answer.status_code, answer.headers["content-type"].split(";")[0]) == (200, "text/csv")
+    lines = list(csv.DictReader(io.StringIO(answer.text)))
+    assert {line["transactionId"] for line in lines} >= {line["id"] for line in kinds}
+    assert sum(int(line["amountMinor"]) for line in lines) == 0
+    refused = await market.http.get("/api/transactions/export", params=period, headers=people.maker.headers)
+    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+
+    async def sealed():
+        code, said = system.command("payments", "verify-book")
+        length, head = said.splitlines()[-1].split()[:2]
+        return (length, head) if code == 0 and int(length) >= len(kinds) else None
+
+    length, head = await market.until("the book to be sealed", sealed, 30)
+    assert system.command("payments", "verify-book", length, head)[0] == 0
+    assert system.command("payments", "verify-book", length, "00" * 32)[0] == 1
+
+    code, said = system.command("payments", "reconcile", "--from", began.isoformat(), "--to", period["to"])
+    assert code == 0, said
+    cases = await market.get("/api/reconciliation-cases", auditor, params={"status": "open"})
+    assert [case for case in cases if case["orderId"] in (held["id"], released["id"])] == []
+    assert [
+        finding for finding in await findings_of(system.secrets, market.sandbox) if "chain" in finding.promise
+    ] == []
