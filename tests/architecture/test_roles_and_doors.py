@@ -61,6 +61,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/transactions": ({"auditor", *FINANCE}, False),
     "GET /api/ledger/accounts": ({"auditor", *FINANCE}, False),
     "GET /api/quarantined-charges": ({"auditor", *FINANCE}, False),
+    "GET /api/chargebacks": ({"auditor", *FINANCE}, False),
     "GET /api/rewards/balance": (EVERYBODY, False),
     "GET /api/dead-letter-webhooks": ({"ops_oncall", "auditor"}, False),
     "POST /api/dead-letter-webhooks/:id/replay": ({"ops_oncall"}, True),

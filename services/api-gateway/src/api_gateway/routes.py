@@ -181,6 +181,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _act("/api/refunds/:id/prepare", PAYMENTS),
     _act("/api/refunds/:id/approve", PAYMENTS),
     _act("/api/refunds/:id/reject", PAYMENTS),
+    _read("/api/chargebacks", PAYMENTS),
     _read("/api/reconciliation-cases", PAYMENTS),
     _read("/api/reconciliation-cases/:id", PAYMENTS),
     _act("/api/reconciliation-cases/:id/close", PAYMENTS),

@@ -359,6 +359,26 @@ async def test_the_api_role_sees_chargebacks_only_with_a_permission_and_can_writ
                 await api.execute(statement)
 
 
+async def test_finance_and_auditors_find_disputes_by_status_and_order(story: Any) -> None:
+    placed, reference = await _paid(story)
+    number = next(_numbers)
+    await story.tell(_dispute(number, CREATE, reference, 400_000))
+    for query, total in (
+        ("status=opened", 1),
+        ("status=lost", 0),
+        (f"orderId={placed.order_id}", 1),
+        (f"orderId={new_id()}", 0),
+    ):
+        headers = story.service.headers(new_id(), roles=("auditor",))
+        answer = (await story.service.client.get(f"/api/chargebacks?{query}", headers=headers)).json()
+        assert answer["meta"]["total"] == total, query
+        if total:
+            [line] = answer["data"]
+            assert (line["disputeId"], line["amountMinor"], line["status"]) == (str(number), 400_000, "opened")
+    refused = await story.service.client.get("/api/chargebacks", headers=story.service.headers(story.buyer))
+    assert refused.status_code == 403
+
+
 async def test_a_fee_is_posted_once_for_each_charge_when_it_is_told(story: Any) -> None:
     placed = await story.place_order()
     intent = await story.open_intent(placed.order_id)

@@ -1,6 +1,16 @@
 """The HTTP doors of the service, one module for each noun."""
 
-from payments.routes import dead_letters, escrow, ledger, payments, quarantine, reconciliation, refunds, webhooks
+from payments.routes import (
+    chargebacks,
+    dead_letters,
+    escrow,
+    ledger,
+    payments,
+    quarantine,
+    reconciliation,
+    refunds,
+    webhooks,
+)
 
 ROUTERS = [
     payments.router,
@@ -8,6 +18,7 @@ ROUTERS = [
     ledger.router,
     quarantine.router,
     refunds.router,
+    chargebacks.router,
     reconciliation.router,
     dead_letters.router,
     webhooks.router,

@@ -25,7 +25,8 @@ def alert_chargeback(
 ) -> None:
     """One alert for each chargeback and standing, however often it is said. A loss that nothing covers is SEV-1."""
     about = f"Order {charge.order_id}" if charge.order_id is not None else "No order is held by this charge"
-    detail = f"{about}, charge {charge.reference}: {amount_minor} of {charge.amount_minor} {charge.currency} kobo. {_DETAIL[standing]}"
+    amounts = f"{amount_minor} of {charge.amount_minor} in {charge.currency}, smallest unit"
+    detail = f"{about}, charge {charge.reference}: {amounts}. {_DETAIL[standing]}"
     if loss_minor:
         detail += f" {loss_minor} are covered by nothing and stand in chargeback_loss."
     uow.publish(

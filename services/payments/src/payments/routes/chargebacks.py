@@ -1,0 +1,34 @@
+"""Disputes of charges, for finance and auditors."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, requires
+from payments.dependencies import Dependencies
+from payments.queries.chargebacks import page_of_chargebacks
+from payments.routes.listing import listed
+from payments.schemas.answers import answers
+from payments.schemas.chargebacks import Chargeback
+
+Status = Literal["opened", "won", "lost"]
+
+router = guarded_router(tags=["chargebacks"])
+
+
+@router.get("/api/chargebacks", responses=answers(200, list[Chargeback]))
+@requires("ledger:read")
+async def list_chargebacks(
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
+    status: Status | None = None,
+    order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        found = await page_of_chargebacks(uow, page, status, order_id)
+    return listed(request, page, found)
