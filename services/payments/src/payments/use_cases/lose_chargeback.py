@@ -12,7 +12,7 @@ from payments.domain.chargebacks import DisputedCharge, plan_take
 from payments.store import HeldOrder, chargebacks
 from payments.use_cases.alert_chargeback import alert_chargeback
 from payments.use_cases.resume_refunds import resume_refunds
-from payments.use_cases.spare_refund import settle_spared
+from payments.use_cases.settle_spared import settle_spared
 
 
 async def lose_chargeback(

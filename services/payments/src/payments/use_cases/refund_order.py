@@ -14,7 +14,7 @@ from payments.domain.errors import SubjectUnknown
 from payments.store import chargebacks
 from payments.use_cases.count_charged_back import count_charged_back
 from payments.use_cases.owe_overpayment import REFUND_QUEUE
-from payments.use_cases.spare_refund import settle_spared
+from payments.use_cases.settle_spared import settle_spared
 
 
 async def refund_order(

@@ -7,11 +7,10 @@ import asyncpg
 
 from common import ledger
 from common.database import UnitOfWork
-from contracts.payments import RefundSettled
-from payments import store
 from payments.domain import chargeback_postings
 from payments.domain.chargebacks import OwedRefund
 from payments.store import chargebacks
+from payments.use_cases.settle_spared import settle_spared
 
 
 async def spare_refund(uow: UnitOfWork, refund: asyncpg.Record, now: datetime) -> bool:
@@ -34,25 +33,3 @@ async def spare_refund(uow: UnitOfWork, refund: asyncpg.Record, now: datetime) -
         await settle_spared(uow, part, rest, now)
         rest -= part.amount_minor
     return rest == 0
-
-
-async def settle_spared(uow: UnitOfWork, part: OwedRefund, owed_minor: int, now: datetime) -> None:
-    """A refund of which the bank has returned `part`: settled when that is all that was owed (kobo), else there is less to send."""
-    if part.amount_minor < owed_minor:
-        await chargebacks.reduce_refund(uow, part)
-        return
-    refund = await store.lock_refund(uow, part.id)
-    if refund is None:
-        raise LookupError("a refund that is locked vanished")
-    await store.save_refund_settled(uow, part.id, now, None)
-    await store.overtake_refund_decision(uow, part.id)
-    uow.publish(
-        RefundSettled(
-            refund_id=part.id,
-            kind=refund["kind"],
-            amount_minor=owed_minor,
-            order_id=refund["order_id"],
-            buyer_id=refund["buyer_id"],
-            currency=refund["currency"],
-        )
-    )
