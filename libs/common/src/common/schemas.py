@@ -1,8 +1,10 @@
 """What request bodies have in common (contract section 1): camelCase names, no unknown field, no text that a database cannot hold."""
 
+import re
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from common.money import AMOUNT_MINOR_MAX
@@ -10,6 +12,24 @@ from common.money import AMOUNT_MINOR_MAX
 # Money in a request: an integer in kobo, never a text, a float or a boolean.
 Kobo = Annotated[int, Field(strict=True, ge=0, le=AMOUNT_MINOR_MAX)]
 PositiveKobo = Annotated[int, Field(strict=True, ge=1, le=AMOUNT_MINOR_MAX)]
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+
+
+def _written_out(value: Any) -> Any:
+    """A number would be read as seconds since 1970, which no client of ours means."""
+    if not isinstance(value, str) or _DATE.match(value) is None:
+        raise ValueError("must be an ISO 8601 time such as 2026-01-31T12:00:00Z")
+    return value
+
+
+def _in_utc(instant: datetime) -> datetime:
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
+# A moment in a body: ISO 8601 with its offset.
+Instant = Annotated[AwareDatetime, BeforeValidator(_written_out)]
+# A moment in a query: ISO 8601; without an offset it is UTC, a date alone is its beginning.
+QueryInstant = Annotated[datetime, BeforeValidator(_written_out), AfterValidator(_in_utc)]
 # Deep enough for every body of ours; a deeper one is an attack on the parser.
 _DEPTH_MAX = 32
 

@@ -1,5 +1,5 @@
 from datetime import timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import asyncpg
 import pytest
@@ -187,3 +187,19 @@ async def test_an_order_is_read_in_whole_by_its_id(market, two_orders):
     shown = await market.show(mine)
     assert UUID(shown["id"])
     assert {**mine, "status": "paid_escrow", "revision": 2} == shown
+
+
+async def test_the_items_of_an_order_are_a_list_like_any_other(market):
+    products = [await market.sell() for _ in range(3)]
+    lines = [{"productId": str(product_id), "quantity": 1} for product_id in products]
+    headers = market.as_buyer(idempotency_key=uuid4())
+    order = (await market.service.client.post("/api/orders/checkout", json={"items": lines}, headers=headers)).json()
+    path, client = f"/api/orders/{order['data']['id']}/items", market.service.client
+    first = (await client.get(f"{path}?limit=2", headers=market.as_buyer())).json()
+    assert (first["meta"]["has_more"], first["meta"]["limit"], len(first["data"])) == (True, 2, 2)
+    cursor = first["meta"]["next_cursor"]
+    rest = (await client.get(f"{path}?limit=2&cursor={cursor}", headers=market.as_buyer())).json()
+    assert (rest["meta"]["has_more"], rest["meta"]["next_cursor"]) == (False, None)
+    assert [item["productId"] for item in (*first["data"], *rest["data"])] == [str(one) for one in products]
+    for query in ("limit=0", "limit=abc", "cursor=zzz", f"cursor={cursor}x"):
+        assert (await client.get(f"{path}?{query}", headers=market.as_buyer())).status_code == 422

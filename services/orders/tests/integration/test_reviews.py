@@ -96,6 +96,7 @@ async def test_nobody_reviews_what_they_did_not_receive(market, known_vendor):
         "six": (await post(market, subject, order, rating=6), 422, "VALIDATION_FAILED"),
         "a half": (await post(market, subject, order, rating=4.5), 422, "VALIDATION_FAILED"),
         "a text": (await post(market, subject, order, rating="5"), 422, "VALIDATION_FAILED"),
+        "no text": (await post(market, subject, order, text=" "), 422, "VALIDATION_FAILED"),
         "too long": (await post(market, subject, order, text="x" * 2_001), 422, "VALIDATION_FAILED"),
         "unknown field": (await post(market, subject, order, hidden=True), 422, "VALIDATION_FAILED"),
     }

@@ -54,3 +54,11 @@ def test_digests_of_two_keys_differ():
 
 def test_the_tries_left_never_fall_below_none():
     assert [attempts_remaining(count) for count in range(7)] == [5, 4, 3, 2, 1, 0, 0]
+
+
+@pytest.mark.parametrize("state", ["delivered", "paid"])
+@pytest.mark.parametrize("wrong_tries", [0, WRONG_TRIES_MAX])
+def test_a_used_pin_spends_no_try_and_its_repetition_is_never_locked_out(state, wrong_tries):
+    assert judge(state, issued(wrong_tries), tried("123456")) == Accepted(moves=False)
+    wrong = judge(state, issued(wrong_tries), tried("123457"))
+    assert wrong == Wrong(WRONG_TRIES_MAX - wrong_tries, counts=False)

@@ -21,7 +21,7 @@ PROBLEMS = {
     ("post", "/api/orders/checkout"): {401, 403, 409, 422},
     ("get", "/api/orders"): {401, 422},
     ("get", "/api/orders/{order_id}"): {401, 404},
-    ("get", "/api/orders/{order_id}/items"): {401, 404},
+    ("get", "/api/orders/{order_id}/items"): {401, 404, 422},
     ("post", "/api/orders/{order_id}/cancel"): {401, 403, 404, 409, 422},
     ("post", "/api/orders/{order_id}/dispatch"): {401, 403, 404, 409, 422},
     ("post", "/api/orders/{order_id}/verify-delivery"): {400, 401, 403, 404, 409, 422, 429},

@@ -47,9 +47,9 @@ def is_email(address: str) -> bool:
 
 
 def domain_of(address: str) -> str | None:
-    """The mail domain of a normal address; None unless it is a plain host name (no trailing dot, no other script)."""
-    domain = address.rpartition("@")[2]
-    return domain if "@" in address and _DOMAIN.fullmatch(domain) else None
+    """The mail domain of a normal address; None unless it is a plain host name behind the one `@` (no trailing dot, no other script)."""
+    local, at, domain = address.rpartition("@")
+    return domain if at and "@" not in local and _DOMAIN.fullmatch(domain) else None
 
 
 def e164_or_none(text: str | None) -> str | None:

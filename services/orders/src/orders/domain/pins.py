@@ -35,9 +35,10 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """The try is spent; so many are left."""
+    """So many tries are left; this one was spent when it counts, as all do until the PIN is used."""
 
     attempts_remaining: int
+    counts: bool = True
 
 
 class PinKey:
@@ -60,11 +61,13 @@ def judge(state: State, pin: IssuedPin | None, offered_digest: bytes) -> Accepte
     move = answer(state, "pin_accepted")
     if move is NoMove.FORBIDDEN or pin is None:
         raise ForbiddenMove(state)
+    right = hmac.compare_digest(pin.digest, offered_digest)
+    if move is NoMove.REPEATED:
+        # The PIN is used: guessing it gains nothing, and must not lock out who repeats the right one.
+        return Accepted(moves=False) if right else Wrong(attempts_remaining(pin.wrong_tries), counts=False)
     if pin.wrong_tries >= WRONG_TRIES_MAX:
         raise DeliveryPinLocked
-    if hmac.compare_digest(pin.digest, offered_digest):
-        return Accepted(moves=move is not NoMove.REPEATED)
-    return Wrong(attempts_remaining(pin.wrong_tries + 1))
+    return Accepted(moves=True) if right else Wrong(attempts_remaining(pin.wrong_tries + 1))
 
 
 def check_shown(state: State) -> None:

@@ -7,14 +7,15 @@ from uuid import UUID
 from common.cursors import CursorSigner
 from common.database import UnitOfWork
 from orders.queries.pages import Page, Row
-from orders.queries.products import iso_of_utc
+from orders.queries.shown_products import flash_sales_of, iso_of_utc, running_sale
 
-_COLUMNS: Final = """
+_COLUMNS: Final = f"""
     id, vendor_id AS "vendorId", vendor_name AS "vendorName", campus_id AS "campusId", name, description, category,
     price_minor AS "priceMinor", currency, stock, stock > 0 AS "inStock", images,
     round(rating_sum::numeric / nullif(rating_count, 0), 2)::float8 AS rating, rating_count AS "ratingCount",
     CASE WHEN removed_at IS NOT NULL THEN 'removed' WHEN draft THEN 'draft' ELSE 'published' END AS status,
-    revision, created_at AS "createdAt", updated_at AS "updatedAt"
+    revision, created_at AS "createdAt", updated_at AS "updatedAt",
+    {flash_sales_of("products")} AS "flashSale"
 """
 _OWN_PRODUCT: Final = f"SELECT {_COLUMNS} FROM products WHERE id = $1 AND vendor_id = $2 AND removed_at IS NULL"
 _WITH_STATUS: Final = {
@@ -25,10 +26,12 @@ _WITH_STATUS: Final = {
 }
 
 
-async def find_own_product(uow: UnitOfWork, product_id: UUID, vendor_id: UUID, *, media_url: str) -> Row | None:
+async def find_own_product(
+    uow: UnitOfWork, product_id: UUID, vendor_id: UUID, *, now: datetime, media_url: str
+) -> Row | None:
     """A product of the vendor that was not removed."""
     record = await uow.fetch_row(_OWN_PRODUCT, product_id, vendor_id)
-    return None if record is None else _product(record, media_url)
+    return None if record is None else _product(record, media_url, now)
 
 
 async def page_of_own_products(
@@ -39,6 +42,7 @@ async def page_of_own_products(
     limit: int,
     cursor: str | None,
     *,
+    now: datetime,
     media_url: str,
 ) -> Page:
     """One page of the vendor's products, newest first."""
@@ -58,11 +62,13 @@ async def page_of_own_products(
     if len(records) > limit:
         last = records[limit - 1]
         next_cursor = signer.sign(scope, [last["createdAt"].isoformat(), str(last["id"])])
-    return Page([_product(record, media_url) for record in records[:limit]], next_cursor, limit)
+    return Page([_product(record, media_url, now) for record in records[:limit]], next_cursor, limit)
 
 
-def _product(record: Any, media_url: str) -> Row:
+def _product(record: Any, media_url: str, now: datetime) -> Row:
     row = dict(record)
+    if row["flashSale"]:
+        row["flashSale"] = running_sale(row["flashSale"], now)
     row["createdAt"], row["updatedAt"] = iso_of_utc(row["createdAt"]), iso_of_utc(row["updatedAt"])
     row["images"] = [f"{media_url}/{image_id}" for image_id in row["images"]]
     return row

@@ -1,14 +1,11 @@
 """The shelf, for everybody (contract section 11)."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-import msgspec
-
 from common.caller import Caller
-from common.clock import iso
 from common.cursors import CursorSigner
 from common.database import Database
 from orders.domain.catalog import search_words
@@ -22,19 +19,14 @@ from orders.queries.search import (
     product_statement,
     search_terms,
 )
+from orders.queries.shown_products import flash_sales_of, iso_of_utc, running_sale
 
-_PRODUCT_COLUMNS: Final = """
+_PRODUCT_COLUMNS: Final = f"""
     id, vendor_id AS "vendorId", vendor_name AS "vendorName", campus_id AS "campusId", name, description, category,
     price_minor AS "priceMinor", currency, stock, stock > 0 AS "inStock", images,
     round(rating_sum::numeric / nullif(rating_count, 0), 2)::float8 AS rating, rating_count AS "ratingCount",
     revision, created_at AS "createdAt",
-    CASE WHEN has_sales THEN ARRAY (
-        SELECT jsonb_build_object(
-            'id', sale.id, 'priceMinor', sale.price_minor, 'quantity', sale.quantity,
-            'remaining', sale.quantity - sale.sold, 'perBuyerLimit', sale.per_buyer_limit,
-            'startsAt', extract(epoch FROM sale.starts_at), 'endsAt', extract(epoch FROM sale.ends_at)
-        ) FROM flash_sales AS sale WHERE sale.product_id = shelf.id ORDER BY sale.ends_at DESC LIMIT 20
-    ) END AS "flashSale"
+    {flash_sales_of("shelf")} AS "flashSale"
 """
 _PRODUCT: Final = f"SELECT {_PRODUCT_COLUMNS} FROM shelf WHERE id = $1"
 _CATEGORIES: Final = """
@@ -49,7 +41,6 @@ SORTS: Final[Mapping[str, Sort]] = {
     # Without words all products are equally relevant.
     "relevance": _NEWEST,
 }
-_WITHOUT_FRACTION: Final = len("2026-01-01T00:00:00Z")
 
 
 async def page_of_products(
@@ -131,23 +122,7 @@ def _product(record: Any, media_url: str, now: datetime) -> Row:
     row.pop("tier", None)
     row["createdAt"] = iso_of_utc(row["createdAt"])
     if row["flashSale"]:
-        row["flashSale"] = _running(row["flashSale"], now)
+        row["flashSale"] = running_sale(row["flashSale"], now)
     if row["images"]:
         row["images"] = [f"{media_url}/{image_id}" for image_id in row["images"]]
     return row
-
-
-def _running(sales: list[Row], now: datetime) -> Row | None:
-    """The sale that runs at this moment: which one it is, the clock says, not the database's."""
-    instant = now.timestamp()
-    for sale in sales:
-        if sale["startsAt"] <= instant < sale["endsAt"]:
-            times = {name: iso(datetime.fromtimestamp(sale[name], UTC)) for name in ("startsAt", "endsAt")}
-            return {**sale, **times}
-    return None
-
-
-def iso_of_utc(instant: datetime) -> str:
-    """`iso` of an instant in UTC at a sixth of its cost: twenty of them were a tenth of the page."""
-    text: str = msgspec.to_builtins(instant)
-    return f"{text[:-1]}.000Z" if len(text) == _WITHOUT_FRACTION else f"{text[:23]}Z"

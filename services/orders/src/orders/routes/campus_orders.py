@@ -1,7 +1,6 @@
 """Orders by campus, for staff (contract section 6)."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from uuid import UUID
 
@@ -19,6 +18,7 @@ from common.http import (
     ok,
     requires_one_of,
 )
+from common.schemas import QueryInstant
 from orders.domain.errors import ExportTooLong
 from orders.domain.exports import EXPORT_ROWS_MAX, csv_of_orders
 from orders.domain.moves import State
@@ -45,16 +45,16 @@ async def filters_of(
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
     status: Annotated[State | None, Query()] = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
-    begin: Annotated[datetime | None, Query(alias="from", description="Created at or after this.")] = None,
-    end: Annotated[datetime | None, Query(alias="to", description="Created before this.")] = None,
+    begin: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
+    end: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
 ) -> dict[str, Any]:
-    """What was asked for, by the public names; a time without a zone is UTC."""
+    """What was asked for, by the public names."""
     asked = {
         "campusId": campus_id,
         "status": status,
         "vendorId": vendor_id,
-        "from": begin and (begin if begin.tzinfo else begin.replace(tzinfo=UTC)),
-        "to": end and (end if end.tzinfo else end.replace(tzinfo=UTC)),
+        "from": begin,
+        "to": end,
     }
     return {name: value for name, value in asked.items() if value is not None}
 

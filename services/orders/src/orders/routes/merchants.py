@@ -66,8 +66,9 @@ async def offer_product(request: Request, caller: CurrentCaller, body: NewProduc
         body.name, body.description, category_of(body.category), body.price_minor, body.stock, body.status == "draft"
     )
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        product_id = await create_product(uow, described, vendor_id=caller.vendor_id, now=dependencies.clock.now())
-        product = await find_own_product(uow, product_id, _vendor_of(caller), media_url=dependencies.media_url)
+        now = dependencies.clock.now()
+        product_id = await create_product(uow, described, vendor_id=caller.vendor_id, now=now)
+        product = await find_own_product(uow, product_id, _vendor_of(caller), now=now, media_url=dependencies.media_url)
     return ok(request, product, status=201)
 
 
@@ -84,8 +85,9 @@ async def list_own_products(
     dependencies: Dependencies = dependencies_of(request)
     vendor_id, media_url = _vendor_of(caller), dependencies.media_url
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        now = dependencies.clock.now()
         page = await page_of_own_products(
-            uow, dependencies.cursors, vendor_id, status, limit, cursor, media_url=media_url
+            uow, dependencies.cursors, vendor_id, status, limit, cursor, now=now, media_url=media_url
         )
     return ok(request, page.rows, **page.meta)
 
@@ -147,7 +149,7 @@ async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
         await attach_image(uow, product_id, image_id, vendor_id=caller.vendor_id, now=now)
-        product = await find_own_product(uow, product_id, _vendor_of(caller), media_url=dependencies.media_url)
+        product = await find_own_product(uow, product_id, _vendor_of(caller), now=now, media_url=dependencies.media_url)
     if product is None:
         raise NotFound
     url = f"{dependencies.media_url}/{image_id}"
@@ -180,7 +182,7 @@ async def _change(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
         await change_product(uow, product_id, fields, vendor_id=caller.vendor_id, revision=read, now=now)
-        product = await find_own_product(uow, product_id, _vendor_of(caller), media_url=dependencies.media_url)
+        product = await find_own_product(uow, product_id, _vendor_of(caller), now=now, media_url=dependencies.media_url)
     return ok(request, product)
 
 

@@ -23,7 +23,7 @@ from common.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from common.problems import NotFound, ValidationFailed
 from orders.domain.quotes import Wish
 from orders.queries.orders import find_order, page_of_orders, shown_order
-from orders.queries.pages import Row
+from orders.queries.pages import Page, Row
 from orders.schemas.orders import (
     CancelRequest,
     CheckoutRequest,
@@ -100,12 +100,20 @@ async def show_order(request: Request, caller: CurrentCaller, order_id: UUID) ->
     return ok(request, await _visible_order(request, caller, order_id))
 
 
-@router.get(f"{ONE_ORDER}/items", responses=answers(OrderItemsAnswer, 404))
+@router.get(f"{ONE_ORDER}/items", responses=answers(OrderItemsAnswer, 404, 422))
 @signed_in
-async def list_order_items(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
-    """All items of the order: a checkout holds 50 lines at most."""
+async def list_order_items(
+    request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+) -> Response:
+    """The items of the order, as they stood in its checkout, which holds 50 at most: one read serves every page."""
+    dependencies: Dependencies = dependencies_of(request)
     order = await _visible_order(request, caller, order_id)
-    return ok(request, order["items"])
+    scope = ["items", order_id, caller.id]
+    begin: int = dependencies.cursors.open(scope, cursor)[0] if cursor is not None else 0
+    end = begin + limit
+    next_cursor = dependencies.cursors.sign(scope, [end]) if end < len(order["items"]) else None
+    page = Page(order["items"][begin:end], next_cursor, limit)
+    return ok(request, page.rows, **page.meta)
 
 
 @router.post(f"{ONE_ORDER}/cancel", responses=answers(OrderAnswer, 403, 404, 409, 422))

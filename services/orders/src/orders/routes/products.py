@@ -64,7 +64,9 @@ async def show_product(request: Request, caller: CurrentCaller, product_id: UUID
     product = await find_product(dependencies.database, product_id, now=dependencies.clock.now(), media_url=media_url)
     if product is None and caller.vendor_id is not None:
         async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-            product = await find_own_product(uow, product_id, caller.vendor_id, media_url=media_url)
+            product = await find_own_product(
+                uow, product_id, caller.vendor_id, now=dependencies.clock.now(), media_url=media_url
+            )
     if product is None:
         raise NotFound
     return ok_or_unchanged(request, product, caller, revision=product["revision"])

@@ -99,4 +99,4 @@ class CampusOrderPageAnswer(ResponseShape):
 class OrderItemsAnswer(ResponseShape):
     success: bool
     data: list[OrderItemShape]
-    meta: EnvelopeMeta
+    meta: PageMeta

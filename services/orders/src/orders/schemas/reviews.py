@@ -16,7 +16,7 @@ TEXT_CHARACTERS_MAX = 2_000
 class ReviewRequest(RequestBody):
     order_id: UUID
     rating: Annotated[int, Field(strict=True, ge=1, le=5)]
-    text: Annotated[str, StringConstraints(strip_whitespace=True, max_length=TEXT_CHARACTERS_MAX)] = ""
+    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=TEXT_CHARACTERS_MAX)]
 
 
 class HideReviewRequest(RequestBody):

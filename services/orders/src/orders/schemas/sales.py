@@ -3,11 +3,11 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from common.answers import EnvelopeMeta, PageMeta
-from common.schemas import PositiveKobo, RequestBody, ResponseShape
+from common.schemas import Instant, PositiveKobo, RequestBody, ResponseShape
 
 
 class FlashSaleRequest(RequestBody):
@@ -15,8 +15,8 @@ class FlashSaleRequest(RequestBody):
     price_minor: PositiveKobo
     quantity: Annotated[int, Field(strict=True, ge=1, le=100_000)]
     per_buyer_limit: Annotated[int, Field(strict=True, ge=1, le=99)]
-    starts_at: AwareDatetime
-    ends_at: AwareDatetime
+    starts_at: Instant
+    ends_at: Instant
 
 
 class FlashSaleQuery(BaseModel):

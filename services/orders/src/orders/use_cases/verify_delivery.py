@@ -52,7 +52,8 @@ async def verify_delivery(
     if not await store.record_verification_once(uow, tried.caller_id, tried.key, order.id, recorded, now):
         raise IdempotencyKeyReused
     if isinstance(verdict, Wrong):
-        await store.count_wrong_try(uow, order.id)
+        if verdict.counts:
+            await store.count_wrong_try(uow, order.id)
         return verdict
     await _deliver(uow, order, verdict, tried.caller_id, now, windows)
     return None

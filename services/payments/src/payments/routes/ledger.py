@@ -1,7 +1,7 @@
 """The book, for auditors and finance."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from common.http import CurrentCaller, OffsetPage, QueryText, dependencies_of, guarded_router, offset_page, requires
 from common.problems import ValidationFailed
+from common.schemas import QueryInstant
 from payments.dependencies import Dependencies
 from payments.domain.exports import PERIOD_MAX, PIECE_TRANSACTIONS, csv_heading, csv_of_transactions
 from payments.queries.ledger import page_of_accounts
@@ -32,20 +33,15 @@ _CSV_SHOWN: Final[dict[int | str, dict[str, Any]]] = {
 Name = Annotated[QueryText | None, Query(max_length=256)]
 
 
-def _in_utc(instant: datetime | None) -> datetime | None:
-    """A time without a zone is UTC."""
-    return instant if instant is None or instant.tzinfo else instant.replace(tzinfo=UTC)
-
-
 async def wanted(
     type: Annotated[QueryText | None, Query(max_length=64)] = None,  # noqa: A002 - the public name
     account: Name = None,
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
-    begin: Annotated[datetime | None, Query(alias="from", description="Posted at or after this.")] = None,
-    end: Annotated[datetime | None, Query(alias="to", description="Posted before this.")] = None,
+    begin: Annotated[QueryInstant | None, Query(alias="from", description="Posted at or after this.")] = None,
+    end: Annotated[QueryInstant | None, Query(alias="to", description="Posted before this.")] = None,
 ) -> Wanted:
     """The filters of the list of transactions."""
-    return Wanted(type, account, order_id, _in_utc(begin), _in_utc(end))
+    return Wanted(type, account, order_id, begin, end)
 
 
 @router.get("/api/transactions", responses=answers(200, list[Transaction]))
@@ -67,8 +63,8 @@ async def list_transactions(
 async def export_transactions(
     request: Request,
     caller: CurrentCaller,
-    begin: Annotated[datetime, Query(alias="from", description="Posted at or after this.")],
-    end: Annotated[datetime, Query(alias="to", description="Posted before this; at most 31 days after `from`.")],
+    begin: Annotated[QueryInstant, Query(alias="from", description="Posted at or after this.")],
+    end: Annotated[QueryInstant, Query(alias="to", description="Posted before this; at most 31 days after `from`.")],
 ) -> Response:
     """The book of a period as a CSV file, sent in pieces as they are read."""
     dependencies: Dependencies = dependencies_of(request)
@@ -104,10 +100,10 @@ async def list_accounts(
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     account: Name = None,
-    at: Annotated[datetime | None, Query(description="Balances as they were at this instant.")] = None,
+    at: Annotated[QueryInstant | None, Query(description="Balances as they were at this instant.")] = None,
 ) -> Response:
     """Accounts whose name begins with `account`, with their balance, now or at a past instant."""
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_accounts(uow, page, account or None, _in_utc(at))
+        found = await page_of_accounts(uow, page, account or None, at)
     return listed(request, page, found)
