@@ -95,7 +95,7 @@ EmptyDatabaseFactory = Callable[[], Awaitable[DatabaseUrls]]
 def servers() -> Iterator[Servers]:
     """Where PostgreSQL, RabbitMQ and Redis come from in this session. None is started yet."""
     with tempfile.TemporaryDirectory(prefix="campus-tests-", ignore_cleanup_errors=True) as directory:
-        found = find_servers(Path(directory), ServerPorts.free(), redis=True, say=_say)
+        found = find_servers(Path(directory), ServerPorts.free(), redis=True, durable=False, say=_say)
         try:
             yield found
         finally:

@@ -1,4 +1,4 @@
-"""A private PostgreSQL: its own data directory, its own port, durable as in production."""
+"""A private PostgreSQL: its own data directory, its own port, durable as in production unless its data is thrown away."""
 
 import contextlib
 import os
@@ -26,15 +26,15 @@ START_SECONDS_MAX = 60.0
 
 _DATA_ROOT = Path("/var/tmp")
 _SETTINGS = """\
-# Written at each start. Durable as in production: the resilience tests cut the power.
+# Written at each start.
 listen_addresses = '127.0.0.1'
 port = {port}
 unix_socket_directories = ''
 max_connections = 300
 shared_buffers = 128MB
-fsync = on
-synchronous_commit = on
-full_page_writes = on
+fsync = {durable}
+synchronous_commit = {durable}
+full_page_writes = {durable}
 logging_collector = off
 log_destination = 'stderr'
 log_line_prefix = '%m [%p] %d '
@@ -48,7 +48,8 @@ class PrivatePostgresql:
     name = "postgresql"
     private = True
 
-    def __init__(self, state_dir: Path, port: int, *, say: Callable[[str], None]) -> None:
+    def __init__(self, state_dir: Path, port: int, *, say: Callable[[str], None], durable: bool = True) -> None:
+        self._durable = "on" if durable else "off"
         self._home = state_dir / "servers"
         self._home.mkdir(parents=True, exist_ok=True)
         self._port = port
@@ -73,7 +74,7 @@ class PrivatePostgresql:
         end_recorded_process(self._home / "postgresql.pid", first=signal.SIGINT)
         if not (directory / "PG_VERSION").exists():
             self._initialise(binaries, directory, account)
-        (directory / "postgresql.auto.conf").write_text(_SETTINGS.format(port=self._port))
+        (directory / "postgresql.auto.conf").write_text(_SETTINGS.format(port=self._port, durable=self._durable))
         _give_to(directory / "postgresql.auto.conf", account)
         self._clear_unclean_end(directory)
         log = self._home / "postgresql.log"

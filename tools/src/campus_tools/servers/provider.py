@@ -87,12 +87,14 @@ def find_servers(
     *,
     environment: Mapping[str, str] | None = None,
     redis: bool = False,
+    durable: bool = True,
     say: Callable[[str], None] = print,
 ) -> Servers:
     """Decide where each server comes from, without starting any.
 
     A server whose address is in `environment` is used as it is; the others come from Docker when its engine answers,
-    else from local binaries. `redis` asks for a private Redis when no `RATE_LIMIT_STORE_URL` is given.
+    else from local binaries. `redis` asks for a private Redis when no `RATE_LIMIT_STORE_URL` is given. Without `durable` a private
+    PostgreSQL does not wait for the disk: for data that is thrown away, and which no test cuts the power of.
     """
     given = os.environ if environment is None else environment
     state_dir = state_dir.resolve()
@@ -110,7 +112,7 @@ def find_servers(
         postgresql = _postgresql_container(state_dir, ports)
         origins.append(f"PostgreSQL in a container of {POSTGRESQL_IMAGE}")
     else:
-        postgresql = PrivatePostgresql(state_dir, ports.postgresql, say=say)
+        postgresql = PrivatePostgresql(state_dir, ports.postgresql, say=say, durable=durable)
         origins.append("PostgreSQL as a private process")
 
     rabbitmq: Server
