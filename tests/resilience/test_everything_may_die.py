@@ -34,7 +34,8 @@ async def journey(market: Marketplace, buyer: Person, vendor: Person, product_id
     await dispatched(market, vendor, order["id"])
     pin = await market.delivery_pin(buyer, order["id"])
     delivered = await market.verify_delivery(vendor, order["id"], pin, key=uuid4())
-    assert delivered["status"] == "delivered"
+    # A lost answer is asked for again, and by then the money may have been released.
+    assert delivered["status"] in ("delivered", "paid")
     progress["delivered"] += 1
     await market.order_reaches(buyer, order["id"], "paid", within=STEP_SECONDS)
     progress["released"] += 1
