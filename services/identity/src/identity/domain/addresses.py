@@ -47,7 +47,10 @@ def is_email(address: str) -> bool:
 
 
 def domain_of(address: str) -> str | None:
-    """The mail domain of a normal address; None unless it is a plain host name behind the one `@` that is not quoted (no trailing dot, no other script)."""
+    """The mail domain of a normal address, behind the one `@` that is not quoted.
+
+    None unless it is a plain host name: no trailing dot, no other script.
+    """
     local, at, domain = address.rpartition("@")
     one_at_sign = "@" not in local or (len(local) > 2 and local[0] == local[-1] == '"')
     return domain if at and one_at_sign and _DOMAIN.fullmatch(domain) else None
