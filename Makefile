@@ -9,7 +9,7 @@ STATE_DIR ?= .state
 PORT_BASE ?= 8080
 export STATE_DIR PORT_BASE
 
-.PHONY: help setup run demo test lint format audit bench bench-quick lock clean
+.PHONY: help setup run demo test lint format audit bench bench-quick soak lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ setup: ## Install what the project needs into .venv (nothing happens when it is 
 run: setup ## Start the whole system and stay in the foreground; Ctrl-C stops it (PORT_BASE, STATE_DIR, DATABASE_URL, BROKER_URL)
 	@exec $(PYTHON) -m campus_tools.launcher
 
-demo: setup ## Play the story from browsing to the paid-out vendor against the running system
+demo: setup ## Play the story from sign-up to the paid-out vendor against the running system
 	@exec $(PYTHON) -m campus_tools.demo
 
 audit: setup ## Check every money invariant of the running system
@@ -44,6 +44,9 @@ bench: setup ## Measure each hot path beside its limit
 
 bench-quick: setup ## The same in two minutes, with less precision
 	@exec $(PYTHON) -m campus_tools.bench --quick
+
+soak: setup ## Send 10,000 webhooks at 100 a second while their worker is killed ten times, and audit (four minutes, a system of its own)
+	@exec $(PYTHON) -m campus_tools.soak webhooks $(ARGS)
 
 lock: ## Resolve the dependencies anew and write requirements.lock
 	@tools/setup lock

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from common.caller import Caller
@@ -29,6 +29,18 @@ class Vendor:
     suspension_reason: str | None
     commission_basis_points: int | None
     revision: int
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What every event about a vendor tells of it: whoever hears only one of them knows the whole."""
+        return {
+            "vendor_id": self.id,
+            "owner_user_id": self.owner_user_id,
+            "business_name": self.business_name,
+            "legal_name": self.legal_name,
+            "campus_id": self.campus_id,
+            "commission_basis_points": self.commission_basis_points,
+        }
 
 
 def must_be_theirs_to_suspend(caller: Caller, *, owner_user_id: UUID, campus_id: UUID) -> None:

@@ -27,7 +27,7 @@ class AddressBody(RequestBody):
 
 
 class CodeRequest(AddressBody):
-    pass
+    """Where a code shall be sent."""
 
 
 class CodeVerification(AddressBody):

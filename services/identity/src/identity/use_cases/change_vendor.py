@@ -51,11 +51,6 @@ async def change_vendor(
         )
     uow.publish(
         VendorChanged(
-            vendor_id=after.id,
-            owner_user_id=after.owner_user_id,
-            business_name=after.business_name,
-            legal_name=after.legal_name,
-            campus_id=after.campus_id,
-            commission_basis_points=after.commission_basis_points,
+            **after.told,
         )
     )

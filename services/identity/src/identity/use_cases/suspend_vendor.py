@@ -29,12 +29,7 @@ async def suspend_vendor(uow: UnitOfWork, vendor_id: UUID, reason: str, *, by: U
     )
     uow.publish(
         VendorSuspended(
-            vendor_id=vendor.id,
-            owner_user_id=vendor.owner_user_id,
-            business_name=vendor.business_name,
-            legal_name=vendor.legal_name,
-            campus_id=vendor.campus_id,
-            commission_basis_points=vendor.commission_basis_points,
+            **vendor.told,
             reason=reason,
         )
     )
