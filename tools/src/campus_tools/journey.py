@@ -243,8 +243,10 @@ class Marketplace:
         return answer.status_code in (429, 500, 502, 503, 504) or in_flight
 
     @staticmethod
-    async def until(what: str, look: Callable[[], Awaitable[Answer | None]], within: float) -> Answer:
-        """The first true answer of `look`; raises TimeoutError with what was waited for."""
+    async def until(
+        what: str, look: Callable[[], Awaitable[Answer | None]], within: float, *, every: float = 0.05
+    ) -> Answer:
+        """The first true answer of `look`, asked `every` so many seconds; raises TimeoutError with what was waited for."""
         deadline = time.monotonic() + within
         while True:
             seen = await look()
@@ -252,4 +254,4 @@ class Marketplace:
                 return seen
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{what}: not within {within:.0f} s")
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(every)
