@@ -1,0 +1,17 @@
+"""When bank details changed, and what is quarantined.
+
+Revision ID: 0004
+"""
+
+revision = "0004"
+down_revision = "0003"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    pass
+
+
+def downgrade() -> None:
+    pass

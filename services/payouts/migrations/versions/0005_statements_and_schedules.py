@@ -1,0 +1,17 @@
+"""A vendor's months, minimum and schedule.
+
+Revision ID: 0005
+"""
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    pass
+
+
+def downgrade() -> None:
+    pass
