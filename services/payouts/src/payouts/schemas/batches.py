@@ -1,0 +1,46 @@
+"""The body and the shapes of a dispatch."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field, field_validator
+
+from common.schemas import PositiveKobo, RequestBody, ResponseShape
+from payouts.domain.dispatch import BATCH_PAYOUTS_MAX
+
+
+class DispatchRequest(RequestBody):
+    payout_ids: Annotated[tuple[UUID, ...], Field(min_length=1, max_length=BATCH_PAYOUTS_MAX)] | None = None
+    max_total_minor: PositiveKobo | None = None
+    dry_run: Annotated[bool, Field(strict=True)] = False
+
+    @field_validator("payout_ids")
+    @classmethod
+    def name_each_once(cls, payout_ids: tuple[UUID, ...] | None) -> tuple[UUID, ...] | None:
+        if payout_ids is not None and len(set(payout_ids)) != len(payout_ids):
+            raise ValueError("must name each payout once")
+        return payout_ids
+
+
+class DispatchedTransfer(ResponseShape):
+    payout_id: UUID
+    amount_minor: int
+    reference: str | None
+    status: str
+    transfer_code: str | None
+    failure: str | None
+
+
+class SkippedPayout(ResponseShape):
+    payout_id: UUID
+    reason: str
+
+
+class Dispatch(ResponseShape):
+    batch_id: UUID
+    dry_run: bool
+    submitted: int
+    total_minor: int
+    gateway_balance_minor: int
+    transfers: list[DispatchedTransfer]
+    skipped: list[SkippedPayout]
