@@ -12,6 +12,7 @@ from common.cursors import CursorSigner
 from common.database import Database
 from common.process import Loop, Runtime, Service
 from common.sealing import Sealer
+from common.tls import client_tls
 from notifications.clients.mail import Mail
 from notifications.clients.on_call import OnCall
 from notifications.clients.sms import Sms
@@ -43,7 +44,7 @@ class Dependencies:
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
     """The carriers, the words and the keys, on what every process has open."""
-    async with httpx.AsyncClient(timeout=PROVIDER_SECONDS_MAX) as http:
+    async with httpx.AsyncClient(timeout=PROVIDER_SECONDS_MAX, verify=client_tls()) as http:
         carriers: dict[str, Carrier] = {
             "sms": Sms(http, settings.sms_api_url, settings.sms_api_key, settings.sms_sender),
             "email": Mail(settings.smtp_url, settings.mail_from),

@@ -1,4 +1,4 @@
-"""Request and response shapes (contract sections 12 and 15.8)."""
+"""Shapes of deliveries and their attempts (contract sections 12 and 15.8)."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -31,17 +31,6 @@ class DeliveryAnswer(ResponseShape):
     provider_message_id: str | None = None
 
 
-class NotificationShape(ResponseShape):
-    """A notification as the app shows it."""
-
-    id: UUID
-    template: str
-    title: str
-    body: str
-    created_at: str
-    read_at: str | None
-
-
 class DeliveryLogShape(ResponseShape):
     """One attempt to deliver; the recipient is masked, and the message itself is not kept."""
 
@@ -56,20 +45,3 @@ class DeliveryLogShape(ResponseShape):
     provider_message_id: str | None
     error: str | None
     attempted_at: str
-
-
-class AlertShape(ResponseShape):
-    """What somebody on call must look at."""
-
-    id: UUID
-    severity: Literal["SEV-1", "SEV-2", "SEV-3"]
-    title: str
-    detail: str
-    subject: str | None
-    runbook: str
-    source: str
-    repetitions: int
-    raised_at: str
-    last_raised_at: str
-    paged_at: str | None
-    closed_at: str | None

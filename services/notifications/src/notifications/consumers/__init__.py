@@ -1,0 +1,76 @@
+"""What this service hears, and the work it leaves for itself: event → one use case. One module for each source."""
+
+from typing import Any, Final
+
+from common.messages import Subscription
+from contracts.identity import (
+    OneTimeCodeIssued,
+    ProfileChanged,
+    UserErased,
+    UserProvisioned,
+    VendorApplicationDecided,
+    VendorApproved,
+    VendorChanged,
+    VendorReinstated,
+    VendorSuspended,
+)
+from contracts.operations import AlertRaised
+from contracts.orders import (
+    DeliveryPinIssued,
+    OrderDelivered,
+    OrderDispatched,
+    OrderPlaced,
+    ReturnDecided,
+    ReturnRequested,
+)
+from contracts.payments import EscrowHeld
+from contracts.payouts import BankDetailsChanged, PayoutDelayed, PayoutProcessed
+from notifications.consumers.identity import (
+    on_one_time_code_issued,
+    on_profile_changed,
+    on_user_erased,
+    on_user_provisioned,
+    on_vendor_application_decided,
+    on_vendor_approved,
+    on_vendor_changed,
+    on_vendor_reinstated,
+    on_vendor_suspended,
+)
+from notifications.consumers.operations import on_alert_raised
+from notifications.consumers.orders import (
+    on_delivery_pin_issued,
+    on_order_delivered,
+    on_order_dispatched,
+    on_order_placed,
+    on_return_decided,
+    on_return_requested,
+)
+from notifications.consumers.payments import alert_vendor_on_escrow_held, on_escrow_held
+from notifications.consumers.payouts import on_bank_details_changed, on_payout_delayed, on_payout_processed
+from notifications.consumers.work import WORK, Errand
+
+__all__ = ["SUBSCRIPTIONS", "WORK", "Errand"]
+
+SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
+    Subscription(UserProvisioned, on_user_provisioned),
+    Subscription(ProfileChanged, on_profile_changed),
+    Subscription(UserErased, on_user_erased),
+    Subscription(VendorApproved, on_vendor_approved),
+    Subscription(VendorChanged, on_vendor_changed),
+    Subscription(VendorApplicationDecided, on_vendor_application_decided),
+    Subscription(VendorSuspended, on_vendor_suspended),
+    Subscription(VendorReinstated, on_vendor_reinstated),
+    Subscription(OneTimeCodeIssued, on_one_time_code_issued),
+    Subscription(OrderPlaced, on_order_placed),
+    Subscription(DeliveryPinIssued, on_delivery_pin_issued),
+    Subscription(OrderDispatched, on_order_dispatched),
+    Subscription(OrderDelivered, on_order_delivered),
+    Subscription(ReturnRequested, on_return_requested),
+    Subscription(ReturnDecided, on_return_decided),
+    Subscription(EscrowHeld, on_escrow_held),
+    Subscription(EscrowHeld, alert_vendor_on_escrow_held),
+    Subscription(PayoutProcessed, on_payout_processed),
+    Subscription(PayoutDelayed, on_payout_delayed),
+    Subscription(BankDetailsChanged, on_bank_details_changed),
+    Subscription(AlertRaised, on_alert_raised),
+]

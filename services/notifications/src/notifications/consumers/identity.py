@@ -1,0 +1,114 @@
+"""What is heard from identity: who people and vendors are, and their one-time codes."""
+
+from typing import TYPE_CHECKING
+
+from common import telemetry
+from common.database import UnitOfWork
+from common.messages import PermanentFault, Received
+from common.sealing import SealBroken
+from contracts.identity import (
+    OneTimeCodeIssued,
+    ProfileChanged,
+    UserErased,
+    UserProvisioned,
+    VendorApplicationDecided,
+    VendorApproved,
+    VendorChanged,
+    VendorReinstated,
+    VendorSuspended,
+)
+from notifications import store
+from notifications.consumers.telling import mail
+from notifications.domain.deliveries import Contact, Sealed, Wanted, masked
+from notifications.templates.words import GREETED
+from notifications.use_cases.deliver_notification import deliver_notification
+
+if TYPE_CHECKING:
+    from notifications.app import Dependencies
+
+
+async def on_user_provisioned(
+    event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    await _keep_contact(event, received, uow)
+
+
+async def on_profile_changed(
+    event: ProfileChanged, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    await _keep_contact(event, received, uow)
+
+
+async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: "Dependencies") -> None:
+    """How the person was reached is forgotten, here and in every message; late news of before brings none of it back."""
+    if not await store.forget_contact(uow, event.user_id, received.sequence, named_in=GREETED):
+        telemetry.STALE_NEWS.labels(received.type).inc()
+
+
+async def on_vendor_approved(
+    event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    await _keep_vendor(event, received, uow)
+
+
+async def on_vendor_changed(
+    event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    await _keep_vendor(event, received, uow)
+
+
+async def _keep_contact(event: UserProvisioned | ProfileChanged, received: Received, uow: UnitOfWork) -> None:
+    contact = Contact(event.user_id, event.email, event.phone, event.full_name)
+    if not await store.save_contact(uow, contact, received.sequence):
+        telemetry.STALE_NEWS.labels(received.type).inc()
+
+
+async def _keep_vendor(
+    event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated, received: Received, uow: UnitOfWork
+) -> None:
+    news = await store.save_vendor(uow, event.vendor_id, event.owner_user_id, event.business_name, received.sequence)
+    if not news:
+        telemetry.STALE_NEWS.labels(received.type).inc()
+
+
+async def on_vendor_application_decided(
+    event: VendorApplicationDecided, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    parameters = {"outcome": event.outcome} | ({"reason": event.reason} if event.reason else {})
+    await mail(uow, dependencies, event.user_id, "vendor_application_decided", parameters, event.application_id)
+
+
+async def on_vendor_suspended(
+    event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """A vendor may be suspended more than once: each time is told."""
+    await _keep_vendor(event, received, uow)
+    parameters = {"businessName": event.business_name, "reason": event.reason}
+    await mail(uow, dependencies, event.owner_user_id, "vendor_suspended", parameters, received.event_id)
+
+
+async def on_vendor_reinstated(
+    event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    await _keep_vendor(event, received, uow)
+    parameters = {"businessName": event.business_name}
+    await mail(uow, dependencies, event.owner_user_id, "vendor_reinstated", parameters, received.event_id)
+
+
+async def on_one_time_code_issued(
+    event: OneTimeCodeIssued, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """Address and code stay sealed; the address is opened for a moment to be kept masked."""
+    context = str(event.code_id)
+    try:
+        shown = masked(dependencies.post.sealer.unseal(event.address_sealed, context))
+    except SealBroken:
+        raise PermanentFault("the sealed address does not open") from None
+    wanted = Wanted(
+        notification_id=event.code_id,
+        channel=event.channel,
+        template="one_time_code",
+        parameters={"purpose": event.purpose},
+        sealed={"address": Sealed(event.address_sealed, context), "code": Sealed(event.code_sealed, context)},
+    )
+    await deliver_notification(uow, wanted, dependencies.desk(), recipient=shown)

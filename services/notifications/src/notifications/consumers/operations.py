@@ -1,0 +1,30 @@
+"""What every service raises for somebody on call."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from common.database import UnitOfWork
+from common.messages import Received
+from contracts.operations import AlertRaised
+from notifications.domain.alerts import Alert
+from notifications.use_cases.record_alert import record_alert
+
+if TYPE_CHECKING:
+    from notifications.app import Dependencies
+
+
+async def on_alert_raised(
+    event: AlertRaised, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    alert = Alert(
+        alert_id=str(event.alert_id),
+        severity=event.severity,
+        title=event.title,
+        detail=event.detail,
+        runbook=event.runbook,
+        dedup_key=event.dedup_key,
+        about=event.about,
+        source=received.source.rpartition("/")[2],
+        raised_at=received.time,
+    )
+    await record_alert(uow, alert, datetime.fromisoformat(received.time), dependencies.clock.now())

@@ -1,0 +1,90 @@
+"""What is heard from orders."""
+
+from typing import TYPE_CHECKING, Any
+
+from common.database import UnitOfWork
+from common.messages import Received
+from contracts.orders import (
+    DeliveryPinIssued,
+    OrderDelivered,
+    OrderDispatched,
+    OrderPlaced,
+    ReturnDecided,
+    ReturnRequested,
+)
+from notifications import queries, store
+from notifications.consumers.telling import mail, mail_vendor, vendor_of
+from notifications.domain.deliveries import Sealed, Wanted, notification_id_of, pin_channel
+from notifications.domain.errors import ContactUnknown
+from notifications.use_cases.deliver_notification import deliver_notification
+
+if TYPE_CHECKING:
+    from notifications.app import Dependencies
+
+
+async def on_order_placed(
+    event: OrderPlaced, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """Keeps what the confirmation will tell; nobody is told before the order is paid."""
+    items = [
+        {"name": item.name, "quantity": item.quantity, "lineTotalMinor": item.line_total_minor} for item in event.items
+    ]
+    await store.save_order_summary(
+        uow, event.order_id, event.vendor_id, event.total_minor, event.delivery_fee_minor, items
+    )
+
+
+async def on_delivery_pin_issued(
+    event: DeliveryPinIssued, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """The PIN stays sealed until the moment of sending. Each issue is a message of its own."""
+    contact = await queries.find_contact(uow, event.buyer_id)
+    if contact is None:
+        raise ContactUnknown
+    if contact.is_erased:
+        return
+    channel, template = pin_channel(contact)
+    secrets = {"pin": Sealed(event.pin_sealed, str(event.order_id))} if channel == "sms" else {}
+    wanted = Wanted(
+        notification_id=notification_id_of("delivery_pin", event.order_id, event.issue),
+        user_id=event.buyer_id,
+        channel=channel,
+        template=template,
+        parameters={"orderId": str(event.order_id)},
+        sealed=secrets,
+    )
+    await deliver_notification(uow, wanted, dependencies.desk())
+
+
+async def on_order_dispatched(
+    event: OrderDispatched, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    vendor = await vendor_of(uow, event.vendor_id)
+    parameters = {"orderId": str(event.order_id), "businessName": vendor["business_name"]}
+    await mail(uow, dependencies, event.buyer_id, "order_dispatched", parameters, event.order_id)
+
+
+async def on_order_delivered(
+    event: OrderDelivered, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    vendor = await vendor_of(uow, event.vendor_id)
+    parameters = {"orderId": str(event.order_id), "businessName": vendor["business_name"]}
+    await mail(uow, dependencies, event.buyer_id, "order_delivered", parameters, event.order_id)
+
+
+async def on_return_requested(
+    event: ReturnRequested, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """The vendor has something to decide."""
+    parameters = {"orderId": str(event.order_id)}
+    about = event.return_request_id
+    await mail_vendor(uow, dependencies, event.vendor_id, "return_requested", parameters, about)
+
+
+async def on_return_decided(
+    event: ReturnDecided, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    decided: dict[str, Any] = {"outcome": event.outcome, "refundMinor": event.refund_minor}
+    parameters = {name: value for name, value in decided.items() if value is not None}
+    parameters["orderId"] = str(event.order_id)
+    await mail(uow, dependencies, event.buyer_id, "return_request_update", parameters, event.return_request_id)

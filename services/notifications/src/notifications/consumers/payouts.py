@@ -1,0 +1,34 @@
+"""What is heard from payouts."""
+
+from typing import TYPE_CHECKING
+
+from common.database import UnitOfWork
+from common.messages import Received
+from contracts.payouts import BankDetailsChanged, PayoutDelayed, PayoutProcessed
+from notifications.consumers.telling import mail_vendor
+
+if TYPE_CHECKING:
+    from notifications.app import Dependencies
+
+
+async def on_payout_processed(
+    event: PayoutProcessed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
+    await mail_vendor(uow, dependencies, event.vendor_id, "payout_processed", parameters, event.payout_id)
+
+
+async def on_payout_delayed(
+    event: PayoutDelayed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """A payout may be delayed more than once: each time is told."""
+    parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor, "cause": event.cause}
+    await mail_vendor(uow, dependencies, event.vendor_id, "payout_delayed", parameters, received.event_id)
+
+
+async def on_bank_details_changed(
+    event: BankDetailsChanged, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    await mail_vendor(
+        uow, dependencies, event.vendor_id, "bank_details_changed", {"last4": event.last4}, received.event_id
+    )

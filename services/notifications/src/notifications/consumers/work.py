@@ -1,0 +1,47 @@
+"""The work that this service leaves for itself."""
+
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+import msgspec
+
+from common.database import UnitOfWork
+from common.logging import get_logger
+from common.messages import Received, WorkItem
+from notifications import store
+from notifications.use_cases.give_up_delivery import give_up_delivery
+from notifications.use_cases.page_on_call import page_on_call
+from notifications.use_cases.send_delivery import send_delivery
+
+if TYPE_CHECKING:
+    from notifications.app import Dependencies
+
+
+log: Final = get_logger(__name__)
+
+
+class Errand(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One piece of work: a message to send, or an alert to page."""
+
+    delivery_id: UUID | None = None
+    alert_id: UUID | None = None
+
+
+async def run_errand(errand: Errand, received: Received, dependencies: "Dependencies") -> None:
+    """Sends or pages; what the provider does not take climbs the retry ladder."""
+    if errand.delivery_id is not None:
+        await send_delivery(errand.delivery_id, dependencies.post)
+    if errand.alert_id is not None:
+        await page_on_call(errand.alert_id, dependencies.database, dependencies.on_call, dependencies.clock)
+
+
+async def give_up_errand(errand: Errand, received: Received, uow: UnitOfWork, error: str) -> None:
+    """The end of the ladder. A page that nobody took is written down and logged: an alert about it would go the same way."""
+    if errand.delivery_id is not None:
+        await give_up_delivery(uow, errand.delivery_id, error)
+    if errand.alert_id is not None:
+        log.error("nobody on call could be reached", alert_id=str(errand.alert_id), error=error)
+        await store.save_page_failed(uow, errand.alert_id, error)
+
+
+WORK: Final[list[WorkItem[Any]]] = [WorkItem(store.DELIVERIES_QUEUE, Errand, run_errand, give_up_errand)]

@@ -1,0 +1,20 @@
+"""The reads of this service: SQL to rows, and to the public shapes. One module for each noun."""
+
+from notifications.queries.alerts import ALERT_SORTS, find_alert, page_of_alerts
+from notifications.queries.contacts import find_contact, find_order_summary, find_vendor
+from notifications.queries.deliveries import LOG_SORTS, find_delivery, page_of_delivery_logs
+from notifications.queries.feed import feed_shape, list_feed
+
+__all__ = [
+    "ALERT_SORTS",
+    "LOG_SORTS",
+    "feed_shape",
+    "find_alert",
+    "find_contact",
+    "find_delivery",
+    "find_order_summary",
+    "find_vendor",
+    "list_feed",
+    "page_of_alerts",
+    "page_of_delivery_logs",
+]

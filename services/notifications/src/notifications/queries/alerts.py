@@ -1,0 +1,63 @@
+"""The alerts, for the pager and for staff."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from common.clock import iso, iso_or_none
+from common.database import UnitOfWork
+from common.http import OffsetPage
+from notifications.domain.alerts import Alert
+from notifications.queries.ordering import ordered
+
+_ALERT: Final = """
+SELECT id, severity, title, detail, subject, runbook, dedup_key, source, last_raised_at FROM alerts WHERE id = $1
+"""
+_ALERT_COUNT: Final = "SELECT count(*) FROM alerts"
+_ALERT_PAGE: Final = """
+SELECT id, severity, title, detail, subject, runbook, source, repetitions, raised_at, last_raised_at, paged_at, closed_at
+FROM alerts
+"""
+# Allow-lists: the public word of a sort, and the columns that it means (contract section 15.7).
+ALERT_SORTS: Final = {"created_at": "raised_at", "severity": "severity"}
+
+
+async def find_alert(uow: UnitOfWork, alert_id: UUID) -> Alert | None:
+    """An alert as it is paged."""
+    row = await uow.fetch_row(_ALERT, alert_id)
+    if row is None:
+        return None
+    return Alert(
+        alert_id=str(row["id"]),
+        severity=row["severity"],
+        title=row["title"],
+        detail=row["detail"],
+        runbook=row["runbook"],
+        dedup_key=row["dedup_key"],
+        about=row["subject"],
+        source=row["source"],
+        raised_at=iso(row["last_raised_at"]),
+    )
+
+
+async def page_of_alerts(uow: UnitOfWork, page: OffsetPage) -> tuple[list[dict[str, Any]], int]:
+    """One page of the alerts, and how many there are."""
+    total: int = await uow.fetch_value(_ALERT_COUNT)
+    rows = await uow.fetch(_ALERT_PAGE + ordered(ALERT_SORTS[page.sort], page, 1), page.limit, page.offset)
+    return [_alert_shape(row) for row in rows], total
+
+
+def _alert_shape(row: Any) -> dict[str, Any]:
+    return {
+        "id": str(row["id"]),
+        "severity": row["severity"],
+        "title": row["title"],
+        "detail": row["detail"],
+        "subject": row["subject"],
+        "runbook": row["runbook"],
+        "source": row["source"],
+        "repetitions": row["repetitions"],
+        "raisedAt": iso(row["raised_at"]),
+        "lastRaisedAt": iso(row["last_raised_at"]),
+        "pagedAt": iso_or_none(row["paged_at"]),
+        "closedAt": iso_or_none(row["closed_at"]),
+    }

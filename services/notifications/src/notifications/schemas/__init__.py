@@ -1,0 +1,14 @@
+"""Request and response shapes (contract sections 12 and 15.8), one module for each noun."""
+
+from notifications.schemas.alerts import AlertShape
+from notifications.schemas.deliveries import Channel, DeliverNotificationRequest, DeliveryAnswer, DeliveryLogShape
+from notifications.schemas.feed import NotificationShape
+
+__all__ = [
+    "AlertShape",
+    "Channel",
+    "DeliverNotificationRequest",
+    "DeliveryAnswer",
+    "DeliveryLogShape",
+    "NotificationShape",
+]

@@ -1,0 +1,23 @@
+"""Shapes of the alerts (contract section 15.8)."""
+
+from typing import Literal
+from uuid import UUID
+
+from common.schemas import ResponseShape
+
+
+class AlertShape(ResponseShape):
+    """What somebody on call must look at."""
+
+    id: UUID
+    severity: Literal["SEV-1", "SEV-2", "SEV-3"]
+    title: str
+    detail: str
+    subject: str | None
+    runbook: str
+    source: str
+    repetitions: int
+    raised_at: str
+    last_raised_at: str
+    paged_at: str | None
+    closed_at: str | None

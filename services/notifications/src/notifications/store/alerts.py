@@ -1,0 +1,66 @@
+"""The alerts: SQL by name, without decisions."""
+
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from notifications.domain.alerts import Alert
+from notifications.store.queue import DELIVERIES_QUEUE
+
+_LOCK_OPEN_ALERT: Final = """
+SELECT id, severity, paged_at FROM alerts WHERE dedup_key = $1 AND closed_at IS NULL FOR UPDATE
+"""
+_RECORD_ALERT: Final = """
+INSERT INTO alerts (id, severity, title, detail, subject, runbook, dedup_key, source, raised_at, last_raised_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+ON CONFLICT (dedup_key) WHERE closed_at IS NULL DO NOTHING
+"""
+_REPEAT_ALERT: Final = """
+UPDATE alerts
+SET repetitions = repetitions + 1, severity = least(severity, $2), detail = $3, last_raised_at = greatest(last_raised_at, $4)
+WHERE id = $1
+"""
+_MARK_PAGED: Final = "UPDATE alerts SET paged_at = $2, page_error = NULL WHERE id = $1"
+_MARK_PAGE_FAILED: Final = "UPDATE alerts SET page_error = $2 WHERE id = $1"
+
+
+def leave_page(uow: UnitOfWork, alert_id: UUID) -> None:
+    """Leaves the paging of an alert to the worker."""
+    uow.leave_work(DELIVERIES_QUEUE, alert_id, {"alertId": str(alert_id)})
+
+
+async def lock_open_alert(uow: UnitOfWork, dedup_key: str) -> Any:
+    """The open alert of that key, locked; None when there is none."""
+    return await uow.fetch_row(_LOCK_OPEN_ALERT, dedup_key)
+
+
+async def record_alert_once(uow: UnitOfWork, alert: Alert, raised_at: datetime) -> bool:
+    """Whether the alert is new: no open one has its key. Two at once: the second waits for the first to commit or fail."""
+    return bool(
+        await uow.execute(
+            _RECORD_ALERT,
+            UUID(alert.alert_id),
+            alert.severity,
+            alert.title,
+            alert.detail,
+            alert.about,
+            alert.runbook,
+            alert.dedup_key,
+            alert.source,
+            raised_at,
+        )
+    )
+
+
+async def save_repetition(uow: UnitOfWork, alert_id: UUID, alert: Alert, raised_at: datetime) -> None:
+    """Counts a repetition; the worst severity (the smallest number) stays."""
+    await uow.execute(_REPEAT_ALERT, alert_id, alert.severity, alert.detail, raised_at)
+
+
+async def save_paged(uow: UnitOfWork, alert_id: UUID, now: datetime) -> None:
+    await uow.execute(_MARK_PAGED, alert_id, now)
+
+
+async def save_page_failed(uow: UnitOfWork, alert_id: UUID, error: str) -> None:
+    await uow.execute(_MARK_PAGE_FAILED, alert_id, error)

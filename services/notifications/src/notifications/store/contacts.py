@@ -1,0 +1,67 @@
+"""What is known of people, vendors and orders: SQL by name, without decisions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from notifications.domain.deliveries import Contact
+
+_SAVE_CONTACT: Final = """
+INSERT INTO contacts AS c (user_id, email, phone, full_name, sequence) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (user_id) DO UPDATE
+SET email = excluded.email, phone = excluded.phone, full_name = excluded.full_name, sequence = excluded.sequence
+WHERE c.sequence < excluded.sequence
+"""
+# What was on its way is not sent any more; a recipient stays unlike every other of its notification and channel.
+_FORGET_RECIPIENT: Final = """
+UPDATE notification_deliveries d
+SET recipient = 'erased:' || d.id, payload = d.payload - $2, sealed = '{}', claim_id = NULL, claimed_at = NULL,
+    status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
+FROM notifications n WHERE n.id = d.notification_id AND n.user_id = $1
+"""
+_SAVE_VENDOR: Final = """
+INSERT INTO vendors AS v (vendor_id, owner_user_id, business_name, sequence) VALUES ($1, $2, $3, $4)
+ON CONFLICT (vendor_id) DO UPDATE
+SET owner_user_id = excluded.owner_user_id, business_name = excluded.business_name, sequence = excluded.sequence
+WHERE v.sequence < excluded.sequence
+"""
+_SAVE_ORDER: Final = """
+INSERT INTO order_summaries (order_id, vendor_id, total_minor, delivery_fee_minor, items) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (order_id) DO NOTHING
+"""
+
+
+async def save_contact(uow: UnitOfWork, contact: Contact, sequence: int) -> bool:
+    """Keeps the newest of what identity said; whether this was news."""
+    return bool(
+        await uow.execute(_SAVE_CONTACT, contact.user_id, contact.email, contact.phone, contact.full_name, sequence)
+    )
+
+
+async def forget_contact(uow: UnitOfWork, user_id: UUID, sequence: int, *, named_in: str) -> bool:
+    """Leaves an empty contact, which older news cannot fill again; whether this was news.
+
+    `named_in` is the parameter by which messages greet.
+    """
+    if not await save_contact(uow, Contact(user_id, "", None, None), sequence):
+        return False
+    await uow.execute(_FORGET_RECIPIENT, user_id, named_in)
+    return True
+
+
+async def save_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, business_name: str, sequence: int) -> bool:
+    """Keeps the newest of what identity said; whether this was news."""
+    return bool(await uow.execute(_SAVE_VENDOR, vendor_id, owner_user_id, business_name, sequence))
+
+
+async def save_order_summary(
+    uow: UnitOfWork,
+    order_id: UUID,
+    vendor_id: UUID,
+    total_minor: int,
+    delivery_fee_minor: int,
+    items: Sequence[Mapping[str, Any]],
+) -> None:
+    """Keeps what a confirmation tells of an order. It never changes: prices are frozen at checkout."""
+    await uow.execute(_SAVE_ORDER, order_id, vendor_id, total_minor, delivery_fee_minor, list(items))

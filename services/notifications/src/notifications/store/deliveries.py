@@ -1,0 +1,141 @@
+"""The deliveries and their attempts: SQL by name, without decisions."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.ids import new_id
+from notifications.domain.deliveries import Sealed, Wanted, masked
+from notifications.store.queue import DELIVERIES_QUEUE
+
+_RECORD_DELIVERY: Final = """
+INSERT INTO notification_deliveries
+    (id, notification_id, channel, recipient, template, payload, sealed, status, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, 'queued', $8)
+ON CONFLICT (notification_id, channel, recipient) DO NOTHING
+RETURNING id
+"""
+_LOCK_DELIVERY: Final = """
+SELECT d.id, d.notification_id, n.user_id, d.channel, d.recipient, d.template, d.payload, d.sealed, d.status, d.attempts,
+       d.claim_id, d.claimed_at
+FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id
+WHERE d.id = $1 FOR UPDATE OF d
+"""
+_CLAIM: Final = """
+UPDATE notification_deliveries SET claim_id = $2, claimed_at = $3, attempts = attempts + 1 WHERE id = $1
+"""
+_LOG_ATTEMPT: Final = """
+INSERT INTO notification_delivery_logs
+    (id, delivery_id, notification_id, user_id, channel, template, recipient, status, provider, attempted_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, 'sending', $8, $9)
+"""
+_LOG_OUTCOME: Final = """
+UPDATE notification_delivery_logs SET status = $2, provider_message_id = $3, error = $4 WHERE id = $1
+"""
+_LOG_UNKNOWN: Final = """
+UPDATE notification_delivery_logs SET status = 'unknown', error = 'the worker ended before it could record the outcome'
+WHERE id = $1 AND status = 'sending'
+"""
+_MARK_SENT: Final = """
+UPDATE notification_deliveries
+SET status = 'sent', provider_message_id = $2, claim_id = NULL, claimed_at = NULL
+WHERE id = $1 AND status = 'queued'
+"""
+_RELEASE_CLAIM: Final = """
+UPDATE notification_deliveries SET claim_id = NULL, claimed_at = NULL WHERE id = $1 AND claim_id = $2
+"""
+_MARK_FAILED: Final = """
+UPDATE notification_deliveries SET status = 'failed', claim_id = NULL, claimed_at = NULL
+WHERE id = $1 AND status = 'queued'
+"""
+_TAKE_ABANDONED: Final = """
+SELECT id, claim_id FROM notification_deliveries
+WHERE claimed_at < $1 AND status = 'queued'
+ORDER BY claimed_at LIMIT $2
+FOR UPDATE SKIP LOCKED
+"""
+
+
+async def record_delivery_once(
+    uow: UnitOfWork, wanted: Wanted, recipient: str, payload: Mapping[str, object], now: datetime
+) -> UUID | None:
+    """The id of the new delivery; None when this recipient has it already."""
+    sealed = {name: {"text": one.text, "context": one.context} for name, one in wanted.sealed.items()}
+    delivery_id: UUID | None = await uow.fetch_value(
+        _RECORD_DELIVERY,
+        new_id(),
+        wanted.notification_id,
+        wanted.channel,
+        recipient,
+        wanted.template,
+        dict(payload),
+        sealed,
+        now,
+    )
+    return delivery_id
+
+
+def leave_delivery(uow: UnitOfWork, delivery_id: UUID) -> None:
+    """Leaves the sending to the worker; it begins when this transaction has committed."""
+    uow.leave_work(DELIVERIES_QUEUE, delivery_id, {"deliveryId": str(delivery_id)})
+
+
+async def lock_delivery(uow: UnitOfWork, delivery_id: UUID) -> Any:
+    """The delivery's row with its user, locked; None when there is none."""
+    return await uow.fetch_row(_LOCK_DELIVERY, delivery_id)
+
+
+async def claim_delivery(uow: UnitOfWork, row: Any, provider: str, now: datetime) -> UUID:
+    """Writes the attempt down before the provider is called; the claim's id is the log row's."""
+    claim_id = new_id()
+    if row["claim_id"] is not None:
+        await uow.execute(_LOG_UNKNOWN, row["claim_id"])
+    await uow.execute(_CLAIM, row["id"], claim_id, now)
+    await uow.execute(
+        _LOG_ATTEMPT,
+        claim_id,
+        row["id"],
+        row["notification_id"],
+        row["user_id"],
+        row["channel"],
+        row["template"],
+        masked(row["recipient"]),
+        provider,
+        now,
+    )
+    return claim_id
+
+
+async def save_sent(uow: UnitOfWork, delivery_id: UUID, claim_id: UUID, provider_message_id: str) -> bool:
+    """Records that the provider took the message; whether that was news."""
+    await uow.execute(_LOG_OUTCOME, claim_id, "sent", provider_message_id, None)
+    return bool(await uow.execute(_MARK_SENT, delivery_id, provider_message_id))
+
+
+async def save_failed_attempt(uow: UnitOfWork, delivery_id: UUID, claim_id: UUID, error: str) -> None:
+    """Records that one attempt failed, and gives the claim back."""
+    await uow.execute(_LOG_OUTCOME, claim_id, "failed", None, error)
+    await uow.execute(_RELEASE_CLAIM, delivery_id, claim_id)
+
+
+async def save_given_up(uow: UnitOfWork, row: Any) -> bool:
+    """Records that nobody will try again; whether that was news."""
+    if row["claim_id"] is not None:
+        await uow.execute(_LOG_UNKNOWN, row["claim_id"])
+    return bool(await uow.execute(_MARK_FAILED, row["id"]))
+
+
+async def release_abandoned_claims(uow: UnitOfWork, claimed_before: datetime, rows_max: int) -> list[UUID]:
+    """Gives back the claims of workers that died with a message in hand; the ids of those deliveries."""
+    rows = await uow.fetch(_TAKE_ABANDONED, claimed_before, rows_max)
+    for row in rows:
+        await uow.execute(_LOG_UNKNOWN, row["claim_id"])
+        await uow.execute(_RELEASE_CLAIM, row["id"], row["claim_id"])
+    return [row["id"] for row in rows]
+
+
+def sealed_of(row: Any) -> dict[str, Sealed]:
+    """The secrets of a delivery's row, still sealed."""
+    return {name: Sealed(one["text"], one["context"]) for name, one in row["sealed"].items()}
