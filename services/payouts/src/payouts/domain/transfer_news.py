@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID
 
+from payouts.domain.severity import Cause, cause_of
+
 HeardFrom = Literal["webhook", "call", "query"]
 Verdict = Literal["advanced", "confirmed", "late_success", "repeated", "stale", "contradiction"]
 
@@ -80,3 +82,52 @@ def judge(transfer: TransferInHand, news: News) -> Verdict:
 
 def takes_effect(verdict: Verdict) -> bool:
     return verdict in ("advanced", "confirmed", "late_success")
+
+
+@dataclass(frozen=True, slots=True)
+class Consequences:
+    """All that follows from one piece of news; whoever records it carries out each of these in one transaction."""
+
+    verdict: Verdict
+    # The news' status becomes the transfer's own, as the row shows it.
+    names_the_state: bool = False
+    # The first that is heard of the gateway having the order.
+    is_submitted: bool = False
+    # The money has left for good: the payout is processed, unless it was before.
+    completes: bool = False
+    closes_the_exception: bool = False
+    opens: Cause | None = None
+    detail: str = ""
+    asks_the_gateway: bool = False
+
+
+def consequences_of(transfer: TransferInHand, news: News) -> Consequences:
+    """What the news does to the transfer and its payout. A failure or reversal moves neither: an operator decides."""
+    verdict = judge(transfer, news)
+    effective = takes_effect(verdict)
+    if verdict == "contradiction":
+        # Never dropped: people hear of it, and the gateway is asked, unless this was its answer.
+        detail = (
+            f"The gateway reports {news.status} over {news.amount_minor} {news.currency} kobo; the books have "
+            f"{transfer.standing or transfer.status} over {transfer.amount_minor} {transfer.currency}."
+        )
+        return Consequences(verdict, opens="unclassified", detail=detail, asks_the_gateway=news.heard_from != "query")
+    if effective and news.status == "success":
+        is_submitted = transfer.status in OURS
+        # After a reversal the exception stays: the gateway said that the money came back, and somebody must look.
+        return Consequences(verdict, True, is_submitted, completes=True, closes_the_exception=verdict != "late_success")
+    names_the_state = _names_the_state(transfer, news, effective)
+    is_submitted = names_the_state and transfer.status in OURS and news.status in UNDER_WAY | {"success"}
+    if effective and RANKS[news.status] > 0:
+        detail = news.reason or f"The gateway reports the transfer as {news.status}."
+        return Consequences(
+            verdict, names_the_state, is_submitted, opens=cause_of(news.status, news.reason), detail=detail
+        )
+    return Consequences(verdict, names_the_state, is_submitted)
+
+
+def _names_the_state(transfer: TransferInHand, news: News, effective: bool) -> bool:
+    """Whether an answer to our own call or question becomes the row's state. A webhook's failure never does."""
+    if news.heard_from == "webhook":
+        return False
+    return transfer.status in OURS or (effective and transfer.status in UNDER_WAY)

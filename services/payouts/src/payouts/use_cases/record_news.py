@@ -9,8 +9,7 @@ from common.telemetry import STALE_NEWS
 from contracts.payouts import ExceptionClosed, PayoutProcessed, PayoutSubmitted
 from payouts import store
 from payouts.domain import accounts
-from payouts.domain.severity import cause_of
-from payouts.domain.transfer_news import OURS, RANKS, UNDER_WAY, News, TransferInHand, Verdict, judge, takes_effect
+from payouts.domain.transfer_news import Consequences, News, TransferInHand, Verdict, consequences_of
 from payouts.use_cases.open_exception import open_exception
 
 
@@ -19,39 +18,29 @@ async def record_news(uow: UnitOfWork, transfer: TransferInHand, news: News, now
 
     A failure or reversal opens an exception and moves neither money nor state: an operator decides.
     """
-    verdict = judge(transfer, news)
-    await store.record_observation(uow, transfer.id, news, verdict, now)
-    succeeded = takes_effect(verdict) and news.status == "success"
-    if succeeded or _names_the_state(transfer, news, verdict):
+    follows = consequences_of(transfer, news)
+    await store.record_observation(uow, transfer.id, news, follows.verdict, now)
+    if follows.names_the_state:
         await store.save_transfer_status(uow, transfer, news, now)
-        if transfer.status in OURS and news.status in UNDER_WAY | {"success"}:
-            uow.publish(_about_payout(PayoutSubmitted, transfer))
-    if succeeded:
-        await _complete_payout(uow, transfer, verdict, now)
-    elif takes_effect(verdict) and RANKS[news.status] > 0:
-        detail = news.reason or f"The gateway reports the transfer as {news.status}."
-        await open_exception(uow, transfer, cause_of(news.status, news.reason), detail, now)
-    elif verdict == "contradiction":
-        await _look_into(uow, transfer, news, now)
-    elif verdict == "stale":
+    if follows.is_submitted:
+        uow.publish(_about_payout(PayoutSubmitted, transfer))
+    if follows.completes:
+        await _complete_payout(uow, transfer, follows, now)
+    if follows.opens is not None:
+        await open_exception(uow, transfer, follows.opens, follows.detail, now)
+    if follows.asks_the_gateway:
+        uow.leave_work("payouts.transfers", transfer.reference, {"transferId": str(transfer.id)})
+    if follows.verdict == "stale":
         STALE_NEWS.labels(f"transfer.{news.status}").inc()
-    return verdict
+    return follows.verdict
 
 
-def _names_the_state(transfer: TransferInHand, news: News, verdict: Verdict) -> bool:
-    """Whether an answer to our own call or question becomes the row's state. A webhook's failure never does."""
-    if news.heard_from == "webhook" or verdict == "contradiction":
-        return False
-    return transfer.status in OURS or (takes_effect(verdict) and transfer.status in UNDER_WAY)
-
-
-async def _complete_payout(uow: UnitOfWork, transfer: TransferInHand, verdict: Verdict, now: datetime) -> None:
+async def _complete_payout(uow: UnitOfWork, transfer: TransferInHand, follows: Consequences, now: datetime) -> None:
     """The money has left: in transit becomes gateway cash, once."""
     if await store.mark_processed(uow, transfer.payout_id, now):
         await ledger.post(uow, accounts.payout_processed(transfer.payout_id, transfer.amount_minor))
         uow.publish(_about_payout(PayoutProcessed, transfer))
-    if verdict == "late_success":
-        # The reversal still stands: the gateway says that the money came back, and somebody must look.
+    if not follows.closes_the_exception:
         return
     closed = await store.close_exception(uow, transfer.payout_id, "The gateway confirmed the transfer.", now)
     if closed is not None:
@@ -65,17 +54,6 @@ async def _complete_payout(uow: UnitOfWork, transfer: TransferInHand, verdict: V
                 vendor_id=transfer.vendor_id,
             )
         )
-
-
-async def _look_into(uow: UnitOfWork, transfer: TransferInHand, news: News, now: datetime) -> None:
-    """A contradiction is never dropped: people hear of it, and the gateway is asked, unless this was its answer."""
-    detail = (
-        f"The gateway reports {news.status} over {news.amount_minor} {news.currency} kobo; the books have "
-        f"{transfer.standing or transfer.status} over {transfer.amount_minor} {transfer.currency}."
-    )
-    await open_exception(uow, transfer, "unclassified", detail, now)
-    if news.heard_from != "query":
-        uow.leave_work("payouts.transfers", transfer.reference, {"transferId": str(transfer.id)})
 
 
 def _about_payout(
