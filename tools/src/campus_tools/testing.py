@@ -39,6 +39,7 @@ import pytest_asyncio
 from campus_tools.provision import create_database, database_url, provision_roles
 from campus_tools.secrets import ROLE_PASSWORDS, password_variable
 from campus_tools.servers import Server, ServerPorts, Servers, find_servers
+from campus_tools.servers.memory import throwaway_root
 from campus_tools.services import Service, service_named
 
 Seen = TypeVar("Seen")
@@ -94,7 +95,9 @@ EmptyDatabaseFactory = Callable[[], Awaitable[DatabaseUrls]]
 @pytest.fixture(scope="session")
 def servers() -> Iterator[Servers]:
     """Where PostgreSQL, RabbitMQ and Redis come from in this session. None is started yet."""
-    with tempfile.TemporaryDirectory(prefix="campus-tests-", ignore_cleanup_errors=True) as directory:
+    with tempfile.TemporaryDirectory(
+        prefix="campus-tests-", dir=throwaway_root(), ignore_cleanup_errors=True
+    ) as directory:
         found = find_servers(Path(directory), ServerPorts.free(), redis=True, durable=False, say=_say)
         try:
             yield found

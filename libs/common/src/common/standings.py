@@ -11,6 +11,7 @@ from common import telemetry
 from common.issuers import Stranger
 from common.logging import get_logger
 from common.problems import Forbidden, Unauthorized, Unavailable
+from common.tls import client_tls
 
 log = get_logger(__name__)
 
@@ -71,7 +72,9 @@ class IdentityStandings:
 
     def __init__(self, identity_url: str) -> None:
         # Never through a proxy: it is one of ours.
-        self._client = httpx.AsyncClient(base_url=identity_url, timeout=LOOK_UP_SECONDS_MAX, trust_env=False)
+        self._client = httpx.AsyncClient(
+            base_url=identity_url, timeout=LOOK_UP_SECONDS_MAX, trust_env=False, verify=client_tls()
+        )
 
     async def find(self, token: str, stranger: Stranger) -> PersonOfOurs:
         headers = {"Authorization": f"Bearer {token}", **telemetry.trace_headers()}

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from common.clock import Clock
 from common.logging import get_logger
 from common.problems import Unavailable
+from common.tls import client_tls
 
 log = get_logger(__name__)
 
@@ -150,7 +151,7 @@ class KeySet:
         self._attempts += 1
         self._attempted_at = self._clock.now()
         try:
-            async with httpx.AsyncClient(timeout=3) as client:
+            async with httpx.AsyncClient(timeout=3, verify=client_tls()) as client:
                 answer = (await client.get(self._url)).raise_for_status()
             entries = answer.json()["keys"][:JWKS_KEYS_MAX]
             self._keys = {

@@ -10,6 +10,7 @@ from common.clock import Clock
 from common.cursors import CursorSigner
 from common.database import Database
 from common.process import Loop, Runtime, Service
+from common.tls import client_tls
 from payouts.clients.gateway import Gateway
 from payouts.consumers import SUBSCRIPTIONS, WORK
 from payouts.demo import load_demo_data
@@ -39,6 +40,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         base_url=settings.gateway_api_url.rstrip("/") + "/",
         headers={"Authorization": f"Bearer {settings.gateway_secret_key}"},
         timeout=settings.gateway_timeout_seconds,
+        verify=client_tls(),
     ) as client:
         yield Dependencies(
             settings,

@@ -18,13 +18,14 @@ import psutil
 from campus_tools.children import end_recorded_process, kill_child, record_process, spawn, stop_child, wait_until
 from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.install import install
+from campus_tools.servers.memory import MEMORY
 from campus_tools.servers.passwords import server_password
 
 MINIMUM_VERSION = 15
 START_SECONDS_MAX = 60.0
 """Crash recovery of a busy database is the slow case; an ordinary start takes half a second."""
 
-_DATA_ROOT = Path("/var/tmp")
+_DATA_ROOTS = (Path("/var/tmp"), MEMORY)
 _SETTINGS = """\
 # Written at each start.
 listen_addresses = '127.0.0.1'
@@ -220,7 +221,9 @@ def data_directory(home: Path, account: tuple[int, int] | None) -> Path:
     if remembered.exists():
         place = Path(remembered.read_text().strip())
     else:
-        place = _DATA_ROOT / f"campus-{secrets.token_hex(6)}"
+        kept, thrown_away = _DATA_ROOTS
+        root = thrown_away if home.is_relative_to(thrown_away) else kept
+        place = root / f"campus-{secrets.token_hex(6)}"
         remembered.write_text(f"{place}\n")
     place.mkdir(mode=0o711, exist_ok=True)
     (place / "belongs-to").write_text(f"{remembered.resolve()}\n")
@@ -232,7 +235,7 @@ def data_directory(home: Path, account: tuple[int, int] | None) -> Path:
 
 def sweep_orphaned_directories() -> None:
     """Remove data directories whose state directory no longer knows them and whose server is dead."""
-    for place in _DATA_ROOT.glob("campus-*"):
+    for place in (found for root in _DATA_ROOTS for found in root.glob("campus-*")):
         with contextlib.suppress(OSError):
             note = place / "belongs-to"
             if not note.exists() or place.stat().st_uid != os.geteuid():

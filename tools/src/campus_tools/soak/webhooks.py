@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 import asyncpg
 import msgspec
@@ -19,8 +18,9 @@ import msgspec
 from campus_tools.audit import findings_of
 from campus_tools.bench.figures import percentile
 from campus_tools.bench.open_loop import request_bytes, send_at_rate
-from campus_tools.journey import Marketplace, Person
+from campus_tools.journey import Marketplace
 from campus_tools.launcher.system import System
+from campus_tools.soak.shelves import put_on_shelves
 
 Made = TypeVar("Made")
 
@@ -33,8 +33,6 @@ EFFECTS_SECONDS_MAX: Final = 60.0
 AHEAD: Final = 20
 # Enough at once to keep two cores busy with making the orders.
 MAKERS: Final = 12
-# One shelf for all orders would make every checkout wait for the one before.
-PRODUCTS: Final = 12
 _KILL_WAIT_SECONDS: Final = 30.0
 
 Say = Callable[[str], None]
@@ -102,13 +100,13 @@ async def paid_charges(market: Marketplace, secret: str, count: int) -> list[dic
     """Orders of a demo buyer, paid at the sandbox without a word from it: the `data` of their `charge.success`."""
     vendor = await market.sign_in("vendor@unilag.edu.ng")
     buyer = await market.sign_in("buyer@unilag.edu.ng")
-    shelf = [await _product(market, vendor, number, count) for number in range(PRODUCTS)]
+    shelf = await put_on_shelves(market, vendor, count)
     rule = {"charge_webhook": {"drop": True}, "dispute_webhook": {"drop": True}}
     (await market.sandbox.put("/control/faults", json=rule)).raise_for_status()
     bearer = {"Authorization": f"Bearer {secret.split(',', 1)[0]}"}
 
     async def one(number: int) -> dict[str, Any]:
-        order = await market.checkout(buyer, shelf[number % PRODUCTS])
+        order = await market.checkout(buyer, shelf[number % len(shelf)])
         intent = await market.pay_intent(buyer, order["id"])
         await market.pay(intent)
         paid = await market.sandbox.get(f"/gateway/transaction/verify/{intent['reference']}", headers=bearer)
@@ -118,17 +116,6 @@ async def paid_charges(market: Marketplace, secret: str, count: int) -> list[dic
         return await _some_at_once(one, range(count))
     finally:
         await market.sandbox.put("/control/faults", json=dict.fromkeys(rule))
-
-
-async def _product(market: Marketplace, vendor: Person, number: int, stock: int) -> str:
-    body = {
-        "name": f"Soak {uuid4().hex[:8]} {number}",
-        "description": "For a soak test",
-        "category": "soak",
-        "priceMinor": 1_000 + number,
-        "stock": stock,
-    }
-    return str((await market.post("/api/products", body, vendor, key=uuid4()))["id"])
 
 
 def _charge(paid: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import httpx
 
 from common.problems import Unavailable
+from common.tls import client_tls
 
 # A person waits for the answer to an initialize; what takes longer is answered with "try again".
 CALL_SECONDS_MAX: Final = 8.0
@@ -58,6 +59,7 @@ class PaymentGateway:
             timeout=httpx.Timeout(seconds_max, connect=CONNECT_SECONDS_MAX),
             follow_redirects=False,
             trust_env=False,
+            verify=client_tls(),
         )
 
     async def close(self) -> None:
