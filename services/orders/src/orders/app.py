@@ -12,6 +12,7 @@ from common.cursors import CursorSigner
 from common.database import Database
 from common.process import Loop, Runtime, Service
 from common.sealing import Sealer
+from common.tls import client_tls
 from orders.clients.media import Bucket, Folder, MediaStore
 from orders.clients.pictures import Studio
 from orders.clients.s3_signature import Key
@@ -91,7 +92,7 @@ async def _media_store(settings: Settings, runtime: Runtime, stack: AsyncExitSta
     if not settings.media_s3_endpoint:
         return Folder(settings.media_folder)
     key = Key(settings.media_s3_access_key, settings.media_s3_secret_key, settings.media_s3_region)
-    http = await stack.enter_async_context(httpx.AsyncClient())
+    http = await stack.enter_async_context(httpx.AsyncClient(verify=client_tls()))
     return Bucket(http, settings.media_s3_endpoint, settings.media_s3_bucket, key, runtime.clock)
 
 
