@@ -64,10 +64,19 @@ wallet_lines = sa.Table(
     sa.UniqueConstraint("source_key", "kind", name="wallet_lines_source_once"),
     sa.CheckConstraint(
         "kind IN ('release', 'debt_repaid', 'refund', 'debt_taken', 'payout', 'hold', 'hold_released', 'chargeback', "
-        "'chargeback_won')",
+        "'chargeback_won', 'restitution', 'reversal')",
         name="wallet_lines_kind_known",
     ),
     sa.CheckConstraint("balance_minor >= 0", name="wallet_lines_balance_never_negative"),
+    sa.CheckConstraint(
+        "kind NOT IN ('restitution', 'reversal') OR payout_id IS NOT NULL", name="wallet_lines_return_names_payout"
+    ),
+    sa.Index(
+        "wallet_lines_returned_once",
+        "payout_id",
+        unique=True,
+        postgresql_where=sa.text("kind IN ('restitution', 'reversal')"),
+    ),
     sa.Index("wallet_lines_of_vendor", "vendor_id", sa.text("position DESC")),
 )
 
@@ -196,7 +205,7 @@ payout_transfers = sa.Table(
         "payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="payout_transfers_payout"), nullable=False
     ),
     sa.Column("vendor_id", sa.Uuid, nullable=False),
-    sa.Column("batch_id", sa.Uuid, sa.ForeignKey("dispatch_batches.id", name="payout_transfers_batch"), nullable=False),
+    sa.Column("batch_id", sa.Uuid, sa.ForeignKey("dispatch_batches.id", name="payout_transfers_batch")),
     sa.Column("attempt", sa.Integer, nullable=False),
     sa.Column("reference", sa.Text, nullable=False),
     sa.Column("status", sa.Text, nullable=False),
@@ -285,4 +294,52 @@ payout_exceptions = sa.Table(
     ),
     sa.Index("payout_exceptions_newest", sa.text("opened_at DESC"), sa.text("id DESC")),
     sa.Index("payout_exceptions_of_vendor", "vendor_id", "opened_at"),
+)
+
+reconciliations = sa.Table(
+    "reconciliations",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="reconciliations_payout"), nullable=False),
+    sa.Column("transfer_id", sa.Uuid, sa.ForeignKey("payout_transfers.id", name="reconciliations_transfer")),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("postings", JSONB, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False),
+    sa.Column("prepared_by", sa.Uuid, nullable=False),
+    sa.Column("prepared_at", _INSTANT, nullable=False),
+    sa.Column("decided_by", sa.Uuid),
+    sa.Column("decided_at", _INSTANT),
+    sa.Column("rejection", sa.Text),
+    sa.CheckConstraint("kind IN ('restitution', 'reversal')", name="reconciliations_kind_known"),
+    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="reconciliations_status_known"),
+    sa.CheckConstraint("hash ~ '^[0-9a-f]{64}$'", name="reconciliations_hash_shape"),
+    sa.CheckConstraint("decided_by <> prepared_by", name="reconciliations_decided_by_another"),
+    sa.CheckConstraint(
+        "(status = 'prepared') = (decided_by IS NULL) AND (status = 'prepared') = (decided_at IS NULL)",
+        name="reconciliations_decided_says_who",
+    ),
+    sa.CheckConstraint("(status = 'rejected') = (rejection IS NOT NULL)", name="reconciliations_rejected_says_why"),
+    sa.Index("reconciliations_one_live", "payout_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
+    sa.Index(
+        "reconciliations_approved_once", "payout_id", unique=True, postgresql_where=sa.text("status = 'approved'")
+    ),
+    sa.Index("reconciliations_newest", sa.text("prepared_at DESC"), sa.text("id DESC")),
+    sa.Index("reconciliations_of_payout", "payout_id"),
+)
+
+payout_acts = sa.Table(
+    "payout_acts",
+    metadata,
+    sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="payout_acts_payout"), nullable=False),
+    sa.Column("reconciliation_id", sa.Uuid, sa.ForeignKey("reconciliations.id", name="payout_acts_reconciliation")),
+    sa.Column("act", sa.Text, nullable=False),
+    sa.Column("acted_by", sa.Uuid, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("acted_at", _INSTANT, nullable=False),
+    sa.CheckConstraint("act IN ('reset', 'prepared', 'approved', 'rejected')", name="payout_acts_act_known"),
+    sa.CheckConstraint("(act = 'reset') = (reconciliation_id IS NULL)", name="payout_acts_of_reconciliation"),
+    sa.Index("payout_acts_of_payout", "payout_id", "position"),
 )

@@ -122,3 +122,29 @@ def payout_processed(payout_id: UUID, amount_minor: int) -> Posting:
         "payout_processed",
         [debit(in_transit(payout_id), amount_minor), credit(GATEWAY_CASH, amount_minor)],
     )
+
+
+def restitution(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
+    """A payout that will not leave is the wallet's again; `repaid_minor` of it repays the vendor's debt."""
+    return balanced(
+        f"restitution:{payout_id}",
+        "restitution",
+        [
+            debit(in_transit(payout_id), amount_minor),
+            credit(vendor_debt(vendor_id), repaid_minor),
+            credit(wallet(vendor_id), amount_minor - repaid_minor),
+        ],
+    )
+
+
+def reversal(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
+    """A payout that had left came back; `repaid_minor` of it repays the vendor's debt."""
+    return balanced(
+        f"reversal:{payout_id}",
+        "reversal",
+        [
+            debit(GATEWAY_CASH, amount_minor),
+            credit(vendor_debt(vendor_id), repaid_minor),
+            credit(wallet(vendor_id), amount_minor - repaid_minor),
+        ],
+    )

@@ -43,3 +43,18 @@ class TransferUnheardOf(Exception):
 
 class ReleaseContradicts(Exception):
     """The same release or refund arrived with other amounts: one of the two is wrong, and neither may win silently."""
+
+
+class PayoutNotPending(Conflict):
+    def __init__(self, status: str) -> None:
+        super().__init__(f"The payout is {status}: this is for a pending one.")
+
+
+class MoneyReturnedAlready(Conflict):
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"The payout's money was returned before, by {kind}.")
+
+
+class TransferUnderWay(Conflict):
+    def __init__(self, status: str) -> None:
+        super().__init__(f"A transfer of this payout is {status} at the gateway: whether its money left is not settled.")

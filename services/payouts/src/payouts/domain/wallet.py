@@ -23,6 +23,8 @@ Kind = Literal[
     "hold_released",
     "chargeback",
     "chargeback_won",
+    "restitution",
+    "reversal",
 ]
 
 

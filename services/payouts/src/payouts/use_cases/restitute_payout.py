@@ -1,0 +1,49 @@
+"""Return the amount of a payout that will not leave to its vendor's wallet."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common import ledger
+from common.database import UnitOfWork
+from common.problems import NotFound
+from contracts.payouts import PayoutFailed
+from payouts import store
+from payouts.domain import accounts
+from payouts.domain.returns import judge_restitution
+from payouts.domain.wallet import Line, repayment
+from payouts.store import returns
+from payouts.use_cases.close_live_exception import close_live_exception
+
+
+async def restitute_payout(uow: UnitOfWork, payout_id: UUID, because: str, now: datetime) -> bool:
+    """In transit becomes the wallet's again, repaying debt first; the payout is `failed`. False when that stands already.
+
+    The one place that does this; only as the service itself. Whoever calls has asked the gateway what became of the last attempt:
+    one that is under way is refused here too. `because` is shown to the vendor. Raises NotFound, PayoutNotPending,
+    MoneyReturnedAlready and TransferUnderWay (409).
+    """
+    payout = await returns.lock_payout_in_hand(uow, payout_id)
+    if payout is None:
+        raise NotFound
+    if not judge_restitution(payout):
+        return False
+    key = f"restitution:{payout_id}"
+    standing = await store.lock_wallet(uow, payout.vendor_id)
+    repaid_minor = repayment(standing.debt_minor, payout.amount_minor)
+    lines = [Line("restitution", payout.amount_minor, payout_id=payout_id)]
+    if repaid_minor:
+        lines.append(Line("debt_repaid", -repaid_minor, payout_id=payout_id))
+    await store.append_lines(uow, payout.vendor_id, key, standing.available_minor, lines, now)
+    await ledger.post(uow, accounts.restitution(payout_id, payout.vendor_id, payout.amount_minor, repaid_minor))
+    await returns.withdraw_unsent_attempts(uow, payout_id, f"withdrawn before it was sent: {because}", now)
+    await returns.mark_failed(uow, payout_id, because, now)
+    uow.publish(
+        PayoutFailed(
+            payout_id=payout_id,
+            vendor_id=payout.vendor_id,
+            amount_minor=payout.amount_minor,
+            reference=payout.reference,
+        )
+    )
+    await close_live_exception(uow, payout_id, payout.vendor_id, "The amount was returned to the wallet.", now)
+    return True
