@@ -19,12 +19,9 @@ import httpx
 import jwt
 import msgspec
 import uvicorn
+from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from jwt.algorithms import OKPAlgorithm
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from campus_tools.testing import DatabaseUrls
@@ -100,12 +97,20 @@ async def issuing(clock: Clock | None = None) -> AsyncIterator[Issuer]:
     """An issuer whose keys are served on a real socket."""
     issuer = Issuer(clock or SystemClock())
 
-    async def keys(_: Request) -> JSONResponse:
-        return JSONResponse(issuer.jwks())
+    async def keys(_: web.Request) -> web.Response:
+        return web.json_response(issuer.jwks())
 
-    async with served(Starlette(routes=[Route("/.well-known/jwks.json", keys)])) as address:
-        issuer.jwks_url = f"{address}/.well-known/jwks.json"
+    app = web.Application()
+    app.router.add_get("/.well-known/jwks.json", keys)
+    # It ends at once: nearly every test has an issuer of its own, and uvicorn looks only ten times a second whether it shall.
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        issuer.jwks_url = f"http://127.0.0.1:{runner.addresses[0][1]}/.well-known/jwks.json"
         yield issuer
+    finally:
+        await runner.cleanup()
 
 
 @asynccontextmanager

@@ -142,8 +142,10 @@ class _Databases:
             if service.name not in self._templates:
                 self._templates[service.name] = await self._migrated_template(service)
             name = self._next_name(service.import_name)
+            template = self._templates[service.name]
+            # Copying the files takes half of what copying through the log takes.
             await self._execute(
-                f'CREATE DATABASE "{name}" TEMPLATE "{self._templates[service.name]}" OWNER {service.owner_role}'
+                f'CREATE DATABASE "{name}" TEMPLATE "{template}" OWNER {service.owner_role} STRATEGY FILE_COPY'
             )
         return self.urls(service, name)
 
