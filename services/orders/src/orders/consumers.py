@@ -1,6 +1,7 @@
 """What the service hears, on one screen: event to use case. Only here are other services' events known."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from common import telemetry
 from common.database import UnitOfWork
@@ -21,6 +22,7 @@ from contracts.payments import (
     RefundFailed,
     RefundSettled,
 )
+from orders.domain.disputes import ChargeOutcome
 from orders.domain.moves import NoMove
 from orders.domain.places import HubPlace, KnownVendor
 from orders.use_cases.accept_payment import accept_payment
@@ -109,10 +111,13 @@ async def on_refund_failed(event: RefundFailed, received: Received, uow: UnitOfW
 
 
 async def on_charge_disputed(event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    # What the gateway decided moves no order: staff resolve the dispute, knowing it.
-    if event.outcome is None:
-        now, windows = dependencies.clock.now(), dependencies.windows
-        _count(received, await dispute_charge(uow, event.order_id, now=now, windows=windows))
+    now, windows = dependencies.clock.now(), dependencies.windows
+    sequence, outcome = received.sequence, _CHARGE_OUTCOMES.get(event.outcome or "")
+    _count(received, await dispute_charge(uow, event.order_id, outcome, sequence=sequence, now=now, windows=windows))
+
+
+# Any other word is no decision yet.
+_CHARGE_OUTCOMES: Final[Mapping[str, ChargeOutcome]] = {"won": "won", "lost": "lost"}
 
 
 def _vendor(event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated) -> KnownVendor:

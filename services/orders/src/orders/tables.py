@@ -206,6 +206,10 @@ sa.Table(
     sa.Column("details", sa.Text),
     sa.Column("raised_by", sa.Uuid),
     sa.Column("raised_at", _INSTANT, nullable=False),
+    sa.Column("outcome", sa.Text),
+    sa.Column("ended_at", _INSTANT),
+    sa.Column("charge_outcome", sa.Text),
+    sa.Column("charge_sequence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
 )
 
 sa.Table(

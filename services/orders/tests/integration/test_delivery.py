@@ -45,9 +45,19 @@ async def test_the_pin_of_another_is_as_absent_as_that_of_no_order(market):
         assert [(answer.status_code, answer.json()["code"]) for answer in (shown, reissued)] == [
             (404, "RESOURCE_NOT_FOUND")
         ] * 2
-    unpaid = await market.ordered()
-    answer = await market.service.client.get(f"/api/orders/{unpaid['id']}/delivery-pin", headers=market.as_buyer())
-    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("status", ["Processing", "cancelled", "expired", "refund_pending"])
+async def test_an_order_that_has_no_pin_says_why_to_its_buyer_and_is_absent_for_others(market, status):
+    order = await market.ordered()
+    await market.service.fetch("UPDATE orders SET status = $2 WHERE id = $1", UUID(order["id"]), status)
+    url = f"/api/orders/{order['id']}/delivery-pin"
+    answer = await market.service.client.get(url, headers=market.as_buyer())
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert ("refund_pending" if status == "refund_pending" else "not paid yet") in answer.json()["detail"]
+    for headers in (market.as_buyer(new_id()), market.as_merchant(), market.as_staff("support_agent")):
+        hidden = await market.service.client.get(url, headers=headers)
+        assert (hidden.status_code, hidden.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
 
 
 @pytest.mark.parametrize("part", ["vendor", "hub_agent", "buyer"])

@@ -205,6 +205,26 @@ async def test_a_full_release_before_the_freeze_ends_the_dispute_and_payments_he
     assert await said(market, "refund_requested") == []
     assert (await decide(market, resolution, "reject")).status_code == 200
     assert await market.status_of(order) == "paid"
+    for headers in (market.as_buyer(), market.as_merchant(), market.as_staff("support_agent")):
+        dispute = await shown_dispute(market, order, headers)
+        assert (dispute["outcome"], dispute["endedAt"]) == ("released", "2026-01-05T12:00:00.000Z")
+
+
+@pytest.mark.parametrize("outcome", ["buyer", "vendor", "split"])
+async def test_a_dispute_says_how_it_ended(market, outcome):
+    order = await disputed(market)
+    assert [(await shown_dispute(market, order))[name] for name in ("outcome", "endedAt")] == [None, None]
+    resolution = await prepared(market, order, outcome, 1 if outcome == "split" else None)
+    assert (await decide(market, resolution)).status_code == 200
+    dispute = await shown_dispute(market, order)
+    assert (dispute["outcome"], dispute["endedAt"]) == (outcome, "2026-01-05T12:00:00.000Z")
+
+
+async def shown_dispute(market, order, headers=None):
+    url = f"/api/orders/{order['id']}/dispute"
+    answer = await market.service.client.get(url, headers=headers or market.as_buyer())
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]
 
 
 async def test_the_maker_cannot_decide_under_any_role_or_session(market):
@@ -434,3 +454,34 @@ async def test_after_the_pin_a_chargeback_leaves_the_status_and_before_the_charg
     await market.service.hear(chargeback(order, outcome="lost"))
     assert await market.status_of(order) == "paid"
     assert await said(market, "order_disputed") == []
+
+
+@pytest.mark.parametrize(
+    ("news", "stands"),
+    [
+        ([None, "won"], "won"),
+        ([None, "lost"], "lost"),
+        ([None, "lost", "won"], "won"),
+        (["lost", None], "lost"),
+        ([None, "won", "lost"], "lost"),
+    ],
+    ids=str,
+)
+async def test_what_the_bank_decides_ends_no_dispute_and_is_told_to_who_resolves_it(market, news, stands):
+    """Payments keeps the money frozen as well until staff resolve: the two never disagree, in whichever order the news comes."""
+    order = await market.paid()
+    sequences = [2, 1] if news[0] else range(1, 4)
+    for outcome, sequence in zip(news, sequences, strict=False):
+        await market.service.hear(chargeback(order, outcome=outcome), sequence=sequence)
+        assert await market.status_of(order) == "disputed"
+    assert len(await said(market, "order_disputed")) == 1
+    assert await said(market, "dispute_resolved") == []
+    assert (await shown_dispute(market, order))["chargebackOutcome"] == stands
+    resolution = await prepared(market, order, "vendor")
+    url = f"/api/dispute-resolutions/{resolution}"
+    shown = await market.service.client.get(url, headers=market.as_staff("finance_checker"))
+    assert shown.json()["data"]["dispute"]["chargebackOutcome"] == stands
+    assert (await decide(market, resolution)).status_code == 200
+    # All is gone, or all was held: payments says one release, of nothing or of all, and the order ends either way.
+    await market.release(order)
+    assert await market.status_of(order) == "paid"

@@ -2,6 +2,7 @@ import asyncio
 from datetime import timedelta
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from common import telemetry
@@ -48,6 +49,12 @@ def refunded(order, refund_id, amount_minor):
 
 def settled(order, refund_id, amount_minor, kind="order"):
     return RefundSettled(
+        refund_id=refund_id, kind=kind, amount_minor=amount_minor, order_id=UUID(order["id"]), buyer_id=None
+    )
+
+
+def failed(order, refund_id, amount_minor, kind="order"):
+    return RefundFailed(
         refund_id=refund_id, kind=kind, amount_minor=amount_minor, order_id=UUID(order["id"]), buyer_id=None
     )
 
@@ -162,8 +169,9 @@ async def test_news_of_an_order_that_is_not_known_is_tried_again(market):
     order = await market.ordered()
     with pytest.raises(OrderUnknown):
         await market.pay({**order, "id": str(new_id())})
-    with pytest.raises(OrderUnknown):
-        await market.service.hear(refunded(order, new_id(), 1))
+    for event in (refunded(order, new_id(), 1), settled(order, new_id(), 1)):
+        with pytest.raises(OrderUnknown):
+            await market.service.hear(msgspec.structs.replace(event, order_id=new_id()))
 
 
 async def end(market, order, how):
@@ -246,12 +254,31 @@ async def test_a_failed_refund_calls_somebody_and_leaves_the_order_waiting(marke
 
 
 async def test_the_refund_of_a_surplus_or_of_another_order_never_ends_this_one(market):
-    order, _ = await refunding(market)
+    """Whose refund it is, is known by its id alone. Another one is no news of this order: ignored at once, and no dead letter."""
+    order, own_refund_id = await refunding(market)
     other, other_refund_id = await refunding(market)
-    await market.service.hear(settled(order, new_id(), 1, kind="overpayment"))
-    with pytest.raises(OrderUnknown):
-        await market.service.hear(settled(order, other_refund_id, 1))
+    unpaid = await market.ordered()
+    before = await orders_and_refunds(market)
+    for kind in ("overpayment", "quarantine"):
+        await market.service.hear(settled(order, new_id(), 1, kind=kind))
+        await market.service.hear(failed(order, own_refund_id, 1, kind=kind))
+    for refund_id in (other_refund_id, new_id()):
+        for event in (settled(order, refund_id, 1), failed(order, refund_id, 1), settled(unpaid, refund_id, 1)):
+            counted = stale_count(event.TYPE)
+            await market.service.hear(event)
+            assert stale_count(event.TYPE) == counted + 1
+    assert await orders_and_refunds(market) == before
+    assert await market.service.published("operations.alert_raised.v1") == []
+    await market.service.hear(refunded(order, new_id(), 1))
+    assert (await market.show(order))["refundedMinor"] == 0
     assert [await market.status_of(each) for each in (order, other)] == ["refund_pending"] * 2
+
+
+async def orders_and_refunds(market):
+    return [
+        await market.service.fetch(f"SELECT {table}::text FROM {table} ORDER BY 1")
+        for table in ("orders", "order_refunds")
+    ]
 
 
 async def test_of_two_words_of_identity_the_newer_holds_whichever_comes_last(market):

@@ -98,8 +98,8 @@ async def test_the_goods_of_a_delivered_order_are_asked_back_and_everybody_conce
     for headers in (market.as_buyer(new_id()), market.as_merchant(vendor_id=new_id())):
         for path in (f"/api/return-requests/{request['id']}", f"/api/orders/{order['id']}/return-requests"):
             assert (await market.service.client.get(path, headers=headers)).status_code == 404
-        assert (await decide(market, request, headers=headers)).status_code == 404
         assert (await ask(market, order, 1, headers=headers)).status_code == 404
+    assert (await decide(market, request, headers=market.as_merchant(vendor_id=new_id()))).status_code == 404
 
 
 @pytest.mark.parametrize("by", ["vendor", "support"])
@@ -278,11 +278,30 @@ async def test_only_the_vendor_and_support_decide_and_never_the_buyer(market):
         for verb in ("approve", "reject"):
             refused = await decide(market, request, verb, headers)
             assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    for headers in (market.as_staff("finance_checker"), market.as_staff("hub_agent", market.campus_id)):
-        assert (await decide(market, request, headers=headers)).status_code == 404
-    assert (await decide(market, {"id": new_id()})).status_code == 404
+    merchant_who_bought_it = market.service.headers(market.buyer_id, roles=("buyer", "merchant"), vendor_id=new_id())
+    assert (await decide(market, request, headers=merchant_who_bought_it)).status_code == 403
+    for headers in (market.as_merchant(), market.as_staff("support_agent")):
+        assert (await decide(market, {"id": new_id()}, headers=headers)).status_code == 404
     assert (await decide(market, request, body={"refundMinor": 1})).status_code == 422
     assert await refunds(market) == []
+
+
+@pytest.mark.parametrize("verb", ["approve", "reject"])
+async def test_without_the_right_role_a_decision_is_refused_before_the_row_is_looked_for(market, verb):
+    """The order of checks (contract section 5): whether the request exists is nobody's business who may not decide."""
+    known = await asked(market, await delivered(market, (100_000, 1)), 1)
+    for headers in (
+        market.as_buyer(),
+        market.as_buyer(new_id()),
+        market.as_staff("auditor"),
+        market.as_staff("finance_checker"),
+        market.as_staff("hub_agent", market.campus_id),
+    ):
+        for request in (known, {"id": new_id()}):
+            for body in ({}, {"unknown": 1}):
+                refused = await decide(market, request, verb, headers, body)
+                assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert (await decide(market, {"id": new_id()}, verb, body={"unknown": 1})).status_code == 422
 
 
 async def test_an_approval_that_dies_before_its_commit_leaves_nothing(market, broken_outbox):

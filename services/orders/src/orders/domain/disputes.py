@@ -10,6 +10,10 @@ from orders.domain.moves import Trigger
 Cause = Literal["buyer", "pin_window", "chargeback"]
 Outcome = Literal["buyer", "vendor", "split"]
 Decision = Literal["approved", "rejected"]
+# How a dispute ended: by its resolution, or because all was released before the freeze was heard.
+End = Literal["buyer", "vendor", "split", "released"]
+# What the buyer's bank decided about a chargeback.
+ChargeOutcome = Literal["won", "lost"]
 
 
 @dataclass(frozen=True, slots=True)

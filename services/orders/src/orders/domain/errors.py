@@ -89,6 +89,12 @@ class ForbiddenMove(Conflict):
         super().__init__(f"The order is {status}, which does not allow this.")
 
 
+class NoDeliveryPinYet(Conflict):
+    """The PIN is made when the payment is there."""
+
+    detail = "The order is not paid yet. Its delivery PIN is made when the payment is there."
+
+
 class DeliveryPinInvalid(Problem):
     """A wrong PIN; the try is counted although the answer is an error."""
 

@@ -7,17 +7,23 @@ from orders.domain.orders import Order
 
 
 class OrderUnknown(Exception):
-    """News of an order, or of a refund, that is not known here (yet): the retry ladder brings it again."""
+    """News of an order that is not known here (yet): the retry ladder brings it again."""
 
 
 class NewsBeforeItsTime(Exception):
     """News that presumes other news which has not arrived: a release before its charge. The retry ladder brings it again."""
 
 
-def judge_news(order: Order | None, trigger: Trigger, *, about: UUID) -> tuple[Order, State | NoMove]:
-    """The order and what the news means for it. News cannot be refused: too early is an error that is tried again."""
+def judge_known(order: Order | None, *, about: UUID) -> Order:
+    """The order; raises OrderUnknown when there is none."""
     if order is None:
         raise OrderUnknown(f"no order {about}")
+    return order
+
+
+def judge_news(order: Order | None, trigger: Trigger, *, about: UUID) -> tuple[Order, State | NoMove]:
+    """The order and what the news means for it. News cannot be refused: too early is an error that is tried again."""
+    order = judge_known(order, about=about)
     move = answer(order.status, trigger)
     if move is NoMove.FORBIDDEN:
         raise NewsBeforeItsTime(f"{trigger} of order {about}, which is {order.status}")

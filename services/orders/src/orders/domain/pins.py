@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from orders.domain.errors import DeliveryPinLocked, ForbiddenMove
+from common.problems import Problem
+from orders.domain.errors import DeliveryPinLocked, ForbiddenMove, NoDeliveryPinYet
 from orders.domain.moves import NoMove, State, answer
 
 # Five tries at six digits find a PIN once in 200,000 orders, whoever makes them (contract section 6).
@@ -15,6 +16,10 @@ WRONG_TRIES_MAX: Final = 5
 ISSUES_MAX: Final = 4
 # A PIN that has opened its order, or that no order waits for any more, is shown to nobody.
 _SHOWN_IN: Final[frozenset[State]] = frozenset({"paid_escrow", "dispatched", "disputed"})
+
+
+# A late charge revives what has expired or was cancelled: `not paid yet` is true of all three.
+_UNPAID: Final[frozenset[State]] = frozenset({"Processing", "expired", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,11 @@ def judge(state: State, pin: IssuedPin | None, offered_digest: bytes) -> Accepte
     if pin.wrong_tries >= WRONG_TRIES_MAX:
         raise DeliveryPinLocked
     return Accepted(moves=True) if right else Wrong(attempts_remaining(pin.wrong_tries + 1))
+
+
+def refusal_of_missing(state: State) -> Problem:
+    """Why an order in this state has no PIN (409): it was not paid, or what was paid goes back because the goods were gone."""
+    return NoDeliveryPinYet() if state in _UNPAID else ForbiddenMove(state)
 
 
 def check_shown(state: State) -> None:

@@ -10,13 +10,14 @@ from common.http import OffsetPage
 from orders.queries.pages import Row
 
 _DISPUTE: Final = """
-SELECT dispute.order_id, dispute.cause, dispute.reason, dispute.details, dispute.raised_by, dispute.raised_at
+SELECT dispute.order_id, dispute.cause, dispute.reason, dispute.details, dispute.raised_by, dispute.raised_at,
+    dispute.outcome, dispute.ended_at, dispute.charge_outcome
 FROM order_disputes AS dispute WHERE dispute.order_id = $1
 """
 _RESOLUTION_COLUMNS: Final = """
     resolution.id, resolution.order_id, resolution.outcome, resolution.refund_minor, resolution.release_minor,
     resolution.refund_id, resolution.status, resolution.prepared_by, resolution.prepared_at, resolution.decided_by,
-    resolution.decided_at, dispute.cause, dispute.reason, dispute.details
+    resolution.decided_at, dispute.cause, dispute.reason, dispute.details, dispute.charge_outcome
 """
 _FROM_RESOLUTIONS: Final = "FROM dispute_resolutions AS resolution JOIN order_disputes AS dispute USING (order_id)"
 _RESOLUTION: Final = f"SELECT {_RESOLUTION_COLUMNS} {_FROM_RESOLUTIONS} WHERE resolution.id = $1"
@@ -24,7 +25,7 @@ _FILTERS: Final[Mapping[str, str]] = {"orderId": "resolution.order_id = {}", "st
 
 
 async def find_dispute(uow: UnitOfWork, order_id: UUID) -> Row | None:
-    """Why the order was disputed, for its parties and for staff."""
+    """Why the order was disputed and how that ended, for its parties and for staff."""
     record = await uow.fetch_row(_DISPUTE, order_id)
     if record is None:
         return None
@@ -35,6 +36,9 @@ async def find_dispute(uow: UnitOfWork, order_id: UUID) -> Row | None:
         "details": record["details"],
         "raisedBy": record["raised_by"],
         "raisedAt": iso(record["raised_at"]),
+        "chargebackOutcome": record["charge_outcome"],
+        "outcome": record["outcome"],
+        "endedAt": iso_or_none(record["ended_at"]),
     }
 
 
@@ -67,7 +71,12 @@ def _shown(record: Any) -> Row:
         "releaseMinor": record["release_minor"],
         "refundId": record["refund_id"],
         "status": record["status"],
-        "dispute": {"cause": record["cause"], "reason": record["reason"], "details": record["details"]},
+        "dispute": {
+            "cause": record["cause"],
+            "reason": record["reason"],
+            "details": record["details"],
+            "chargebackOutcome": record["charge_outcome"],
+        },
         "preparedBy": record["prepared_by"],
         "createdAt": iso(record["prepared_at"]),
         "decidedBy": record["decided_by"],

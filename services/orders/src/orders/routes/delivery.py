@@ -18,6 +18,7 @@ from orders.routes.orders import ONE_ORDER
 from orders.schemas.delivery import DeliveryAnswer, DeliveryPinAnswer, ReissuedPinAnswer, VerifyDeliveryRequest
 from orders.schemas.orders import EmptyRequest
 from orders.use_cases.find_parts import find_parts
+from orders.use_cases.refuse_missing_pin import refuse_missing_pin
 from orders.use_cases.reissue_delivery_pin import reissue_delivery_pin
 from orders.use_cases.verify_delivery import Try, verify_delivery
 
@@ -63,12 +64,12 @@ async def verify(
 @router.get(f"{ONE_ORDER}/delivery-pin", responses=answers(DeliveryPinAnswer, 404, 409))
 @signed_in
 async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
-    """For the buyer alone, until it was used; for everybody else there is none."""
+    """For the buyer alone, while it opens the order: before the payment and after its use 409. For everybody else there is none."""
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         sealed = await find_sealed_pin(uow, order_id)
-    if sealed is None:
-        raise NotFound
+        if sealed is None:
+            await refuse_missing_pin(uow, order_id, caller.id)
     check_shown(sealed.order_status)
     pin = dependencies.pins.open_kept(order_id, sealed.issue, sealed.sealed)
     answer = {"pin": pin, "attemptsRemaining": attempts_remaining(sealed.wrong_tries)}

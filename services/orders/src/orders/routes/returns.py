@@ -16,6 +16,7 @@ from common.http import (
     dependencies_of,
     guarded_router,
     ok,
+    requires_one_of,
     signed_in,
 )
 from common.problems import NotFound
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 router = guarded_router(tags=["returns"])
 
 ONE_REQUEST: Final = "/api/return-requests/{request_id}"
+# Who decides on returns at all; on which ones is judged by the row.
+DECIDING: Final = ("orders:fulfil", "returns:decide")
 
 
 @router.post(
@@ -85,7 +88,7 @@ async def show(request: Request, caller: CurrentCaller, request_id: UUID) -> Res
 
 
 @router.post(f"{ONE_REQUEST}/approve", responses=answers(ReturnRequestAnswer, 403, 404, 409, 422))
-@signed_in
+@requires_one_of(*DECIDING)
 async def approve(
     request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
 ) -> Response:
@@ -102,7 +105,7 @@ async def approve(
 
 
 @router.post(f"{ONE_REQUEST}/reject", responses=answers(ReturnRequestAnswer, 403, 404, 409, 422))
-@signed_in
+@requires_one_of(*DECIDING)
 async def reject(
     request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
 ) -> Response:

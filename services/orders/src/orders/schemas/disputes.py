@@ -10,6 +10,10 @@ from common.schemas import Kobo, RequestBody, ResponseShape
 from orders.schemas.orders import OffsetMeta, Reason
 
 Details = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]
+ChargebackOutcome = Annotated[
+    Literal["won", "lost"] | None,
+    Field(description="What the buyer's bank decided about a chargeback; null without one, or while it is open."),
+]
 ResolutionStatus = Literal["prepared", "approved", "rejected"]
 
 
@@ -30,12 +34,21 @@ class DisputeShape(ResponseShape):
     details: str | None
     raised_by: UUID | None
     raised_at: str
+    chargeback_outcome: ChargebackOutcome
+    outcome: Annotated[
+        Literal["buyer", "vendor", "split", "released"] | None,
+        Field(
+            description="How it ended: as resolved, or `released` when staff had released everything before the freeze."
+        ),
+    ]
+    ended_at: Annotated[str | None, Field(description="Null while the money is frozen.")]
 
 
 class ComplaintShape(ResponseShape):
     cause: Literal["buyer", "pin_window", "chargeback"]
     reason: str
     details: str | None
+    chargeback_outcome: ChargebackOutcome
 
 
 class PreparedShape(ResponseShape):

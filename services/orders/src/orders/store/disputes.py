@@ -5,12 +5,17 @@ from typing import Final
 from uuid import UUID
 
 from common.database import UnitOfWork
-from orders.domain.disputes import Complaint, Decision, Outcome, Resolution
+from orders.domain.disputes import ChargeOutcome, Complaint, Decision, End, Outcome, Resolution
 from orders.domain.orders import Order
 
 _RECORD_DISPUTE: Final = """
 INSERT INTO order_disputes (order_id, buyer_id, vendor_id, cause, reason, details, raised_by, raised_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+"""
+_END_DISPUTE: Final = "UPDATE order_disputes SET outcome = $2, ended_at = $3 WHERE order_id = $1 AND outcome IS NULL"
+# News of payments comes in any order: the youngest one stands.
+_SAVE_CHARGE_OUTCOME: Final = """
+UPDATE order_disputes SET charge_outcome = $2, charge_sequence = $3 WHERE order_id = $1 AND charge_sequence < $3
 """
 _RESOLUTION_COLUMNS: Final = "id, order_id, outcome, refund_minor, status, prepared_by"
 _FIND_RESOLUTION: Final = f"SELECT {_RESOLUTION_COLUMNS} FROM dispute_resolutions WHERE id = $1"
@@ -38,6 +43,16 @@ async def record_dispute(uow: UnitOfWork, order: Order, complaint: Complaint, no
         complaint.raised_by,
         now,
     )
+
+
+async def end_dispute(uow: UnitOfWork, order_id: UUID, end: End, now: datetime) -> None:
+    """The order is disputed no longer, and this is why."""
+    await uow.execute(_END_DISPUTE, order_id, end, now)
+
+
+async def save_charge_outcome(uow: UnitOfWork, order_id: UUID, outcome: ChargeOutcome | None, sequence: int) -> None:
+    """What the bank decided (None while it has not), as the news with this sequence has it; nothing for an order never disputed."""
+    await uow.execute(_SAVE_CHARGE_OUTCOME, order_id, outcome, sequence)
 
 
 async def record_resolution_once(

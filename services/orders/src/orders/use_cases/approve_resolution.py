@@ -45,6 +45,7 @@ async def approve_resolution(
     await disputes.save_decision(
         uow, resolution.id, "approved", by, now, release_minor=release_minor, refund_id=refund_id
     )
+    await disputes.end_dispute(uow, order.id, resolution.outcome, now)
     uow.publish(
         DisputeResolved(
             order_id=order.id,

@@ -9,6 +9,7 @@ from orders import store
 from orders.domain.moves import NoMove
 from orders.domain.news import OrderUnknown, judge_news
 from orders.domain.orders import Windows
+from orders.store import disputes
 
 
 async def complete_order(
@@ -30,6 +31,7 @@ async def complete_order(
         return move
     await store.save_move(uow, order, move, now, windows)
     if order.status == "disputed":
+        await disputes.end_dispute(uow, order.id, "released", now)
         uow.publish(
             DisputeResolved(
                 order_id=order.id,

@@ -6,25 +6,33 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from orders import store
-from orders.domain.disputes import Complaint
+from orders.domain.disputes import ChargeOutcome, Complaint
 from orders.domain.moves import NoMove
 from orders.domain.news import judge_news
 from orders.domain.orders import Windows
+from orders.store import disputes
 from orders.use_cases.open_dispute import open_dispute
 
 CHARGEBACK: Final = Complaint("chargeback", "The buyer's bank has disputed the charge.")
 
 
-async def dispute_charge(uow: UnitOfWork, order_id: UUID, *, now: datetime, windows: Windows) -> NoMove | None:
-    """A chargeback was opened: an order that is not delivered is disputed; after the PIN its status stays (contract section 6).
+async def dispute_charge(
+    uow: UnitOfWork,
+    order_id: UUID,
+    outcome: ChargeOutcome | None,
+    *,
+    sequence: int,
+    now: datetime,
+    windows: Windows,
+) -> NoMove | None:
+    """A chargeback was opened or decided: an order that is not delivered is disputed; after the PIN its status stays (contract section 6).
 
+    What the bank decides ends no dispute. It is written down for the staff who resolve it, also when it is heard before the opening.
     Raises OrderUnknown, NewsBeforeItsTime. Answers why nothing was done.
     """
     order = await store.lock_order(uow, order_id)
     order, move = judge_news(order, CHARGEBACK.trigger, about=order_id)
-    if isinstance(move, NoMove):
-        return move
-    if move == order.status:
-        return None
-    await open_dispute(uow, order, CHARGEBACK, now=now, windows=windows)
-    return None
+    if move == "disputed":
+        await open_dispute(uow, order, CHARGEBACK, now=now, windows=windows)
+    await disputes.save_charge_outcome(uow, order.id, outcome, sequence)
+    return move if isinstance(move, NoMove) else None

@@ -15,7 +15,7 @@ async def find_returned_order(uow: UnitOfWork, caller: Caller, request_id: UUID)
     """The order of a return request that the caller may decide on: its vendor, or support, and never its buyer.
 
     Whom an order concerns never changes, so the answer holds after this transaction. Raises NotFound for a request that is absent or
-    invisible, Forbidden for who may only see it.
+    invisible, Forbidden for who may only see it (a merchant who reads it as its buyer, say).
     """
     order_id = await returns.find_order_of_request(uow, request_id)
     order = None if order_id is None else await store.find_order(uow, order_id)

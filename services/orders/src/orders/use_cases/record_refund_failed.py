@@ -7,19 +7,19 @@ from common.ids import new_id
 from contracts.operations import AlertRaised
 from orders import store
 from orders.domain.moves import NoMove
-from orders.domain.news import OrderUnknown, judge_news
+from orders.domain.news import judge_known, judge_news
 
 
 async def record_refund_failed(uow: UnitOfWork, order_id: UUID, refund_id: UUID, amount_minor: int) -> NoMove | None:
     """The order stays `refund_pending`, and somebody is called: the buyer's money (kobo) is on its way to nowhere (SEV-2).
 
-    Raises OrderUnknown, NewsBeforeItsTime. Answers why nothing was done.
+    A refund that is not the order's own is none of its business. Raises OrderUnknown, NewsBeforeItsTime. Answers why nothing was done.
     """
-    order = await store.lock_order(uow, order_id)
-    order, move = judge_news(order, "refund_failed", about=order_id)
+    order = judge_known(await store.lock_order(uow, order_id), about=order_id)
     refund = await store.lock_refund(uow, refund_id, order.id)
     if refund is None:
-        raise OrderUnknown(f"no refund {refund_id} of order {order.id}")
+        return NoMove.STALE
+    order, move = judge_news(order, "refund_failed", about=order_id)
     if refund.status == "settled":
         return NoMove.STALE
     await store.save_failed_refund(uow, refund_id)

@@ -7,7 +7,7 @@ from common.database import UnitOfWork
 from contracts.orders import OrderCompleted
 from orders import store
 from orders.domain.moves import NoMove
-from orders.domain.news import OrderUnknown
+from orders.domain.news import judge_known
 from orders.domain.orders import Windows
 
 
@@ -24,13 +24,14 @@ async def record_refund_posted(
     """The order's `refundedMinor` grows, once for each refund.
 
     A delivered order whose escrow (kobo) the refund has emptied is paid: the vendor's part left before, and no release will tell of
-    it any more. Raises OrderUnknown. Answers why nothing was done.
+    it any more. A refund that this service did not ask for changes only what escrow is known to hold. Raises OrderUnknown. Answers why
+    nothing was done.
     """
-    order = await store.lock_order(uow, order_id)
+    order = judge_known(await store.lock_order(uow, order_id), about=order_id)
     refund = await store.lock_refund(uow, refund_id, order_id)
-    if order is None or refund is None:
-        raise OrderUnknown(f"no refund {refund_id} of order {order_id}")
     await store.save_escrow(uow, order.id, remaining_minor, sequence)
+    if refund is None:
+        return NoMove.STALE
     if not refund.counted:
         # A failure that overtook the posting stays a failure: only the amount is counted.
         status = "posted" if refund.status == "requested" else refund.status
