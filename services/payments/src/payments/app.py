@@ -6,25 +6,22 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
+from common.book import LOOK_EVERY_SECONDS
 from common.logging import get_logger
 from common.process import Loop, Runtime, Service
 from payments.clients.gateway import PaymentGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
 from payments.domain.reconciliation import LOOK_BACK, PERIOD_MAX, UNDER_WAY
+from payments.measures import BOOK
 from payments.routes import ROUTERS
 from payments.settings import Settings
 from payments.timers import (
     ASK_EVERY_SECONDS,
-    LOOK_EVERY_SECONDS,
-    SEAL_EVERY_SECONDS,
     reconcile_once,
-    seal_book_once,
     settle_refunds_once,
-    verify_book_once,
 )
 from payments.use_cases.reconcile import reconcile
-from payments.use_cases.verify_book import verify_book
 
 log = get_logger(__name__)
 
@@ -50,8 +47,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
     return [
         Loop("settle refunds", lambda: settle_refunds_once(dependencies), ASK_EVERY_SECONDS),
-        Loop("seal the book", lambda: seal_book_once(dependencies), SEAL_EVERY_SECONDS),
-        Loop("verify the book", lambda: verify_book_once(dependencies), LOOK_EVERY_SECONDS),
+        *BOOK.loops(dependencies.database, dependencies.clock),
         Loop("reconcile", lambda: reconcile_once(dependencies), LOOK_EVERY_SECONDS),
     ]
 
@@ -61,17 +57,7 @@ async def verify_book_command(dependencies: Dependencies, *earlier: str) -> None
 
     With the length and head of an earlier report, that link must still be the same.
     """
-    expected = None
-    if earlier:
-        try:
-            length, head = earlier
-            expected = (int(length), bytes.fromhex(head))
-        except ValueError:
-            sys.exit("verify-book: expected nothing, or the length and the head of an earlier report")
-    report = await verify_book(dependencies.database, expected)
-    sys.stdout.write(f"{report.length} {report.head.hex()}\n")
-    if report.broken is not None:
-        sys.exit(f"The book was changed: {report.broken}")
+    await BOOK.verify_by_command(dependencies.database, *earlier)
 
 
 async def reconcile_command(dependencies: Dependencies, *arguments: str) -> None:

@@ -9,13 +9,14 @@ import asyncpg
 import pytest
 
 from common import ledger
+from common.book import DAILY
 from common.caller import THE_SERVICE
 from common.chain import seal_once
 from common.clock import ManualClock
 from common.ids import new_id
 from payments.app import verify_book_command
 from payments.domain import postings
-from payments.timers import DAILY, seal_book_once, verify_book_once
+from payments.measures import BOOK
 from payments.use_cases.verify_book import verify_book
 
 REWARDS = 5
@@ -30,7 +31,7 @@ async def _sealed_rewards(story: Any) -> list[UUID]:
     for number in range(REWARDS):
         async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await _reward(uow, new_id(), 100 + number)
-    assert await seal_book_once(story.service.dependencies) == REWARDS
+    assert await BOOK.seal(story.service.runtime.database) == REWARDS
     return [row["transaction_id"] for row in await story.service.fetch("SELECT * FROM ledger_links ORDER BY sequence")]
 
 
@@ -117,7 +118,7 @@ async def test_swapped_amounts_and_swapped_places_are_found(story: Any, owner_of
 async def test_what_was_written_past_the_posting_function_gets_no_link_and_is_found(story: Any, owner_of: Any) -> None:
     ids = await _sealed_rewards(story)
     forged = await _insert_in_the_past(story, owner_of, ids)
-    assert await seal_book_once(story.service.dependencies) == 0
+    assert await BOOK.seal(story.service.runtime.database) == 0
     report = await verify_book(story.service.runtime.database)
     assert (report.broken.transaction_id, report.broken.fault) == (forged, "was written past the posting function")
     [alert] = await story.service.published("operations.alert_raised.v1")
@@ -207,11 +208,11 @@ async def test_the_service_can_neither_forge_a_link_s_past_nor_register_by_hand(
 
 async def test_the_book_is_verified_once_a_day_by_one_of_the_workers(story: Any) -> None:
     clock: ManualClock = story.clock
-    runs = await asyncio.gather(*(verify_book_once(story.service.dependencies) for _ in range(3)))
+    runs = await asyncio.gather(*(BOOK.verify_when_due(story.service.runtime.database, clock) for _ in range(3)))
     assert sorted(runs) == [False, False, True]
-    assert await verify_book_once(story.service.dependencies) is False
+    assert await BOOK.verify_when_due(story.service.runtime.database, clock) is False
     clock.advance(DAILY)
-    assert await verify_book_once(story.service.dependencies) is True
+    assert await BOOK.verify_when_due(story.service.runtime.database, clock) is True
 
 
 async def test_the_command_prints_length_and_head_and_fails_with_the_broken_row(

@@ -21,7 +21,7 @@ from campus_tools.audit.invariants import INVARIANTS
 from common.ids import new_id
 from contracts.orders import DisputeResolved, OrderCancelled, OrderDelivered, OrderDisputed, RefundRequested
 from payments.domain.errors import ChargebackContradiction, EscrowLocked, RefundExceedsHeld, SubjectUnknown
-from payments.timers import seal_book_once
+from payments.measures import BOOK
 from payments.use_cases.verify_book import verify_book
 
 Answer = TypeVar("Answer")
@@ -205,7 +205,7 @@ class Sequences(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """What the audit promises of this database holds at the end of every sequence."""
-        self.run(seal_book_once(self.story.service.dependencies))
+        self.run(BOOK.seal(self.story.service.runtime.database))
         for promised in (line for line in INVARIANTS if line.service == "payments"):
             assert self.run(self.story.service.fetch(promised.offending)) == [], promised.promise
 

@@ -1,6 +1,5 @@
 """SQL that writes. It decides nothing; what to write is the use cases' business."""
 
-from payments.store.chain import claim_verification, save_next_verification
 from payments.store.charges import (
     OrderBehind,
     charge_is_known,
@@ -91,7 +90,6 @@ __all__ = [
     "bind_key_once",
     "charge_is_known",
     "claim_opening",
-    "claim_verification",
     "close_live_intents",
     "find_attempt_of_gateway",
     "find_buyer_of_order",
@@ -138,7 +136,6 @@ __all__ = [
     "save_escrow",
     "save_intent_paid",
     "save_intent_spent",
-    "save_next_verification",
     "save_opened",
     "save_order_status",
     "save_outcome",
