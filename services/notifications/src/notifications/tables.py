@@ -74,6 +74,7 @@ notification_deliveries = sa.Table(
     sa.Column("claimed_at", _INSTANT),
     sa.Column("provider_message_id", sa.Text),
     sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("due_at", _INSTANT),
     sa.ForeignKeyConstraint(["notification_id"], ["notifications.id"], name="notification_deliveries_notification"),
     sa.UniqueConstraint("notification_id", "channel", "recipient", name="notification_deliveries_once"),
     sa.CheckConstraint(
@@ -85,6 +86,7 @@ notification_deliveries = sa.Table(
     ),
     sa.CheckConstraint("(claim_id IS NULL) = (claimed_at IS NULL)", name="notification_deliveries_claim_whole"),
     sa.Index("notification_deliveries_claimed", "claimed_at", postgresql_where=sa.text("claimed_at IS NOT NULL")),
+    sa.Index("notification_deliveries_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
 )
 
 notification_delivery_logs = sa.Table(
@@ -112,6 +114,12 @@ notification_delivery_logs = sa.Table(
     sa.Index("notification_delivery_logs_newest", sa.text("attempted_at DESC"), sa.text("id DESC")),
     sa.Index("notification_delivery_logs_of_delivery", "delivery_id"),
     sa.Index("notification_delivery_logs_of_notification", "notification_id"),
+    sa.Index(
+        "notification_delivery_logs_told_of",
+        "channel",
+        "provider_message_id",
+        postgresql_where=sa.text("provider_message_id IS NOT NULL"),
+    ),
 )
 
 alerts = sa.Table(
@@ -134,4 +142,65 @@ alerts = sa.Table(
     sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="alerts_severity_known"),
     sa.Index("alerts_open_once", "dedup_key", unique=True, postgresql_where=sa.text("closed_at IS NULL")),
     sa.Index("alerts_newest", sa.text("raised_at DESC"), sa.text("id DESC")),
+)
+
+user_devices = sa.Table(
+    "user_devices",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("user_id", sa.Uuid, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("address", sa.Text, nullable=False),
+    sa.Column("public_key", sa.Text),
+    sa.Column("auth_secret", sa.Text),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("registered_at", _INSTANT, nullable=False),
+    sa.UniqueConstraint("address", name="user_devices_address"),
+    sa.CheckConstraint("kind IN ('web', 'android', 'ios')", name="user_devices_kind_known"),
+    sa.CheckConstraint(
+        "(kind = 'web') = (public_key IS NOT NULL) AND (kind = 'web') = (auth_secret IS NOT NULL)",
+        name="user_devices_keys_of_web",
+    ),
+    sa.Index("user_devices_of_user", "user_id", "created_at"),
+)
+
+notification_preferences = sa.Table(
+    "notification_preferences",
+    metadata,
+    sa.Column("user_id", sa.Uuid, primary_key=True),
+    sa.Column("channels", JSONB, nullable=False),
+    sa.Column("quiet_from", sa.Time),
+    sa.Column("quiet_to", sa.Time),
+    sa.Column("timezone", sa.Text, nullable=False),
+    sa.Column("locale", sa.Text, nullable=False),
+    sa.Column("revision", sa.Integer, nullable=False),
+    sa.Column("updated_at", _INSTANT, nullable=False),
+    sa.CheckConstraint("(quiet_from IS NULL) = (quiet_to IS NULL)", name="notification_preferences_quiet_whole"),
+)
+
+pin_watches = sa.Table(
+    "pin_watches",
+    metadata,
+    sa.Column("order_id", sa.Uuid, primary_key=True),
+    sa.Column("issue", sa.Integer, nullable=False),
+    sa.Column("notification_id", sa.Uuid),
+    sa.Column("channel", sa.Text),
+    sa.Column("due_at", _INSTANT),
+    sa.Column("is_over", sa.Boolean, nullable=False, server_default=sa.text("false")),
+    sa.Index("pin_watches_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
+    sa.Index("pin_watches_of_notification", "notification_id"),
+)
+
+notification_resends = sa.Table(
+    "notification_resends",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("delivery_id", sa.Uuid, nullable=False),
+    sa.Column("log_id", sa.Uuid, nullable=False),
+    sa.Column("asked_by", sa.Uuid, nullable=False),
+    sa.Column("idempotency_key", sa.Text),
+    sa.Column("asked_at", _INSTANT, nullable=False),
+    sa.ForeignKeyConstraint(["delivery_id"], ["notification_deliveries.id"], name="notification_resends_delivery"),
+    sa.UniqueConstraint("asked_by", "idempotency_key", name="notification_resends_once"),
+    sa.Index("notification_resends_of_delivery", "delivery_id"),
 )
