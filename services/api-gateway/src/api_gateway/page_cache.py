@@ -2,7 +2,8 @@
 
 Only what a service calls public is kept, and only under a route that says so. A page is dropped when a product changes, and all are when
 a write to their service passes through this gateway: a purchase changes the stock that is shown, and says so only when it takes the last.
-A page that was being fetched at such a moment is given to those who asked before it, and to nobody after.
+A page that was being fetched at such a moment is given to those who asked before it, and to nobody after. A refusal is given to those
+who wait for it, and kept for nobody.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from uuid import UUID
 
 import msgspec
 
-from api_gateway.call import Call
+from api_gateway.call import PROBLEM, Call
 from api_gateway.forwarding import AnswerTooLong, Forwarder, read_answer
 from api_gateway.headers import Headers, passed_to_client
 from api_gateway.metrics import Metrics
@@ -50,13 +51,25 @@ class Page:
         return len(self.content) + 1_024
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A problem document that was answered in the place of a page; each reader's has the `requestId` of their own request."""
+
+    status: int
+    headers: Headers
+    problem: dict[str, Any]
+
+
+Fetched = Page | Refusal | None
+
+
 @dataclass(slots=True)
 class _Flight:
     """A page on its way."""
 
     product_id: str
     is_stale: bool = False
-    task: "asyncio.Task[Page | None]" = field(init=False)
+    task: "asyncio.Task[Fetched]" = field(init=False)
 
 
 class PageCache:
@@ -71,20 +84,21 @@ class PageCache:
         self._flights: dict[Key, _Flight] = {}
 
     async def answer(self, call: Call, route: Route) -> bool:
-        """Answers a GET of nobody in particular; False when the page is not one to be kept, and is forwarded as any other.
+        """Answers a GET of nobody in particular; False when the page is not one to be shared, and is forwarded as any other.
 
         Raises UpstreamFailed.
         """
         key = (call.path, call.scope["query_string"])
-        page = self._kept(key, call.now)
-        if page is None:
-            page = await self._fetched(key, call, route)
-        else:
+        kept = self._kept(key, call.now)
+        if kept is not None:
             self._metrics.page_cache["hit"] += 1
-        if page is None:
-            return False
-        await _send(call, page)
-        return True
+        fetched = kept or await self._fetched(key, call, route)
+        match fetched:
+            case Page():
+                await _send(call, fetched)
+            case Refusal():
+                await _refuse(call, fetched)
+        return fetched is not None
 
     def product_changed(self, product_id: UUID) -> None:
         """Forgets the product's page and every list; the pages of other products say nothing of it."""
@@ -114,7 +128,7 @@ class PageCache:
         self._pages.move_to_end(key)
         return page
 
-    async def _fetched(self, key: Key, call: Call, route: Route) -> Page | None:
+    async def _fetched(self, key: Key, call: Call, route: Route) -> Fetched:
         flight = self._flights.get(key)
         if flight is None:
             self._metrics.page_cache["miss"] += 1
@@ -125,16 +139,18 @@ class PageCache:
             self._metrics.page_cache["joined"] += 1
         return await asyncio.shield(flight.task)
 
-    async def _fetch(self, key: Key, flight: _Flight, call: Call, route: Route) -> Page | None:
+    async def _fetch(self, key: Key, flight: _Flight, call: Call, route: Route) -> Fetched:
         try:
             answer = await self._forwarder.ask(call, route, b"", watch_client=False, headers=_AS_ANYBODY)
             try:
                 content = await read_answer(answer)
-                page = _page_of(answer.status, answer.headers, content, call.now)
             except AnswerTooLong:
-                page = None
+                return None
             finally:
                 answer.release()
+            if answer.status >= 400:
+                return _refusal_of(answer.status, answer.headers, content)
+            page = _page_of(answer.status, answer.headers, content, call.now)
             if page is not None and not flight.is_stale:
                 self._keep(key, page)
             return page
@@ -168,6 +184,20 @@ async def _send(call: Call, page: Page) -> None:
         return
     meta = {**page.meta, "timestamp": iso(call.instant), "requestId": call.request_id}
     await call.answer(200, headers, page.content + _META + _encode(meta) + b"}")
+
+
+async def _refuse(call: Call, refusal: Refusal) -> None:
+    problem = {**refusal.problem, "requestId": call.request_id}
+    await call.answer(refusal.status, [*refusal.headers], _encode(problem))
+
+
+def _refusal_of(status: int, headers: Headers, content: bytes) -> Refusal | None:
+    """The refusal, when it is a problem document of ours; None for what only the forwarder knows how to answer."""
+    named = dict(headers)
+    if b"set-cookie" in named or named.get(b"content-type") != PROBLEM:
+        return None
+    passed = [pair for pair in passed_to_client(headers, private=True) if pair[0] not in _KEPT_OUT]
+    return Refusal(status, passed, msgspec.json.decode(content, type=dict[str, Any]))
 
 
 def _page_of(status: int, headers: Headers, content: bytes, now: int) -> Page | None:

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from api_gateway import page_cache
+from campus_tools.service_kit import BASE_URL
 from campus_tools.testing import eventually
 from common.bus import Bus, Outgoing
 from common.clock import SystemClock, iso
@@ -186,6 +187,49 @@ async def test_no_error_is_kept(gateway: Gateway) -> None:
     assert (await gateway.client.get("/api/categories")).json() == {"success": True}
     gateway.upstream.plain = "no envelope"
     assert (await gateway.client.get("/api/categories")).text == "no envelope"
+
+
+def refuse(gateway: Gateway, status: int = 404) -> None:
+    code = {404: "RESOURCE_NOT_FOUND", 422: "VALIDATION_FAILED", 503: "INTERNAL_ERROR"}[status]
+    document = {
+        "type": f"{BASE_URL}/errors/{code.lower().replace('_', '-')}",
+        "status": status,
+        "code": code,
+        "instance": "/api/products",
+        "requestId": "req_oftheservice0001",
+    }
+    gateway.upstream.answer = (status, document)
+    gateway.upstream.headers = {
+        "Content-Type": "application/problem+json",
+        "Cache-Control": "no-store",
+        "Retry-After": "5",
+    }
+
+
+@pytest.mark.parametrize("status", [404, 422, 503])
+async def test_a_refusal_is_asked_for_once_and_kept_for_nobody(gateway: Gateway, status: int) -> None:
+    refuse(gateway, status)
+    for asked in (1, 2):
+        answer = await gateway.client.get("/api/products?q=x")
+        assert problem_of(answer)["status"] == status
+        assert answer.headers["retry-after"] == "5"
+        assert "age" not in answer.headers
+        assert len(gateway.upstream.seen) == asked
+    serve(gateway)
+    assert await price_of(gateway, "/api/products?q=x") == 1
+    assert len(gateway.upstream.seen) == 3
+
+
+async def test_all_who_wait_for_a_refusal_get_it_under_their_own_request_id(gateway: Gateway) -> None:
+    refuse(gateway)
+    gateway.upstream.gate.clear()
+    readers = [asyncio.create_task(gateway.client.get("/api/products")) for _ in range(20)]
+    await eventually(lambda: gateway.dependencies.edge.metrics.page_cache["joined"] == 19)
+    gateway.upstream.gate.set()
+    answers = await asyncio.gather(*readers)
+    assert {problem_of(answer)["status"] for answer in answers} == {404}
+    assert len({answer.headers["x-request-id"] for answer in answers}) == 20
+    assert len(gateway.upstream.seen) == 1
 
 
 async def test_other_routes_and_other_methods_are_not_shared(gateway: Gateway) -> None:
