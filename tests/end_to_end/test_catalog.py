@@ -1,7 +1,6 @@
 """A merchant's product on its way to anonymous readers, through the gateway."""
 
 import asyncio
-import io
 import zlib
 from uuid import uuid4
 
@@ -71,9 +70,13 @@ async def test_a_picture_travels_through_the_gateway_and_back(market, people):
     merchant, anybody = people.vendor.headers, {"X-Forwarded-For": new_address()}
     product = (await market.http.post("/api/products", json=offered, headers=merchant)).json()["data"]
     url = f"/api/products/{product['id']}/images"
-    sent = await market.http.post(url, files={"file": ("cap.png", io.BytesIO(png()), "image/png")}, headers=merchant)
-    assert sent.status_code == 201, sent.text
+    keyed, files = {**merchant, "Idempotency-Key": str(uuid4())}, {"file": ("cap.png", png(), "image/png")}
+    sent, again = [await market.http.post(url, files=files, headers=keyed) for _ in range(2)]
+    assert (sent.status_code, sent.headers.get("X-Cache-Lookup")) == (201, None), sent.text
+    assert (again.status_code, again.content, again.headers["X-Cache-Lookup"]) == (201, sent.content, "HIT")
     image = sent.json()["data"]
+    own = await market.get(f"/api/products/{product['id']}", people.vendor)
+    assert own["images"] == [image["url"]]
     shown = await market.http.get(f"/media/{image['id']}", headers=anybody)
     assert (shown.status_code, shown.headers["Content-Type"]) == (200, "image/webp")
     assert (shown.content[:4], shown.content[8:12]) == (b"RIFF", b"WEBP")

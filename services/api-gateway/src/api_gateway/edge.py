@@ -18,6 +18,7 @@ from api_gateway.bodies import check_announced_body, read_body, read_whole_body
 from api_gateway.call import Call
 from api_gateway.connection import ClientGone, UpstreamFailed
 from api_gateway.cors import CrossOrigin
+from api_gateway.forms import held_form
 from api_gateway.forwarding import Forwarder
 from api_gateway.headers import Headers
 from api_gateway.idempotency import key_hash_of
@@ -26,7 +27,7 @@ from api_gateway.metrics import Metrics
 from api_gateway.own_pages import OwnPages
 from api_gateway.page_cache import PageCache
 from api_gateway.quotas import Quotas
-from api_gateway.routing import Access, Quota, Route, RouteTable, allowed_methods
+from api_gateway.routing import Access, Media, Quota, Route, RouteTable, allowed_methods
 from api_gateway.tiers import Tiers
 from api_gateway.tracing import ServerSpans
 from api_gateway.windows import Counter, Standing
@@ -255,8 +256,12 @@ class Edge:
         key_hash = key_hash_of(call.headers.get(b"idempotency-key"), route.idempotency)
         if key_hash is None:
             await self._forward(call, route, await read_body(call.receive, route))
+        elif route.media is Media.IMAGE:
+            async with held_form(call.receive, route, call.headers) as form:
+                await self.keyed.run(call, route, key_hash, form.chunks(), compared=await form.compared())
         else:
-            await self.keyed.run(call, route, key_hash, await read_whole_body(call.receive, route))
+            body = await read_whole_body(call.receive, route)
+            await self.keyed.run(call, route, key_hash, body, compared=body)
 
     async def _forward(self, call: Call, route: Route, body: bytes | AsyncIterator[bytes]) -> None:
         answer = await self.forwarder.ask(call, route, body, watch_client=True)

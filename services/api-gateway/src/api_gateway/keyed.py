@@ -1,6 +1,6 @@
 """A POST under an idempotency key: lease, run, keep or release (contract section 3)."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from api_gateway.call import Call
@@ -37,11 +37,16 @@ class KeyedRunner:
     def __init__(self, records: IdempotencyRecords, forwarder: Forwarder, metrics: Metrics) -> None:
         self._records, self._forwarder, self._metrics = records, forwarder, metrics
 
-    async def run(self, call: Call, route: Route, key_hash: bytes, body: bytes) -> None:
-        """Answers the call. Raises OperationInProgress, ValidationFailed, DatabaseAway, UpstreamFailed."""
+    async def run(
+        self, call: Call, route: Route, key_hash: bytes, body: bytes | AsyncIterator[bytes], *, compared: bytes
+    ) -> None:
+        """Answers the call; `compared` is what of its body makes it the same request again.
+
+        Raises OperationInProgress, ValidationFailed, DatabaseAway, UpstreamFailed.
+        """
         if call.caller is None:
             raise Unauthorized
-        fingerprint = fingerprint_of(call.method, call.path, call.scope["query_string"], body)
+        fingerprint = fingerprint_of(call.method, call.path, call.scope["query_string"], compared)
         ask = Ask(call.caller.id, key_hash, fingerprint, new_id())
         begun = await self._records.begin(ask)
         self._metrics.idempotency[type(begun).__name__] += 1
@@ -56,7 +61,7 @@ class KeyedRunner:
             case Leased():
                 await self._run_leased(call, route, ask, body)
 
-    async def _run_leased(self, call: Call, route: Route, ask: Ask, body: bytes) -> None:
+    async def _run_leased(self, call: Call, route: Route, ask: Ask, body: bytes | AsyncIterator[bytes]) -> None:
         """The answer is stored before it is sent. A client that leaves does not stop the work: it will ask again."""
         try:
             answer = await self._forwarder.ask(call, route, body, watch_client=False)

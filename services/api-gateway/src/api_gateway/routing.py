@@ -147,7 +147,8 @@ def allowed_methods(routes: Mapping[str, Route]) -> str:
 def _check(route: Route) -> None:
     if route.idempotency is not Idempotency.IGNORED and (route.method != "POST" or route.access is not Access.TOKEN):
         raise BadRouteTable(f"{route.name}: only a POST of a known caller has an idempotency key")
-    if route.idempotency is not Idempotency.IGNORED and route.body_bytes_max > JSON_BYTES_MAX:
+    is_held_in_memory = route.idempotency is not Idempotency.IGNORED and route.media is not Media.IMAGE
+    if is_held_in_memory and route.body_bytes_max > JSON_BYTES_MAX:
         raise BadRouteTable(f"{route.name}: a body that is compared under a key is held in memory, so it must be small")
     if route.is_shared and (route.method != "GET" or route.access is not Access.ANONYMOUS):
         raise BadRouteTable(f"{route.name}: only what anybody may read is shared")

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -284,3 +285,73 @@ async def test_an_answer_of_nothing_is_replayed_as_nothing(gateway: Gateway) -> 
     gateway.upstream.answer = (200, "")
     first, again = await post(gateway, user, key), await post(gateway, user, key)
     assert json.loads(first.content) == json.loads(again.content) == ""
+
+
+PICTURE = random.Random(7).randbytes(5 * 1024 * 1024)
+
+
+def form(picture: bytes, boundary: str) -> bytes:
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="cap.png"\r\nContent-Type: image/png\r\n\r\n'
+    return head.encode() + picture + f"\r\n--{boundary}--\r\n".encode()
+
+
+async def send_picture(
+    gateway: Gateway, user: UUID, key: UUID, url: str, body: bytes, boundary: str, *, in_pieces: bool = False
+) -> httpx.Response:
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, len(body), 100_001):
+            yield body[start : start + 100_001]
+
+    headers = {
+        **gateway.bearer(user),
+        "Idempotency-Key": str(key),
+        "Content-Type": f"multipart/form-data; boundary={boundary}",
+    }
+    return await gateway.client.post(url, content=pieces() if in_pieces else body, headers=headers)
+
+
+@pytest.mark.parametrize("in_pieces", [False, True])
+async def test_a_picture_under_a_key_is_taken_once(gateway: Gateway, in_pieces: bool) -> None:
+    """Each try of a client frames the same file anew: that is the same request. Another file under the key is another one."""
+    user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
+    gateway.upstream.answer = (201, {"data": {"id": 1}})
+    first = await send_picture(gateway, user, key, url, form(PICTURE, "a1b2"), "a1b2", in_pieces=in_pieces)
+    assert first.status_code == 201, first.text
+    assert gateway.upstream.last["body"] == form(PICTURE, "a1b2")
+    for boundary in ("a1b2", '"c3 d4"'):
+        body = form(PICTURE, boundary.strip('"'))
+        again = await send_picture(gateway, user, key, url, body, boundary, in_pieces=in_pieces)
+        assert (again.status_code, again.content, again.headers["x-cache-lookup"]) == (201, first.content, "HIT")
+    other = form(PICTURE[:-1] + b"x", "a1b2")
+    for sent_to, body in ((url, other), (f"/api/products/{uuid4()}/images", form(PICTURE, "a1b2"))):
+        refused = problem_of(await send_picture(gateway, user, key, sent_to, body, "a1b2", in_pieces=in_pieces))
+        assert (refused["status"], refused["invalid_params"][0]["name"]) == (422, "Idempotency-Key")
+    assert len(gateway.upstream.seen) == 1
+
+
+async def test_a_picture_whose_key_is_at_work_or_that_is_too_large_reaches_no_service_again(gateway: Gateway) -> None:
+    user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
+    gateway.upstream.gate.clear()
+    running = asyncio.create_task(send_picture(gateway, user, key, url, form(PICTURE, "a"), "a"))
+    await eventually(lambda: len(gateway.upstream.seen) == 1)
+    refused = await send_picture(gateway, user, key, url, form(PICTURE, "b"), "b")
+    assert (problem_of(refused)["status"], refused.headers["retry-after"].isdigit()) == (409, True)
+    gateway.upstream.gate.set()
+    assert (await running).status_code == 201
+    body = form(PICTURE + b"x" * 8_192, "a")
+    for in_pieces in (False, True):
+        refused = await send_picture(gateway, user, uuid4(), url, body, "a", in_pieces=in_pieces)
+        assert problem_of(refused)["status"] == 413
+    assert len(gateway.upstream.seen) == 1
+
+
+async def test_a_form_without_a_boundary_is_compared_as_it_stands(gateway: Gateway) -> None:
+    """What makes no sense is the service's to refuse, once."""
+    user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
+    gateway.upstream.answer = (422, {"code": "VALIDATION_FAILED"})
+    headers = {**gateway.bearer(user), "Idempotency-Key": str(key), "Content-Type": "multipart/form-data"}
+    answers = [await gateway.client.post(url, content=b"--a", headers=headers) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [422, 422]
+    assert [answer.headers.get("x-cache-lookup") for answer in answers] == [None, "HIT"]
+    other = await gateway.client.post(url, content=b"--b", headers=headers)
+    assert problem_of(other)["invalid_params"][0]["name"] == "Idempotency-Key"
