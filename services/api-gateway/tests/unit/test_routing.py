@@ -11,7 +11,6 @@ from api_gateway.routing import (
     Access,
     BadRouteTable,
     Idempotency,
-    Media,
     Quota,
     Route,
     RouteTable,

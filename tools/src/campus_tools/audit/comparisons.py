@@ -62,6 +62,16 @@ async def _orders_and_escrow(databases: Connections, _: httpx.AsyncClient) -> li
     return offending
 
 
+async def _refunds(databases: Connections, _: httpx.AsyncClient) -> list[str]:
+    posted = {row["order_id"]: row["refunded_minor"] for row in await databases["payments"].fetch(_ESCROWS)}
+    return [
+        f"order {order['id']} is {order['status']}: {order['refunded_minor']} kobo shown as refunded, payments posted "
+        f"{posted.get(order['id'], 0)}"
+        for order in await databases["orders"].fetch(_ORDERS)
+        if order["refunded_minor"] != posted.get(order["id"], 0)
+    ]
+
+
 async def _escrow_and_wallets(databases: Connections, _: httpx.AsyncClient) -> list[str]:
     shares = {row["order_id"]: row["remaining_vendor_minor"] for row in await databases["payouts"].fetch(_SHARES)}
     return [
@@ -114,15 +124,20 @@ async def _movements(sandbox: httpx.AsyncClient) -> list[dict[str, Any]]:
         before = {"before": page[-1]["id"]}
 
 
-async def _chain(databases: Connections, _: httpx.AsyncClient) -> list[str]:
-    report = await verify_chain(databases["payments"].fetch)
-    return [] if report.broken is None else [f"payments, {report.length} links: {report.broken}"]
+def _chain(service: str) -> Comparison:
+    async def offending(databases: Connections, _: httpx.AsyncClient) -> list[str]:
+        report = await verify_chain(databases[service].fetch)
+        return [] if report.broken is None else [f"{service}, {report.length} links: {report.broken}"]
+
+    return Comparison(f"the past of the {service} book is what its chain of hashes says", offending)
 
 
 COMPARISONS: Final[tuple[Comparison, ...]] = (
     Comparison("escrow equals the orders whose money is held", _orders_and_escrow),
+    Comparison("what each order shows as refunded is what payments posted", _refunds),
     Comparison("every vendor's locked share is the same in both books", _escrow_and_wallets),
     Comparison("what payments released is what payouts received", _two_books),
     Comparison("the payment gateway's own book equals ours", _gateway_book),
-    Comparison("the past of the payments book is what its chain of hashes says", _chain),
+    _chain("payments"),
+    _chain("payouts"),
 )

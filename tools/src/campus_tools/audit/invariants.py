@@ -168,5 +168,12 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
         "SELECT o.id, o.total_amount, sum(i.line_total_minor)::text AS items_minor FROM orders o JOIN order_items i ON i.order_id = o.id "
         "GROUP BY o.id HAVING o.total_amount <> sum(i.line_total_minor) + o.delivery_fee_minor",
     ),
+    Invariant(
+        "orders",
+        "what an order shows as refunded is the sum of its refunds in the ledger",
+        "SELECT o.id, o.status, o.refunded_minor, r.minor::text AS refunds_minor FROM orders o CROSS JOIN LATERAL (SELECT "
+        "coalesce(sum(amount_minor) FILTER (WHERE counted), 0) FROM order_refunds WHERE order_id = o.id) AS r (minor) "
+        "WHERE o.refunded_minor <> r.minor",
+    ),
     Invariant("orders", "no shelf holds less than nothing", "SELECT id, stock FROM products WHERE stock < 0"),
 )
