@@ -21,6 +21,7 @@ PURE = (
     "common.clock",
     "common.ids",
     "common.retry",
+    "common.spreadsheets",
     "common.caller",
 )
 

@@ -14,12 +14,13 @@ from common.http import Guard
 from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK
 
 SERVICES_WITH_DOORS: Final = ("identity", "orders", "payments", "payouts", "notifications")
-_PARAMETER: Final = re.compile(r"\{[^}]*\}")
+# A month is called one; everything else in a path is an id.
+_PARAMETER: Final = re.compile(r"\{(?!month\})[^}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """One operation of a service; ids in the path are written `:id`, as in the gateway's route table."""
+    """One operation of a service; ids in the path are written `:id`, months `:month`, as in the gateway's route table."""
 
     service: str
     method: str
@@ -73,4 +74,5 @@ def _doors_of(service: str) -> Iterator[Door]:
             if isinstance(route, APIRoute):
                 guard: Guard = route.endpoint.__guard__  # type: ignore[attr-defined]
                 for method in route.methods or ():
-                    yield Door(service, method, _PARAMETER.sub(":id", route.path), guard)
+                    path = _PARAMETER.sub(":id", route.path).replace("{month}", ":month")
+                    yield Door(service, method, path, guard)

@@ -5,7 +5,7 @@ from typing import Final
 
 from api_gateway.call import Call
 from api_gateway.connection import Connection, Gone
-from api_gateway.headers import Headers, passed_to_client, request_head
+from api_gateway.headers import Headers, passed_to_client, request_head, says_policy, without_policy
 from api_gateway.routing import Access, Route
 from api_gateway.upstream import Upstreams
 from common.problems import Problem, ValidationFailed
@@ -66,6 +66,8 @@ class Forwarder:
             await read_answer(answer)
             raise problem_of_status(answer.status)
         headers = passed_to_client(answer.headers, private=call.is_private or answer.status >= 400)
+        if call.route is not None and call.route.is_page and says_policy(headers):
+            call.extra = without_policy(call.extra)
         await call.start(answer.status, headers)
         if answer.is_complete:
             await call.send({"type": "http.response.body", "body": await answer.next_chunk() or b""})

@@ -85,6 +85,16 @@ def security_headers(base_url: str) -> Headers:
     return headers
 
 
+def without_policy(headers: Headers) -> Headers:
+    """The same beside a page whose service has said its own content policy: of two a browser obeys both."""
+    return [pair for pair in headers if pair[0] != _CONTENT_POLICY]
+
+
+def says_policy(headers: Headers) -> bool:
+    """Whether an answer carries a content policy of its service."""
+    return any(name == _CONTENT_POLICY for name, _ in headers)
+
+
 def with_page_policy(headers: Headers) -> Headers:
     """The same for a page of our own, whose style and script come from this server."""
     policy = (

@@ -15,7 +15,8 @@ from common.clock import Clock
 
 KEEP_SECONDS: Final = 60
 _FETCH_SECONDS_MAX: Final = 5.0
-_PARAMETER: Final = re.compile(r"\{[^}]+\}")
+# A month is called one; everything else in a path is an id.
+_PARAMETER: Final = re.compile(r"\{(?!month\})[^}]+\}")
 _REFERENCE_PREFIX: Final = "#/components/schemas/"
 
 _PROBLEM_SCHEMA: Final[dict[str, Any]] = {
@@ -107,7 +108,7 @@ def merge(routes: Iterable[Route], documents: Mapping[str, Mapping[str, Any]], b
             schemas[rename(name)] = _with_renamed_references(schema, rename)
         for path, operations in document.get("paths", {}).items():
             for method, operation in operations.items():
-                key = (service, method.upper(), _PARAMETER.sub(":id", path))
+                key = (service, method.upper(), _PARAMETER.sub(":id", path).replace("{month}", ":month"))
                 described[key] = (path, _with_renamed_references(operation, rename))
     for route in routes:
         found = described.get((route.upstream, route.method, route.path))

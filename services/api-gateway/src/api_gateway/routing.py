@@ -15,6 +15,8 @@ DEPRECATION_NOTICE: Final = timedelta(days=184)
 
 # Stands for an id in the table's keys; a path, which is read as ASCII, cannot hold it.
 _ID_KEY: Final = "/\N{BULLET}"
+# What stands where a month is expected: its service says what is wrong with it (contract section 8).
+_MONTH_SEGMENT: Final = re.compile(r"(?<=/statements)/[0-9A-Za-z-]{1,32}(?=/|$)", re.ASCII)
 _ID_SEGMENT: Final = re.compile(r"/[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?=/|$)", re.ASCII)
 
 
@@ -63,7 +65,8 @@ class Media(Enum):
 class Route:
     """One line of the route table. `seconds_max` is the longest silence of the service that we bear.
 
-    `is_shared`: what an anonymous caller gets, all of them may get for a few seconds.
+    `is_shared`: what an anonymous caller gets, all of them may get for a few seconds. `is_page`: the service's success is a page
+    for people, whose content policy it says itself.
     """
 
     method: str
@@ -76,6 +79,7 @@ class Route:
     body_bytes_max: int = JSON_BYTES_MAX
     seconds_max: float = 30.0
     is_shared: bool = False
+    is_page: bool = False
     deprecated_at: datetime | None = None
     sunset_at: datetime | None = None
     successor: str | None = None
@@ -114,7 +118,8 @@ class RouteTable:
         self._some_end = False
         for route in routes:
             _check(route)
-            methods = self._by_path.setdefault(route.path.replace("/:id", _ID_KEY), {})
+            key = route.path.replace("/:id", _ID_KEY).replace("/:month", _ID_KEY)
+            methods = self._by_path.setdefault(key, {})
             if route.method in methods:
                 raise BadRouteTable(f"{route.name} stands twice in the table")
             methods[route.method] = route
@@ -126,6 +131,8 @@ class RouteTable:
     def find(self, path: str, now: datetime) -> Mapping[str, Route]:
         """The living routes of a canonical path by method; empty for an unknown path."""
         methods = self._by_path.get(path) or self._by_path.get(_ID_SEGMENT.sub(_ID_KEY, path))
+        if methods is None:
+            methods = self._by_path.get(_MONTH_SEGMENT.sub(_ID_KEY, path))
         if methods is None:
             return {}
         if self._some_end:
