@@ -19,3 +19,12 @@ class AlertRaised(Event, frozen=True, kw_only=True):
     runbook: str
     dedup_key: str
     about: str | None = msgspec.field(default=None, name="subject")
+
+
+class AlertCleared(Event, frozen=True, kw_only=True):
+    """What an alert was about is over: the open alert with this `dedup_key` closes. `alert_id` names the clearing itself."""
+
+    TYPE: ClassVar[str] = "operations.alert_cleared.v1"
+    alert_id: UUID
+    dedup_key: str
+    reason: str

@@ -31,14 +31,22 @@ class PayoutFailed(PayoutNews, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payouts.payout_failed.v1"
 
 
+class PayoutReversed(PayoutNews, frozen=True, kw_only=True):
+    """The bank sent a processed payout back; two people returned its amount to the wallet. The payout stays processed."""
+
+    TYPE: ClassVar[str] = "payouts.payout_reversed.v1"
+    reconciliation_id: UUID
+
+
 class PayoutDelayed(Event, frozen=True, kw_only=True):
-    """An exception holds the payout."""
+    """An exception holds the payout; said once for each exception."""
 
     TYPE: ClassVar[str] = "payouts.payout_delayed.v1"
     payout_id: UUID
     vendor_id: UUID
     amount_minor: int
     cause: str
+    exception_id: UUID | None = None
 
 
 class ExceptionNews(Event, frozen=True, kw_only=True):
@@ -68,3 +76,13 @@ class BankDetailsChanged(Event, frozen=True, kw_only=True):
     vendor_id: UUID
     last4: str
     bank_code: str
+
+
+class BankDetailsQuarantined(Event, frozen=True, kw_only=True):
+    """Finance stopped payouts to the vendor's account: it is said once for each account."""
+
+    TYPE: ClassVar[str] = "payouts.bank_details_quarantined.v1"
+    vendor_id: UUID
+    reason: str
+    last4: str | None = None
+    bank_code: str | None = None

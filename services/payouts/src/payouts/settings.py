@@ -1,7 +1,10 @@
 """What the payouts service is told by its environment."""
 
+from datetime import timedelta
+
 from pydantic import Field
 
+from common.money import AMOUNT_MINOR_MAX
 from common.settings import ServiceSettings
 
 
@@ -10,5 +13,24 @@ class Settings(ServiceSettings):
 
     gateway_api_url: str
     gateway_secret_key: str = Field(min_length=1)
+    # Seals the vendors' account numbers at rest.
+    sealing_key: str = Field(min_length=16)
+    # How long payouts to changed bank details wait, so that their owner hears of a change that was not theirs.
+    bank_details_cooling_seconds: int = Field(default=86_400, ge=0)
+    # The smallest payout that a vendor may ask for, in kobo. One kobo is no minimum.
+    payout_minimum_minor: int = Field(default=1, ge=1, le=AMOUNT_MINOR_MAX)
     # A call that takes longer counts as unanswered, in seconds. Four of them stay below the dispatcher's lease.
     gateway_timeout_seconds: float = Field(default=15.0, gt=0, le=20)
+    # The observed while of GET /api/payout-exceptions/observations.
+    payout_observation_window_seconds: int = Field(default=3600, ge=60, le=604_800)
+    # Over fewer attempts nobody speaks of a rate. 1 takes the specification by its word.
+    payout_observation_attempts_min: int = Field(default=1, ge=1)
+    # How long the rate must stay low before its alert clears.
+    payout_observation_calm_seconds: int = Field(default=600, ge=0)
+
+    @property
+    def observation_window(self) -> timedelta:
+        return timedelta(seconds=self.payout_observation_window_seconds)
+
+    # How long the attempt after the first reset of a payout waits; twice as long after each further one.
+    payout_retry_seconds: float = Field(default=60.0, gt=0)

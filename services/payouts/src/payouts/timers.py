@@ -1,29 +1,75 @@
-"""What becomes due by itself: transfers whose dispatcher died, and transfers to ask the gateway about."""
+"""What becomes due by itself: transfers whose dispatcher died, transfers to ask the gateway about, a look at how payouts go."""
+
+import asyncio
+from uuid import UUID
 
 from common.caller import THE_SERVICE
 from common.clock import Clock
 from common.database import Database
 from payouts import store
 from payouts.clients.gateway import Gateway
-from payouts.domain.dispatch import LEASE
+from payouts.domain.attempts import status_taken_up, step_when_due
+from payouts.domain.dispatch import LEASE, SUBMISSIONS_AT_ONCE
+from payouts.domain.failure_rate import Watch
+from payouts.use_cases.request_scheduled_payout import request_scheduled_payout
+from payouts.use_cases.send_retry import send_retry
 from payouts.use_cases.settle_transfer import settle_transfer
-from payouts.use_cases.submit_transfer import submit_transfer
+from payouts.use_cases.watch_banks import watch_banks
+from payouts.use_cases.watch_failure_rate import watch_failure_rate
 
-# One at a time and a few a round: each is a call or two to the gateway, and the lease must outlast the round.
-TAKEN_AT_ONCE_MAX = 1
-ROUND_MAX = 100
+# No more than are worked at together: each is a few calls to the gateway, and its lease must outlast them.
+TAKEN_AT_ONCE_MAX = SUBMISSIONS_AT_ONCE
+ROUND_MAX = 200
 
 
 async def take_up_due_transfers(database: Database, gateway: Gateway, clock: Clock) -> int:
     """Sends what was written down and never sent, and asks for what is unknown or long on its way; tells how many."""
-    for done in range(ROUND_MAX):
+    done = 0
+    while done < ROUND_MAX:
+        taken = await _take_up(database, clock)
+        if not taken:
+            break
+        steps = (_step(database, gateway, clock, *attempt) for attempt in taken)
+        outcomes = await asyncio.gather(*steps, return_exceptions=True)
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+        done += len(taken)
+    return done
+
+
+async def _take_up(database: Database, clock: Clock) -> list[tuple[UUID, str]]:
+    now = clock.now()
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        taken = [
+            (transfer_id, status_taken_up(status))
+            for transfer_id, status in await store.lock_due_transfers(uow, now, TAKEN_AT_ONCE_MAX)
+        ]
+        for transfer_id, status in taken:
+            await store.take_up(uow, transfer_id, status, now + LEASE)
+    return taken
+
+
+async def _step(database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID, status: str) -> None:
+    if step_when_due(status) == "submit":
+        await send_retry(database, gateway, clock, transfer_id)
+    else:
+        await settle_transfer(database, gateway, clock, transfer_id)
+
+
+async def request_scheduled_payouts(database: Database, minimum_minor: int, clock: Clock) -> int:
+    """Decides every period whose time has come, each in a unit of work of its own; tells how many."""
+    decided = 0
+    while decided < ROUND_MAX:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            due = await store.take_due_transfers(uow, clock.now(), LEASE, TAKEN_AT_ONCE_MAX)
-        if not due:
-            return done
-        for transfer_id, status in due:
-            if status == "reserved":
-                await submit_transfer(database, gateway, clock, transfer_id, was="reserved")
-            else:
-                await settle_transfer(database, gateway, clock, transfer_id)
-    return ROUND_MAX
+            if not await request_scheduled_payout(uow, minimum_minor, clock.now()):
+                break
+        decided += 1
+    return decided
+
+
+async def watch_payouts(database: Database, clock: Clock, watch: Watch) -> None:
+    """Alerts of the failure rate and of banks whose switch is down: raised once, and cleared when it is over."""
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await watch_failure_rate(uow, watch, clock.now())
+        await watch_banks(uow, clock.now())

@@ -1,6 +1,6 @@
 """The refusals of this service, each named by its condition."""
 
-from common.problems import Conflict, Problem, Unavailable, ValidationFailed
+from common.problems import Conflict, Forbidden, InvalidParam, Problem, Unavailable, ValidationFailed
 
 
 class EscrowLocked(Problem):
@@ -11,8 +11,32 @@ class MoreThanTheWalletHolds(ValidationFailed):
     """Above what is available and what is locked together: 422 with invalid param `amountMinor`."""
 
 
+class BelowMinimum(ValidationFailed):
+    """Less than the smallest payout: 422 that tells the minimum."""
+
+    @classmethod
+    def told(cls, name: str, minimum_minor: int) -> "BelowMinimum":
+        """The refusal of a parameter in kobo."""
+        reason = f"must be at least {minimum_minor} kobo, the smallest payout"
+        return cls(f"{name}: {reason}", invalid_params=[InvalidParam(name, reason)])
+
+
 class BankDetailsUnverified(Conflict):
     detail = "The bank details of this vendor are not verified. Set them, or set them again, first."
+
+
+class BankDetailsQuarantined(Conflict):
+    """Finance stopped payouts to the present account (contract section 8)."""
+
+    detail = (
+        "The bank details of this vendor are quarantined. Set another account, under the vendor's legal name, first."
+    )
+
+
+class AccountQuarantined(Conflict):
+    """A quarantined account stays so for good: only another one ends the quarantine."""
+
+    detail = "This account is quarantined and cannot be set again. Set another account, under the vendor's legal name."
 
 
 class DebtOutstanding(Conflict):
@@ -57,4 +81,71 @@ class MoneyReturnedAlready(Conflict):
 
 class TransferUnderWay(Conflict):
     def __init__(self, status: str) -> None:
-        super().__init__(f"A transfer of this payout is {status} at the gateway: whether its money left is not settled.")
+        super().__init__(
+            f"A transfer of this payout is {status} at the gateway: whether its money left is not settled."
+        )
+
+
+class ExceptionIsClosed(Conflict):
+    detail = "This exception is closed: what was said of it stands."
+
+
+class MoneyUnsettled(Conflict):
+    """An exception is what shows that somebody's money waits: it does not go before the money has arrived somewhere."""
+
+    detail = (
+        "The payout's money is not settled: it is still in transit, or was reversed and not yet returned. "
+        "Reset, restitution, reversal or a confirmed success closes the exception."
+    )
+
+
+class NothingWasSent(Conflict):
+    detail = (
+        "No transfer of this payout was ever sent: dispatch sends it, and a quarantine of the bank details returns it."
+    )
+
+
+class AttemptWaits(Conflict):
+    detail = "A new attempt of this payout is written down already and waits to be sent."
+
+
+class ReversedNotReset(Conflict):
+    detail = (
+        "The gateway reversed this transfer: its amount is returned by a reconciliation of two people, not sent again."
+    )
+
+
+class RetriesUsedUp(Conflict):
+    detail = "This payout was reset three times: what remains is a reconciliation of two people."
+
+
+class GatewayContradictsItself(Conflict):
+    detail = "What was heard of this payout's transfer contradicts the books, and the gateway is being asked. Try again in a moment."
+
+
+class GatewayForgot(Conflict):
+    detail = "The gateway accepted this transfer before and now knows no such reference. Nothing was changed."
+
+
+class NothingToReconcile(Conflict):
+    def __init__(self, status: str) -> None:
+        super().__init__(
+            f"The payout is {status}, and the gateway, asked, says the same: there is nothing to reconcile."
+        )
+
+
+class ReconciliationPrepared(Conflict):
+    detail = "A reconciliation of this payout is prepared already: another person decides on it first."
+
+
+class ReconciliationStale(Conflict):
+    detail = "What was prepared is no longer what the payout needs. Nothing was posted: reject it and prepare it anew."
+
+
+class AlreadyDecided(Conflict):
+    def __init__(self, status: str) -> None:
+        super().__init__(f"What was prepared is {status}, which stands.")
+
+
+class DecidedByItsMaker(Forbidden):
+    detail = "Whoever prepared a decision cannot decide on it, under any role."

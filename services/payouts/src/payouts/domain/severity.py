@@ -1,8 +1,8 @@
 """How bad a payout exception is, and how soon somebody must answer (specification: Payout failure handling)."""
 
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Final, Literal
+from datetime import datetime, timedelta
+from typing import Final, Literal, get_args
 
 Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
 Cause = Literal[
@@ -15,6 +15,7 @@ Cause = Literal[
     "reversed",
     "unclassified",
 ]
+CAUSES: Final[tuple[Cause, ...]] = get_args(Cause)
 
 RESPOND_WITHIN: Final[dict[Severity, timedelta]] = {
     "SEV-1": timedelta(minutes=15),
@@ -25,6 +26,9 @@ RESPOND_WITHIN: Final[dict[Severity, timedelta]] = {
 LARGE_PAYOUT_MINOR: Final = 20_000_000
 # A failure that touches more vendors of one batch than this is no vendor's own problem.
 VENDORS_OF_ONE_BATCH: Final = 5
+
+# The gateway's word, or its silence, about a bank: one payout is enough for SEV-1, several make an alert about the bank itself.
+SWITCH_CAUSES: Final[tuple[Cause, ...]] = ("bank_switch_error", "timeout")
 
 # What banks and gateways write, looked for in this order. Everything else is `unclassified`.
 _WORDS: Final[tuple[tuple[Cause, tuple[str, ...]], ...]] = (
@@ -70,3 +74,13 @@ def severity_of(trouble: Trouble) -> Severity:
     if trouble.amount_minor > LARGE_PAYOUT_MINOR or trouble.earlier_rejections > 0:
         return "SEV-2"
     return "SEV-3"
+
+
+def worse(severity: Severity, other: Severity) -> Severity:
+    """The graver of two: news raises a severity, and only people lower one."""
+    return min(severity, other)
+
+
+def respond_by(opened_at: datetime, severity: Severity) -> datetime:
+    """Counted from the opening, whenever the severity was found out: whoever waits has waited since then."""
+    return opened_at + RESPOND_WITHIN[severity]

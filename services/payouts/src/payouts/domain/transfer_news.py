@@ -25,6 +25,9 @@ UNDER_WAY: Final = frozenset(status for status, rank in RANKS.items() if rank ==
 # Before the gateway has said anything of its own.
 OURS: Final = frozenset({"reserved", "submitting", "unknown"})
 
+# What stands of an attempt with which its payout was processed.
+_ARRIVED: Final = frozenset({"success", "reversed"})
+
 
 @dataclass(frozen=True, slots=True)
 class News:
@@ -46,7 +49,8 @@ class TransferInHand:
     id: UUID
     payout_id: UUID
     vendor_id: UUID
-    batch_id: UUID
+    # None for an attempt after a reset.
+    batch_id: UUID | None
     reference: str
     status: str
     amount_minor: int
@@ -54,6 +58,8 @@ class TransferInHand:
     payout_status: str
     standing: str | None
     asks: int = 0
+    # Somebody is to do something with it at a certain time.
+    leased: bool = True
 
 
 def judge(transfer: TransferInHand, news: News) -> Verdict:
@@ -67,6 +73,9 @@ def judge(transfer: TransferInHand, news: News) -> Verdict:
     differs = (news.amount_minor, news.currency) != (transfer.amount_minor, transfer.currency)
     # After its money was returned, a payout must not leave a second time without somebody looking (section 14, trap 6).
     if differs or (news.status == "success" and transfer.payout_status == "failed"):
+        return "contradiction"
+    # Another attempt of the payout has arrived: its money has left twice, or is about to.
+    if news.status == "success" and transfer.payout_status == "processed" and transfer.standing not in _ARRIVED:
         return "contradiction"
     if transfer.standing is None:
         return "advanced"
@@ -111,12 +120,22 @@ def consequences_of(transfer: TransferInHand, news: News) -> Consequences:
             f"The gateway reports {news.status} over {news.amount_minor} {news.currency} kobo; the books have "
             f"{transfer.standing or transfer.status} over {transfer.amount_minor} {transfer.currency}."
         )
-        return Consequences(verdict, opens="unclassified", detail=detail, asks_the_gateway=news.heard_from != "query")
+        agrees = (news.amount_minor, news.currency) == (transfer.amount_minor, transfer.currency)
+        return Consequences(
+            verdict,
+            agrees and _names_the_state(transfer, news, verdict),
+            opens="unclassified",
+            detail=detail,
+            asks_the_gateway=news.heard_from != "query",
+        )
     if effective and news.status == "success":
         is_submitted = transfer.status in OURS
         # After a reversal the exception stays: the gateway said that the money came back, and somebody must look.
         return Consequences(verdict, True, is_submitted, completes=True, closes_the_exception=verdict != "late_success")
-    names_the_state = _names_the_state(transfer, news, effective)
+    if verdict == "repeated" and (news.heard_from, news.status) == ("query", "success"):
+        # The gateway, asked, stands by the success: that answers a contradiction, and never a reversal.
+        return Consequences(verdict, names_the_state=True, closes_the_exception=transfer.standing != "reversed")
+    names_the_state = _names_the_state(transfer, news, verdict)
     is_submitted = names_the_state and transfer.status in OURS and news.status in UNDER_WAY | {"success"}
     if effective and RANKS[news.status] > 0:
         detail = news.reason or f"The gateway reports the transfer as {news.status}."
@@ -126,8 +145,12 @@ def consequences_of(transfer: TransferInHand, news: News) -> Consequences:
     return Consequences(verdict, names_the_state, is_submitted)
 
 
-def _names_the_state(transfer: TransferInHand, news: News, effective: bool) -> bool:
-    """Whether an answer to our own call or question becomes the row's state. A webhook's failure never does."""
+def _names_the_state(transfer: TransferInHand, news: News, verdict: Verdict) -> bool:
+    """Whether what the gateway said becomes the row's state. A webhook's failure never does; how it ended, asked, does."""
     if news.heard_from == "webhook":
         return False
-    return transfer.status in OURS or (effective and transfer.status in UNDER_WAY)
+    if news.heard_from == "query" and RANKS[news.status] > 0 and verdict != "stale":
+        return True
+    if verdict == "contradiction":
+        return False
+    return transfer.status in OURS or (takes_effect(verdict) and transfer.status in UNDER_WAY)

@@ -1,20 +1,43 @@
 """Reads: SQL in, public shapes out; one module per area. What a caller may see is the row policies' business."""
 
-from payouts.queries.bank_details import find_bank_details, find_legal_name
+from payouts.queries.bank_details import (
+    find_bank_details,
+    find_legal_name,
+    find_quarantined_payout,
+    page_of_bank_details_history,
+)
 from payouts.queries.batches import describe_batch, list_unsent
-from payouts.queries.exceptions import find_exception, page_of_exceptions
+from payouts.queries.exceptions import ExceptionFilter, find_exception, page_of_exceptions
+from payouts.queries.observations import (
+    find_standing_alert,
+    list_standing_keys,
+    list_troubled_banks,
+    measure_window,
+)
 from payouts.queries.payouts import find_payout, page_of_payouts
-from payouts.queries.wallets import find_wallet, page_of_statement
+from payouts.queries.schedules import find_schedule
+from payouts.queries.statements import page_of_statement, piece_of_month, read_month
+from payouts.queries.wallets import find_wallet
 
 __all__ = [
+    "ExceptionFilter",
     "describe_batch",
     "find_bank_details",
     "find_exception",
     "find_legal_name",
     "find_payout",
+    "find_quarantined_payout",
+    "find_schedule",
+    "find_standing_alert",
     "find_wallet",
+    "list_standing_keys",
+    "list_troubled_banks",
     "list_unsent",
+    "measure_window",
+    "page_of_bank_details_history",
     "page_of_exceptions",
     "page_of_payouts",
     "page_of_statement",
+    "piece_of_month",
+    "read_month",
 ]

@@ -1,13 +1,20 @@
 """Payout exceptions, for finance, operators and auditors."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Query, Request, Response
 
+from common.answers import answers
+from common.caller import THE_SERVICE, Caller
 from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
 from common.problems import NotFound
 from payouts import queries, schemas
+from payouts.domain.exceptions import Finding
+from payouts.domain.failure_rate import FAILURE_RATE_KEY, is_alarming
+from payouts.domain.severity import Cause, Severity
+from payouts.use_cases.classify_exception import classify_exception
+from payouts.use_cases.close_exception import close_exception
 
 router = guarded_router(tags=["payout exceptions"])
 
@@ -17,21 +24,73 @@ router = guarded_router(tags=["payout exceptions"])
 async def list_exceptions(
     request: Request,
     caller: CurrentCaller,
-    page: Annotated[OffsetPage, Depends(offset_page("created_at", "severity"))],
+    page: Annotated[OffsetPage, Depends(offset_page("created_at", "severity", "respond_by"))],
     status: Literal["open", "closed"] | None = None,
-    severity: Literal["SEV-1", "SEV-2", "SEV-3"] | None = None,
+    severity: Severity | None = None,
+    cause: Cause | None = None,
+    vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
+    payout_id: Annotated[UUID | None, Query(alias="payoutId")] = None,
 ) -> Response:
     """Exceptions with cause, severity and the time by which somebody must respond."""
+    narrowed = queries.ExceptionFilter(status, severity, cause, vendor_id, payout_id)
     async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
-        exceptions, total = await queries.page_of_exceptions(uow, page, status, severity)
+        exceptions, total = await queries.page_of_exceptions(uow, page, narrowed)
     return ok(request, exceptions, headers=None, **page.meta(total))
 
 
-@router.get("/api/payout-exceptions/{id}", responses=schemas.enveloped(schemas.PayoutException))
+# Before the door of one exception: `observations` is no id.
+@router.get("/api/payout-exceptions/observations", responses=schemas.enveloped(schemas.Observations))
+@requires("exceptions:read")
+async def read_observations(request: Request, caller: CurrentCaller) -> Response:
+    """How many attempts of the last while opened an exception, by severity and cause."""
+    dependencies = dependencies_of(request)
+    watch = dependencies.watch
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        measured, parts = await queries.measure_window(uow, dependencies.clock.now(), watch.window)
+        standing = await queries.find_standing_alert(uow, FAILURE_RATE_KEY)
+    alarming = is_alarming(measured, watch.attempts_min)
+    seen = {
+        "windowSeconds": int(watch.window.total_seconds()),
+        "attempts": measured.attempts,
+        "failures": measured.failures,
+        "failureRate": measured.rate,
+        "alerting": alarming or standing is not None,
+        **parts,
+    }
+    return ok(request, seen)
+
+
+@router.get("/api/payout-exceptions/{id}", responses=schemas.enveloped(schemas.PayoutExceptionInFull))
 @requires("exceptions:read")
 async def read_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+    """One exception with the attempt that it is about, and everything that was done about it."""
+    return ok(request, await _shown(request, caller, id))
+
+
+@router.post("/api/payout-exceptions/{id}/classify", responses=answers(schemas.ExceptionAnswer, 403, 404, 409, 422))
+@requires("exceptions:classify")
+async def classify(request: Request, caller: CurrentCaller, id: UUID, body: schemas.ClassifyRequest) -> Response:  # noqa: A002
+    """Says what is the matter and how bad it is. 409 when the exception is closed; the same again has no effect."""
+    dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        finding = Finding(body.cause, body.severity)
+        await classify_exception(uow, id, finding, body.note, caller.id, dependencies.clock.now())
+    return ok(request, await _shown(request, caller, id))
+
+
+@router.post("/api/payout-exceptions/{id}/close", responses=answers(schemas.ExceptionAnswer, 403, 404, 409, 422))
+@requires("exceptions:classify")
+async def close(request: Request, caller: CurrentCaller, id: UUID, body: schemas.CloseRequest) -> Response:  # noqa: A002
+    """Closes with evidence. 409 while the payout's money is unsettled; a closed one stays as it is."""
+    dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await close_exception(uow, id, body.evidence, caller.id, dependencies.clock.now())
+    return ok(request, await _shown(request, caller, id))
+
+
+async def _shown(request: Request, caller: Caller, exception_id: UUID) -> dict[str, Any]:
     async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
-        exception = await queries.find_exception(uow, id)
+        exception: dict[str, Any] | None = await queries.find_exception(uow, exception_id)
     if exception is None:
         raise NotFound
-    return ok(request, exception)
+    return exception

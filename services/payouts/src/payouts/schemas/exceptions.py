@@ -1,9 +1,25 @@
-"""Shapes of exceptions."""
+"""Bodies and shapes of exceptions."""
 
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
-from common.schemas import ResponseShape
+from pydantic import StringConstraints
+
+from common.answers import EnvelopeMeta
+from common.schemas import RequestBody, ResponseShape
+from payouts.domain.severity import Cause, Severity
+
+_Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+
+
+class ClassifyRequest(RequestBody):
+    severity: Severity
+    cause: Cause
+    note: _Words
+
+
+class CloseRequest(RequestBody):
+    evidence: _Words
 
 
 class PayoutException(ResponseShape):
@@ -11,8 +27,8 @@ class PayoutException(ResponseShape):
     payout_id: UUID | None
     batch_id: UUID | None
     vendor_id: UUID | None
-    cause: str
-    severity: str
+    cause: Cause
+    severity: Severity
     status: Literal["open", "closed"]
     detail: str
     amount_minor: int
@@ -20,3 +36,50 @@ class PayoutException(ResponseShape):
     opened_at: str
     closed_at: str | None
     closed_because: str | None
+
+
+class ExceptionTransfer(ResponseShape):
+    """The attempt that an exception is about."""
+
+    id: UUID
+    attempt: int
+    reference: str
+    status: str
+    transfer_code: str | None
+
+
+class ExceptionAct(ResponseShape):
+    """One line of the trail. `by` is null where the service acted on the gateway's news."""
+
+    id: UUID
+    kind: Literal["classified", "changed", "noted", "closed"]
+    by: UUID | None
+    at: str
+    severity_before: Severity
+    severity_after: Severity
+    cause_before: Cause
+    cause_after: Cause
+    note: str
+
+
+class PayoutExceptionInFull(PayoutException):
+    transfer: ExceptionTransfer | None
+    acts: list[ExceptionAct]
+
+
+class Observations(ResponseShape):
+    """Attempts of the window by beginning or failure; `failureRate` is failures / attempts, 0 without attempts."""
+
+    window_seconds: int
+    attempts: int
+    failures: int
+    failure_rate: float
+    alerting: bool
+    by_severity: dict[Severity, int]
+    by_cause: dict[Cause, int]
+
+
+class ExceptionAnswer(ResponseShape):
+    success: Literal[True]
+    data: PayoutExceptionInFull
+    meta: EnvelopeMeta

@@ -1,44 +1,84 @@
-"""SQL for writes to payout exceptions. Nothing here decides."""
+"""SQL for writes to payout exceptions and their trail. Nothing here decides."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.ids import new_id
+from payouts.domain.exceptions import Act, Finding, Settlement, StandingException
 from payouts.domain.severity import Cause, Severity, Trouble
 
+# Of two failures of one batch at once, the second counts the first. Payout and transfer before batch, everywhere; a new
+# attempt of the batch only shares the row, and does not wait.
+_LOCK_BATCH: Final = "SELECT FROM dispatch_batches WHERE id = $1 FOR NO KEY UPDATE"
 _COUNT_COMPANY: Final = """
 SELECT
     (SELECT count(DISTINCT e.vendor_id) FROM payout_exceptions AS e
-     JOIN payout_transfers AS t ON t.payout_id = e.payout_id
+     JOIN payout_transfers AS t ON t.id = e.transfer_id
      WHERE t.batch_id = $1 AND e.vendor_id <> $2) AS other_vendors,
     (SELECT count(*) FROM payout_exceptions AS e
      WHERE e.vendor_id = $2 AND e.opened_at > $3
        AND e.cause IN ('account_number_invalid', 'name_mismatch', 'reversed', 'unclassified')) AS rejections
 """
 _OPEN_EXCEPTION: Final = """
-INSERT INTO payout_exceptions (id, payout_id, batch_id, vendor_id, cause, severity, status, detail, amount, respond_by, opened_at)
-VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8, $9, $10)
+INSERT INTO payout_exceptions (id, payout_id, batch_id, vendor_id, cause, severity, status, detail, amount, respond_by, opened_at,
+                               transfer_id)
+VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8, $9, $10, $11)
 ON CONFLICT DO NOTHING
 """
-_CLOSE_EXCEPTION: Final = """
-UPDATE payout_exceptions SET status = 'closed', closed_at = $2, closed_because = $3 WHERE payout_id = $1 AND status = 'open'
-RETURNING id, cause, severity, respond_by
+_STANDING_COLUMNS: Final = """
+SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.respond_by, e.opened_at,
+       e.transfer_id, EXISTS (SELECT FROM payout_exception_acts AS a WHERE a.exception_id = e.id AND a.kind = 'classified') AS classified
+FROM payout_exceptions AS e
+"""
+_LOCK_EXCEPTION: Final = _STANDING_COLUMNS + "WHERE e.id = $1 FOR NO KEY UPDATE OF e"
+_LOCK_LIVE: Final = _STANDING_COLUMNS + "WHERE e.payout_id = $1 AND e.status = 'open' FOR NO KEY UPDATE OF e"
+_LOCK_LIVE_OF_BATCH: Final = (
+    _STANDING_COLUMNS
+    + """
+JOIN payout_transfers AS t ON t.id = e.transfer_id
+WHERE t.batch_id = $1 AND e.status = 'open' ORDER BY e.id FOR NO KEY UPDATE OF e
+"""
+)
+_FIND_PAYOUT_OF: Final = "SELECT payout_id FROM payout_exceptions WHERE id = $1"
+_SAVE_FINDING: Final = "UPDATE payout_exceptions SET cause = $2, severity = $3, respond_by = $4 WHERE id = $1"
+_CLOSE: Final = "UPDATE payout_exceptions SET status = 'closed', closed_at = $2, closed_because = $3 WHERE id = $1"
+_RECORD_ACT: Final = """
+INSERT INTO payout_exception_acts (id, exception_id, kind, acted_by, severity_before, severity_after, cause_before, cause_after,
+                                   note, acted_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+"""
+_IS_NOTED: Final = "SELECT EXISTS (SELECT FROM payout_exception_acts WHERE exception_id = $1 AND note = $2)"
+_READ_SETTLEMENT: Final = """
+SELECT p.status,
+       EXISTS (SELECT FROM payout_transfers AS t WHERE t.payout_id = p.id
+               AND EXISTS (SELECT FROM transfer_observations AS o WHERE o.transfer_id = t.id AND o.status = 'reversed'
+                           AND o.verdict = 'advanced')
+               AND EXISTS (SELECT FROM transfer_observations AS o WHERE o.transfer_id = t.id AND o.status = 'success'
+                           AND o.verdict IN ('advanced', 'confirmed', 'late_success'))) AS reversed_after_success,
+       EXISTS (SELECT FROM wallet_lines AS l WHERE l.payout_id = p.id AND l.kind IN ('restitution', 'reversal')) AS returned
+FROM payout_requests AS p WHERE p.id = $1
 """
 # How far back a rejection still counts as the repetition of one.
 REJECTIONS_COUNT_FOR: Final = timedelta(days=30)
 
 
-async def count_company(uow: UnitOfWork, batch_id: UUID, vendor_id: UUID, now: datetime) -> tuple[int, int]:
-    """Vendors of the batch with an exception, this one included; and earlier rejections of this vendor."""
+async def count_company(uow: UnitOfWork, batch_id: UUID | None, vendor_id: UUID, now: datetime) -> tuple[int, int]:
+    """Vendors of the batch with an exception, this one included; and earlier rejections of this vendor. Holds the batch.
+
+    An attempt that nobody dispatched, a retry, belongs to none.
+    """
+    if batch_id is not None:
+        await uow.execute(_LOCK_BATCH, batch_id)
     row = await uow.fetch_row(_COUNT_COMPANY, batch_id, vendor_id, now - REJECTIONS_COUNT_FOR)
     return (row["other_vendors"] + 1, row["rejections"]) if row else (1, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class OpeningException:
-    """An exception of a payout, or of a batch."""
+    """An exception of a payout and its attempt, or of a batch."""
 
     id: UUID
     trouble: Trouble
@@ -48,6 +88,7 @@ class OpeningException:
     payout_id: UUID | None = None
     batch_id: UUID | None = None
     vendor_id: UUID | None = None
+    transfer_id: UUID | None = None
 
 
 async def open_exception_once(uow: UnitOfWork, exception: OpeningException, at: datetime) -> bool:
@@ -63,19 +104,84 @@ async def open_exception_once(uow: UnitOfWork, exception: OpeningException, at: 
         exception.trouble.amount_minor,
         exception.respond_by,
         at,
+        exception.transfer_id,
     )
     return await uow.execute(_OPEN_EXCEPTION, *values) == 1
 
 
-@dataclass(frozen=True, slots=True)
-class ClosedException:
-    id: UUID
-    cause: Cause
-    severity: Severity
-    respond_by: datetime
+async def lock_exception(uow: UnitOfWork, exception_id: UUID) -> StandingException | None:
+    """Holds an exception until the end of the unit of work."""
+    row = await uow.fetch_row(_LOCK_EXCEPTION, exception_id)
+    return None if row is None else _standing(row)
 
 
-async def close_exception(uow: UnitOfWork, payout_id: UUID, because: str, at: datetime) -> ClosedException | None:
-    """Closes the payout's live exception; None when it has none."""
-    row = await uow.fetch_row(_CLOSE_EXCEPTION, payout_id, at, because)
-    return None if row is None else ClosedException(row["id"], row["cause"], row["severity"], row["respond_by"])
+async def lock_live_exception(uow: UnitOfWork, payout_id: UUID) -> StandingException | None:
+    """Holds the payout's open exception, if it has one."""
+    row = await uow.fetch_row(_LOCK_LIVE, payout_id)
+    return None if row is None else _standing(row)
+
+
+async def lock_live_of_batch(uow: UnitOfWork, batch_id: UUID) -> list[StandingException]:
+    """Holds the open exceptions of a batch's attempts, always in the same order."""
+    return [_standing(row) for row in await uow.fetch(_LOCK_LIVE_OF_BATCH, batch_id)]
+
+
+async def find_payout_of_exception(uow: UnitOfWork, exception_id: UUID) -> UUID | None:
+    """The payout that the exception holds; None for an exception of a batch."""
+    payout_id: UUID | None = await uow.fetch_value(_FIND_PAYOUT_OF, exception_id)
+    return payout_id
+
+
+async def save_finding(uow: UnitOfWork, exception_id: UUID, finding: Finding, respond_by: datetime) -> None:
+    await uow.execute(_SAVE_FINDING, exception_id, finding.cause, finding.severity, respond_by)
+
+
+async def save_closed(uow: UnitOfWork, exception_id: UUID, because: str, at: datetime) -> None:
+    await uow.execute(_CLOSE, exception_id, at, because)
+
+
+async def record_act(uow: UnitOfWork, exception_id: UUID, act: Act, at: datetime) -> None:
+    """One more line of the trail; nothing there is ever changed."""
+    await uow.execute(
+        _RECORD_ACT,
+        new_id(),
+        exception_id,
+        act.kind,
+        act.by,
+        act.before.severity,
+        act.after.severity,
+        act.before.cause,
+        act.after.cause,
+        act.note,
+        at,
+    )
+
+
+async def is_noted(uow: UnitOfWork, exception_id: UUID, note: str) -> bool:
+    """Whether the trail says this already: the gateway repeats itself."""
+    return bool(await uow.fetch_value(_IS_NOTED, exception_id, note))
+
+
+async def read_settlement(uow: UnitOfWork, payout_id: UUID) -> Settlement:
+    """Where the payout's money is. The payout must be locked."""
+    row = await uow.fetch_row(_READ_SETTLEMENT, payout_id)
+    if row is None:
+        raise AssertionError("a payout is never removed")
+    return Settlement(row["status"], row["reversed_after_success"], row["returned"])
+
+
+def _standing(row: Any) -> StandingException:
+    cause: Cause = row["cause"]
+    return StandingException(
+        row["id"],
+        row["payout_id"],
+        row["batch_id"],
+        row["vendor_id"],
+        Finding(cause, row["severity"]),
+        row["detail"],
+        row["respond_by"],
+        row["opened_at"],
+        row["status"] == "open",
+        row["classified"],
+        row["transfer_id"],
+    )

@@ -3,25 +3,26 @@
 from datetime import datetime
 from uuid import UUID
 
-from common.clock import iso
 from common.database import UnitOfWork
-from contracts.payouts import ExceptionClosed
 from payouts import store
+from payouts.use_cases.settle_exception import settle_exception
 
 
-async def close_live_exception(uow: UnitOfWork, payout_id: UUID, vendor_id: UUID, because: str, now: datetime) -> bool:
-    """What has settled the payout has settled its exception too; False when none was open. The payout must be locked."""
-    closed = await store.close_exception(uow, payout_id, because, now)
-    if closed is None:
+async def close_live_exception(
+    uow: UnitOfWork,
+    payout_id: UUID,
+    because: str,
+    now: datetime,
+    *,
+    by: UUID | None = None,
+    transfer_id: UUID | None = None,
+) -> bool:
+    """What has settled the payout has settled its exception too; False when none was open. The payout must be locked.
+
+    With `transfer_id`, only an exception of this attempt: a success of the newest one explains nothing about an older one.
+    """
+    standing = await store.lock_live_exception(uow, payout_id)
+    if standing is None or transfer_id not in (None, standing.transfer_id):
         return False
-    uow.publish(
-        ExceptionClosed(
-            exception_id=closed.id,
-            cause=closed.cause,
-            severity=closed.severity,
-            respond_by=iso(closed.respond_by),
-            payout_id=payout_id,
-            vendor_id=vendor_id,
-        )
-    )
+    await settle_exception(uow, standing, because, now, by)
     return True

@@ -10,46 +10,66 @@ from contracts.operations import AlertRaised
 from contracts.payouts import ExceptionOpened, PayoutDelayed
 from payouts import store
 from payouts.domain.dispatch import ShortBatch
-from payouts.domain.severity import RESPOND_WITHIN, Cause, Trouble, severity_of
+from payouts.domain.exceptions import RUNBOOK, Finding, alert_key
+from payouts.domain.severity import VENDORS_OF_ONE_BATCH, Cause, Trouble, respond_by, severity_of
 from payouts.domain.transfer_news import TransferInHand
+from payouts.use_cases.raise_batch import raise_batch
+from payouts.use_cases.revise_exception import revise_exception
 
-RUNBOOK = "payout-exceptions"
-# Payout, batch, vendor.
-Ids = tuple[UUID | None, UUID | None, UUID | None]
+# Payout, batch, vendor, transfer.
+Ids = tuple[UUID | None, UUID | None, UUID | None, UUID | None]
 
 
 async def open_exception(
     uow: UnitOfWork, held: TransferInHand | ShortBatch, cause: Cause, detail: str, now: datetime
 ) -> bool:
-    """One live exception for each payout and batch: False when it has one already. A payout must be locked."""
+    """One live exception for each payout and batch: False when it has one already, which then learns the news.
+
+    A payout must be locked. When it is the sixth vendor's of its batch, the batch's other open ones are raised with it.
+    """
     if isinstance(held, TransferInHand):
         company = await store.count_company(uow, held.batch_id, held.vendor_id, now)
         trouble = Trouble(cause, held.amount_minor, *company)
-        ids: Ids = (held.payout_id, None, held.vendor_id)
+        ids: Ids = (held.payout_id, None, held.vendor_id, held.id)
     else:
-        trouble, ids = Trouble(cause, held.amount_minor), (None, held.batch_id, None)
+        trouble, ids = Trouble(cause, held.amount_minor), (None, held.batch_id, None, None)
     severity = severity_of(trouble)
-    opening = store.OpeningException(new_id(), trouble, severity, detail, now + RESPOND_WITHIN[severity], *ids)
+    opening = store.OpeningException(new_id(), trouble, severity, detail, respond_by(now, severity), *ids)
     if not await store.open_exception_once(uow, opening, now):
+        if isinstance(held, TransferInHand):
+            await revise_exception(uow, held.payout_id, Finding(cause, severity), detail, now)
         return False
     _tell_the_operators(uow, opening)
     if isinstance(held, TransferInHand):
-        uow.publish(
-            PayoutDelayed(
-                payout_id=held.payout_id, vendor_id=held.vendor_id, amount_minor=held.amount_minor, cause=cause
-            )
-        )
+        _tell_the_vendor(uow, held, opening)
+        if held.batch_id is not None and trouble.vendors_in_batch > VENDORS_OF_ONE_BATCH:
+            await raise_batch(uow, held.batch_id, now)
     return True
 
 
+def _tell_the_vendor(uow: UnitOfWork, held: TransferInHand, opening: store.OpeningException) -> None:
+    """Whoever has the money, at the bank or in the wallet, waits for nothing."""
+    if held.payout_status == "failed" or (held.payout_status == "processed" and opening.trouble.cause != "reversed"):
+        return
+    uow.publish(
+        PayoutDelayed(
+            payout_id=held.payout_id,
+            vendor_id=held.vendor_id,
+            amount_minor=held.amount_minor,
+            cause=opening.trouble.cause,
+            exception_id=opening.id,
+        )
+    )
+
+
 def _tell_the_operators(uow: UnitOfWork, opening: store.OpeningException) -> None:
-    cause, respond_by = opening.trouble.cause, iso(opening.respond_by)
+    cause, due = opening.trouble.cause, iso(opening.respond_by)
     uow.publish(
         ExceptionOpened(
             exception_id=opening.id,
             cause=cause,
             severity=opening.severity,
-            respond_by=respond_by,
+            respond_by=due,
             payout_id=opening.payout_id,
             batch_id=opening.batch_id,
             vendor_id=opening.vendor_id,
@@ -60,9 +80,9 @@ def _tell_the_operators(uow: UnitOfWork, opening: store.OpeningException) -> Non
             alert_id=new_id(),
             severity=opening.severity,
             title=f"Payout exception: {cause}",
-            detail=f"{opening.detail} Respond by {respond_by}.",
+            detail=f"{opening.detail} Respond by {due}.",
             runbook=RUNBOOK,
-            dedup_key=f"payout-exception:{opening.id}",
+            dedup_key=alert_key(opening.id),
             about=str(opening.payout_id or opening.batch_id),
         ),
         source="payouts",

@@ -3,20 +3,23 @@
 from datetime import datetime
 
 from common import ledger
-from common.clock import iso
 from common.database import UnitOfWork
 from common.telemetry import STALE_NEWS
-from contracts.payouts import ExceptionClosed, PayoutProcessed, PayoutSubmitted
+from contracts.payouts import PayoutProcessed, PayoutSubmitted
 from payouts import store
 from payouts.domain import accounts
-from payouts.domain.transfer_news import Consequences, News, TransferInHand, Verdict, consequences_of
+from payouts.domain.transfer_news import News, TransferInHand, Verdict, consequences_of
+from payouts.use_cases.close_live_exception import close_live_exception
 from payouts.use_cases.open_exception import open_exception
+from payouts.use_cases.restitute_awaited import restitute_awaited
+from payouts.use_cases.stop_other_attempts import stop_other_attempts
 
 
 async def record_news(uow: UnitOfWork, transfer: TransferInHand, news: News, now: datetime) -> Verdict:
     """Keeps the observation and acts on the verdict. The transfer and its payout must be locked (contract section 8).
 
-    A failure or reversal opens an exception and moves neither money nor state: an operator decides.
+    A failure or reversal opens an exception and moves neither money nor state: an operator decides. One has decided before where
+    a quarantine holds the payout until its transfer is settled.
     """
     follows = consequences_of(transfer, news)
     await store.record_observation(uow, transfer.id, news, follows.verdict, now)
@@ -25,35 +28,31 @@ async def record_news(uow: UnitOfWork, transfer: TransferInHand, news: News, now
     if follows.is_submitted:
         uow.publish(_about_payout(PayoutSubmitted, transfer))
     if follows.completes:
-        await _complete_payout(uow, transfer, follows, now)
+        await _complete_payout(uow, transfer, now)
+    if follows.closes_the_exception:
+        await close_live_exception(
+            uow,
+            transfer.payout_id,
+            "The gateway confirmed the transfer.",
+            now,
+            transfer_id=transfer.id,
+        )
     if follows.opens is not None:
         await open_exception(uow, transfer, follows.opens, follows.detail, now)
     if follows.asks_the_gateway:
         uow.leave_work("payouts.transfers", transfer.reference, {"transferId": str(transfer.id)})
+    await restitute_awaited(uow, transfer, news, now)
     if follows.verdict == "stale":
         STALE_NEWS.labels(f"transfer.{news.status}").inc()
     return follows.verdict
 
 
-async def _complete_payout(uow: UnitOfWork, transfer: TransferInHand, follows: Consequences, now: datetime) -> None:
+async def _complete_payout(uow: UnitOfWork, transfer: TransferInHand, now: datetime) -> None:
     """The money has left: in transit becomes gateway cash, once."""
     if await store.mark_processed(uow, transfer.payout_id, now):
         await ledger.post(uow, accounts.payout_processed(transfer.payout_id, transfer.amount_minor))
         uow.publish(_about_payout(PayoutProcessed, transfer))
-    if not follows.closes_the_exception:
-        return
-    closed = await store.close_exception(uow, transfer.payout_id, "The gateway confirmed the transfer.", now)
-    if closed is not None:
-        uow.publish(
-            ExceptionClosed(
-                exception_id=closed.id,
-                cause=closed.cause,
-                severity=closed.severity,
-                respond_by=iso(closed.respond_by),
-                payout_id=transfer.payout_id,
-                vendor_id=transfer.vendor_id,
-            )
-        )
+        await stop_other_attempts(uow, transfer, now)
 
 
 def _about_payout(

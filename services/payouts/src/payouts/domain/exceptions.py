@@ -1,0 +1,102 @@
+"""A payout exception while people and news work on it: what changes it, and when it may be closed (contract section 8)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+from uuid import UUID
+
+from payouts.domain.errors import ExceptionIsClosed, MoneyUnsettled
+from payouts.domain.severity import Cause, Severity, worse
+
+# The page in docs/runbooks for whoever is on call.
+RUNBOOK: Final = "payout-exceptions"
+
+ActKind = Literal["classified", "changed", "noted", "closed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is held to be the matter with a payout, and how bad it is."""
+
+    cause: Cause
+    severity: Severity
+
+
+@dataclass(frozen=True, slots=True)
+class StandingException:
+    """An exception under lock. `classified` says that a person has named its cause."""
+
+    id: UUID
+    payout_id: UUID | None
+    batch_id: UUID | None
+    vendor_id: UUID | None
+    finding: Finding
+    detail: str
+    respond_by: datetime
+    opened_at: datetime
+    is_open: bool
+    classified: bool = False
+    # The attempt that it is about; None for a batch.
+    transfer_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One line of an exception's trail. `by` is empty when the service acted by itself."""
+
+    kind: ActKind
+    by: UUID | None
+    before: Finding
+    after: Finding
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """Where a payout's money is. `reversed_after_success`: the gateway sent it and got it back; `returned`: the wallet has it."""
+
+    payout_status: str
+    reversed_after_success: bool
+    returned: bool
+
+
+def alert_key(exception_id: UUID) -> str:
+    """Joins everything that is said to the people on call about one exception."""
+    return f"payout-exception:{exception_id}"
+
+
+def judge_classification(standing: StandingException, finding: Finding) -> bool:
+    """Whether the classification takes effect; False for the finding that stands. Raises ExceptionIsClosed (409)."""
+    if not standing.is_open:
+        raise ExceptionIsClosed
+    return finding != standing.finding
+
+
+def judge_closing(standing: StandingException, settlement: Settlement | None) -> bool:
+    """Whether the closing takes effect; False when it is closed. Raises MoneyUnsettled (409).
+
+    An exception of a batch (`settlement` None) holds no money: nothing of the batch was sent.
+    """
+    if not standing.is_open:
+        return False
+    if settlement is not None and not is_settled(settlement):
+        raise MoneyUnsettled
+    return True
+
+
+def is_settled(settlement: Settlement) -> bool:
+    """The vendor has the money, at the bank or in the wallet."""
+    if settlement.payout_status == "processed":
+        return settlement.returned or not settlement.reversed_after_success
+    return settlement.payout_status == "failed"
+
+
+# Words that explain less than what stands.
+_SAYS_LITTLE: Final[frozenset[Cause]] = frozenset({"unclassified", "timeout"})
+
+
+def revised(standing: StandingException, news: Finding) -> Finding:
+    """The finding after further news of the payout: the newer cause, unless a person named one; the graver severity."""
+    keeps_cause = standing.classified or news.cause in _SAYS_LITTLE
+    cause = standing.finding.cause if keeps_cause else news.cause
+    return Finding(cause, worse(standing.finding.severity, news.severity))

@@ -1,0 +1,62 @@
+"""How payouts went lately: attempts, failures, and what the failures were."""
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from common.database import UnitOfWork
+from payouts.domain.failure_rate import SWITCH_FAILURES_OF_ONE_BANK, SWITCH_WINDOW, Measured, StandingAlert
+from payouts.domain.severity import CAUSES, RESPOND_WITHIN, SWITCH_CAUSES
+
+# An attempt belongs to the window by its beginning or by its failure: one that was sent long ago and fails now counts now.
+# Of two exceptions of one attempt the newer one says what is the matter.
+_MEASURE: Final = """
+WITH failed AS (
+    SELECT DISTINCT ON (e.transfer_id) e.transfer_id, e.severity, e.cause FROM payout_exceptions AS e
+    WHERE e.opened_at > $1 AND e.opened_at <= $2 AND e.transfer_id IS NOT NULL
+    ORDER BY e.transfer_id, e.opened_at DESC, e.id DESC
+)
+SELECT
+    (SELECT count(*) FROM (SELECT id FROM payout_transfers WHERE created_at > $1 AND created_at <= $2
+                           UNION SELECT transfer_id FROM failed) AS attempt) AS attempts,
+    (SELECT count(*) FROM failed) AS failures,
+    (SELECT coalesce(jsonb_object_agg(severity, n), '{}')
+     FROM (SELECT severity, count(*) AS n FROM failed GROUP BY severity) AS s) AS by_severity,
+    (SELECT coalesce(jsonb_object_agg(cause, n), '{}') FROM (SELECT cause, count(*) AS n FROM failed GROUP BY cause) AS c) AS by_cause
+"""
+_FIND_ALERT: Final = "SELECT raised_at, calm_since FROM standing_alerts WHERE dedup_key = $1"
+_FIND_KEYS: Final = "SELECT dedup_key FROM standing_alerts WHERE starts_with(dedup_key, $1)"
+_TROUBLED_BANKS: Final = """
+SELECT v.bank_code, count(*) FILTER (WHERE e.opened_at > $2) AS recent FROM payout_exceptions AS e
+JOIN payout_transfers AS t ON t.id = e.transfer_id
+JOIN bank_detail_versions AS v ON v.id = t.bank_details_version_id
+WHERE e.status = 'open' AND e.cause = ANY ($1) GROUP BY v.bank_code
+"""
+
+
+async def measure_window(uow: UnitOfWork, now: datetime, window: timedelta) -> tuple[Measured, dict[str, Any]]:
+    """Attempts and failures of the window that ends now, and the failures by severity and by cause."""
+    row = await uow.fetch_row(_MEASURE, now - window, now)
+    if row is None:
+        raise AssertionError("the statement always gives a row")
+    parts = {
+        "bySeverity": {severity: row["by_severity"].get(severity, 0) for severity in RESPOND_WITHIN},
+        "byCause": {cause: row["by_cause"].get(cause, 0) for cause in CAUSES},
+    }
+    return Measured(row["attempts"], row["failures"]), parts
+
+
+async def find_standing_alert(uow: UnitOfWork, dedup_key: str) -> StandingAlert | None:
+    """The alert of that key, while it stands raised."""
+    row = await uow.fetch_row(_FIND_ALERT, dedup_key)
+    return None if row is None else StandingAlert(row["raised_at"], row["calm_since"])
+
+
+async def list_standing_keys(uow: UnitOfWork, prefix: str) -> list[str]:
+    """Keys of the alerts that stand raised, by the beginning of their names."""
+    return [row["dedup_key"] for row in await uow.fetch(_FIND_KEYS, prefix)]
+
+
+async def list_troubled_banks(uow: UnitOfWork, now: datetime) -> dict[str, bool]:
+    """Banks with open exceptions by their switch; true where several of them opened lately."""
+    rows = await uow.fetch(_TROUBLED_BANKS, list(SWITCH_CAUSES), now - SWITCH_WINDOW)
+    return {row["bank_code"]: row["recent"] >= SWITCH_FAILURES_OF_ONE_BANK for row in rows}

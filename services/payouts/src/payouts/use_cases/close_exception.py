@@ -1,0 +1,28 @@
+"""A person closes an exception, with the evidence that it is over."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.problems import NotFound
+from payouts import store
+from payouts.domain.exceptions import judge_closing
+from payouts.use_cases.settle_exception import settle_exception
+
+
+async def close_exception(uow: UnitOfWork, exception_id: UUID, evidence: str, by: UUID, now: datetime) -> None:
+    """Only once the payout's money has arrived, at the bank or in the wallet; a batch's at any time. Twice: without effect.
+
+    Payout before exception, as everywhere. Only as the service itself: whoever is on call may not read payouts or what was
+    observed of them. Raises NotFound and MoneyUnsettled (409).
+    """
+    payout_id = await store.find_payout_of_exception(uow, exception_id)
+    settlement = None
+    if payout_id is not None:
+        await store.lock_payouts(uow, [payout_id])
+        settlement = await store.read_settlement(uow, payout_id)
+    standing = await store.lock_exception(uow, exception_id)
+    if standing is None:
+        raise NotFound
+    if judge_closing(standing, settlement):
+        await settle_exception(uow, standing, evidence, now, by)
