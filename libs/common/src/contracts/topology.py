@@ -87,6 +87,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         payouts.PayoutProcessed,
         payouts.PayoutDelayed,
         payouts.BankDetailsChanged,
+        payouts.BankDetailsQuarantined,
         operations.AlertRaised,
     ),
 }
@@ -124,6 +125,7 @@ PUBLIC: Final[tuple[type[Event], ...]] = (
     payouts.PayoutSubmitted,
     payouts.PayoutProcessed,
     payouts.PayoutFailed,
+    payouts.PayoutReversed,
     payouts.PayoutDelayed,
     payouts.ExceptionOpened,
     payouts.ExceptionChanged,

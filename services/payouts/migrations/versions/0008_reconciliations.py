@@ -14,15 +14,14 @@ depends_on = None
 
 SERVICE = "payouts"
 _KINDS = "'release', 'debt_repaid', 'refund', 'debt_taken', 'payout', 'hold', 'hold_released', 'chargeback', 'chargeback_won'"
-_NEW_KINDS = "'restitution', 'reversal'"
+_RETURNS = "'restitution', 'reversal'"
+_NEW_KINDS = f"{_RETURNS}, 'recovery'"
 
 
 def upgrade() -> None:
     _restate(f"{_KINDS}, {_NEW_KINDS}")
     # Restitution and reversal of one payout never both exist, whoever writes them.
-    op.execute(
-        f"CREATE UNIQUE INDEX wallet_lines_returned_once ON wallet_lines (payout_id) WHERE kind IN ({_NEW_KINDS})"
-    )
+    op.execute(f"CREATE UNIQUE INDEX wallet_lines_returned_once ON wallet_lines (payout_id) WHERE kind IN ({_RETURNS})")
     op.execute(
         "ALTER TABLE wallet_lines ADD CONSTRAINT wallet_lines_return_names_payout "
         f"CHECK (kind NOT IN ({_NEW_KINDS}) OR payout_id IS NOT NULL)"
@@ -37,14 +36,14 @@ def upgrade() -> None:
     )
     op.execute("ALTER TABLE payout_acts ENABLE ROW LEVEL SECURITY")
     # Whoever resets a payout sees the one that was reset.
-    for table in ("payout_requests", "payout_transfers", "payout_exceptions", "bank_detail_versions"):
+    for table in ("payout_requests", "payout_transfers", "bank_detail_versions"):
         op.execute(
             f"CREATE POLICY {table}_of_resets ON {table} FOR SELECT TO campus_{SERVICE}_api USING (app_may('payouts:reset'))"
         )
 
 
 def downgrade() -> None:
-    for table in ("payout_requests", "payout_transfers", "payout_exceptions", "bank_detail_versions"):
+    for table in ("payout_requests", "payout_transfers", "bank_detail_versions"):
         op.execute(f"DROP POLICY {table}_of_resets ON {table}")
     op.execute("DROP TABLE payout_acts")
     op.execute("DROP FUNCTION payout_acts_refuse_change()")
@@ -86,7 +85,8 @@ _TABLES = (
         rejection text,
         CONSTRAINT reconciliations_payout FOREIGN KEY (payout_id) REFERENCES payout_requests (id),
         CONSTRAINT reconciliations_transfer FOREIGN KEY (transfer_id) REFERENCES payout_transfers (id),
-        CONSTRAINT reconciliations_kind_known CHECK (kind IN ('restitution', 'reversal')),
+        CONSTRAINT reconciliations_kind_known CHECK (kind IN ('restitution', 'reversal', 'recovery')),
+        CONSTRAINT reconciliations_recovery_names_transfer CHECK ((kind = 'recovery') = (transfer_id IS NOT NULL)),
         CONSTRAINT reconciliations_status_known CHECK (status IN ('prepared', 'approved', 'rejected')),
         CONSTRAINT reconciliations_hash_shape CHECK (hash ~ '^[0-9a-f]{64}$'),
         CONSTRAINT reconciliations_decided_by_another CHECK (decided_by <> prepared_by),
@@ -96,7 +96,8 @@ _TABLES = (
     )
     """,
     "CREATE UNIQUE INDEX reconciliations_one_live ON reconciliations (payout_id) WHERE status = 'prepared'",
-    "CREATE UNIQUE INDEX reconciliations_approved_once ON reconciliations (payout_id) WHERE status = 'approved'",
+    "CREATE UNIQUE INDEX reconciliations_returned_once ON reconciliations (payout_id) WHERE status = 'approved' AND kind <> 'recovery'",
+    "CREATE UNIQUE INDEX reconciliations_recovered_once ON reconciliations (transfer_id) WHERE status = 'approved'",
     "CREATE INDEX reconciliations_newest ON reconciliations (prepared_at DESC, id DESC)",
     "CREATE INDEX reconciliations_of_payout ON reconciliations (payout_id)",
     # Who reset, prepared, approved or rejected, and when. Nothing here is ever changed.

@@ -21,7 +21,12 @@ TABLE = [
     ("failed", "pending", "webhook", "rejected", "contradiction"),
     ("failed", "pending", "webhook", "success", "contradiction"),
     ("failed", "pending", "query", "success", "confirmed"),
-    ("failed", "processed", "webhook", "success", "repeated"),
+    # Another attempt was processed: this one would be a second time.
+    ("failed", "processed", "webhook", "success", "contradiction"),
+    ("failed", "processed", "query", "success", "contradiction"),
+    (None, "processed", "call", "success", "contradiction"),
+    ("pending", "processed", "webhook", "success", "contradiction"),
+    ("pending", "processed", "webhook", "failed", "advanced"),
     ("failed", "pending", "query", "pending", "stale"),
     ("reversed", "pending", "webhook", "success", "late_success"),
     ("reversed", "processed", "webhook", "success", "repeated"),

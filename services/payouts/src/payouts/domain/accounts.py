@@ -148,3 +148,16 @@ def reversal(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: 
             credit(wallet(vendor_id), amount_minor - repaid_minor),
         ],
     )
+
+
+def recovery(transfer_id: UUID, vendor_id: UUID, amount_minor: int, owed_minor: int) -> Posting:
+    """A transfer that left beside what the books had: the vendor has it, and gives it back; `owed_minor` becomes debt."""
+    return balanced(
+        f"recovery:{transfer_id}",
+        "recovery",
+        [
+            debit(wallet(vendor_id), amount_minor - owed_minor),
+            debit(vendor_debt(vendor_id), owed_minor),
+            credit(GATEWAY_CASH, amount_minor),
+        ],
+    )

@@ -1,18 +1,56 @@
-"""When a payout's amount may go back to the wallet: once, and only while nobody may still send it (contract section 8)."""
+"""When a payout may be sent again, and when its amount goes back: once, and only while nothing is under way (contract section 8)."""
 
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from datetime import timedelta
+from typing import Any, Final, Literal
 from uuid import UUID
 
-from payouts.domain.errors import MoneyReturnedAlready, PayoutNotPending, TransferUnderWay
+import msgspec
 
-# Attempts with which no money leaves any more. `reserved` was never sent, and is withdrawn with the return.
+from common.ledger import Posting
+from payouts.domain import accounts
+from payouts.domain.errors import (
+    AttemptWaits,
+    GatewayContradictsItself,
+    MoneyReturnedAlready,
+    NothingToReconcile,
+    NothingWasSent,
+    PayoutNotPending,
+    RetriesUsedUp,
+    ReversedNotReset,
+    TransferUnderWay,
+)
+from payouts.domain.wallet import Standing, repayment, shortfall
+
+Kind = Literal["restitution", "reversal", "recovery"]
+ReconciliationStatus = Literal["prepared", "approved", "rejected"]
+
+RETRIES_MAX: Final = 3
+# Nothing leaves with these any more. `reserved` was never sent, and is withdrawn when the money goes back.
 _AT_AN_END: Final = frozenset({"reserved", "failed", "rejected", "blocked", "abandoned", "reversed"})
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """One transfer of a payout. `leased`: somebody is to send it, or to ask for it, at a certain time.
+
+    `contradicted`: the last word about it disagrees with the books, and the gateway was not asked since. `recovered`: what left with
+    it beside the books was taken back.
+    """
+
+    id: UUID
+    reference: str
+    status: str
+    leased: bool = False
+    contradicted: bool = False
+    recovered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PayoutInHand:
-    """A payout under lock with the states of its attempts, oldest first; `returned` is how its money came back, if it did."""
+    """A payout under lock with its attempts, oldest first; `returned` is how its money came back, if it did. Amount in kobo."""
 
     id: UUID
     vendor_id: UUID
@@ -20,27 +58,120 @@ class PayoutInHand:
     status: str
     retry_count: int
     reference: str | None
-    attempts: tuple[str, ...]
+    attempts: tuple[Attempt, ...]
     returned: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a reconciliation does: its posting, and the extra transfer that a recovery is about."""
+
+    kind: Kind
+    posting: Posting
+    transfer_id: UUID | None = None
 
 
 def judge_restitution(payout: PayoutInHand) -> bool:
     """Whether the restitution takes effect now; False for its repetition.
 
-    Raises PayoutNotPending, MoneyReturnedAlready and TransferUnderWay (409).
+    Raises PayoutNotPending, MoneyReturnedAlready, GatewayContradictsItself and TransferUnderWay (409).
     """
     if payout.status == "failed" and payout.returned == "restitution":
         return False
+    _judge_unreturned(payout)
+    return True
+
+
+def judge_reset(payout: PayoutInHand) -> None:
+    """Whether a new attempt may be written down. The gateway must have been asked for the earlier ones.
+
+    Raises PayoutNotPending, MoneyReturnedAlready, NothingWasSent, AttemptWaits, ReversedNotReset, RetriesUsedUp,
+    GatewayContradictsItself and TransferUnderWay (409).
+    """
+    _judge_unreturned(payout)
+    _judge_was_sent(payout)
+    if payout.attempts[-1].status == "reserved":
+        raise AttemptWaits
+    if payout.attempts[-1].status == "reversed":
+        raise ReversedNotReset
+    if payout.retry_count >= RETRIES_MAX:
+        raise RetriesUsedUp
+
+
+def wait_before_retry(retry_count: int, first_wait: timedelta) -> timedelta:
+    """How long the attempt after the `retry_count`-th reset waits: twice as long each time."""
+    return first_wait * (1 << (retry_count - 1))
+
+
+def plan_reconciliation(payout: PayoutInHand, standing: Standing) -> Plan:
+    """What the books need so that they agree with what the gateway, asked, says; raises a Conflict when they need nothing.
+
+    A processed payout of which no transfer stands: reversal. A pending one whose transfers all ended for good: restitution. A transfer
+    that succeeded beside these (after a restitution, or beside another success): recovery, from the wallet and the rest as debt.
+    """
+    extra = _extra_success(payout)
+    if extra is not None:
+        owed_minor = shortfall(standing.available_minor, payout.amount_minor)
+        return Plan(
+            "recovery", accounts.recovery(extra.id, payout.vendor_id, payout.amount_minor, owed_minor), extra.id
+        )
+    repaid_minor = repayment(standing.debt_minor, payout.amount_minor)
+    if payout.status == "processed" and payout.returned is None:
+        _judge_quiet(payout)
+        if any(attempt.status == "success" for attempt in payout.attempts):
+            raise NothingToReconcile("processed")
+        return Plan("reversal", accounts.reversal(payout.id, payout.vendor_id, payout.amount_minor, repaid_minor))
+    if payout.status != "pending":
+        raise NothingToReconcile(payout.status)
+    _judge_unreturned(payout)
+    _judge_was_sent(payout)
+    # One that is held, because the details changed, say, goes nowhere by itself, and is withdrawn.
+    if payout.attempts[-1].status == "reserved" and payout.attempts[-1].leased:
+        raise AttemptWaits
+    return Plan("restitution", accounts.restitution(payout.id, payout.vendor_id, payout.amount_minor, repaid_minor))
+
+
+def describe_posting(posting: Posting) -> dict[str, Any]:
+    """The posting as people see it before it is made, in the public shape of a transaction."""
+    entries = sorted((entry.account.name, entry.amount_minor) for entry in posting.entries)
+    return {
+        "type": posting.type,
+        "postingKey": posting.key,
+        "currency": posting.currency,
+        "entries": [{"account": account, "amountMinor": amount_minor} for account, amount_minor in entries],
+    }
+
+
+def hash_of(payout_id: UUID, kind: Kind, postings: Sequence[Mapping[str, Any]]) -> str:
+    """SHA-256, in hex, over payout, kind and exact postings in a canonical form: sorted keys, no spaces."""
+    content = {"payoutId": str(payout_id), "kind": kind, "postings": postings}
+    return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
+
+
+def _extra_success(payout: PayoutInHand) -> Attempt | None:
+    """A success that the books do not have yet: all of a restituted payout's, all but the first of another's."""
+    successes = [attempt for attempt in payout.attempts if attempt.status == "success"]
+    booked = 0 if payout.status == "failed" else 1
+    unbooked = [attempt for attempt in successes[booked:] if not attempt.recovered]
+    return unbooked[0] if unbooked and payout.status != "pending" else None
+
+
+def _judge_unreturned(payout: PayoutInHand) -> None:
     if payout.returned is not None:
         raise MoneyReturnedAlready(payout.returned)
     if payout.status != "pending":
         raise PayoutNotPending(payout.status)
-    judge_at_rest(payout)
-    return True
+    _judge_quiet(payout)
+    for attempt in payout.attempts:
+        if attempt.status not in _AT_AN_END:
+            raise TransferUnderWay(attempt.status)
 
 
-def judge_at_rest(payout: PayoutInHand) -> None:
-    """Raises TransferUnderWay (409) when an attempt is with the gateway, or may be."""
-    for status in payout.attempts:
-        if status not in _AT_AN_END:
-            raise TransferUnderWay(status)
+def _judge_was_sent(payout: PayoutInHand) -> None:
+    if all(attempt.status == "reserved" for attempt in payout.attempts):
+        raise NothingWasSent
+
+
+def _judge_quiet(payout: PayoutInHand) -> None:
+    if any(attempt.contradicted for attempt in payout.attempts):
+        raise GatewayContradictsItself

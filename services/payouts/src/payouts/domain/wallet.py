@@ -6,7 +6,9 @@ from typing import Literal
 from uuid import UUID
 
 from payouts.domain.errors import (
+    BankDetailsQuarantined,
     BankDetailsUnverified,
+    BelowMinimum,
     DebtOutstanding,
     EscrowLocked,
     MoreThanTheWalletHolds,
@@ -25,6 +27,7 @@ Kind = Literal[
     "chargeback_won",
     "restitution",
     "reversal",
+    "recovery",
 ]
 
 
@@ -75,6 +78,7 @@ class Standing:
     bank_details_version_id: UUID | None
     bank_details_verified: bool
     suspended: bool = False
+    bank_details_quarantined: bool = False
 
 
 def with_balances(available_minor: int, lines: list[Line]) -> Iterator[tuple[Line, int]]:
@@ -95,18 +99,22 @@ def shortfall(available_minor: int, from_vendor_minor: int) -> int:
     return max(0, from_vendor_minor - available_minor)
 
 
-def judge_payout_request(standing: Standing, amount_minor: int) -> UUID:
+def judge_payout_request(standing: Standing, amount_minor: int, minimum_minor: int = 1) -> UUID:
     """The bank details that the payout will go to; raises the refusal that the contract orders first (section 8).
 
-    What no other amount would mend (suspension, debt, unverified details) comes before the amount: a wallet that owes is empty,
-    and its owner should hear why.
+    What no other amount would mend (suspension, debt, details that are quarantined or unverified) comes first: a wallet that
+    owes is empty, and its owner should hear why.
     """
     if standing.suspended:
         raise VendorSuspended
     if standing.debt_minor > 0:
         raise DebtOutstanding
+    if standing.bank_details_quarantined:
+        raise BankDetailsQuarantined
     if standing.bank_details_version_id is None or not standing.bank_details_verified:
         raise BankDetailsUnverified
+    if amount_minor < minimum_minor:
+        raise BelowMinimum.told("amountMinor", minimum_minor)
     if amount_minor > standing.available_minor + standing.locked_minor:
         raise MoreThanTheWalletHolds.of("amountMinor", "more than the wallet and the escrow hold together")
     if amount_minor > standing.available_minor:

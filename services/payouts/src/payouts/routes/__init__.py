@@ -2,6 +2,14 @@
 
 from fastapi import APIRouter
 
-from payouts.routes import bank_details, exceptions, payouts, wallets
+from payouts.routes import bank_details, exceptions, payouts, reconciliations, schedules, statements, wallets
 
-ROUTERS: tuple[APIRouter, ...] = (wallets.router, bank_details.router, payouts.router, exceptions.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    wallets.router,
+    statements.router,
+    schedules.router,
+    bank_details.router,
+    payouts.router,
+    exceptions.router,
+    reconciliations.router,
+)

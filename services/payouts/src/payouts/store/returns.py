@@ -1,17 +1,23 @@
-"""SQL for writes that return a payout's amount to its vendor's wallet. Nothing here decides."""
+"""SQL for writes that send a payout again or return its amount to its vendor's wallet. Nothing here decides."""
 
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from common.database import UnitOfWork
-from payouts.domain.returns import PayoutInHand
+from payouts.domain.returns import Attempt, PayoutInHand
 
 _LOCK_PAYOUT: Final = """
 SELECT vendor_id, amount, status, retry_count, transfer_reference FROM payout_requests WHERE id = $1 FOR UPDATE
 """
 # With the payout's own lock held: a reserved attempt cannot begin to leave while this is decided.
-_LOCK_ATTEMPTS: Final = "SELECT status FROM payout_transfers WHERE payout_id = $1 ORDER BY attempt FOR UPDATE"
+_LOCK_ATTEMPTS: Final = """
+SELECT t.id, t.reference, t.status, t.due_at IS NOT NULL AS leased,
+       coalesce((SELECT o.verdict = 'contradiction' AND (o.heard_from <> 'query' OR (o.amount, o.currency) <> (t.amount, t.currency))
+                 FROM transfer_observations AS o WHERE o.transfer_id = t.id ORDER BY o.position DESC LIMIT 1), false) AS contradicted,
+       EXISTS (SELECT FROM wallet_lines AS w WHERE w.source_key = 'recovery:' || t.id AND w.kind = 'recovery') AS recovered
+FROM payout_transfers AS t WHERE t.payout_id = $1 ORDER BY t.attempt FOR UPDATE
+"""
 _FIND_RETURN: Final = "SELECT kind FROM wallet_lines WHERE payout_id = $1 AND kind IN ('restitution', 'reversal')"
 _MARK_FAILED: Final = """
 UPDATE payout_requests SET status = 'failed', transfer_failure = $2, updated_at = $3 WHERE id = $1
@@ -20,6 +26,32 @@ _WITHDRAW_UNSENT: Final = """
 UPDATE payout_transfers SET status = 'failed', failure = $2, due_at = NULL, updated_at = $3
 WHERE payout_id = $1 AND status = 'reserved'
 """
+_LIST_SENT: Final = (
+    "SELECT id, reference FROM payout_transfers WHERE payout_id = $1 AND submissions > 0 ORDER BY attempt"
+)
+_WAS_ACCEPTED: Final = "SELECT transfer_code IS NOT NULL FROM payout_transfers WHERE id = $1"
+_LIST_UNDER_WAY: Final = """
+SELECT id FROM payout_transfers
+WHERE payout_id = $1 AND id <> $2 AND status IN ('submitting', 'unknown', 'pending', 'received', 'otp')
+"""
+_SAVE_RESET: Final = """
+UPDATE payout_requests SET retry_count = retry_count + 1, transfer_failure = $2, transfer_reference = $3, transfer_code = NULL,
+       updated_at = $4
+WHERE id = $1
+"""
+_SAVE_RETRY: Final = """
+INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, bank_details_version_id,
+                              due_at, created_at, updated_at)
+SELECT $2, id, vendor_id, retry_count + 1, transfer_reference, 'reserved', amount, currency, bank_details_version_id, $3, $4, $4
+FROM payout_requests WHERE id = $1
+"""
+_DELAY_RETRY: Final = """
+UPDATE payout_transfers SET failure = $2, due_at = $3, updated_at = $4 WHERE id = $1 AND status = 'reserved' AND due_at IS NOT NULL
+"""
+_IS_RETRY: Final = "SELECT batch_id IS NULL FROM payout_transfers WHERE id = $1"
+_RECORD_ACT: Final = """
+INSERT INTO payout_acts (payout_id, reconciliation_id, act, acted_by, reason, acted_at) VALUES ($1, $2, $3, $4, $5, $6)
+"""
 
 
 async def lock_payout_in_hand(uow: UnitOfWork, payout_id: UUID) -> PayoutInHand | None:
@@ -27,7 +59,17 @@ async def lock_payout_in_hand(uow: UnitOfWork, payout_id: UUID) -> PayoutInHand 
     row = await uow.fetch_row(_LOCK_PAYOUT, payout_id)
     if row is None:
         return None
-    attempts = tuple(attempt["status"] for attempt in await uow.fetch(_LOCK_ATTEMPTS, payout_id))
+    attempts = tuple(
+        Attempt(
+            attempt["id"],
+            attempt["reference"],
+            attempt["status"],
+            attempt["leased"],
+            attempt["contradicted"],
+            attempt["recovered"],
+        )
+        for attempt in await uow.fetch(_LOCK_ATTEMPTS, payout_id)
+    )
     returned = await uow.fetch_value(_FIND_RETURN, payout_id)
     return PayoutInHand(
         payout_id,
@@ -48,3 +90,43 @@ async def mark_failed(uow: UnitOfWork, payout_id: UUID, because: str, at: dateti
 async def withdraw_unsent_attempts(uow: UnitOfWork, payout_id: UUID, because: str, at: datetime) -> None:
     """An attempt that is written down and was never sent: nobody sends it any more."""
     await uow.execute(_WITHDRAW_UNSENT, payout_id, because, at)
+
+
+async def list_sent_attempts(uow: UnitOfWork, payout_id: UUID) -> list[tuple[UUID, str]]:
+    """Id and reference of each attempt that the gateway may have heard of."""
+    return [(row["id"], row["reference"]) for row in await uow.fetch(_LIST_SENT, payout_id)]
+
+
+async def was_accepted(uow: UnitOfWork, transfer_id: UUID) -> bool:
+    """Whether the gateway ever gave the transfer a code of its own."""
+    return bool(await uow.fetch_value(_WAS_ACCEPTED, transfer_id))
+
+
+async def list_others_under_way(uow: UnitOfWork, payout_id: UUID, transfer_id: UUID) -> list[UUID]:
+    """Attempts of the payout, beside this one, that may still arrive."""
+    return [row["id"] for row in await uow.fetch(_LIST_UNDER_WAY, payout_id, transfer_id)]
+
+
+async def save_reset(
+    uow: UnitOfWork, payout_id: UUID, transfer_id: UUID, reference: str, reason: str, due_at: datetime, at: datetime
+) -> None:
+    """Counts the reset and writes the new attempt down, which belongs to no batch."""
+    await uow.execute(_SAVE_RESET, payout_id, reason, reference, at)
+    await uow.execute(_SAVE_RETRY, payout_id, transfer_id, due_at, at)
+
+
+async def is_retry(uow: UnitOfWork, transfer_id: UUID) -> bool:
+    """Whether the attempt follows a reset, and no batch has taken it."""
+    return bool(await uow.fetch_value(_IS_RETRY, transfer_id))
+
+
+async def delay_retry(uow: UnitOfWork, transfer_id: UUID, because: str, due_at: datetime, at: datetime) -> None:
+    """The attempt is not sent for now; the row says why, and when it is looked at again."""
+    await uow.execute(_DELAY_RETRY, transfer_id, because, due_at, at)
+
+
+async def record_act(
+    uow: UnitOfWork, payout_id: UUID, reconciliation_id: UUID | None, act: str, by: UUID, reason: str, at: datetime
+) -> None:
+    """Who did what, when and why; kept for good."""
+    await uow.execute(_RECORD_ACT, payout_id, reconciliation_id, act, by, reason, at)

@@ -45,5 +45,5 @@ async def restitute_payout(uow: UnitOfWork, payout_id: UUID, because: str, now: 
             reference=payout.reference,
         )
     )
-    await close_live_exception(uow, payout_id, payout.vendor_id, "The amount was returned to the wallet.", now)
+    await close_live_exception(uow, payout_id, "The amount was returned to the wallet.", now)
     return True

@@ -1,0 +1,60 @@
+"""Reads of reconciliations."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from common.clock import iso, iso_or_none
+from common.database import UnitOfWork
+from common.http import OffsetPage
+from common.problems import NotFound
+
+_COLUMNS: Final = """
+SELECT r.id, r.payout_id, p.vendor_id, r.transfer_id, r.kind, r.status, p.amount, p.currency, r.reason, r.postings, r.hash,
+       r.prepared_by, r.prepared_at, r.decided_by, r.decided_at, r.rejection
+FROM reconciliations AS r JOIN payout_requests AS p ON p.id = r.payout_id
+"""
+_FILTER: Final = "WHERE ($1::text IS NULL OR r.status = $1) AND ($2::uuid IS NULL OR r.payout_id = $2)"
+_FIND: Final = f"{_COLUMNS} WHERE r.id = $1"
+_COUNT: Final = f"SELECT count(*) FROM reconciliations AS r {_FILTER}"
+_PAGES: Final = {
+    descending: f"{_COLUMNS} {_FILTER} ORDER BY r.prepared_at {way}, r.id {way} LIMIT $3 OFFSET $4"
+    for descending, way in ((True, "DESC"), (False, "ASC"))
+}
+
+
+async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID) -> dict[str, Any]:
+    """Raises NotFound."""
+    row = await uow.fetch_row(_FIND, reconciliation_id)
+    if row is None:
+        raise NotFound
+    return _reconciliation(row)
+
+
+async def page_of_reconciliations(
+    uow: UnitOfWork, page: OffsetPage, status: str | None, payout_id: UUID | None
+) -> tuple[list[dict[str, Any]], int]:
+    """One page, newest first by default, and the total."""
+    total: int = await uow.fetch_value(_COUNT, status, payout_id)
+    rows = await uow.fetch(_PAGES[page.descending], status, payout_id, page.limit, page.offset)
+    return [_reconciliation(row) for row in rows], total
+
+
+def _reconciliation(row: Any) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "payoutId": row["payout_id"],
+        "vendorId": row["vendor_id"],
+        "transferId": row["transfer_id"],
+        "kind": row["kind"],
+        "status": row["status"],
+        "amountMinor": row["amount"],
+        "currency": row["currency"],
+        "reason": row["reason"],
+        "postings": row["postings"],
+        "hash": row["hash"],
+        "preparedBy": row["prepared_by"],
+        "preparedAt": iso(row["prepared_at"]),
+        "decidedBy": row["decided_by"],
+        "decidedAt": iso_or_none(row["decided_at"]),
+        "rejectionReason": row["rejection"],
+    }

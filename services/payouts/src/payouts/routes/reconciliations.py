@@ -1,0 +1,109 @@
+"""Payouts that did not arrive: sent again by whoever is on call, or returned by two people of finance (contract section 8)."""
+
+from datetime import timedelta
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import Depends, Query, Request, Response
+
+from common.answers import answers
+from common.caller import THE_SERVICE
+from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
+from payouts.domain.returns import ReconciliationStatus
+from payouts.queries.payouts import find_payout
+from payouts.queries.reconciliations import find_reconciliation, page_of_reconciliations
+from payouts.schemas.reconciliations import (
+    ReconciliationAnswer,
+    ReconciliationApproval,
+    ReconciliationPageAnswer,
+    ReconciliationRejection,
+    ReconciliationRequest,
+    ResetAnswer,
+    ResetRequest,
+)
+from payouts.use_cases.approve_reconciliation import approve_reconciliation
+from payouts.use_cases.prepare_reconciliation import prepare_reconciliation
+from payouts.use_cases.reject_reconciliation import reject_reconciliation
+from payouts.use_cases.reset_payout import reset_payout
+
+router = guarded_router(tags=["reconciliations"])
+
+DECIDED: Final = answers(ReconciliationAnswer, 403, 404, 409, 422)
+
+
+@router.post("/api/payouts/{id}/reset", responses=answers(ResetAnswer, 403, 404, 409, 422))
+@requires("payouts:reset", step_up=True)
+async def reset(request: Request, caller: CurrentCaller, id: UUID, body: ResetRequest) -> Response:  # noqa: A002 - the contract's name
+    """A new attempt under a new reference, sent by itself after a back-off. Only after the gateway confirmed that the last one failed."""
+    dependencies = dependencies_of(request)
+    first_wait = timedelta(seconds=dependencies.settings.payout_retry_seconds)
+    parts = (dependencies.database, dependencies.gateway, dependencies.clock)
+    await reset_payout(*parts, caller, id, body.reason, first_wait)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        payout = await find_payout(uow, id)
+    return ok(request, payout)
+
+
+@router.post(
+    "/api/payouts/{id}/reconciliations",
+    status_code=201,
+    responses=answers(ReconciliationAnswer, 403, 404, 409, 422, status=201),
+)
+@requires("reconciliations:prepare", step_up=True)
+async def prepare(request: Request, caller: CurrentCaller, id: UUID, body: ReconciliationRequest) -> Response:  # noqa: A002 - the contract's name
+    """Says exactly what would be posted so that the books agree with the gateway; another person decides on it. No money moves yet."""
+    dependencies = dependencies_of(request)
+    parts = (dependencies.database, dependencies.gateway, dependencies.clock)
+    reconciliation_id = await prepare_reconciliation(*parts, caller, id, body.reason)
+    return await _answer(request, caller, reconciliation_id, status=201)
+
+
+@router.get("/api/reconciliations", responses=answers(ReconciliationPageAnswer, 403, 422))
+@requires("payouts:read")
+async def list_reconciliations(
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
+    status: ReconciliationStatus | None = None,
+    payout_id: Annotated[UUID | None, Query(alias="payoutId")] = None,
+) -> Response:
+    """What was prepared, by whom, and who decided on it."""
+    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+        found, total = await page_of_reconciliations(uow, page, status, payout_id)
+    return ok(request, found, headers=None, **page.meta(total))
+
+
+@router.get("/api/reconciliations/{id}", responses=answers(ReconciliationAnswer, 403, 404))
+@requires("payouts:read")
+async def read_reconciliation(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+    return await _answer(request, caller, id)
+
+
+@router.post("/api/reconciliations/{id}/approve", responses=DECIDED)
+@requires("reconciliations:approve", step_up=True)
+async def approve(
+    request: Request,
+    caller: CurrentCaller,
+    id: UUID,  # noqa: A002 - the contract's name
+    body: ReconciliationApproval | None = None,
+) -> Response:
+    """Posts exactly what was prepared, once, and credits the wallet. Whoever prepared it is refused, under any role."""
+    dependencies = dependencies_of(request)
+    await approve_reconciliation(dependencies.database, dependencies.gateway, dependencies.clock, caller, id)
+    return await _answer(request, caller, id)
+
+
+@router.post("/api/reconciliations/{id}/reject", responses=DECIDED)
+@requires("reconciliations:approve", step_up=True)
+async def reject(request: Request, caller: CurrentCaller, id: UUID, body: ReconciliationRejection) -> Response:  # noqa: A002 - the contract's name
+    """Nothing is posted; the payout may be prepared anew."""
+    dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await reject_reconciliation(uow, id, body.reason, caller.id, dependencies.clock.now())
+    return await _answer(request, caller, id)
+
+
+async def _answer(request: Request, caller: CurrentCaller, reconciliation_id: UUID, status: int = 200) -> Response:
+    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+        reconciliation = await find_reconciliation(uow, reconciliation_id)
+    return ok(request, reconciliation, status=status)

@@ -1,0 +1,87 @@
+"""Bodies and shapes of resets and of reconciliations by two people (contract sections 8 and 15.8)."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field, StringConstraints
+
+from common.answers import EnvelopeMeta
+from common.schemas import RequestBody, ResponseShape
+from payouts.domain.returns import Kind, ReconciliationStatus
+from payouts.schemas.payouts import Payout
+
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
+class ResetRequest(RequestBody):
+    reason: Annotated[Reason, Field(description="Shown to the vendor as `transferFailure`.")]
+
+
+class ReconciliationRequest(RequestBody):
+    reason: Reason
+
+
+class ReconciliationRejection(RequestBody):
+    reason: Reason
+
+
+class ReconciliationApproval(RequestBody):
+    """`{}`: who approves says nothing more."""
+
+
+class PreparedEntry(ResponseShape):
+    account: str
+    amount_minor: int = Field(description="In kobo, debit positive.")
+
+
+class PreparedPosting(ResponseShape):
+    type: Kind
+    posting_key: str
+    currency: str
+    entries: list[PreparedEntry]
+
+
+class Reconciliation(ResponseShape):
+    id: UUID
+    payout_id: UUID
+    vendor_id: UUID
+    transfer_id: UUID | None = Field(description="With `recovery`: the transfer that left beside the books.")
+    kind: Kind
+    status: ReconciliationStatus
+    amount_minor: int
+    currency: str
+    reason: str
+    postings: list[PreparedPosting]
+    hash: str = Field(
+        description="SHA-256, in hex, over payout, kind and postings; made anew before anything is posted."
+    )
+    prepared_by: UUID
+    prepared_at: str
+    decided_by: UUID | None
+    decided_at: str | None
+    rejection_reason: str | None
+
+
+class OffsetMeta(EnvelopeMeta):
+    page: int
+    limit: int
+    total: int
+    total_pages: Annotated[int, Field(alias="total_pages")]
+
+
+class ReconciliationAnswer(ResponseShape):
+    success: Literal[True]
+    data: Reconciliation
+    meta: EnvelopeMeta
+
+
+class ReconciliationPageAnswer(ResponseShape):
+    success: Literal[True]
+    data: list[Reconciliation]
+    meta: OffsetMeta
+
+
+class ResetAnswer(ResponseShape):
+    success: Literal[True]
+    data: Payout
+    meta: EnvelopeMeta

@@ -1,0 +1,62 @@
+"""SQL for writes to reconciliations. Nothing here decides."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from payouts.domain.decisions import Verdict
+from payouts.domain.returns import Kind
+
+_SAVE: Final = """
+INSERT INTO reconciliations (id, payout_id, transfer_id, kind, status, reason, postings, hash, prepared_by, prepared_at)
+VALUES ($1, $2, $3, $4, 'prepared', $5, $6, $7, $8, $9)
+ON CONFLICT (payout_id) WHERE status = 'prepared' DO NOTHING
+"""
+_FIND: Final = "SELECT payout_id, kind, status, hash, prepared_by FROM reconciliations WHERE id = $1"
+_LOCK: Final = f"{_FIND} FOR UPDATE"
+_SAVE_VERDICT: Final = """
+UPDATE reconciliations SET status = $2, decided_by = $3, decided_at = $4, rejection = $5 WHERE id = $1 AND status = 'prepared'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """What was prepared, as far as the decision needs it."""
+
+    id: UUID
+    payout_id: UUID
+    kind: Kind
+    status: str
+    hash: str
+    prepared_by: UUID
+
+
+async def save_reconciliation_once(
+    uow: UnitOfWork,
+    reconciliation: Reconciliation,
+    transfer_id: UUID | None,
+    postings: list[dict[str, Any]],
+    reason: str,
+    at: datetime,
+) -> bool:
+    """False when the payout has a prepared one already."""
+    made = reconciliation
+    values = (made.id, made.payout_id, transfer_id, made.kind, reason, postings, made.hash, made.prepared_by, at)
+    return await uow.execute(_SAVE, *values) == 1
+
+
+async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID, *, lock: bool = False) -> Reconciliation | None:
+    row = await uow.fetch_row(_LOCK if lock else _FIND, reconciliation_id)
+    if row is None:
+        return None
+    return Reconciliation(
+        reconciliation_id, row["payout_id"], row["kind"], row["status"], row["hash"], row["prepared_by"]
+    )
+
+
+async def save_verdict(
+    uow: UnitOfWork, reconciliation_id: UUID, verdict: Verdict, by: UUID, at: datetime, rejection: str | None = None
+) -> None:
+    await uow.execute(_SAVE_VERDICT, reconciliation_id, verdict, by, at, rejection)

@@ -1,0 +1,66 @@
+"""The second person agrees: what was prepared is posted."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.caller import THE_SERVICE, Caller
+from common.clock import Clock
+from common.database import Database, UnitOfWork
+from common.problems import Conflict, NotFound
+from payouts import store
+from payouts.clients.gateway import Gateway
+from payouts.domain.decisions import judge_decision
+from payouts.domain.errors import ReconciliationStale
+from payouts.domain.returns import PayoutInHand, Plan, describe_posting, hash_of, plan_reconciliation
+from payouts.store import reconciliations, returns
+from payouts.use_cases.ask_about_attempts import ask_about_attempts
+from payouts.use_cases.recover_transfer import recover_transfer
+from payouts.use_cases.restitute_payout import restitute_payout
+from payouts.use_cases.reverse_payout import reverse_payout
+
+
+async def approve_reconciliation(
+    database: Database, gateway: Gateway, clock: Clock, caller: Caller, reconciliation_id: UUID
+) -> None:
+    """Posts and credits the wallet in one transaction, when the plan made anew has the hash that was prepared; once.
+
+    The gateway is asked again before it. Raises NotFound, DecidedByItsMaker (403), AlreadyDecided and ReconciliationStale (409:
+    nothing was posted), and GatewayAway (503).
+    """
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        prepared = await reconciliations.find_reconciliation(uow, reconciliation_id)
+    if prepared is None:
+        raise NotFound
+    if not judge_decision(prepared.status, prepared.prepared_by, "approved", caller.id):
+        return
+    await ask_about_attempts(database, gateway, clock, prepared.payout_id)
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await _post(uow, prepared.payout_id, reconciliation_id, caller.id, clock.now())
+
+
+async def _post(uow: UnitOfWork, payout_id: UUID, reconciliation_id: UUID, by: UUID, now: datetime) -> None:
+    # Payout before reconciliation, everywhere: two that need both never wait for each other in a circle.
+    payout = await returns.lock_payout_in_hand(uow, payout_id)
+    prepared = await reconciliations.find_reconciliation(uow, reconciliation_id, lock=True)
+    if payout is None or prepared is None:
+        raise AssertionError("neither a payout nor a reconciliation is ever removed")
+    if not judge_decision(prepared.status, prepared.prepared_by, "approved", by):
+        return
+    plan = await _plan_anew(uow, payout)
+    if hash_of(payout_id, plan.kind, [describe_posting(plan.posting)]) != prepared.hash:
+        raise ReconciliationStale
+    await reconciliations.save_verdict(uow, reconciliation_id, "approved", by, now)
+    await returns.record_act(uow, payout_id, reconciliation_id, "approved", by, plan.kind, now)
+    if plan.kind == "restitution":
+        await restitute_payout(uow, payout_id, "The bank did not take the transfer; two people confirmed it.", now)
+    elif plan.kind == "reversal":
+        await reverse_payout(uow, payout, reconciliation_id, now)
+    elif plan.transfer_id is not None:
+        await recover_transfer(uow, payout, plan.transfer_id, now)
+
+
+async def _plan_anew(uow: UnitOfWork, payout: PayoutInHand) -> Plan:
+    try:
+        return plan_reconciliation(payout, await store.lock_wallet(uow, payout.vendor_id))
+    except Conflict as error:
+        raise ReconciliationStale(f"{ReconciliationStale.detail} {error}") from error

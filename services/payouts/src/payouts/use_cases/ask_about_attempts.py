@@ -1,0 +1,43 @@
+"""Ask the gateway what became of every transfer of a payout, before anybody decides about its money."""
+
+import asyncio
+from uuid import UUID
+
+from common.caller import THE_SERVICE
+from common.clock import Clock
+from common.database import Database
+from payouts import store
+from payouts.clients.gateway import Gateway
+from payouts.domain.errors import GatewayAway, GatewayForgot
+from payouts.domain.gateway_answers import Told, Unclear, VerifyAnswer
+from payouts.domain.transfer_news import RANKS
+from payouts.store import returns
+from payouts.use_cases.record_news import record_news
+
+
+async def ask_about_attempts(database: Database, gateway: Gateway, clock: Clock, payout_id: UUID) -> None:
+    """Asks by reference, outside any transaction, and records each answer with all that follows from it.
+
+    A transfer that the gateway never accepted stays as the books have it. What was recorded stands even when the caller's act is then
+    refused. Raises GatewayAway (503) and GatewayForgot (409).
+    """
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        sent = await returns.list_sent_attempts(uow, payout_id)
+    answers = await asyncio.gather(*(gateway.verify(reference) for _, reference in sent))
+    if any(isinstance(answer, Unclear) for answer in answers):
+        raise GatewayAway
+    for (transfer_id, _), answer in zip(sent, answers, strict=True):
+        await _record(database, clock, transfer_id, answer)
+
+
+async def _record(database: Database, clock: Clock, transfer_id: UUID, answer: VerifyAnswer) -> None:
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
+        if transfer is None:
+            raise AssertionError("a transfer is never removed")
+        if isinstance(answer, Told):
+            await record_news(uow, transfer, answer.news, clock.now())
+            if RANKS[answer.news.status] > 0:
+                await store.plan_ask(uow, transfer_id, None, asked=True)
+        elif await returns.was_accepted(uow, transfer_id):
+            raise GatewayForgot

@@ -1,0 +1,24 @@
+"""The second person does not agree."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.problems import NotFound
+from payouts.domain.decisions import judge_decision
+from payouts.store import reconciliations, returns
+
+
+async def reject_reconciliation(uow: UnitOfWork, reconciliation_id: UUID, reason: str, by: UUID, now: datetime) -> None:
+    """Nothing is posted, and the payout may be prepared anew. Raises NotFound, AlreadyDecided (409) and DecidedByItsMaker (403)."""
+    found = await reconciliations.find_reconciliation(uow, reconciliation_id)
+    if found is None:
+        raise NotFound
+    await returns.lock_payout_in_hand(uow, found.payout_id)
+    prepared = await reconciliations.find_reconciliation(uow, reconciliation_id, lock=True)
+    if prepared is None:
+        raise AssertionError("a reconciliation is never removed")
+    if not judge_decision(prepared.status, prepared.prepared_by, "rejected", by):
+        return
+    await reconciliations.save_verdict(uow, reconciliation_id, "rejected", by, now, reason)
+    await returns.record_act(uow, prepared.payout_id, reconciliation_id, "rejected", by, reason, now)
