@@ -1,7 +1,9 @@
-"""What a dispatch needs beside its batch.
+"""A batch tells how many payouts it left waiting.
 
 Revision ID: 0009
 """
+
+from alembic import op
 
 revision = "0009"
 down_revision = "0008"
@@ -10,8 +12,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    pass
+    op.execute("ALTER TABLE dispatch_batches ADD COLUMN remaining integer NOT NULL DEFAULT 0")
 
 
 def downgrade() -> None:
-    pass
+    op.execute("ALTER TABLE dispatch_batches DROP COLUMN remaining")

@@ -373,13 +373,13 @@ async def carry_on(story, again_under):
 
 
 @pytest.mark.parametrize("again_under", ["the same key", "a new key"])
-@pytest.mark.parametrize("commits", range(8))
+@pytest.mark.parametrize("commits", range(7))
 async def test_a_process_that_dies_between_two_commits_of_a_dispatch_pays_once(story, immediate, commits, again_under):
     vendor = await story.ready_vendor(10_000)
     payout_id = await story.payout(vendor, 1_000)
     mortal = MortalDatabase(story.service.runtime.database, commits)
     lived = await dispatch_until_death(story, database=mortal)
-    # find, plan, unsent, reserve, submitting, recipient, record, finish: eight commits, and the death before each.
+    # find, plan with its attempts, unsent, submitting, recipient, record, finish: seven commits, and the death before each.
     assert not lived
     await carry_on(story, again_under)
     await assert_paid_once(story, immediate, payout_id, 1_000)
@@ -402,7 +402,7 @@ async def test_a_process_that_dies_around_a_call_to_the_gateway_pays_once(story,
 async def test_a_dispatch_that_nobody_kills_ends_within_the_commits_that_the_deaths_were_counted_on(story, immediate):
     vendor = await story.ready_vendor(10_000)
     await story.payout(vendor, 1_000)
-    mortal = MortalDatabase(story.service.runtime.database, 8)
+    mortal = MortalDatabase(story.service.runtime.database, 7)
     assert await dispatch_until_death(story, database=mortal)
     assert mortal.lives == 0
 
@@ -423,7 +423,7 @@ async def test_a_transfer_whose_webhook_is_lost_is_asked_for(story, sandbox):
 async def test_two_workers_take_up_a_due_transfer_once(story, immediate):
     vendor = await story.ready_vendor(10_000)
     payouts = [await story.payout(vendor, 1_000) for _ in range(3)]
-    await dispatch_until_death(story, database=MortalDatabase(story.service.runtime.database, 6))
+    await dispatch_until_death(story, database=MortalDatabase(story.service.runtime.database, 5))
     story.clock.advance(LEASE + timedelta(seconds=1))
     dependencies = story.service.dependencies
     await asyncio.gather(

@@ -16,9 +16,12 @@ SkipReason = Literal[
     "balance_insufficient",
 ]
 
-# A batch answers within one request: two calls for each payout, some at once.
+# What one batch takes at most; `remaining` of its answer tells of more.
 BATCH_PAYOUTS_MAX: Final = 200
 SUBMISSIONS_AT_ONCE: Final = 8
+# A request begins no submission after this; the worker sends the rest of the batch, and the answer comes in time. With the balance
+# before it and the calls of the submissions that had begun after it, it stays below the gateway route's own limit.
+SEND_FOR_SECONDS: Final = 15.0
 # A dispatcher that has not recorded anything for this long is dead: longer than all its calls together may take.
 LEASE: Final = timedelta(seconds=90)
 # A transfer on its way whose webhook may be lost is asked for after this, then less and less often.
@@ -31,7 +34,7 @@ ASKS_BEFORE_EXCEPTION: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A payout as the plan sees it."""
+    """A payout as the plan sees it. `attempted`: its present attempt is somebody's to send, or with the gateway."""
 
     payout_id: UUID
     amount_minor: int
@@ -56,6 +59,11 @@ class Plan:
     short: bool
 
     @property
+    def taken(self) -> list[UUID]:
+        """The payouts that the batch takes, in their order."""
+        return [line.payout_id for line in self.lines if line.skipped is None]
+
+    @property
     def taken_minor(self) -> int:
         return sum(line.amount_minor for line in self.lines if line.skipped is None)
 
@@ -73,11 +81,16 @@ class ShortBatch:
 
 
 def reason_to_skip(candidate: Candidate) -> SkipReason | None:
-    """Why this payout cannot be sent now; None when it can."""
+    """Why a batch cannot take this payout now; None when it can."""
+    if candidate.pending and candidate.attempted:
+        return "already_dispatched"
+    return reason_to_hold(candidate)
+
+
+def reason_to_hold(candidate: Candidate) -> SkipReason | None:
+    """Why this payout may not leave now, whoever sends it; None when it may."""
     if not candidate.pending:
         return "not_pending"
-    if candidate.attempted:
-        return "already_dispatched"
     if candidate.vendor_suspended:
         return "vendor_suspended"
     if not candidate.bank_details_stand:

@@ -5,13 +5,11 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 
-# Lines that nobody has sent yet: planned ones, and those whose dispatcher died between writing and sending.
 _LIST_UNSENT: Final = """
-SELECT l.payout_id, t.id AS transfer_id FROM dispatch_lines AS l
-LEFT JOIN payout_transfers AS t ON t.batch_id = l.batch_id AND t.payout_id = l.payout_id
-WHERE l.batch_id = $1 AND (l.outcome = 'planned' OR t.status = 'reserved') ORDER BY l.place
+SELECT t.id FROM dispatch_lines AS l JOIN payout_transfers AS t ON t.batch_id = l.batch_id AND t.payout_id = l.payout_id
+WHERE l.batch_id = $1 AND t.status = 'reserved' AND t.due_at IS NOT NULL ORDER BY l.place
 """
-_READ_BATCH: Final = "SELECT gateway_balance_minor, dry_run FROM dispatch_batches WHERE id = $1"
+_READ_BATCH: Final = "SELECT gateway_balance_minor, dry_run, remaining FROM dispatch_batches WHERE id = $1"
 _LINES_OF_BATCH: Final = """
 SELECT l.payout_id, l.outcome, l.reason, l.amount, t.vendor_id, t.reference, t.status, t.transfer_code, t.failure
 FROM dispatch_lines AS l LEFT JOIN payout_transfers AS t ON t.batch_id = l.batch_id AND t.payout_id = l.payout_id
@@ -19,13 +17,16 @@ WHERE l.batch_id = $1 ORDER BY l.place
 """
 
 
-async def list_unsent(uow: UnitOfWork, batch_id: UUID) -> list[tuple[UUID, UUID | None]]:
-    """Payouts of the batch that are still to be sent, each with its attempt where one is written down."""
-    return [(row["payout_id"], row["transfer_id"]) for row in await uow.fetch(_LIST_UNSENT, batch_id)]
+async def list_unsent(uow: UnitOfWork, batch_id: UUID) -> list[UUID]:
+    """Attempts of the batch that nobody has begun to send, in the plan's order."""
+    return [row["id"] for row in await uow.fetch(_LIST_UNSENT, batch_id)]
 
 
 async def describe_batch(uow: UnitOfWork, batch_id: UUID) -> dict[str, Any]:
-    """The answer of a dispatch. A dry run shows what would be sent as `planned`, and has submitted nothing."""
+    """The answer of a dispatch. A dry run shows what would be sent as `planned`, and has submitted nothing.
+
+    `queued` are those that the worker still sends, `remaining` the payouts that could go and that this batch did not take.
+    """
     batch = await uow.fetch_row(_READ_BATCH, batch_id)
     if batch is None:
         raise AssertionError("a batch is never removed")
@@ -34,6 +35,8 @@ async def describe_batch(uow: UnitOfWork, batch_id: UUID) -> dict[str, Any]:
     return {
         "batchId": str(batch_id),
         "dryRun": batch["dry_run"],
+        "queued": sum(line["status"] == "reserved" for line in taken),
+        "remaining": batch["remaining"],
         "submitted": sum(line["status"] not in (None, "reserved", "failed") for line in taken),
         "totalMinor": sum(line["amount"] for line in taken if line["status"] != "failed"),
         "gatewayBalanceMinor": batch["gateway_balance_minor"],

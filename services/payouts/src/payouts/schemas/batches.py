@@ -40,6 +40,8 @@ class Dispatch(ResponseShape):
     batch_id: UUID
     dry_run: bool
     submitted: int
+    queued: int
+    remaining: int
     total_minor: int
     gateway_balance_minor: int
     transfers: list[DispatchedTransfer]

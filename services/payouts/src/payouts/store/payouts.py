@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.ids import new_id
 from payouts.domain.dispatch import LEASE, Candidate, PlanLine
 
 _SAVE_PAYOUT: Final = """
@@ -24,38 +25,56 @@ SELECT id, fingerprint, answer FROM dispatch_batches WHERE dispatched_by = $1 AN
 _SAVE_PLAN_LINE: Final = """
 INSERT INTO dispatch_lines (batch_id, payout_id, place, outcome, reason, amount) VALUES ($1, $2, $3, $4, $5, $6)
 """
-_SETTLE_LINE: Final = """
-UPDATE dispatch_lines SET outcome = $3, reason = $4 WHERE batch_id = $1 AND payout_id = $2 AND outcome = 'planned'
+_SKIP_LINE: Final = """
+UPDATE dispatch_lines SET outcome = 'skipped', reason = $3 WHERE batch_id = $1 AND payout_id = $2 AND outcome = 'reserved'
 """
+_SAVE_REMAINING: Final = "UPDATE dispatch_batches SET remaining = $2 WHERE id = $1"
 _FINISH_BATCH: Final = "UPDATE dispatch_batches SET answer = $2, finished_at = $3 WHERE id = $1 AND answer IS NULL"
 _READ_ANSWER: Final = "SELECT answer FROM dispatch_batches WHERE id = $1"
-_CANDIDATE_COLUMNS: Final = """
-SELECT p.id, p.amount, p.status = 'pending' AS pending,
-       EXISTS (SELECT FROM payout_transfers AS t WHERE t.payout_id = p.id AND t.attempt = p.retry_count + 1) AS attempted,
-       coalesce(d.verified AND d.account_number = v.account_number AND d.bank_code = v.bank_code, false) AS details_stand,
-       EXISTS (SELECT FROM vendors AS seller WHERE seller.id = p.vendor_id AND seller.suspended) AS vendor_suspended
+# An attempt that is reserved without a lease was never sent and is nobody's: it waits as the payout does.
+_ATTEMPTED: Final = """EXISTS (SELECT FROM payout_transfers AS t WHERE t.payout_id = p.id AND t.attempt = p.retry_count + 1
+               AND NOT (t.status = 'reserved' AND t.due_at IS NULL))"""
+_DETAILS_STAND: Final = (
+    "coalesce(d.verified AND d.account_number = v.account_number AND d.bank_code = v.bank_code, false)"
+)
+_SUSPENDED: Final = "EXISTS (SELECT FROM vendors AS seller WHERE seller.id = p.vendor_id AND seller.suspended)"
+_WITH_DETAILS: Final = """
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
 LEFT JOIN vendor_bank_details AS d ON d.vendor_id = p.vendor_id
 """
-_LIST_NAMED: Final = _CANDIDATE_COLUMNS + "WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id LIMIT $2"
-_LIST_WAITING: Final = (
-    _CANDIDATE_COLUMNS
-    + """
-WHERE p.status = 'pending'
-  AND NOT EXISTS (SELECT FROM payout_transfers AS t WHERE t.payout_id = p.id AND t.attempt = p.retry_count + 1)
-ORDER BY p.created_at, p.id LIMIT $1
+_LIST_CANDIDATES: Final = f"""
+SELECT p.id, p.amount, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted, {_DETAILS_STAND} AS details_stand,
+       {_SUSPENDED} AS vendor_suspended
+{_WITH_DETAILS}
+WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 """
-)
-_LOCK_PAYOUT: Final = """
-SELECT vendor_id, amount, currency, retry_count, bank_details_version_id FROM payout_requests WHERE id = $1 FOR UPDATE
+# Those that are held come last: however many they are, they keep no other from its batch.
+_LIST_WAITING: Final = f"""
+SELECT p.id {_WITH_DETAILS}
+WHERE p.status = 'pending' AND NOT {_ATTEMPTED}
+ORDER BY {_DETAILS_STAND} AND NOT {_SUSPENDED} DESC, p.created_at, p.id LIMIT $1
 """
-_SAVE_TRANSFER: Final = """
+_COUNT_READY: Final = f"""
+SELECT count(*) {_WITH_DETAILS}
+WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_STAND} AND NOT {_SUSPENDED}
+"""
+# In one order, whoever locks several: two batches at once never wait for each other in a circle.
+_LOCK_PAYOUTS: Final = "SELECT id FROM payout_requests WHERE id = ANY ($1) ORDER BY id FOR UPDATE"
+# An attempt that was held back is taken up again with the reference that it has.
+_RESERVE: Final = """
 INSERT INTO payout_transfers (id, payout_id, vendor_id, batch_id, attempt, reference, status, amount, currency,
                               bank_details_version_id, due_at, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, 'reserved', $7, $8, $9, $10, $11, $11)
+SELECT $1, p.id, p.vendor_id, $3, p.retry_count + 1, $4, 'reserved', p.amount, p.currency, p.bank_details_version_id, $5, $6, $6
+FROM payout_requests AS p WHERE p.id = $2
+ON CONFLICT (payout_id, attempt) DO UPDATE
+SET batch_id = excluded.batch_id, due_at = excluded.due_at, failure = NULL, updated_at = excluded.updated_at
+WHERE payout_transfers.status = 'reserved' AND payout_transfers.due_at IS NULL
 """
-_NAME_REFERENCE: Final = "UPDATE payout_requests SET transfer_reference = $2, updated_at = $3 WHERE id = $1"
+_NAME_REFERENCES: Final = """
+UPDATE payout_requests AS p SET transfer_reference = t.reference, updated_at = $2
+FROM payout_transfers AS t WHERE t.batch_id = $1 AND t.payout_id = p.id AND t.attempt = p.retry_count + 1
+"""
 
 
 async def save_payout(
@@ -86,16 +105,22 @@ async def save_batch_once(
     return await uow.execute(_SAVE_BATCH, *values) == 1
 
 
-async def save_plan(uow: UnitOfWork, batch_id: UUID, lines: Sequence[PlanLine]) -> None:
+async def save_plan(uow: UnitOfWork, batch_id: UUID, lines: Sequence[PlanLine], outcome: str) -> None:
+    """The lines in their order; those that are not skipped get `outcome`."""
     rows = [
-        (batch_id, line.payout_id, place, "skipped" if line.skipped else "planned", line.skipped, line.amount_minor)
+        (batch_id, line.payout_id, place, "skipped" if line.skipped else outcome, line.skipped, line.amount_minor)
         for place, line in enumerate(lines)
     ]
     await uow.execute_many(_SAVE_PLAN_LINE, rows)
 
 
-async def settle_line(uow: UnitOfWork, batch_id: UUID, payout_id: UUID, outcome: str, reason: str | None) -> None:
-    await uow.execute(_SETTLE_LINE, batch_id, payout_id, outcome, reason)
+async def skip_line(uow: UnitOfWork, batch_id: UUID, payout_id: UUID, reason: str) -> None:
+    """What the batch had taken was not sent after all."""
+    await uow.execute(_SKIP_LINE, batch_id, payout_id, reason)
+
+
+async def save_remaining(uow: UnitOfWork, batch_id: UUID, remaining: int) -> None:
+    await uow.execute(_SAVE_REMAINING, batch_id, remaining)
 
 
 async def finish_batch(uow: UnitOfWork, batch_id: UUID, answer: dict[str, Any], at: datetime) -> dict[str, Any]:
@@ -105,41 +130,34 @@ async def finish_batch(uow: UnitOfWork, batch_id: UUID, answer: dict[str, Any], 
     return standing
 
 
-async def list_candidates(uow: UnitOfWork, payout_ids: Sequence[UUID] | None, limit: int) -> list[Candidate]:
-    """The payouts that were named, or those that wait, oldest first."""
-    if payout_ids is None:
-        rows = await uow.fetch(_LIST_WAITING, limit)
-    else:
-        rows = await uow.fetch(_LIST_NAMED, list(payout_ids), limit)
+async def list_waiting(uow: UnitOfWork, limit: int) -> list[UUID]:
+    """Payouts that wait for a dispatch: those that can go first, oldest first."""
+    return [row["id"] for row in await uow.fetch(_LIST_WAITING, limit)]
+
+
+async def count_ready(uow: UnitOfWork) -> int:
+    """How many payouts wait for a dispatch and could be sent now."""
+    count: int = await uow.fetch_value(_COUNT_READY)
+    return count
+
+
+async def lock_payouts(uow: UnitOfWork, payout_ids: Sequence[UUID]) -> None:
+    """Holds payouts until the end of the unit of work; whoever changes their transfers or exceptions holds them."""
+    await uow.execute(_LOCK_PAYOUTS, list(payout_ids))
+
+
+async def list_candidates(uow: UnitOfWork, payout_ids: Sequence[UUID]) -> list[Candidate]:
+    """The payouts as they are now, oldest first. They must be locked."""
     return [
         Candidate(
             row["id"], row["amount"], row["pending"], row["attempted"], row["details_stand"], row["vendor_suspended"]
         )
-        for row in rows
+        for row in await uow.fetch(_LIST_CANDIDATES, list(payout_ids))
     ]
 
 
-async def lock_payout(uow: UnitOfWork, payout_id: UUID) -> Any:
-    """Holds a payout until the end of the unit of work; whoever changes its transfers or exceptions holds it."""
-    return await uow.fetch_row(_LOCK_PAYOUT, payout_id)
-
-
-async def save_transfer(
-    uow: UnitOfWork, transfer_id: UUID, payout_id: UUID, payout: Any, batch_id: UUID, reference: str, at: datetime
-) -> None:
-    """Writes an attempt down before anybody outside hears of it. Its lease lets the worker take it over."""
-    await uow.execute(
-        _SAVE_TRANSFER,
-        transfer_id,
-        payout_id,
-        payout["vendor_id"],
-        batch_id,
-        payout["retry_count"] + 1,
-        reference,
-        payout["amount"],
-        payout["currency"],
-        payout["bank_details_version_id"],
-        at + LEASE,
-        at,
-    )
-    await uow.execute(_NAME_REFERENCE, payout_id, reference, at)
+async def reserve_transfers(uow: UnitOfWork, batch_id: UUID, payout_ids: Sequence[UUID], at: datetime) -> None:
+    """Writes attempts down before anybody outside hears of them. Their lease lets the worker take them over."""
+    rows = [(new_id(), payout_id, batch_id, f"po-{new_id().hex}", at + LEASE, at) for payout_id in payout_ids]
+    await uow.execute_many(_RESERVE, rows)
+    await uow.execute(_NAME_REFERENCES, batch_id, at)

@@ -1,7 +1,7 @@
 """SQL for writes to transfers and what was observed of them. Nothing here decides."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -12,20 +12,21 @@ from payouts.domain.gateway_answers import Recipient
 from payouts.domain.transfer_news import News, TransferInHand, Verdict
 
 _BEGIN_SUBMISSION: Final = """
-WITH taken AS (
-    UPDATE payout_transfers SET status = 'submitting', submissions = submissions + 1, due_at = $3, updated_at = $4
-    WHERE id = $1 AND status = $2
-    RETURNING reference, amount, currency, bank_details_version_id, vendor_id
-)
-SELECT t.reference, t.amount, t.currency, v.account_number, v.bank_code, v.account_name,
-       coalesce(d.verified AND d.account_number = v.account_number AND d.bank_code = v.bank_code, false) AS details_stand
-FROM taken AS t
-JOIN bank_detail_versions AS v ON v.id = t.bank_details_version_id
-LEFT JOIN vendor_bank_details AS d ON d.vendor_id = t.vendor_id
+UPDATE payout_transfers AS t SET status = 'submitting', submissions = submissions + 1, due_at = $2, updated_at = $3
+FROM bank_detail_versions AS v WHERE t.id = $1 AND v.id = t.bank_details_version_id
+RETURNING t.reference, t.amount, v.account_number, v.bank_code, v.account_name
+"""
+_HOLD: Final = """
+UPDATE payout_transfers SET due_at = NULL, failure = $2, updated_at = $3 WHERE id = $1 AND status = 'reserved'
+"""
+# What a request has not sent when it must answer is due at once.
+_HAND_OVER: Final = """
+UPDATE payout_transfers SET due_at = $2 WHERE batch_id = $1 AND status = 'reserved' AND due_at IS NOT NULL
 """
 # Payout before transfer, everywhere: two that need both never wait for each other in a circle.
 _LOCK_TRANSFER: Final = """
-SELECT t.id, t.payout_id, t.vendor_id, t.batch_id, t.reference, t.status, t.amount, t.currency, t.asks, p.status AS payout_status
+SELECT t.id, t.payout_id, t.vendor_id, t.batch_id, t.reference, t.status, t.amount, t.currency, t.asks,
+       t.due_at IS NOT NULL AS leased, p.status AS payout_status
 FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id
 WHERE {} FOR UPDATE OF p, t
 """
@@ -52,11 +53,10 @@ _PLAN_ASK: Final = "UPDATE payout_transfers SET due_at = $2, asks = asks + $3 WH
 _LEAVE_UNKNOWN: Final = """
 UPDATE payout_transfers SET status = 'unknown', failure = $2, due_at = $3, updated_at = $4 WHERE id = $1 AND status = 'submitting'
 """
-_TAKE_DUE: Final = """
-UPDATE payout_transfers SET due_at = $2, status = CASE status WHEN 'submitting' THEN 'unknown' ELSE status END
-WHERE id IN (SELECT id FROM payout_transfers WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-RETURNING id, status
+_LOCK_DUE: Final = """
+SELECT id, status FROM payout_transfers WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 """
+_TAKE_UP: Final = "UPDATE payout_transfers SET status = $2, due_at = $3 WHERE id = $1"
 _FIND_TRANSFER: Final = "SELECT reference, status FROM payout_transfers WHERE id = $1"
 _MARK_PROCESSED: Final = """
 UPDATE payout_requests SET status = 'processed', processed_at = $2, updated_at = $2 WHERE id = $1 AND status = 'pending'
@@ -65,22 +65,31 @@ UPDATE payout_requests SET status = 'processed', processed_at = $2, updated_at =
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What is sent for an attempt, and whether the details it goes to are still the vendor's verified ones."""
+    """What is sent for an attempt; one that may not go is only asked for, so that it can be given up."""
 
     reference: str
     amount_minor: int
-    currency: str
     recipient: Recipient
-    details_stand: bool
+    may_go: bool
 
 
-async def begin_submission(uow: UnitOfWork, transfer_id: UUID, *, was: str, at: datetime) -> Submission | None:
-    """Takes an attempt that is still in the state `was`; None when somebody else has taken it."""
-    row = await uow.fetch_row(_BEGIN_SUBMISSION, transfer_id, was, at + LEASE, at)
+async def begin_submission(uow: UnitOfWork, transfer_id: UUID, *, may_go: bool, at: datetime) -> Submission:
+    """Takes an attempt, with a lease. The transfer must be locked."""
+    row = await uow.fetch_row(_BEGIN_SUBMISSION, transfer_id, at + LEASE, at)
     if row is None:
-        return None
+        raise AssertionError("a transfer is never removed")
     recipient = Recipient(row["account_number"], row["bank_code"], row["account_name"] or "")
-    return Submission(row["reference"], row["amount"], row["currency"], recipient, row["details_stand"])
+    return Submission(row["reference"], row["amount"], recipient, may_go)
+
+
+async def hold_transfer(uow: UnitOfWork, transfer_id: UUID, reason: str, at: datetime) -> None:
+    """An attempt that was never sent waits for another dispatch: it keeps its reference and loses its lease."""
+    await uow.execute(_HOLD, transfer_id, reason, at)
+
+
+async def hand_over_unsent(uow: UnitOfWork, batch_id: UUID, at: datetime) -> None:
+    """What the batch has not begun to send becomes the worker's."""
+    await uow.execute(_HAND_OVER, batch_id, at)
 
 
 async def lock_transfer(
@@ -104,6 +113,7 @@ async def lock_transfer(
         row["payout_status"],
         standing,
         row["asks"],
+        row["leased"],
     )
 
 
@@ -139,14 +149,19 @@ async def plan_ask(uow: UnitOfWork, transfer_id: UUID, due_at: datetime | None, 
     await uow.execute(_PLAN_ASK, transfer_id, due_at, int(asked))
 
 
-async def leave_unknown(uow: UnitOfWork, transfer_id: UUID, reason: str, due_at: datetime, at: datetime) -> bool:
+async def leave_unknown(uow: UnitOfWork, transfer_id: UUID, reason: str, due_at: datetime | None, at: datetime) -> bool:
     """The call ended without an answer; False when news of the transfer was quicker."""
     return await uow.execute(_LEAVE_UNKNOWN, transfer_id, reason, due_at, at) == 1
 
 
-async def take_due_transfers(uow: UnitOfWork, now: datetime, lease: timedelta, limit: int) -> list[tuple[UUID, str]]:
-    """Transfers that are due, each for one worker at a time; one that is still `submitting` by now lost its dispatcher."""
-    return [(row["id"], row["status"]) for row in await uow.fetch(_TAKE_DUE, now, now + lease, limit)]
+async def lock_due_transfers(uow: UnitOfWork, now: datetime, limit: int) -> list[tuple[UUID, str]]:
+    """Transfers that are due, each for one worker at a time."""
+    return [(row["id"], row["status"]) for row in await uow.fetch(_LOCK_DUE, now, limit)]
+
+
+async def take_up(uow: UnitOfWork, transfer_id: UUID, status: str, until: datetime) -> None:
+    """The transfer is this worker's until its lease runs out."""
+    await uow.execute(_TAKE_UP, transfer_id, status, until)
 
 
 async def find_transfer(uow: UnitOfWork, transfer_id: UUID) -> tuple[str, str] | None:

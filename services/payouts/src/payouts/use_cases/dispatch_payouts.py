@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import time
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -15,9 +16,8 @@ from common.ids import new_id
 from common.problems import ValidationFailed
 from payouts import queries, store
 from payouts.clients.gateway import Gateway
-from payouts.domain.dispatch import BATCH_PAYOUTS_MAX, SUBMISSIONS_AT_ONCE, ShortBatch, plan_batch
+from payouts.domain.dispatch import BATCH_PAYOUTS_MAX, SEND_FOR_SECONDS, SUBMISSIONS_AT_ONCE, ShortBatch, plan_batch
 from payouts.use_cases.open_exception import open_exception
-from payouts.use_cases.reserve_transfer import reserve_transfer
 from payouts.use_cases.submit_transfer import submit_transfer
 
 
@@ -41,8 +41,9 @@ async def dispatch_payouts(
 ) -> dict[str, Any]:
     """The batch of this caller and key: made once, continued after a crash, and answered the same for good.
 
-    The gateway's balance is read first; a short one stops the batch before the first transfer. Writes as the service: the
-    caller's role may not read account numbers, and what a dead dispatcher leaves behind is finished by the worker.
+    The gateway's balance is read first; a short one stops the batch before the first transfer. Batch, lines and all attempts with their
+    references commit together: from then on each payout is sent, by this request or, when it dies or has no more time, by the worker.
+    Writes as the service: the caller's role may not read account numbers.
     Raises ValidationFailed (the key names another request) and GatewayAway (503, nothing changed).
     """
     async with database.unit_of_work(acting_as=caller) as uow:
@@ -57,13 +58,14 @@ async def dispatch_payouts(
         return batch.answer
     await _send(database, gateway, clock, batch.id)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await store.hand_over_unsent(uow, batch.id, clock.now())
         return await store.finish_batch(uow, batch.id, await queries.describe_batch(uow, batch.id), clock.now())
 
 
 async def _plan(
     uow: UnitOfWork, clock: Clock, caller: Caller, key: UUID, order: DispatchOrder, balance_minor: int
 ) -> store.Batch:
-    """Writes the batch and its plan, or finds the one that a request under the same key wrote a moment earlier."""
+    """Writes the batch, its lines and its attempts, or finds the one that a request under the same key wrote a moment earlier."""
     now = clock.now()
     batch = store.Batch(new_id(), order.fingerprint, None)
     if not await store.save_batch_once(
@@ -73,12 +75,17 @@ async def _plan(
         if standing is None:
             raise AssertionError("a batch is never removed")
         return standing
-    candidates = await store.list_candidates(uow, order.payout_ids, BATCH_PAYOUTS_MAX)
+    payout_ids = order.payout_ids or await store.list_waiting(uow, BATCH_PAYOUTS_MAX)
+    await store.lock_payouts(uow, payout_ids)
+    candidates = await store.list_candidates(uow, payout_ids)
     known = {candidate.payout_id for candidate in candidates}
-    absent = [payout_id for payout_id in order.payout_ids or () if payout_id not in known]
+    absent = [payout_id for payout_id in payout_ids if payout_id not in known]
     plan = plan_batch(candidates, absent, order.max_total_minor, balance_minor)
-    await store.save_plan(uow, batch.id, plan.lines)
+    await store.save_plan(uow, batch.id, plan.lines, "planned" if order.dry_run else "reserved")
+    ready = await store.count_ready(uow)
+    await store.save_remaining(uow, batch.id, ready - len(plan.taken))
     if not (plan.short or order.dry_run):
+        await store.reserve_transfers(uow, batch.id, plan.taken, now)
         return batch
     if plan.short and not order.dry_run:
         detail = f"The gateway's balance does not cover a batch of {plan.stopped_minor} kobo; nothing was sent."
@@ -88,19 +95,20 @@ async def _plan(
 
 
 async def _send(database: Database, gateway: Gateway, clock: Clock, batch_id: UUID) -> None:
-    """Reserves and submits each planned payout by itself; one that fails for a reason of ours holds up no other."""
-    turn = asyncio.Semaphore(SUBMISSIONS_AT_ONCE)
+    """Submits each attempt by itself; one that fails for a reason of ours holds up no other.
 
-    async def send(payout_id: UUID, transfer_id: UUID | None) -> None:
+    After `SEND_FOR_SECONDS` none is begun any more, and those that had begun are waited for: their calls end.
+    """
+    turn, until = asyncio.Semaphore(SUBMISSIONS_AT_ONCE), time.monotonic() + SEND_FOR_SECONDS
+
+    async def send(transfer_id: UUID) -> None:
         async with turn:
-            if transfer_id is None:
-                transfer_id = await reserve_transfer(database, clock, batch_id, payout_id)
-            if transfer_id is not None:
+            if time.monotonic() < until:
                 await submit_transfer(database, gateway, clock, transfer_id, was="reserved")
 
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         unsent = await queries.list_unsent(uow, batch_id)
-    outcomes = await asyncio.gather(*(send(*waiting) for waiting in unsent), return_exceptions=True)
+    outcomes = await asyncio.gather(*(send(transfer_id) for transfer_id in unsent), return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
             raise outcome

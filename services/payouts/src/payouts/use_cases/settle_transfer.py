@@ -7,9 +7,8 @@ from common.clock import Clock
 from common.database import Database
 from payouts import store
 from payouts.clients.gateway import Gateway
-from payouts.domain.dispatch import ASKS_BEFORE_EXCEPTION, FIRST_ASK, wait_before_asking
-from payouts.domain.gateway_answers import Absent, Told, VerifyAnswer
-from payouts.domain.transfer_news import OURS, RANKS, TransferInHand
+from payouts.domain.attempts import after_question, is_to_be_sent_again, may_ask
+from payouts.domain.gateway_answers import VerifyAnswer
 from payouts.use_cases.open_exception import open_exception
 from payouts.use_cases.record_news import record_news
 from payouts.use_cases.submit_transfer import submit_transfer
@@ -22,11 +21,10 @@ async def settle_transfer(database: Database, gateway: Gateway, clock: Clock, tr
     if found is None:
         raise AssertionError("a transfer is never removed")
     reference, status = found
-    if status in OURS and status != "unknown":
-        # Its dispatcher is at work, or its lease will bring it back.
+    if not may_ask(status):
         return
     answer = await gateway.verify(reference)
-    if isinstance(answer, Absent) and status == "unknown":
+    if is_to_be_sent_again(status, answer):
         await submit_transfer(database, gateway, clock, transfer_id, was="unknown")
         return
     await _record(database, clock, transfer_id, answer)
@@ -38,20 +36,9 @@ async def _record(database: Database, clock: Clock, transfer_id: UUID, answer: V
         transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
         if transfer is None:
             raise AssertionError("a transfer is never removed")
-        wait = wait_before_asking(transfer.asks)
-        if isinstance(answer, Told):
-            await record_news(uow, transfer, answer.news, now)
-            due_at = now + max(wait, FIRST_ASK) if RANKS[answer.news.status] == 0 else None
-            await store.plan_ask(uow, transfer_id, due_at, asked=True)
-            return
-        await store.plan_ask(uow, transfer_id, now + wait, asked=True)
-        if isinstance(answer, Absent):
-            detail = "The gateway accepted this transfer before and now knows no such reference."
-            await open_exception(uow, transfer, "unclassified", detail, now)
-        elif _has_waited_long(transfer):
-            detail = f"The gateway has not said what became of the transfer: {answer.reason}."
-            await open_exception(uow, transfer, "timeout", detail, now)
-
-
-def _has_waited_long(transfer: TransferInHand) -> bool:
-    return transfer.status == "unknown" and transfer.asks + 1 >= ASKS_BEFORE_EXCEPTION
+        after = after_question(transfer, answer, now)
+        if after.news is not None:
+            await record_news(uow, transfer, after.news, now)
+        await store.plan_ask(uow, transfer_id, after.ask_at, asked=True)
+        if after.opens is not None:
+            await open_exception(uow, transfer, after.opens, after.reason, now)

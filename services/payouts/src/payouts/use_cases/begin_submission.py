@@ -1,0 +1,35 @@
+"""Take an attempt to send it, or leave it where it is."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database import UnitOfWork
+from payouts import store
+from payouts.domain.attempts import Before, after_waiting, judge_submission
+from payouts.domain.dispatch import reason_to_hold
+from payouts.use_cases.open_exception import open_exception
+
+
+async def begin_submission(uow: UnitOfWork, transfer_id: UUID, was: Before, now: datetime) -> store.Submission | None:
+    """`submitting`, with a lease, when it is this caller's to send; None otherwise.
+
+    Judged again under the payout's lock: a suspension, quarantine or restitution that came after the plan stops it here. An attempt that
+    was never sent then waits for another dispatch, under the same reference.
+    """
+    transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
+    if transfer is None:
+        raise AssertionError("a transfer is never removed")
+    [candidate] = await store.list_candidates(uow, [transfer.payout_id])
+    reason = reason_to_hold(candidate)
+    move = judge_submission(transfer.status, transfer.leased, was, reason)
+    if move == "hold" and reason is not None:
+        await store.hold_transfer(uow, transfer_id, reason, now)
+        await store.skip_line(uow, transfer.batch_id, transfer.payout_id, reason)
+    elif move == "wait" and reason is not None:
+        after = after_waiting(transfer, reason, now)
+        await store.plan_ask(uow, transfer_id, after.ask_at, asked=True)
+        if after.opens is not None:
+            await open_exception(uow, transfer, after.opens, after.reason, now)
+    if move not in ("send", "fail"):
+        return None
+    return await store.begin_submission(uow, transfer_id, may_go=move == "send", at=now)
