@@ -89,6 +89,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         payouts.BankDetailsChanged,
         payouts.BankDetailsQuarantined,
         operations.AlertRaised,
+        operations.AlertCleared,
     ),
 }
 

@@ -104,6 +104,7 @@ notification_delivery_logs = sa.Table(
     sa.Column("provider_message_id", sa.Text),
     sa.Column("error", sa.Text),
     sa.Column("attempted_at", _INSTANT, nullable=False),
+    sa.Column("told_at", _INSTANT),
     sa.ForeignKeyConstraint(
         ["delivery_id"], ["notification_deliveries.id"], name="notification_delivery_logs_delivery"
     ),
@@ -142,6 +143,7 @@ alerts = sa.Table(
     sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="alerts_severity_known"),
     sa.Index("alerts_open_once", "dedup_key", unique=True, postgresql_where=sa.text("closed_at IS NULL")),
     sa.Index("alerts_newest", sa.text("raised_at DESC"), sa.text("id DESC")),
+    sa.Index("alerts_of_key", "dedup_key", "closed_at"),
 )
 
 user_devices = sa.Table(
@@ -181,14 +183,14 @@ notification_preferences = sa.Table(
 pin_watches = sa.Table(
     "pin_watches",
     metadata,
-    sa.Column("order_id", sa.Uuid, primary_key=True),
+    sa.Column("notification_id", sa.Uuid, primary_key=True),
+    sa.Column("order_id", sa.Uuid),
     sa.Column("issue", sa.Integer, nullable=False),
-    sa.Column("notification_id", sa.Uuid),
-    sa.Column("channel", sa.Text),
+    sa.Column("channel", sa.Text, nullable=False),
     sa.Column("due_at", _INSTANT),
     sa.Column("is_over", sa.Boolean, nullable=False, server_default=sa.text("false")),
     sa.Index("pin_watches_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
-    sa.Index("pin_watches_of_notification", "notification_id"),
+    sa.Index("pin_watches_of_order", "order_id"),
 )
 
 notification_resends = sa.Table(

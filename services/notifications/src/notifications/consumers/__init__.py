@@ -14,7 +14,7 @@ from contracts.identity import (
     VendorReinstated,
     VendorSuspended,
 )
-from contracts.operations import AlertRaised
+from contracts.operations import AlertCleared, AlertRaised
 from contracts.orders import (
     DeliveryPinIssued,
     OrderDelivered,
@@ -24,7 +24,7 @@ from contracts.orders import (
     ReturnRequested,
 )
 from contracts.payments import EscrowHeld
-from contracts.payouts import BankDetailsChanged, PayoutDelayed, PayoutProcessed
+from contracts.payouts import BankDetailsChanged, BankDetailsQuarantined, PayoutDelayed, PayoutProcessed
 from notifications.consumers.identity import (
     on_one_time_code_issued,
     on_profile_changed,
@@ -36,7 +36,7 @@ from notifications.consumers.identity import (
     on_vendor_reinstated,
     on_vendor_suspended,
 )
-from notifications.consumers.operations import on_alert_raised
+from notifications.consumers.operations import on_alert_cleared, on_alert_raised
 from notifications.consumers.orders import (
     on_delivery_pin_issued,
     on_order_delivered,
@@ -46,7 +46,12 @@ from notifications.consumers.orders import (
     on_return_requested,
 )
 from notifications.consumers.payments import alert_vendor_on_escrow_held, on_escrow_held
-from notifications.consumers.payouts import on_bank_details_changed, on_payout_delayed, on_payout_processed
+from notifications.consumers.payouts import (
+    on_bank_details_changed,
+    on_bank_details_quarantined,
+    on_payout_delayed,
+    on_payout_processed,
+)
 from notifications.consumers.work import WORK, Errand
 
 __all__ = ["SUBSCRIPTIONS", "WORK", "Errand"]
@@ -72,5 +77,7 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(PayoutProcessed, on_payout_processed),
     Subscription(PayoutDelayed, on_payout_delayed),
     Subscription(BankDetailsChanged, on_bank_details_changed),
+    Subscription(BankDetailsQuarantined, on_bank_details_quarantined),
     Subscription(AlertRaised, on_alert_raised),
+    Subscription(AlertCleared, on_alert_cleared),
 ]

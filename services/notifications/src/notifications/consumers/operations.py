@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 from common.database import UnitOfWork
 from common.messages import Received
-from contracts.operations import AlertRaised
+from contracts.operations import AlertCleared, AlertRaised
 from notifications.domain.alerts import Alert
+from notifications.use_cases.close_alert import close_alert
 from notifications.use_cases.record_alert import record_alert
 
 if TYPE_CHECKING:
@@ -28,3 +29,9 @@ async def on_alert_raised(
         raised_at=received.time,
     )
     await record_alert(uow, alert, datetime.fromisoformat(received.time), dependencies.clock.now())
+
+
+async def on_alert_cleared(
+    event: AlertCleared, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    await close_alert(uow, event.dedup_key, event.reason, datetime.fromisoformat(received.time))

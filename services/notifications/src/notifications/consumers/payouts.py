@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from common.database import UnitOfWork
 from common.messages import Received
-from contracts.payouts import BankDetailsChanged, PayoutDelayed, PayoutProcessed
-from notifications.consumers.telling import mail_vendor
+from contracts.payouts import BankDetailsChanged, BankDetailsQuarantined, PayoutDelayed, PayoutProcessed
+from notifications.consumers.telling import tell_vendor
 
 if TYPE_CHECKING:
     from notifications.app import Dependencies
@@ -15,20 +15,29 @@ async def on_payout_processed(
     event: PayoutProcessed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
 ) -> None:
     parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
-    await mail_vendor(uow, dependencies, event.vendor_id, "payout_processed", parameters, event.payout_id)
+    await tell_vendor(uow, dependencies, event.vendor_id, "payout_processed", parameters, event.payout_id)
 
 
 async def on_payout_delayed(
     event: PayoutDelayed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
 ) -> None:
-    """A payout may be delayed more than once: each time is told."""
+    """A payout may be delayed more than once: each exception is told once."""
     parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor, "cause": event.cause}
-    await mail_vendor(uow, dependencies, event.vendor_id, "payout_delayed", parameters, received.event_id)
+    await tell_vendor(
+        uow, dependencies, event.vendor_id, "payout_delayed", parameters, event.exception_id or received.event_id
+    )
 
 
 async def on_bank_details_changed(
     event: BankDetailsChanged, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
 ) -> None:
-    await mail_vendor(
+    await tell_vendor(
         uow, dependencies, event.vendor_id, "bank_details_changed", {"last4": event.last4}, received.event_id
     )
+
+
+async def on_bank_details_quarantined(
+    event: BankDetailsQuarantined, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    parameters = {"last4": event.last4, "reason": event.reason}
+    await tell_vendor(uow, dependencies, event.vendor_id, "bank_details_quarantined", parameters, received.event_id)

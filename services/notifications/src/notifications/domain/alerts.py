@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+from notifications.domain.errors import AlertUnheardOf
+
 ALERTMANAGER_PATH: Final = "/api/v2/alerts"
 PAGERDUTY_PATH: Final = "/v2/enqueue"
 # An alert that repeats is one alert. Still open after an hour and raised again, it is said again: the first page was missed.
@@ -29,6 +31,8 @@ class Alert:
     about: str | None
     source: str
     raised_at: str
+    # ISO 8601 UTC; None while it is open.
+    closed_at: str | None = None
 
 
 def dialect_of(url: str) -> Dialect:
@@ -58,16 +62,20 @@ def _alertmanager(alert: Alert, _: str) -> Any:
         "subject": alert.about or "",
         "alert_id": alert.alert_id,
     }
-    return [{"labels": labels, "annotations": notes, "startsAt": alert.raised_at}]
+    page = {"labels": labels, "annotations": notes, "startsAt": alert.raised_at}
+    # An alert with an end is resolved there.
+    return [page if alert.closed_at is None else {**page, "endsAt": alert.closed_at}]
 
 
 def _pagerduty(alert: Alert, routing_key: str) -> Any:
+    # PagerDuty takes at most 255 characters of a key and 1024 of a summary.
+    joined = {"routing_key": routing_key, "dedup_key": alert.dedup_key[:255]}
+    if alert.closed_at is not None:
+        return {**joined, "event_action": "resolve"}
     details = {"detail": alert.detail, "runbook": alert.runbook, "subject": alert.about, "severity": alert.severity}
     return {
-        "routing_key": routing_key,
+        **joined,
         "event_action": "trigger",
-        # PagerDuty takes at most 255 characters of a key and 1024 of a summary.
-        "dedup_key": alert.dedup_key[:255],
         "payload": {
             "summary": f"{alert.severity} {alert.title}"[:1024],
             "source": alert.source,
@@ -90,7 +98,22 @@ def _webhook(alert: Alert, _: str) -> Any:
         "subject": alert.about,
         "source": alert.source,
         "raisedAt": alert.raised_at,
+        "closedAt": alert.closed_at,
     }
+
+
+def judge_clearing(
+    dedup_key: str, *, cleared_at: datetime, raised_at: datetime | None, closed_at: datetime | None
+) -> bool:
+    """Whether the clearing takes effect on the open alert, raised last at `raised_at`; False when it is stale or repeated.
+
+    Raises AlertUnheardOf when what it clears was not heard of yet.
+    """
+    if raised_at is not None:
+        return raised_at <= cleared_at
+    if closed_at is None or closed_at < cleared_at:
+        raise AlertUnheardOf(dedup_key)
+    return False
 
 
 @dataclass(frozen=True, slots=True)

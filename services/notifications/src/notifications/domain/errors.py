@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from common.problems import Conflict, InvalidParam, NotFound, ValidationFailed
+from common.problems import Conflict, InvalidParam, NotFound, StaleRevision, ValidationFailed
 
 
 class ContactUnknown(NotFound):
@@ -17,6 +17,10 @@ class OrderUnknown(Exception):
 
 class VendorUnknown(Exception):
     """News of a vendor came before the vendor itself; the ladder brings it again."""
+
+
+class AlertUnheardOf(Exception):
+    """An alert was cleared before it was raised; the ladder brings the clearing again."""
 
 
 class ChannelNotConfigured(ValidationFailed):
@@ -51,5 +55,48 @@ class ProviderAway(DeliveryFault):
     """The provider did not answer, or not for now: try again by the ladder."""
 
 
+class ProviderSilent(ProviderAway):
+    """The provider was asked and did not answer: it may have taken the message all the same."""
+
+
 class ProviderRefused(DeliveryFault):
     """The provider will never take this message: no retry mends it."""
+
+
+class DeviceGone(ProviderRefused):
+    """The app was removed, or the browser took its permission back: the device is never reached again."""
+
+
+class ChannelSwitchedOff(ValidationFailed):
+    """The user said that they want no messages by this channel."""
+
+    def __init__(self, channel: str) -> None:
+        reason = "the user has switched this channel off"
+        super().__init__(f"channel: {reason}", invalid_params=[InvalidParam("channel", reason)])
+
+
+class TooManyDevices(Conflict):
+    """One more device than a person may have."""
+
+    def __init__(self, devices_max: int) -> None:
+        super().__init__(f"At most {devices_max} devices may be registered: remove one first.")
+
+
+class PreferencesChanged(StaleRevision):
+    detail = "The preferences were changed meanwhile: read them again."
+
+
+class MessageUnderWay(Conflict):
+    detail = "This message is on its way already."
+
+
+class SecretOver(Conflict):
+    detail = "The PIN or code of this message is used, replaced or too old: it is not sent again."
+
+
+class RecipientGone(Conflict):
+    detail = "The recipient of this message is gone."
+
+
+class MessageUnknown(Exception):
+    """News of a message came before we wrote down its provider's id of it; the ladder brings it again."""

@@ -1,6 +1,6 @@
 """The alerts, for the pager and for staff."""
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from common.clock import iso, iso_or_none
@@ -10,12 +10,13 @@ from notifications.domain.alerts import Alert
 from notifications.queries.ordering import ordered
 
 _ALERT: Final = """
-SELECT id, severity, title, detail, subject, runbook, dedup_key, source, last_raised_at FROM alerts WHERE id = $1
+SELECT id, severity, title, detail, subject, runbook, dedup_key, source, last_raised_at, closed_at FROM alerts WHERE id = $1
 """
-_ALERT_COUNT: Final = "SELECT count(*) FROM alerts"
-_ALERT_PAGE: Final = """
+_ALERT_FILTER: Final = "WHERE $1::text IS NULL OR (closed_at IS NULL) = ($1 = 'open')"
+_ALERT_COUNT: Final = f"SELECT count(*) FROM alerts {_ALERT_FILTER}"
+_ALERT_PAGE: Final = f"""
 SELECT id, severity, title, detail, subject, runbook, source, repetitions, raised_at, last_raised_at, paged_at, closed_at
-FROM alerts
+FROM alerts {_ALERT_FILTER}
 """
 # Allow-lists: the public word of a sort, and the columns that it means (contract section 15.7).
 ALERT_SORTS: Final = {"created_at": "raised_at", "severity": "severity"}
@@ -36,13 +37,16 @@ async def find_alert(uow: UnitOfWork, alert_id: UUID) -> Alert | None:
         about=row["subject"],
         source=row["source"],
         raised_at=iso(row["last_raised_at"]),
+        closed_at=iso_or_none(row["closed_at"]),
     )
 
 
-async def page_of_alerts(uow: UnitOfWork, page: OffsetPage) -> tuple[list[dict[str, Any]], int]:
+async def page_of_alerts(
+    uow: UnitOfWork, page: OffsetPage, status: Literal["open", "closed"] | None
+) -> tuple[list[dict[str, Any]], int]:
     """One page of the alerts, and how many there are."""
-    total: int = await uow.fetch_value(_ALERT_COUNT)
-    rows = await uow.fetch(_ALERT_PAGE + ordered(ALERT_SORTS[page.sort], page, 1), page.limit, page.offset)
+    total: int = await uow.fetch_value(_ALERT_COUNT, status)
+    rows = await uow.fetch(_ALERT_PAGE + ordered(ALERT_SORTS[page.sort], page, 2), status, page.limit, page.offset)
     return [_alert_shape(row) for row in rows], total
 
 

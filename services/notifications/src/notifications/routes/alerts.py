@@ -1,6 +1,6 @@
 """What the people on call must look at."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends
 from starlette.requests import Request
@@ -19,10 +19,11 @@ async def list_alerts(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page(*queries.ALERT_SORTS))],
+    status: Literal["open", "closed"] | None = None,
 ) -> Response:
     """Alerts of all services, newest first. `sort=severity` orders by the words: ascending has SEV-1 first."""
     dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        rows, total = await queries.page_of_alerts(uow, page)
+        rows, total = await queries.page_of_alerts(uow, page, status)
     meta: dict[str, Any] = page.meta(total)
     return ok(request, rows, **meta)

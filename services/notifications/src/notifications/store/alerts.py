@@ -9,7 +9,7 @@ from notifications.domain.alerts import Alert
 from notifications.store.queue import DELIVERIES_QUEUE
 
 _LOCK_OPEN_ALERT: Final = """
-SELECT id, severity, paged_at FROM alerts WHERE dedup_key = $1 AND closed_at IS NULL FOR UPDATE
+SELECT id, severity, paged_at, last_raised_at FROM alerts WHERE dedup_key = $1 AND closed_at IS NULL FOR UPDATE
 """
 _RECORD_ALERT: Final = """
 INSERT INTO alerts (id, severity, title, detail, subject, runbook, dedup_key, source, raised_at, last_raised_at)
@@ -21,7 +21,9 @@ UPDATE alerts
 SET repetitions = repetitions + 1, severity = least(severity, $2), detail = $3, last_raised_at = greatest(last_raised_at, $4)
 WHERE id = $1
 """
-_MARK_PAGED: Final = "UPDATE alerts SET paged_at = $2, page_error = NULL WHERE id = $1"
+_MARK_PAGED: Final = "UPDATE alerts SET paged_at = $2, page_error = NULL WHERE id = $1 RETURNING closed_at"
+_CLOSE_ALERT: Final = "UPDATE alerts SET closed_at = $2 WHERE id = $1"
+_LAST_CLOSING: Final = "SELECT max(closed_at) FROM alerts WHERE dedup_key = $1"
 _MARK_PAGE_FAILED: Final = "UPDATE alerts SET page_error = $2 WHERE id = $1"
 
 
@@ -58,8 +60,20 @@ async def save_repetition(uow: UnitOfWork, alert_id: UUID, alert: Alert, raised_
     await uow.execute(_REPEAT_ALERT, alert_id, alert.severity, alert.detail, raised_at)
 
 
-async def save_paged(uow: UnitOfWork, alert_id: UUID, now: datetime) -> None:
-    await uow.execute(_MARK_PAGED, alert_id, now)
+async def save_paged(uow: UnitOfWork, alert_id: UUID, now: datetime) -> bool:
+    """Whether the alert is still open now that the page has gone out."""
+    closed_at: datetime | None = await uow.fetch_value(_MARK_PAGED, alert_id, now)
+    return closed_at is None
+
+
+async def save_alert_closed(uow: UnitOfWork, alert_id: UUID, at: datetime) -> None:
+    await uow.execute(_CLOSE_ALERT, alert_id, at)
+
+
+async def find_last_closing(uow: UnitOfWork, dedup_key: str) -> datetime | None:
+    """When an alert of that key was closed last; None when none ever was."""
+    at: datetime | None = await uow.fetch_value(_LAST_CLOSING, dedup_key)
+    return at
 
 
 async def save_page_failed(uow: UnitOfWork, alert_id: UUID, error: str) -> None:

@@ -13,7 +13,10 @@ from notifications.domain.errors import ProviderAway
 
 
 async def page_on_call(alert_id: UUID, database: Database, on_call: OnCall, clock: Clock) -> None:
-    """Pages one alert; twice is harmless, its key joins the two. Raises ProviderAway, for the retry ladder."""
+    """Says that the alert stands, or that it is over; twice is harmless, its key joins the two.
+
+    Raises ProviderAway, for the retry ladder.
+    """
     if not on_call.is_reachable:
         return
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -26,4 +29,7 @@ async def page_on_call(alert_id: UUID, database: Database, on_call: OnCall, cloc
     except TimeoutError:
         raise ProviderAway("on-call", "did not answer in time") from None
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await store.save_paged(uow, alert_id, clock.now())
+        still_open = await store.save_paged(uow, alert_id, clock.now())
+        if alert.closed_at is None and not still_open:
+            # It closed while the page was on its way: the last word must be that it is over.
+            store.leave_page(uow, alert_id)

@@ -6,6 +6,8 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from common.logging import get_logger
+from common.telemetry import STALE_NEWS
+from contracts.operations import AlertRaised
 from notifications import store
 from notifications.domain.alerts import Alert, PageNow, judge_repetition
 
@@ -13,7 +15,14 @@ log: Final = get_logger(__name__)
 
 
 async def record_alert(uow: UnitOfWork, alert: Alert, raised_at: datetime, now: datetime) -> None:
-    """Writes an alert to the log and to the list; a repetition of an open one counts there (contract section 12)."""
+    """Writes an alert to the log and to the list; a repetition of an open one counts there (contract section 12).
+
+    One that was raised before the alert of its key was closed arrives late: it is over.
+    """
+    closed_at = await store.find_last_closing(uow, alert.dedup_key)
+    if closed_at is not None and raised_at <= closed_at:
+        STALE_NEWS.labels(AlertRaised.TYPE).inc()
+        return
     log.error(
         "alert raised",
         severity=alert.severity,
