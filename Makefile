@@ -9,7 +9,7 @@ STATE_DIR ?= .state
 PORT_BASE ?= 8080
 export STATE_DIR PORT_BASE
 
-.PHONY: help setup run demo test lint format audit bench bench-quick soak lock clean
+.PHONY: help setup run demo test lint format audit bench bench-quick soak races lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,8 +45,11 @@ bench: setup ## Measure each hot path beside its limit
 bench-quick: setup ## The same in two minutes, with less precision
 	@exec $(PYTHON) -m campus_tools.bench --quick
 
-soak: setup ## Send 10,000 webhooks at 100 a second while their worker is killed ten times, and audit (four minutes, a system of its own)
+soak: setup ## Send 10,000 webhooks at 100 a second while their worker is killed ten times, and audit (four minutes, a system of its own; ARGS="--read-only 30 --broker-away 60" instead of the kills)
 	@exec $(PYTHON) -m campus_tools.soak webhooks $(ARGS)
+
+races: setup ## Two at once, 200 rounds of each race against the running system, and audit (ARGS="--rounds 1000"; start it with RATE_TIER_2 to _4 raised)
+	@exec $(PYTHON) -m campus_tools.soak races $(ARGS)
 
 lock: ## Resolve the dependencies anew and write requirements.lock
 	@tools/setup lock

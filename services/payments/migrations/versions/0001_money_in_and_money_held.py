@@ -22,6 +22,10 @@ def upgrade() -> None:
         op.execute(statement)
 
 
+def downgrade() -> None:
+    raise NotImplementedError("money is never migrated backwards: restore a backup instead")
+
+
 TABLES = (
     # Who pays, as identity told it: the gateway wants an address for the receipt.
     """

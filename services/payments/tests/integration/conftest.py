@@ -42,13 +42,14 @@ WEBHOOK = "/functions/v1/gateway-webhook"
 
 @dataclass
 class SmallGateway:
-    """A payment gateway that remembers what it was told. `fail_next` makes the next calls answer so, before or after the work."""
+    """A payment gateway that remembers what it was told. `fail_before` and `fail_after` make the next calls
+    answer so, before or after the work; None lets one through."""
 
     url: str = ""
     initialized: dict[str, dict[str, Any]] = field(default_factory=dict)
     refunds: list[dict[str, Any]] = field(default_factory=list)
     transfers: dict[str, dict[str, Any]] = field(default_factory=dict)
-    fail_before: list[int] = field(default_factory=list)
+    fail_before: list[int | None] = field(default_factory=list)
     fail_after: list[int | None] = field(default_factory=list)
     slow_seconds: float = 0.0
     calls: list[str] = field(default_factory=list)
@@ -60,8 +61,9 @@ class SmallGateway:
             return JSONResponse({"status": False, "message": "Invalid key"}, 401)
         if self.slow_seconds:
             await asyncio.sleep(self.slow_seconds)
-        if self.fail_before:
-            return self._failure(self.fail_before.pop(0))
+        refusal = self.fail_before.pop(0) if self.fail_before else None
+        if refusal is not None:
+            return self._failure(refusal)
         done = await self._work(request)
         status = self.fail_after.pop(0) if self.fail_after else None
         return done if status is None else self._failure(status)

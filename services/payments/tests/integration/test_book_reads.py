@@ -128,6 +128,43 @@ async def test_transactions_are_narrowed_by_type_account_order_and_time(story: A
         assert (await _get(story, path, **query)).status_code == 422
 
 
+async def test_an_order_shows_its_chargebacks_its_fees_and_its_foreign_money_wherever_they_stand(story: Any) -> None:
+    placed = await story.place_order()
+    foreign = (await story.open_intent(placed.order_id))["reference"]
+    await story.tell(story.charge(foreign, 500_000, currency="GHS", fees=70))
+    reference = (await story.open_intent(placed.order_id))["reference"]
+    await story.tell(story.charge(reference, 500_000, fees=7_500))
+    await _release(story, placed.order_id, 500_000)
+    dispute = {"refund_amount": 200_000, "currency": "NGN", "transaction": {"reference": reference}}
+    for resolution in ("merchant-accepted", "declined"):
+        await story.tell({"event": "charge.dispute.resolve", "data": {**dispute, "resolution": resolution}})
+    await story.paid_order()
+
+    shown = await _data(story, "/api/transactions", order="asc", orderId=placed.order_id)
+    assert [row["type"] for row in shown] == [
+        "quarantine",
+        "gateway_fee",
+        "charge",
+        "gateway_fee",
+        "release",
+        "chargeback",
+        "chargeback_won",
+    ]
+    accounts = {entry["account"] for row in shown for entry in row["entries"]}
+    assert f"quarantine:{foreign}:GHS" in accounts
+    assert (await _get(story, "/api/transactions", orderId=placed.order_id, limit=1)).json()["meta"]["total"] == 7
+
+    again = story.charge(reference, 500_000)
+    await story.tell(again)
+    await story.service.work("payments.refunds")
+    lost = {"resolution": "accepted", "currency": "NGN", "transaction": {"id": again["data"]["id"]}}
+    await story.tell({"event": "charge.dispute.resolve", "data": lost})
+    later = (await _data(story, "/api/transactions", order="asc", orderId=placed.order_id))[7:]
+    # Its refund is with the gateway already: all of the second charge is a loss, which names no account of the order.
+    assert [row["type"] for row in later] == ["overpayment", "chargeback"]
+    assert {entry["account"] for entry in later[1]["entries"]} == {"chargeback_loss", "gateway_cash"}
+
+
 def _rows(answer: Any) -> list[list[str]]:
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"].startswith("text/csv")

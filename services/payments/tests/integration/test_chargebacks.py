@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from common.caller import THE_SERVICE
 from common.ids import new_id
 from contracts.orders import DisputeResolved, OrderDelivered, OrderDisputed, RefundRequested
+from payments.clients.gateway import GatewayAway
 from payments.domain.errors import ChargebackContradiction, RefundExceedsHeld, SubjectUnknown
 from payments.use_cases.bury_webhook import bury_webhook
 
@@ -65,6 +67,11 @@ async def _chargebacks(story: Any) -> list[tuple[str, int, int]]:
 async def _refund_status(story: Any, refund_id: Any) -> str:
     [row] = await story.service.fetch("SELECT status FROM refunds WHERE id = $1", refund_id)
     return str(row["status"])
+
+
+async def _work_again(story: Any) -> None:
+    await story.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
+    await story.service.work("payments.refunds")
 
 
 async def _release_by_staff(story: Any, placed: Any, amount_minor: int) -> Any:
@@ -234,10 +241,48 @@ async def test_a_refund_under_way_makes_the_loss_which_its_failure_makes_good(st
     await story.tell({"event": "refund.failed", "data": told})
     # Two people send it again; nothing leaves, because the bank has returned it meanwhile.
     await story.service.fetch("UPDATE refunds SET status = 'pending' RETURNING 1")
-    await story.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
-    await story.service.work("payments.refunds")
+    await _work_again(story)
     assert len(story.gateway.refunds) == 1
     assert await _refund_status(story, asked.refund_id) == "settled"
+    assert await story.balances() == {}
+    await story.check_books()
+
+
+@pytest.mark.parametrize("taken_minor", [500_000, 200_000])
+async def test_a_refund_whose_call_never_arrived_is_not_repeated_for_what_the_bank_took_meanwhile(
+    story: Any, taken_minor: int
+) -> None:
+    placed, reference = await _paid(story)
+    asked = await _ask_refund(story, placed, 500_000)
+    story.gateway.fail_before = [503]
+    with pytest.raises(GatewayAway):
+        await story.service.work("payments.refunds")
+    number = next(_numbers)
+    await story.tell(_dispute(number, CREATE, reference, taken_minor))
+    story.clock.advance(timedelta(seconds=31))
+    await _work_again(story)
+    # Held, like one that was never sent.
+    assert (story.gateway.refunds, await _refund_status(story, asked.refund_id)) == ([], "pending")
+    await story.tell(_dispute(number, RESOLVE, reference, taken_minor, resolution=LOST))
+    await story.service.work("payments.refunds")
+    assert [refund["amount"] for refund in story.gateway.refunds] == [300_000][: taken_minor < 500_000]
+    assert (await story.balances()).get("gateway_cash", 0) == 500_000 - taken_minor
+    assert "chargeback_loss" not in await story.balances()
+    await story.check_books()
+
+
+async def test_a_loss_before_the_call_is_known_not_to_have_arrived_is_made_good(story: Any) -> None:
+    placed, reference = await _paid(story)
+    asked = await _ask_refund(story, placed, 500_000)
+    story.gateway.fail_before = [503]
+    with pytest.raises(GatewayAway):
+        await story.service.work("payments.refunds")
+    # The call may be under way for all we know: what the order cannot cover is a loss.
+    await story.tell(_dispute(next(_numbers), RESOLVE, reference, 500_000, resolution=LOST))
+    assert (await story.balances())["chargeback_loss"] == 500_000
+    story.clock.advance(timedelta(seconds=31))
+    await _work_again(story)
+    assert (story.gateway.refunds, await _refund_status(story, asked.refund_id)) == ([], "settled")
     assert await story.balances() == {}
     await story.check_books()
 

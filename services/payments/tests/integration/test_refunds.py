@@ -1,5 +1,6 @@
 """Money back to the payer: decide, call, record; what a lost call did is found out by asking."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from contracts.orders import RefundRequested
 from payments.clients.gateway import GatewayAway
 from payments.domain.errors import RefundContradiction, RefundExceedsHeld, RefundOutcomeUnknown, SubjectUnknown
 from payments.timers import settle_refunds_once
+from payments.use_cases.submit_refund import submit_refund
 
 
 async def _refunded(story: Any, amount_minor: int = 500_000) -> tuple[Any, RefundRequested]:
@@ -120,6 +122,41 @@ async def test_a_call_that_never_arrived_is_repeated_only_when_it_can_no_longer_
     await _again(story)
     await story.service.work("payments.refunds")
     assert len(story.gateway.refunds) == 1
+    assert await _status(story) == "submitted"
+
+
+async def test_a_repeated_call_is_waited_for_as_long_as_the_first(story: Any) -> None:
+    """Else the third try would overtake the second, which may still be at work at the gateway."""
+    await _refunded(story)
+    # Before a call is repeated the list is asked for, and that is answered.
+    for lost in ([503], [None, 503]):
+        story.gateway.fail_before = list(lost)
+        with pytest.raises(GatewayAway):
+            await story.service.work("payments.refunds")
+        await _again(story)
+        with pytest.raises(RefundOutcomeUnknown):
+            await story.service.work("payments.refunds")
+        await _again(story)
+        story.clock.advance(timedelta(seconds=31))
+    await story.service.work("payments.refunds")
+    assert len(story.gateway.refunds) == 1
+    assert await _status(story) == "submitted"
+
+
+async def test_of_two_workers_that_repeat_a_call_one_sends_it(story: Any) -> None:
+    _, event = await _refunded(story)
+    story.gateway.fail_before = [500]
+    with pytest.raises(GatewayAway):
+        await story.service.work("payments.refunds")
+    story.clock.advance(timedelta(seconds=31))
+    story.gateway.slow_seconds = 0.05
+    needs = story.service.dependencies
+    ended = await asyncio.gather(
+        *(submit_refund(needs.database, needs.gateway, story.clock, event.refund_id) for _ in range(5)),
+        return_exceptions=True,
+    )
+    assert len(story.gateway.refunds) == 1
+    assert all(error is None or isinstance(error, RefundOutcomeUnknown) for error in ended)
     assert await _status(story) == "submitted"
 
 

@@ -1,59 +1,105 @@
-"""`python -m campus_tools.soak webhooks [--count 10000] [--rate 100] [--kills 10]`: starts a system of its own, prints the figures.
+"""Long runs that end with the audit, and with status 1 when a promise was broken.
 
-Ends with status 1 when a promise was broken.
+`webhooks` starts a system of its own and sends it signed webhooks at a rate: while payments' worker is killed, or, with
+`--read-only` and `--broker-away`, while the database takes no writes and the broker is gone.
+`races` plays two at once against the running system, so many rounds of each race.
 """
 
 import argparse
 import asyncio
+import os
 import sys
 import tempfile
 import time
+from pathlib import Path
 
+import httpx
 from rich.console import Console
 from rich.table import Table
 
+from campus_tools.audit import audit_system
 from campus_tools.bench.programs import BenchFailed
 from campus_tools.bench.stage import NO_QUOTA
-from campus_tools.journey import Marketplace
+from campus_tools.journey import Marketplace, StepFailed
 from campus_tools.launcher import StartFailed, System
+from campus_tools.secrets import read_secrets
 from campus_tools.servers import ServerUnavailable
+from campus_tools.soak import races
+from campus_tools.soak.outages import Away, OutageFigures, soak_outages
 from campus_tools.soak.webhooks import Figures, Load, soak_webhooks
 
 _BEGAN = time.monotonic()
 # The intake answers within this at the rate of the promise (99 of 100).
 P99_MS_MAX = 100.0
+_STOPPED = (BenchFailed, StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, httpx.TransportError)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m campus_tools.soak", description=__doc__)
-    parser.add_argument("what", choices=["webhooks"])
-    parser.add_argument("--count", type=int, default=10_000, help="webhooks in all")
-    parser.add_argument("--rate", type=float, default=100.0, help="webhooks in a second")
-    parser.add_argument("--kills", type=int, default=10, help="how often payments' worker is killed")
-    options = parser.parse_args()
+    options = _parser().parse_args()
     try:
-        figures = asyncio.run(_soak(Load(options.count, options.rate, options.kills)))
-    except (BenchFailed, StartFailed, ServerUnavailable, TimeoutError) as error:
-        sys.stderr.write(f"{error}\n")
+        holds: bool = asyncio.run(options.run(options))
+    except (*_STOPPED, races.RacesImpossible) as error:
+        sys.stderr.write(f"{error or type(error).__name__}\n")
         return 1
-    _show(figures)
-    return 0 if figures.holds and figures.p99_ms <= P99_MS_MAX else 1
+    return 0 if holds else 1
 
 
-async def _soak(load: Load) -> Figures:
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m campus_tools.soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    kinds = parser.add_subparsers(dest="what", required=True)
+    webhooks = kinds.add_parser("webhooks", help="webhooks at a rate, while parts die or are away")
+    webhooks.add_argument("--count", type=int, default=10_000, help="webhooks in all")
+    webhooks.add_argument("--rate", type=float, default=100.0, help="webhooks in a second")
+    webhooks.add_argument("--kills", type=int, default=10, help="how often payments' worker is killed")
+    webhooks.add_argument("--read-only", type=float, default=0.0, metavar="SECONDS", help="no writes, instead of kills")
+    webhooks.add_argument("--broker-away", type=float, default=0.0, metavar="SECONDS", help="no broker, after that")
+    webhooks.set_defaults(run=_webhooks)
+    two = kinds.add_parser("races", help="two at once against the running system")
+    two.add_argument("--rounds", type=int, default=200, help="of each race")
+    two.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
+    two.add_argument("--port-base", default=int(os.environ.get("PORT_BASE", "8080")), type=int)
+    two.set_defaults(run=_races)
+    return parser
+
+
+async def _webhooks(options: argparse.Namespace) -> bool:
+    load, away = Load(options.count, options.rate, options.kills), Away(options.read_only, options.broker_away)
     with tempfile.TemporaryDirectory(prefix="campus-soak-", ignore_cleanup_errors=True) as folder:
         _say("starting the system")
         async with System(folder, environment={**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": ""}) as system:
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
             try:
-                return await soak_webhooks(system, market, load, _say)
+                if away.seconds:
+                    return _show_outages(await soak_outages(system, market, load, away, _say))
+                return _show(await soak_webhooks(system, market, load, _say))
             finally:
                 await market.close()
                 await asyncio.to_thread(system.stop)
                 system.servers.remove_data()
 
 
-def _show(figures: Figures) -> None:
+async def _races(options: argparse.Namespace) -> bool:
+    known = read_secrets(options.state_dir / "secrets.env")
+    # In containers the two have names instead of neighbouring ports.
+    base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{options.port_base}"
+    sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{options.port_base + 90}"
+    market = Marketplace.at(base_url, sandbox_url, known, patient=True)
+    try:
+        figures = await races.run_races(market, options.rounds, _say)
+        table = Table("race", "rounds", "ended", "wrong")
+        for line in figures:
+            ended = "\n".join(f"{count} {outcome}" for outcome, count in line.outcomes.items())
+            table.add_row(line.race, str(line.rounds), ended, "\n".join(line.wrong[:10]) or "none")
+        Console(width=150).print(table)
+        clean = await audit_system(known, market.sandbox, Console(highlight=False))
+        return clean and not any(line.wrong for line in figures)
+    finally:
+        await market.close()
+
+
+def _show(figures: Figures) -> bool:
     table = Table("what", "seen")
     table.add_row("webhooks answered 200", str(figures.sent))
     table.add_row("of them repetitions, before their subject", f"{figures.duplicates}, {figures.early}")
@@ -64,6 +110,21 @@ def _show(figures: Figures) -> None:
     table.add_row("last effect after the last webhook", f"{figures.effects_seconds:.1f} s")
     table.add_row("broken promises of the audit", "\n".join(figures.broken_promises) or "none")
     Console(width=150).print(table)
+    return figures.holds and figures.p99_ms <= P99_MS_MAX
+
+
+def _show_outages(figures: OutageFigures) -> bool:
+    table = Table("what", "read-only", "broker away", "otherwise")
+    for name in ("200", "503", "another"):
+        table.add_row(f"answered {name}", *(str(stretch.get(name, 0)) for stretch in figures.stretches))
+    Console(width=150).print(table)
+    table = Table("what", "seen")
+    table.add_row("answered 503 and yet kept", str(figures.kept_though_refused))
+    table.add_row("longest from the end of read-only to the last 503", f"{figures.recovered_seconds:.1f} s")
+    table.add_row("last effect after the last webhook", f"{figures.effects_seconds:.1f} s")
+    table.add_row("broken promises of the audit", "\n".join(figures.broken_promises) or "none")
+    Console(width=150).print(table)
+    return figures.holds
 
 
 def _say(text: str) -> None:

@@ -75,11 +75,11 @@ async def soak_webhooks(system: System, market: Marketplace, load: Load, say: Sa
     bodies = in_disorder(charges, disputes, duplicates)
     say(f"sending {len(bodies)} webhooks, {load.rate:g} in a second, killing payments' worker {load.kills} times")
     seconds = len(bodies) / load.rate
-    before = await _counts(system)
+    before = await counts_of(system)
     times, kills = await asyncio.gather(_send(system, bodies, load.rate), _kill(system, load.kills, seconds))
     say("waiting for their effects")
     began = time.monotonic()
-    await _effects(system, before, len(charges) + disputes, len(charges))
+    await wait_for_effects(system, before, len(charges) + disputes, len(charges))
     effects_seconds = time.monotonic() - began
     say("auditing")
     findings = await findings_of(system.secrets, market.sandbox, settle_seconds=30)
@@ -199,9 +199,9 @@ async def _kill(system: System, times: int, seconds: float) -> int:
     return times
 
 
-async def _counts(system: System) -> tuple[int, int, int]:
+async def counts_of(system: System) -> tuple[int, int, int]:
     """Charge webhooks that had their effect, orders whose money is held, and what waits in payments' outbox."""
-    books = await asyncpg.connect(_address(system, "payments"))
+    books = await asyncpg.connect(database_of(system, "payments"))
     try:
         done = await books.fetchval(
             "SELECT count(*) FROM processed_webhook_events WHERE outcome = 'done' AND event_type LIKE 'charge.%'"
@@ -209,7 +209,7 @@ async def _counts(system: System) -> tuple[int, int, int]:
         waiting = await books.fetchval("SELECT count(*) FROM outbox WHERE published_at IS NULL")
     finally:
         await books.close()
-    shop = await asyncpg.connect(_address(system, "orders"))
+    shop = await asyncpg.connect(database_of(system, "orders"))
     try:
         held = await shop.fetchval("SELECT count(*) FROM orders WHERE status IN ('paid_escrow', 'disputed')")
     finally:
@@ -217,15 +217,15 @@ async def _counts(system: System) -> tuple[int, int, int]:
     return done, held, waiting
 
 
-async def _effects(system: System, before: tuple[int, int, int], distinct: int, orders: int) -> None:
+async def wait_for_effects(system: System, before: tuple[int, int, int], distinct: int, orders: int) -> None:
     """Until every webhook is done, every order has heard of its money, and nothing waits in an outbox. Raises TimeoutError."""
 
     async def look() -> bool | None:
-        done, held, waiting = await _counts(system)
+        done, held, waiting = await counts_of(system)
         return True if done >= before[0] + distinct and held >= before[1] + orders and not waiting else None
 
     await Marketplace.until("the effects of all webhooks", look, 3 * EFFECTS_SECONDS_MAX)
 
 
-def _address(system: System, service: str) -> str:
+def database_of(system: System, service: str) -> str:
     return system.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0] + f"/campus_{service}"

@@ -24,13 +24,30 @@ class Wanted:
     end: datetime | None = None
 
 
-# The accounts that stand for one order: its escrow, its refunds, and money of its references that waits for people.
+# What names an order: the accounts that stand for it (its escrow, its refunds, money of its references that waits for people),
+# its chargebacks, which after a release touch none of these, and the gateway's fees of the charges found that way.
 _OF_ORDER: Final = """
-t.id IN (SELECT e.transaction_id FROM ledger_entries e WHERE e.account IN (
-    SELECT 'escrow:' || ${0}::uuid::text
-    UNION ALL SELECT 'refund_payable:' || f.id::text FROM refunds f WHERE f.order_id = ${0}
-    UNION ALL SELECT 'quarantine:' || q.reference FROM quarantined_charges q WHERE q.order_id = ${0}
-))
+t.id IN (
+    WITH of_accounts AS (
+        SELECT e.transaction_id FROM ledger_entries e WHERE e.account IN (
+            SELECT 'escrow:' || ${0}::uuid::text
+            UNION ALL SELECT 'refund_payable:' || f.id::text FROM refunds f WHERE f.order_id = ${0}
+            UNION ALL SELECT 'quarantine:' || q.reference || CASE q.currency WHEN 'NGN' THEN '' ELSE ':' || q.currency END
+            FROM quarantined_charges q WHERE q.order_id = ${0}
+        )
+    )
+    SELECT transaction_id FROM of_accounts
+    UNION ALL SELECT named.id FROM ledger_transactions named WHERE named.posting_key IN (
+        SELECT word || b.id::text FROM chargebacks b, unnest(ARRAY['chargeback:', 'chargeback_won:']) AS word
+        WHERE b.order_id = ${0} OR b.charge_id IN (
+            SELECT f.charge_id FROM refunds f WHERE f.order_id = ${0}
+            UNION ALL SELECT q.charge_id FROM quarantined_charges q WHERE q.order_id = ${0}
+        )
+        UNION ALL SELECT 'gateway_fee:' || substr(c.posting_key, strpos(c.posting_key, ':') + 1)
+        FROM of_accounts JOIN ledger_transactions c ON c.id = of_accounts.transaction_id
+        WHERE c.type IN ('charge', 'overpayment', 'quarantine')
+    )
+)
 """
 _CONDITIONS: Final = {
     "type": "t.type = ${0}",

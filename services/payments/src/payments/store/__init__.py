@@ -72,6 +72,7 @@ from payments.store.refunds import (
     save_refund_settled,
     save_refund_submitted,
     save_refund_submitting,
+    save_refund_unsent,
 )
 from payments.store.webhooks import (
     lock_dead_webhook,
@@ -148,6 +149,7 @@ __all__ = [
     "save_refund_submitted",
     "save_refund_submitting",
     "save_refund_unprepared",
+    "save_refund_unsent",
     "save_refund_verdict",
     "save_unopened",
 ]

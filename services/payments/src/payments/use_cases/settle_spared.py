@@ -5,6 +5,7 @@ from datetime import datetime
 from common.database import UnitOfWork
 from contracts.payments import RefundSettled
 from payments import store
+from payments.domain.accounts import foreign_currency
 from payments.domain.chargebacks import OwedRefund
 from payments.store import chargebacks
 
@@ -26,6 +27,6 @@ async def settle_spared(uow: UnitOfWork, part: OwedRefund, owed_minor: int, now:
             amount_minor=owed_minor,
             order_id=refund["order_id"],
             buyer_id=refund["buyer_id"],
-            currency=refund["currency"],
+            currency=foreign_currency(refund["currency"]),
         )
     )

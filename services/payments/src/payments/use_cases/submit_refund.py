@@ -25,22 +25,18 @@ from payments.use_cases.spare_refund import spare_refund
 async def submit_refund(database: Database, gateway: PaymentGateway, clock: Clock, refund_id: UUID) -> None:
     """Safe to repeat. Raises GatewayAway and RefundOutcomeUnknown, which climb the retry ladder, and RefundContradiction."""
     await confirm_failed_attempts(database, gateway, clock, refund_id)
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        refund = await store.lock_refund(uow, refund_id)
-        if refund is None:
-            raise LookupError("a work item without its refund: they are written in one commit")
-        if refund["status"] not in ("pending", "submitting"):
-            return
-        if refund["status"] == "pending":
-            if await spare_refund(uow, refund, clock.now()):
-                return
-            refund = await store.lock_refund(uow, refund_id) or refund
-            await store.save_refund_submitting(uow, refund_id, clock.now())
+    refund = await _decide(database, clock, refund_id)
+    if refund is None:
+        return
     attempt, news = Attempt.of(refund), None
     if refund["status"] == "submitting":
         news = await find_attempt_at_gateway(gateway, attempt)
-        if news is None and clock.now() - refund["submitted_at"] < RESUBMIT_AFTER:
-            raise RefundOutcomeUnknown("an unanswered call may still be at work at the gateway")
+        if news is None:
+            if clock.now() - refund["submitted_at"] < RESUBMIT_AFTER:
+                raise RefundOutcomeUnknown("an unanswered call may still be at work at the gateway")
+            refund = await _decide(database, clock, refund_id, never_arrived=refund)
+            if refund is None:
+                return
     try:
         news = news or await _send(gateway, refund, attempt)
     except GatewayRefused as refusal:
@@ -51,6 +47,34 @@ async def submit_refund(database: Database, gateway: PaymentGateway, clock: Cloc
             return
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await record_refund_news(uow, replace(news, note=refund_reference(attempt.id)), clock.now())
+
+
+async def _decide(
+    database: Database, clock: Clock, refund_id: UUID, *, never_arrived: asyncpg.Record | None = None
+) -> asyncpg.Record | None:
+    """The refund as it is to be sent, and written down as being sent; None when nothing is to be sent.
+
+    One whose earlier call is still unclear is given as it stands. `never_arrived` is a row whose call is known not to have
+    reached the gateway: it is owed like one that was never sent, and whatever a bank has given meanwhile counts. Raises
+    RefundOutcomeUnknown when somebody else sends it again already.
+    """
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        refund = await store.lock_refund(uow, refund_id)
+        if refund is None:
+            raise LookupError("a work item without its refund: they are written in one commit")
+        if refund["status"] == "submitting":
+            if never_arrived is None:
+                return refund
+            if any(refund[name] != never_arrived[name] for name in ("attempt_id", "submitted_at")):
+                raise RefundOutcomeUnknown("somebody else sends it again")
+            await store.save_refund_unsent(uow, refund_id)
+        elif refund["status"] != "pending":
+            return None
+        if await spare_refund(uow, refund, clock.now()):
+            return None
+        refund = await store.lock_refund(uow, refund_id)
+        await store.save_refund_submitting(uow, refund_id, clock.now())
+        return refund
 
 
 async def _send(gateway: PaymentGateway, refund: asyncpg.Record, attempt: Attempt) -> RefundNews:

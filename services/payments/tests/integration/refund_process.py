@@ -1,0 +1,21 @@
+"""A process of its own that sends one refund, for the tests that kill it: addresses and the refund's id come as arguments."""
+
+import asyncio
+import sys
+from datetime import datetime
+from uuid import UUID
+
+from common.clock import ManualClock
+from common.database import Database
+from payments.clients.gateway import PaymentGateway
+from payments.use_cases.submit_refund import submit_refund
+
+
+async def main(api_url: str, service_url: str, gateway_url: str, secret: str, now: str, refund_id: str) -> None:
+    gateway = PaymentGateway(gateway_url, secret, seconds_max=60)
+    async with Database.connect(api_url=api_url, service_url=service_url, name="refund process") as database:
+        await submit_refund(database, gateway, ManualClock(datetime.fromisoformat(now)), UUID(refund_id))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

@@ -1,0 +1,138 @@
+"""The process that sends a refund is killed between its decision, its call and its record: the sandbox pays exactly once."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from campus_tools.testing import eventually
+from common.ids import new_id
+from contracts.orders import RefundRequested
+from payments.domain.errors import RefundOutcomeUnknown
+from payments.timers import settle_refunds_once
+
+SECRET = "sk_test_current"
+PROCESS = Path(__file__).with_name("refund_process.py")
+
+
+async def _owed(story: Any, sandbox: httpx.AsyncClient, amount_minor: int = 200_000) -> tuple[str, str]:
+    """A refund that is owed and not sent, of an order paid at the sandbox: its id, and the reference of the charge."""
+    placed = await story.place_order()
+    intent = await story.open_intent(placed.order_id)
+    paid = await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})
+    assert paid.status_code < 400, paid.text
+    await story.webhook("charge.success")
+    refund_id = new_id()
+    parties = {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
+    await story.service.hear(
+        RefundRequested(**parties, refund_id=refund_id, amount_minor=amount_minor, reason="cancelled")
+    )
+    return str(refund_id), intent["reference"]
+
+
+@asynccontextmanager
+async def _sending(story: Any, gateway_url: str, refund_id: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A process that sends the refund, killed where the block ends."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(PROCESS),
+        story.urls.api,
+        story.urls.service,
+        gateway_url,
+        SECRET,
+        story.clock.now().isoformat(),
+        refund_id,
+    )
+    try:
+        yield process
+        assert process.returncode is None, "it ended by itself, before it was killed"
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def _status(story: Any, refund_id: str) -> str:
+    return str((await story.see(f"/api/refunds/{refund_id}"))["status"])
+
+
+async def _work_again(story: Any) -> None:
+    """What the broker does with the message of a consumer that died: it is delivered again."""
+    await story.service.fetch("UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' RETURNING 1")
+    await story.service.work("payments.refunds")
+
+
+async def _paid_once(story: Any, refund_id: str, reference: str) -> None:
+    await _work_again(story)
+    gateway = story.service.dependencies.gateway
+    assert [entry["amount"] for entry in await gateway.list_refunds(reference)] == [200_000]
+    assert await _status(story, refund_id) == "settled"
+    assert await gateway.balance_minor("NGN") == (await story.balances())["gateway_cash"] == 300_000
+    await story.check_books()
+
+
+async def test_killed_after_the_reference_is_written_and_before_the_call(
+    sandboxed: tuple[Any, httpx.AsyncClient],
+) -> None:
+    story, sandbox = sandboxed
+    refund_id, reference = await _owed(story, sandbox)
+    # A gateway that takes the connection and never reads: nothing of the call reaches the sandbox.
+    reached = asyncio.Event()
+
+    async def never(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reached.set()
+        await writer.wait_closed()
+
+    deaf = await asyncio.start_server(never, "127.0.0.1", 0)
+    address = f"http://127.0.0.1:{deaf.sockets[0].getsockname()[1]}"
+    async with _sending(story, address, refund_id):
+        await asyncio.wait_for(reached.wait(), 30)
+        assert await _status(story, refund_id) == "submitting"
+    deaf.close()
+
+    # Whoever takes it over cannot know where it died: it asks, and waits before it sends again.
+    with pytest.raises(RefundOutcomeUnknown):
+        await _work_again(story)
+    assert await story.service.dependencies.gateway.list_refunds(reference) == []
+    story.clock.advance(timedelta(seconds=31))
+    await _work_again(story)
+    await story.webhook("refund.processed")
+    await _paid_once(story, refund_id, reference)
+
+
+async def test_killed_after_the_gateway_has_accepted_and_before_the_record(
+    sandboxed: tuple[Any, httpx.AsyncClient],
+) -> None:
+    story, sandbox = sandboxed
+    refund_id, reference = await _owed(story, sandbox)
+    # Held back: neither the answer nor the webhook tells of what the sandbox has done.
+    await sandbox.put(
+        "/control/faults", json={"refund_call": {"timeout": True, "times": 1}, "refund_webhook": {"drop": True}}
+    )
+    gateway = story.service.dependencies.gateway
+
+    async def accepted() -> bool:
+        return len(await gateway.list_refunds(reference)) == 1
+
+    async with _sending(story, story.service.settings.gateway_api_url, refund_id):
+        await eventually(accepted, within=30)
+        assert await _status(story, refund_id) == "submitting"
+
+    # However late it is taken over, and however often: what stands at the gateway is never sent again.
+    story.clock.advance(timedelta(hours=1))
+    for _ in range(2):
+        await _work_again(story)
+
+    async def processed() -> bool:
+        return [entry["status"] for entry in await gateway.list_refunds(reference)] == ["processed"]
+
+    await eventually(processed, within=30)
+    story.clock.advance(timedelta(hours=1))
+    await settle_refunds_once(story.service.dependencies)
+    await _paid_once(story, refund_id, reference)
