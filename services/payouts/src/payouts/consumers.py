@@ -33,13 +33,11 @@ from payouts.use_cases.take_refund import take_refund
 
 
 async def on_vendor_approved(event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    now = dependencies.clock.now()
-    await hear_vendor(uow, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence, now)
+    await _hear_vendor(event, received, uow, dependencies)
 
 
 async def on_vendor_changed(event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    now = dependencies.clock.now()
-    await hear_vendor(uow, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence, now)
+    await _hear_vendor(event, received, uow, dependencies)
 
 
 async def on_vendor_suspended(event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
@@ -50,12 +48,21 @@ async def on_vendor_reinstated(event: VendorReinstated, received: Received, uow:
     await _hear_standing(event, False, received, uow, dependencies)
 
 
+async def _hear_vendor(
+    event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated,
+    received: Received,
+    uow: UnitOfWork,
+    dependencies: Any,
+) -> None:
+    numbers, now = dependencies.account_numbers, dependencies.clock.now()
+    await hear_vendor(uow, numbers, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence, now)
+
+
 async def _hear_standing(
     event: VendorSuspended | VendorReinstated, suspended: bool, received: Received, uow: UnitOfWork, dependencies: Any
 ) -> None:
     # The news carries the whole vendor: it may be the first that is heard of it.
-    now = dependencies.clock.now()
-    await hear_vendor(uow, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence, now)
+    await _hear_vendor(event, received, uow, dependencies)
     await hear_vendor_standing(uow, event.vendor_id, suspended, received.sequence)
 
 

@@ -5,16 +5,16 @@ from typing import Final
 from common.caller import THE_SERVICE
 from common.clock import Clock
 from common.database import Database
-from common.ids import new_id
 from contracts import demo
 from contracts.payouts import BankDetailsChanged
 from payouts import queries, store
 from payouts.domain.bank_accounts import Judged, check_digit_valid
+from payouts.store.account_numbers import AccountNumbers
 
 _ACCOUNTS: Final = ((demo.ADA, "058", "0123456785"), (demo.BOLA, "044", "0690123456"))
 
 
-async def load_demo_data(database: Database, clock: Clock) -> None:
+async def load_demo_data(database: Database, numbers: AccountNumbers, clock: Clock) -> None:
     """Sets the accounts of the demo vendors that have none yet; a second run changes nothing."""
     for vendor, bank_code, account_number in _ACCOUNTS:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -23,11 +23,12 @@ async def load_demo_data(database: Database, clock: Clock) -> None:
                 continue
             details = store.BankDetails(
                 vendor.id,
-                account_number,
+                numbers.seal(vendor.id, bank_code, account_number),
+                account_number[-4:],
                 bank_code,
                 vendor.legal_name,
                 Judged(True, None),
                 check_digit_valid(bank_code, account_number),
             )
-            await store.save_bank_details(uow, new_id(), details, vendor.owner_user_id, clock.now())
+            await store.save_bank_details(uow, details, vendor.owner_user_id, clock.now())
             uow.publish(BankDetailsChanged(vendor_id=vendor.id, last4=details.last4, bank_code=bank_code))

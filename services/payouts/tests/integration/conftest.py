@@ -15,7 +15,7 @@ import pytest
 import uvicorn
 
 from campus_tools.service_kit import OpenService, opened
-from campus_tools.testing import DatabaseFactory, eventually
+from campus_tools.testing import DatabaseFactory, DatabaseUrls, eventually
 from common.clock import ManualClock
 from common.ids import new_id
 from contracts.identity import VendorApproved
@@ -25,6 +25,7 @@ from sandbox.app import create_app
 from sandbox.settings import read_settings
 
 KEY = "sk_test_payouts"
+SEALING_KEY = "a sealing key for these tests"
 
 
 class QuietServer(uvicorn.Server):
@@ -72,15 +73,15 @@ class Sandbox:
 OPENING_BALANCE_MINOR = 1_000_000_000
 
 
-@pytest.fixture
-async def sandbox(tmp_path: Path) -> AsyncIterator[Sandbox]:
+@contextlib.asynccontextmanager
+async def sandbox_in(folder: Path) -> AsyncIterator[Sandbox]:
     """The payment gateway of the sandbox. Its webhooks go nowhere: the tests say themselves what was heard."""
     port = _free_port()
     settings = read_settings(
         {
             "PORT": str(port),
             "SMTP_PORT": str(_free_port()),
-            "STATE_DIR": str(tmp_path / "sandbox"),
+            "STATE_DIR": str(folder / "sandbox"),
             "GATEWAY_SECRET_KEY": KEY,
             "WEBHOOK_URL": "http://127.0.0.1:9/webhook",
             "MESSAGING_WEBHOOK_URL": "http://127.0.0.1:9/messaging",
@@ -106,6 +107,19 @@ async def sandbox(tmp_path: Path) -> AsyncIterator[Sandbox]:
     finally:
         server.should_exit = True
         await serving
+
+
+@pytest.fixture
+async def sandbox(tmp_path: Path) -> AsyncIterator[Sandbox]:
+    async with sandbox_in(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+async def shared_sandbox(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sandbox]:
+    """One sandbox for a module whose tests each have payouts of their own."""
+    async with sandbox_in(tmp_path_factory.mktemp("shared")) as running:
+        yield running
 
 
 @dataclass(frozen=True)
@@ -242,16 +256,23 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
+async def urls(fresh_database: DatabaseFactory) -> DatabaseUrls:
+    """The database of the test, under each of its roles."""
+    return await fresh_database("payouts")
+
+
+@pytest.fixture
 async def service(
-    fresh_database: DatabaseFactory, broker_url: str, sandbox: Sandbox, clock: ManualClock
+    urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, clock: ManualClock
 ) -> AsyncIterator[OpenService]:
     async with opened(
         SERVICE,
-        await fresh_database("payouts"),
+        urls,
         broker_url,
         clock=clock,
         gateway_api_url=f"{sandbox.address}/gateway",
         gateway_secret_key=KEY,
+        sealing_key=SEALING_KEY,
         gateway_timeout_seconds=2,
     ) as running:
         yield running
@@ -260,3 +281,22 @@ async def service(
 @pytest.fixture
 def story(service: OpenService, clock: ManualClock) -> Story:
     return Story(service, clock)
+
+
+@pytest.fixture(scope="module")
+async def shared_story(
+    module_database: DatabaseFactory, broker_url: str, shared_sandbox: Sandbox
+) -> AsyncIterator[Story]:
+    """One opened service for a module whose tests each have vendors and payouts of their own."""
+    clock = ManualClock()
+    async with opened(
+        SERVICE,
+        await module_database("payouts"),
+        broker_url,
+        clock=clock,
+        gateway_api_url=f"{shared_sandbox.address}/gateway",
+        gateway_secret_key=KEY,
+        sealing_key=SEALING_KEY,
+        gateway_timeout_seconds=2,
+    ) as running:
+        yield Story(running, clock)

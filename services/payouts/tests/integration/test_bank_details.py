@@ -1,51 +1,125 @@
+import uuid
+from datetime import timedelta
+
 import asyncpg
 import pytest
 
 from common.caller import Caller
 from common.ids import new_id
+from common.process import running
+from common.sealing import SealBroken
 from contracts.identity import VendorChanged
+from contracts.payouts import BankDetailsChanged
 from contracts.permissions import permissions_of
+from payouts.app import SERVICE
+from payouts.use_cases.seal_account_numbers import seal_account_numbers
+
+from .conftest import Vendor
+
+CHANGED = BankDetailsChanged.TYPE
+DAY = timedelta(days=1)
+ADA, ADA_TOO = ("0123456785", "058"), ("0690123456", "044")
 
 
-async def history(story, vendor):
-    return await story.service.fetch(
-        "SELECT account_number, verified FROM bank_detail_versions WHERE vendor_id = $1 ORDER BY changed_at, id",
-        vendor.id,
-    )
+@pytest.fixture
+def story(shared_story):
+    return shared_story
 
 
-async def read(story, vendor, headers=None):
+@pytest.fixture
+async def sandbox(shared_sandbox):
+    """Another account under the vendor's name, beside the one that the sandbox knows by itself."""
+    await shared_sandbox.name_account("044", "1234567890", "OBI ADA VENTURES")
+    yield shared_sandbox
+    await shared_sandbox.faults(resolve_call=None)
+
+
+OTHER = ("1234567890", "044")
+
+
+async def get(story, vendor, headers=None, path=""):
     return await story.service.client.get(
-        f"/api/vendors/{vendor.id}/bank-details",
+        f"/api/vendors/{vendor.id}/bank-details{path}",
         headers=headers or story.service.headers(vendor.owner, **vendor.claims()),
     )
 
 
+async def read(story, vendor):
+    return (await get(story, vendor)).json()["data"]
+
+
+async def history(story, vendor, headers=None):
+    answer = await get(story, vendor, headers, "/history?limit=100")
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]
+
+
+async def said(story, event_type, vendor):
+    return [data for data in await story.service.published(event_type) if data["vendorId"] == str(vendor.id)]
+
+
 async def test_an_account_under_the_vendors_legal_name_is_verified(story):
     vendor = await story.vendor()
-    assert (await read(story, vendor)).status_code == 404
-    answer = await story.put_bank_details(vendor)
+    assert (await get(story, vendor)).status_code == 404
+    answer = await story.put_bank_details(vendor, *ADA)
     assert answer.status_code == 200
-    assert answer.json()["data"] == (await read(story, vendor)).json()["data"]
     details = answer.json()["data"]
+    assert details == await read(story, vendor)
     assert (details["verified"], details["reason"], details["warning"]) == (True, None, None)
     assert (details["accountLast4"], details["bankName"]) == ("6785", "Guaranty Trust Bank")
     assert details["accountName"] == "Ada Obi Ventures"
+    assert (details["quarantined"], details["payoutsFrom"]) == (False, details["updatedAt"])
     assert "0123456785" not in answer.text
-    [event] = await story.service.published("payouts.bank_details_changed.v1")
-    assert event == {"vendorId": str(vendor.id), "last4": "6785", "bankCode": "058"}
+    assert await said(story, CHANGED, vendor) == [{"vendorId": str(vendor.id), "last4": "6785", "bankCode": "058"}]
 
 
-async def test_another_name_is_kept_unverified_with_a_reason_and_the_history_stays(story):
+async def test_another_name_is_kept_unverified_with_a_reason_and_the_history_tells_who_and_when(story):
     vendor = await story.vendor()
-    await story.put_bank_details(vendor)
-    answer = await story.put_bank_details(vendor, "0690123456", "044")
+    assert await history(story, vendor) == []
+    await story.put_bank_details(vendor, *ADA)
+    story.clock.advance(timedelta(minutes=1))
+    answer = await story.put_bank_details(vendor, *ADA_TOO)
     assert answer.status_code == 200
-    assert answer.json()["data"]["verified"] is False
-    assert answer.json()["data"]["reason"].startswith("name_mismatch")
-    assert [(row["account_number"], row["verified"]) for row in await history(story, vendor)] == [
-        ("0123456785", True), ("0690123456", False),
-    ]  # fmt: skip
+    details = answer.json()["data"]
+    assert (details["verified"], details["payoutsFrom"]) == (False, None)
+    assert details["reason"].startswith("name_mismatch")
+    newest, first = await history(story, vendor)
+    assert (first["accountLast4"], first["bankCode"], first["verified"], first["reason"]) == ("6785", "058", True, None)
+    assert (newest["accountLast4"], newest["verified"], newest["reason"]) == ("3456", False, details["reason"])
+    assert {change["changedBy"] for change in (newest, first)} == {str(vendor.owner)}
+    assert newest["changedAt"] == details["updatedAt"] > first["changedAt"]
+    assert len(await said(story, CHANGED, vendor)) == 2
+
+
+async def test_a_walk_through_the_history_gives_every_change_once_and_is_bound_to_its_reader(story):
+    vendor, other = await story.vendor(), await story.vendor()
+    for _ in range(5):
+        await story.put_bank_details(vendor, *ADA)
+    await story.put_bank_details(other, *ADA)
+    seen, path = [], "/history?limit=2"
+    while path:
+        answer = (await get(story, vendor, path=path)).json()
+        seen += [change["id"] for change in answer["data"]]
+        cursor = answer["meta"]["next_cursor"]
+        path = cursor and f"/history?limit=2&cursor={cursor}"
+        if cursor:
+            foreign = await get(story, other, path=path)
+            assert (foreign.status_code, foreign.json()["invalid_params"][0]["name"]) == (422, "cursor")
+    assert len(seen) == len(set(seen)) == 5
+    assert (await get(story, vendor, path="/history?limit=101")).status_code == 422
+
+
+async def test_finance_and_auditors_read_the_history_and_other_vendors_do_not(story):
+    vendor, other = await story.vendor(), await story.vendor()
+    await story.put_bank_details(vendor, *ADA)
+    headers = story.service.headers
+    for role in ("finance_maker", "finance_checker", "auditor"):
+        [change] = await history(story, vendor, headers(new_id(), roles=(role,)))
+        assert (change["accountLast4"], change["changedBy"]) == ("6785", str(vendor.owner))
+        assert (await get(story, other, headers(new_id(), roles=(role,)), "/history")).status_code == 404
+    assert (await get(story, vendor, headers(other.owner, **other.claims()), "/history")).status_code == 404
+    for role in ("buyer", "support_agent", "ops_oncall", "platform_admin"):
+        assert (await get(story, vendor, headers(new_id(), roles=(role,)), "/history")).status_code == 403
 
 
 async def test_a_failed_check_digit_is_a_warning_and_the_gateway_decides(story, sandbox):
@@ -62,31 +136,37 @@ async def test_a_failed_check_digit_is_a_warning_and_the_gateway_decides(story, 
 @pytest.mark.parametrize("fault", [{"error_before": True}, {"timeout": True}])
 async def test_when_the_gateway_is_away_nothing_changes(story, sandbox, fault):
     vendor = await story.vendor()
-    await story.put_bank_details(vendor)
+    await story.put_bank_details(vendor, *ADA)
     await sandbox.faults(resolve_call=fault)
-    answer = await story.put_bank_details(vendor, "0690123456", "044")
+    answer = await story.put_bank_details(vendor, *ADA_TOO)
     assert (answer.status_code, answer.json()["code"]) == (503, "INTERNAL_ERROR")
     assert int(answer.headers["retry-after"]) >= 1
-    assert (await read(story, vendor)).json()["data"]["accountLast4"] == "6785"
-    assert len(await history(story, vendor)) == 1
-    assert len(await story.service.published("payouts.bank_details_changed.v1")) == 1
+    assert (await read(story, vendor))["accountLast4"] == "6785"
+    assert len(await history(story, vendor)) == len(await said(story, CHANGED, vendor)) == 1
 
 
 @pytest.mark.parametrize(
-    ("account_number", "bank_code", "name"),
+    ("body", "name"),
     [
-        ("123456789", "058", "accountNumber"),
-        ("12345678901", "058", "accountNumber"),
-        ("12345678x0", "058", "accountNumber"),
-        ("١٢٣٤٥٦٧٨٩٠", "058", "accountNumber"),
-        ("0123456785\n", "058", "accountNumber"),
-        ("0123456785", "999", "bankCode"),
-        ("0123456785", "", "bankCode"),
+        ({"accountNumber": "123456789"}, "accountNumber"),
+        ({"accountNumber": "12345678901"}, "accountNumber"),
+        ({"accountNumber": "12345678x0"}, "accountNumber"),
+        ({"accountNumber": "١٢٣٤٥٦٧٨٩٠"}, "accountNumber"),
+        ({"accountNumber": "0123456785\n"}, "accountNumber"),
+        ({"accountNumber": None}, "accountNumber"),
+        ({"bankCode": "999"}, "bankCode"),
+        ({"bankCode": ""}, "bankCode"),
+        ({"verified": True}, "verified"),
+        ({"accountName": "Ada Obi Ventures"}, "accountName"),
     ],
 )
-async def test_malformed_details_are_refused(story, account_number, bank_code, name):
+async def test_malformed_details_and_unknown_fields_are_refused(story, body, name):
     vendor = await story.vendor()
-    answer = await story.put_bank_details(vendor, account_number, bank_code)
+    answer = await story.service.client.put(
+        f"/api/vendors/{vendor.id}/bank-details",
+        json={"accountNumber": "0123456785", "bankCode": "058", **body},
+        headers=story.service.headers(vendor.owner, **vendor.claims(stepped_up=True)),
+    )
     assert answer.status_code == 422
     assert [param["name"] for param in answer.json()["invalid_params"]] == [name]
     assert await history(story, vendor) == []
@@ -95,58 +175,62 @@ async def test_malformed_details_are_refused(story, account_number, bank_code, n
 async def test_changing_details_needs_a_second_factor_and_the_own_vendor(story):
     vendor, other = await story.vendor(), await story.vendor()
     body = {"accountNumber": "0123456785", "bankCode": "058"}
-    path = f"/api/vendors/{vendor.id}/bank-details"
 
-    async def put(headers):
+    async def put(headers, path=f"/api/vendors/{vendor.id}/bank-details"):
         answer = await story.service.client.put(path, json=body, headers=headers)
         return answer.status_code, answer.json()["code"]
 
     headers = story.service.headers
+    assert await put({}) == (401, "AUTH_UNAUTHORIZED")
     assert await put(headers(vendor.owner, **vendor.claims())) == (403, "AUTH_AAL2_REQUIRED")
     assert await put(headers(other.owner, **other.claims(stepped_up=True))) == (404, "RESOURCE_NOT_FOUND")
     assert await put(headers(new_id(), stepped_up=True)) == (403, "AUTH_FORBIDDEN")
+    assert await put(headers(new_id(), roles=("finance_maker",), stepped_up=True)) == (403, "AUTH_FORBIDDEN")
+    own = headers(vendor.owner, **vendor.claims(stepped_up=True))
+    assert await put(own, "/api/vendors/1/bank-details") == (404, "RESOURCE_NOT_FOUND")
     assert await history(story, vendor) == []
 
 
 async def test_others_do_not_see_the_details_and_auditors_do(story):
     vendor, other = await story.vendor(), await story.vendor()
-    await story.put_bank_details(vendor)
+    await story.put_bank_details(vendor, *ADA)
     headers = story.service.headers
-    assert (await read(story, vendor, headers(other.owner, **other.claims()))).status_code == 404
-    assert (await read(story, vendor, headers(new_id()))).status_code == 403
-    auditor = await read(story, vendor, headers(new_id(), roles=("auditor",)))
+    assert (await get(story, vendor, headers(other.owner, **other.claims()))).status_code == 404
+    assert (await get(story, vendor, headers(new_id()))).status_code == 403
+    auditor = await get(story, vendor, headers(new_id(), roles=("auditor",)))
     assert auditor.json()["data"]["accountLast4"] == "6785"
 
 
 async def test_a_vendor_not_heard_of_yet_is_asked_to_come_again(story):
-    from .conftest import Vendor
-
-    answer = await story.put_bank_details(Vendor(new_id(), new_id()))
-    assert answer.status_code == 503
+    assert (await story.put_bank_details(Vendor(new_id(), new_id()), *ADA)).status_code == 503
 
 
-async def test_the_api_role_cannot_read_an_account_number(story):
+async def test_payouts_to_a_changed_account_wait_out_the_cooling_off(story, sandbox):
+    vendor = await story.ready_vendor(10_000)
+    changed = (await story.put_bank_details(vendor, *OTHER)).json()["data"]
+    assert changed["verified"] is True
+    payout_id = await story.payout(vendor, 1_000)
+    expected = [{"payoutId": payout_id, "reason": "bank_details_cooling"}]
+    for dry_run in (True, False):
+        answer = (await story.dispatch(uuid.uuid4(), payoutIds=[payout_id], dryRun=dry_run)).json()["data"]
+        assert (answer["transfers"], answer["skipped"]) == ([], expected)
+    story.clock.advance(DAY - timedelta(seconds=1))
+    # The same account again neither prolongs nor shortens it.
+    assert (await story.put_bank_details(vendor, *OTHER)).json()["data"]["payoutsFrom"] == changed["payoutsFrom"]
+    assert (await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["skipped"] == expected
+    story.clock.advance(timedelta(seconds=1))
+    sent = (await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]
+    assert [line["payoutId"] for line in sent["transfers"]] == [payout_id]
+
+
+async def test_a_first_account_that_fits_needs_no_cooling_off_and_going_back_does(story, sandbox):
     vendor = await story.vendor()
-    await story.put_bank_details(vendor)
-    merchant = Caller(user_id=vendor.owner, vendor_id=vendor.id, permissions=permissions_of(["merchant"]))
-    for table in ("vendor_bank_details", "bank_detail_versions"):
-        with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            async with story.service.runtime.database.unit_of_work(acting_as=merchant) as uow:
-                await uow.fetch(f"SELECT account_number FROM {table}")
-
-
-async def test_demo_vendors_have_accounts_that_the_sandbox_knows_under_their_names(story):
-    from contracts import demo
-    from payouts.demo import _ACCOUNTS, load_demo_data
-
-    database = story.service.runtime.database
-    for _ in range(2):
-        await load_demo_data(database, story.clock)
-    assert len(await story.service.published("payouts.bank_details_changed.v1")) == 2
-    for vendor, bank_code, account_number in _ACCOUNTS:
-        name = await story.service.dependencies.gateway.account_name(account_number, bank_code)
-        assert name == vendor.legal_name
-    assert {vendor.id for vendor, *_ in _ACCOUNTS} == {vendor.id for vendor in demo.VENDORS}
+    assert (await story.put_bank_details(vendor, *ADA_TOO)).json()["data"]["verified"] is False
+    first = (await story.put_bank_details(vendor, *ADA)).json()["data"]
+    assert first["payoutsFrom"] == first["updatedAt"]
+    await story.put_bank_details(vendor, *OTHER)
+    back = (await story.put_bank_details(vendor, *ADA)).json()["data"]
+    assert back["payoutsFrom"][:10] > back["updatedAt"][:10]
 
 
 async def test_details_verified_under_another_legal_name_lose_their_verification(story):
@@ -162,12 +246,89 @@ async def test_details_verified_under_another_legal_name_lose_their_verification
         )  # fmt: skip
 
     await rename("ADA OBI VENTURES", 5)
-    assert (await read(story, vendor)).json()["data"]["verified"] is True
+    assert (await read(story, vendor))["verified"] is True
     await rename("Bola Ade Stores", 4)
-    assert (await read(story, vendor)).json()["data"]["verified"] is True
+    assert (await read(story, vendor))["verified"] is True
     await rename("Bola Ade Stores", 6)
-    details = (await read(story, vendor)).json()["data"]
+    details = await read(story, vendor)
     assert (details["verified"], details["accountLast4"]) == (False, "6785")
     assert details["reason"].startswith("name_mismatch")
     assert (await story.ask(vendor, 100)).status_code == 409
-    assert len(await history(story, vendor)) == 2
+    lost, _ = await history(story, vendor)
+    assert (lost["change"], lost["changedBy"], lost["verified"]) == ("legal_name_changed", None, False)
+    assert len(await said(story, CHANGED, vendor)) == 2
+
+
+async def test_the_api_role_reads_no_account_number_and_no_other_vendors_rows(story):
+    vendor, other = await story.vendor(), await story.vendor()
+    await story.put_bank_details(vendor, *ADA)
+    await story.put_bank_details(other, *ADA)
+    merchant = Caller(user_id=vendor.owner, vendor_id=vendor.id, permissions=permissions_of(["merchant"]))
+    database = story.service.runtime.database
+    for table in ("vendor_bank_details", "bank_detail_versions"):
+        for column in ("account_number", "account_sealed"):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                async with database.unit_of_work(acting_as=merchant) as uow:
+                    await uow.fetch(f"SELECT {column} FROM {table}")
+        async with database.unit_of_work(acting_as=merchant) as uow:
+            assert {row["vendor_id"] for row in await uow.fetch(f"SELECT vendor_id FROM {table}")} == {vendor.id}
+
+
+async def as_the_release_before_wrote_it(story, vendor, account_number):
+    """The vendor's rows with the number in the open."""
+    for table in ("vendor_bank_details", "bank_detail_versions"):
+        await story.service.fetch(
+            f"UPDATE {table} SET account_number = $2, account_sealed = NULL, account_fingerprint = NULL "
+            "WHERE vendor_id = $1 RETURNING 1",
+            vendor.id,
+            account_number,
+        )
+
+
+async def stored(story, vendor):
+    return str([
+        dict(row)
+        for table in ("vendor_bank_details", "bank_detail_versions")
+        for row in await story.service.fetch(f"SELECT * FROM {table} WHERE vendor_id = $1", vendor.id)
+    ])  # fmt: skip
+
+
+async def test_account_numbers_rest_sealed_and_older_ones_are_sealed_while_payouts_go_on(story, sandbox):
+    first, second = await story.ready_vendor(5_000), await story.ready_vendor(5_000)
+    assert ADA[0] not in await stored(story, first)
+    payouts = [await story.payout(vendor, 1_000) for vendor in (first, second)]
+    for vendor in (first, second):
+        await as_the_release_before_wrote_it(story, vendor, ADA[0])
+    assert ADA[0] in await stored(story, first)
+    before = (await story.dispatch(uuid.uuid4(), payoutIds=payouts[:1])).json()["data"]
+    numbers = story.service.dependencies.account_numbers
+    assert await seal_account_numbers(story.service.runtime.database, numbers) == 2
+    assert await seal_account_numbers(story.service.runtime.database, numbers) == 0
+    assert ADA[0] not in await stored(story, first) + await stored(story, second)
+    after = (await story.dispatch(uuid.uuid4(), payoutIds=payouts[1:])).json()["data"]
+    sent = {line["reference"] for line in before["transfers"] + after["transfers"]}
+    assert len(sent) == 2
+    recipients = [transfer["recipient"] for transfer in await sandbox.transfers() if transfer["reference"] in sent]
+    assert len(recipients) == 2
+    assert (await story.put_bank_details(second, *ADA)).json()["data"]["verified"] is True
+
+
+async def test_another_sealing_key_stops_the_start(story):
+    await story.put_bank_details(await story.vendor(), *ADA)
+    settings = story.service.settings.model_copy(update={"sealing_key": "quite another key"})
+    with pytest.raises(SealBroken):
+        async with running(SERVICE, settings, "test", story.clock):
+            pass
+
+
+async def test_demo_vendors_have_accounts_that_the_sandbox_knows_under_their_names(story):
+    from contracts import demo
+    from payouts.demo import _ACCOUNTS, load_demo_data
+
+    dependencies = story.service.dependencies
+    for _ in range(2):
+        await load_demo_data(dependencies.database, dependencies.account_numbers, story.clock)
+    for vendor, bank_code, account_number in _ACCOUNTS:
+        assert len(await said(story, CHANGED, vendor)) == 1
+        assert await dependencies.gateway.account_name(account_number, bank_code) == vendor.legal_name
+    assert {vendor.id for vendor, *_ in _ACCOUNTS} == {vendor.id for vendor in demo.VENDORS}

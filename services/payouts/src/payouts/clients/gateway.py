@@ -1,8 +1,10 @@
 """The payment gateway, as far as money going out needs it: balance, names of accounts, recipients, transfers."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
+from uuid import UUID
 
 import httpx
 import msgspec
@@ -21,10 +23,14 @@ class _NoAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """Calls of one gateway account. Every call ends within `timeout_seconds`, however slowly its answer drips."""
+    """Calls of one gateway account. Every call ends within `timeout_seconds`, however slowly its answer drips.
+
+    `open_number` opens a vendor's sealed account number: only here, where it leaves for the gateway.
+    """
 
     client: httpx.AsyncClient
     timeout_seconds: float
+    open_number: Callable[[UUID, str], str]
 
     async def balance_minor(self) -> int:
         """The gateway's NGN balance in kobo; raises GatewayAway."""
@@ -54,7 +60,7 @@ class Gateway:
         body = {
             "type": "nuban",
             "name": recipient.account_name,
-            "account_number": recipient.account_number,
+            "account_number": self.open_number(recipient.vendor_id, recipient.account_kept),
             "bank_code": recipient.bank_code,
             "currency": "NGN",
         }

@@ -1,11 +1,17 @@
-"""Nigerian bank accounts: known banks, the check digit of a NUBAN, and whether an account's name is the vendor's."""
+"""Nigerian bank accounts: known banks, the check digit of a NUBAN, whose an account is, and what changing it means."""
 
 import json
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from importlib import resources
-from typing import Final
+from typing import Final, Literal
+
+from payouts.domain.errors import AccountQuarantined
+
+# What made a row of the history: the vendor, news of another legal name, or finance.
+Change = Literal["set", "legal_name_changed", "quarantined"]
 
 BANK_NAMES: Final[dict[str, str]] = {
     bank["code"]: bank["name"]
@@ -67,3 +73,41 @@ def _words(name: str) -> Counter[str]:
         for character in plain
     )
     return Counter(letters.split())
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAccounts:
+    """A vendor's accounts so far, by fingerprint: the present one, and those that were quarantined at any time."""
+
+    present: str | None
+    quarantine_reason: str | None
+    payouts_from: datetime | None
+    ever_verified: bool
+    quarantined: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeOfAccount:
+    """What newly set details are from now on: still quarantined or not, and from when payouts to them are sent."""
+
+    quarantine_reason: str | None
+    payouts_from: datetime | None
+
+
+def judge_change(
+    known: KnownAccounts, fingerprint: str, judged: Judged, now: datetime, cooling: timedelta
+) -> ChangeOfAccount:
+    """Another account waits out the cooling-off, unless the vendor never had one that money could go to.
+
+    The same account set again goes on as it was. A quarantine ends with another account that is verified; a quarantined
+    account never comes back: AccountQuarantined (409).
+    """
+    if fingerprint in known.quarantined:
+        raise AccountQuarantined
+    if fingerprint == known.present:
+        payouts_from = known.payouts_from
+    elif known.ever_verified or known.quarantined:
+        payouts_from = now + cooling
+    else:
+        payouts_from = now
+    return ChangeOfAccount(None if judged.verified else known.quarantine_reason, payouts_from)

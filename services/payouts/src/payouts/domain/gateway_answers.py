@@ -1,15 +1,17 @@
 """What is said to the payment gateway, and what a call can end with, as far as money is concerned."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from payouts.domain.transfer_news import News
 
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """Where a transfer goes: account and bank as the gateway is told them, and the name that it resolved."""
+    """Where a transfer goes: the account as it is kept (sealed), its bank, and the name that the gateway resolved."""
 
-    account_number: str
+    vendor_id: UUID
+    account_kept: str
     bank_code: str
     account_name: str
 

@@ -1,5 +1,6 @@
 """Reads of bank details; a number leaves only as its last four digits."""
 
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -9,8 +10,17 @@ from payouts.domain.bank_accounts import BANK_NAMES
 
 _FIND_LEGAL_NAME: Final = "SELECT legal_name FROM vendors WHERE id = $1"
 _FIND_BANK_DETAILS: Final = """
-SELECT last4, bank_code, account_name, verified, reason, check_digit_valid, quarantine_reason, updated_at
+SELECT last4, bank_code, account_name, verified, reason, check_digit_valid, quarantine_reason, payouts_from, updated_at
 FROM vendor_bank_details WHERE vendor_id = $1
+"""
+_FIND_QUARANTINED_PAYOUT: Final = """
+SELECT id, status, restitution_awaited_since IS NOT NULL AS awaited FROM payout_requests WHERE id = $1
+"""
+_PAGE_OF_HISTORY: Final = """
+SELECT id, last4, bank_code, account_name, verified, reason, check_digit_valid, change, changed_by, changed_at
+FROM bank_detail_versions
+WHERE vendor_id = $1 AND ($2::timestamptz IS NULL OR (changed_at, id) < ($2, $3::uuid))
+ORDER BY changed_at DESC, id DESC LIMIT $4
 """
 
 
@@ -24,15 +34,56 @@ async def find_bank_details(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any] 
     row = await uow.fetch_row(_FIND_BANK_DETAILS, vendor_id)
     if row is None:
         return None
-    failed_digit = row["check_digit_valid"] is False
     return {
         "vendorId": vendor_id,
+        **_account(row),
+        "reason": row["reason"] or row["quarantine_reason"],
+        "quarantined": row["quarantine_reason"] is not None,
+        "quarantineReason": row["quarantine_reason"],
+        "payoutsFrom": iso(row["payouts_from"] or row["updated_at"]) if row["verified"] else None,
+        "updatedAt": iso(row["updated_at"]),
+    }
+
+
+async def page_of_bank_details_history(
+    uow: UnitOfWork, vendor_id: UUID, before: tuple[datetime, UUID] | None, limit: int
+) -> tuple[list[dict[str, Any]], tuple[datetime, UUID] | None]:
+    """Changes from newest to oldest before a position, and the position at which the next page begins."""
+    changed_at, version_id = before or (None, None)
+    rows = await uow.fetch(_PAGE_OF_HISTORY, vendor_id, changed_at, version_id, limit + 1)
+    changes = [
+        {
+            "id": row["id"],
+            "vendorId": vendor_id,
+            **_account(row),
+            "reason": row["reason"],
+            "change": row["change"],
+            # Another legal name came from identity: nobody changed the account here.
+            "changedBy": None if row["change"] == "legal_name_changed" else row["changed_by"],
+            "changedAt": iso(row["changed_at"]),
+        }
+        for row in rows[:limit]
+    ]
+    last = rows[limit - 1] if len(rows) > limit else None
+    return changes, None if last is None else (last["changed_at"], last["id"])
+
+
+async def find_quarantined_payout(uow: UnitOfWork, payout_id: UUID) -> dict[str, Any] | None:
+    """What became of the payout that a quarantine was about; `restitution` is `done`, `awaited`, or None when its money left."""
+    row = await uow.fetch_row(_FIND_QUARANTINED_PAYOUT, payout_id)
+    if row is None:
+        return None
+    restitution = {"failed": "done", "pending": "awaited" if row["awaited"] else None}.get(row["status"])
+    return {"id": row["id"], "status": row["status"], "restitution": restitution}
+
+
+def _account(row: Any) -> dict[str, Any]:
+    failed_digit = row["check_digit_valid"] is False
+    return {
         "accountLast4": row["last4"],
         "bankCode": row["bank_code"],
         "bankName": BANK_NAMES.get(row["bank_code"]),
         "accountName": row["account_name"],
         "verified": row["verified"],
-        "reason": row["reason"] or row["quarantine_reason"],
         "warning": "The check digit does not fit this bank and account number." if failed_digit else None,
-        "updatedAt": iso(row["updated_at"]),
     }

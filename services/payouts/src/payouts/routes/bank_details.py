@@ -1,25 +1,38 @@
 """The account that a vendor's payouts go to."""
 
+from datetime import datetime
 from uuid import UUID
 
 from fastapi import Request, Response
 
-from common.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
+from common.answers import answers
+from common.http import (
+    LIMIT_DEFAULT,
+    CurrentCaller,
+    Cursor,
+    Limit,
+    dependencies_of,
+    guarded_router,
+    ok,
+    requires,
+    requires_one_of,
+)
 from common.problems import NotFound
 from payouts import queries, schemas
-from payouts.use_cases.change_bank_details import change_bank_details
+from payouts.use_cases.change_bank_details import Account, change_bank_details
+from payouts.use_cases.quarantine_bank_details import QuarantineOrder, quarantine_bank_details
 
 router = guarded_router(tags=["bank details"])
 
 
-@router.get("/api/vendors/{id}/bank-details", responses=schemas.enveloped(schemas.BankDetails))
+@router.get("/api/vendors/{id}/bank-details", responses=answers(schemas.BankDetailsAnswer, 403, 404))
 @requires_one_of("bank_details:own", "bank_details:read")
 async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """The present details, by the last four digits of the account."""
     return await _answer(request, caller, id)
 
 
-@router.put("/api/vendors/{id}/bank-details", responses=schemas.enveloped(schemas.BankDetails))
+@router.put("/api/vendors/{id}/bank-details", responses=answers(schemas.BankDetailsAnswer, 403, 404, 409, 422))
 @requires("bank_details:own", step_up=True)
 async def replace_bank_details(
     request: Request,
@@ -33,11 +46,66 @@ async def replace_bank_details(
         dependencies.database,
         dependencies.gateway,
         dependencies.clock,
+        dependencies.account_numbers,
+        dependencies.cooling,
         caller,
         id,
-        (body.account_number, body.bank_code),
+        Account(body.account_number, body.bank_code),
     )
     return await _answer(request, caller, id)
+
+
+@router.get(
+    "/api/vendors/{id}/bank-details/history", responses=answers(schemas.BankDetailsHistoryAnswer, 403, 404, 422)
+)
+@requires_one_of("bank_details:own", "payouts:read")
+async def list_bank_details_history(
+    request: Request,
+    caller: CurrentCaller,
+    id: UUID,  # noqa: A002 - the contract's name
+    limit: Limit = LIMIT_DEFAULT,
+    cursor: Cursor = None,
+) -> Response:
+    """Each change of the details, newest first: who made it, when, and what came of it."""
+    dependencies = dependencies_of(request)
+    is_own = caller.vendor_id == id
+    if not (is_own or caller.may("payouts:read")):
+        raise NotFound
+    scope = ["bank details history", id, caller.id]
+    before = None
+    if cursor:
+        changed_at, version_id = dependencies.cursors.open(scope, cursor)
+        before = (datetime.fromisoformat(changed_at), UUID(version_id))
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        changes, ends_at = await queries.page_of_bank_details_history(uow, id, before, limit)
+    if not changes and not is_own:
+        # A vendor without details looks like no vendor.
+        raise NotFound
+    next_cursor = None
+    if ends_at is not None:
+        next_cursor = dependencies.cursors.sign(scope, [ends_at[0].isoformat(), str(ends_at[1])])
+    return ok(request, changes, next_cursor=next_cursor, has_more=ends_at is not None, limit=limit)
+
+
+@router.post("/api/vendors/{id}/bank-details/quarantine", responses=answers(schemas.QuarantineAnswer, 403, 404, 422))
+@requires("bank_details:quarantine", step_up=True)
+async def quarantine(
+    request: Request,
+    caller: CurrentCaller,
+    id: UUID,  # noqa: A002 - the contract's name
+    body: schemas.BankDetailsQuarantineRequest,
+) -> Response:
+    """Stops payouts to the present account. The payout that it is about goes back to the wallet as far as it has not left."""
+    dependencies = dependencies_of(request)
+    done = await quarantine_bank_details(
+        dependencies.database,
+        dependencies.gateway,
+        dependencies.clock,
+        dependencies.account_numbers,
+        caller,
+        QuarantineOrder(id, body.reason, body.payout_id),
+    )
+    return ok(request, done)
 
 
 async def _answer(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:

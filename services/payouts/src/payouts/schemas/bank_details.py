@@ -1,10 +1,11 @@
-"""The body and the shape of bank details."""
+"""The bodies and the shapes of bank details."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
+from common.answers import EnvelopeMeta, PageMeta
 from common.schemas import RequestBody, ResponseShape
 
 
@@ -13,7 +14,18 @@ class BankDetailsRequest(RequestBody):
     bank_code: Annotated[str, Field(pattern=r"^[0-9A-Z]{3,6}$")]
 
 
-class BankDetails(ResponseShape):
+class BankDetailsQuarantineRequest(RequestBody):
+    reason: Annotated[
+        str,
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
+        Field(description="Shown to the vendor."),
+    ]
+    payout_id: Annotated[
+        UUID | None, Field(description="The payout that it is about: what did not leave goes back to the wallet.")
+    ] = None
+
+
+class BankAccountShape(ResponseShape):
     vendor_id: UUID
     account_last4: str
     bank_code: str
@@ -22,4 +34,53 @@ class BankDetails(ResponseShape):
     verified: bool
     reason: str | None
     warning: str | None
+
+
+class BankDetails(BankAccountShape):
+    quarantined: bool
+    quarantine_reason: str | None
+    payouts_from: Annotated[
+        str | None, Field(description="From when payouts to this account are sent; null while it is not verified.")
+    ]
     updated_at: str
+
+
+class BankDetailsAnswer(ResponseShape):
+    success: Literal[True]
+    data: BankDetails
+    meta: EnvelopeMeta
+
+
+class BankDetailsChange(BankAccountShape):
+    id: UUID
+    change: Literal["set", "legal_name_changed", "quarantined"]
+    changed_by: Annotated[UUID | None, Field(description="Null when the vendor's legal name changed.")]
+    changed_at: str
+
+
+class BankDetailsHistoryAnswer(ResponseShape):
+    success: Literal[True]
+    data: list[BankDetailsChange]
+    meta: PageMeta
+
+
+class QuarantinedPayout(ResponseShape):
+    id: UUID
+    status: Literal["pending", "processed", "failed"]
+    restitution: Annotated[
+        Literal["done", "awaited"] | None,
+        Field(
+            description="done: its amount is the wallet's again. awaited: it goes back as soon as the gateway has settled that the "
+            "transfer failed or came back. null: its money left."
+        ),
+    ]
+
+
+class QuarantinedBankDetails(BankDetails):
+    payout: QuarantinedPayout | None
+
+
+class QuarantineAnswer(ResponseShape):
+    success: Literal[True]
+    data: QuarantinedBankDetails
+    meta: EnvelopeMeta

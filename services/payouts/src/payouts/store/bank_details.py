@@ -6,59 +6,172 @@ from typing import Final
 from uuid import UUID
 
 from common.database import UnitOfWork
-from payouts.domain.bank_accounts import Judged
+from common.ids import new_id
+from payouts.domain.bank_accounts import Change, Judged, KnownAccounts
+from payouts.store.account_numbers import AccountNumbers, SealedNumber
 
 _SAVE_VERSION: Final = """
-INSERT INTO bank_detail_versions (id, vendor_id, account_number, last4, bank_code, account_name, verified, reason, check_digit_valid,
-                                  changed_by, changed_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+INSERT INTO bank_detail_versions (id, vendor_id, account_sealed, account_fingerprint, last4, bank_code, account_name, verified, reason,
+                                  check_digit_valid, change, changed_by, changed_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 """
 _SAVE_BANK_DETAILS: Final = """
-INSERT INTO vendor_bank_details (vendor_id, version_id, account_number, last4, bank_code, account_name, verified, reason,
-                                 check_digit_valid, quarantine_reason, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL, $10)
-ON CONFLICT (vendor_id) DO UPDATE SET version_id = $2, account_number = $3, last4 = $4, bank_code = $5, account_name = $6,
-    verified = $7, reason = $8, check_digit_valid = $9, quarantine_reason = NULL, updated_at = $10
+INSERT INTO vendor_bank_details (vendor_id, version_id, account_sealed, account_fingerprint, last4, bank_code, account_name, verified,
+                                 reason, check_digit_valid, quarantine_reason, payouts_from, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+ON CONFLICT (vendor_id) DO UPDATE SET version_id = $2, account_number = NULL, account_sealed = $3, account_fingerprint = $4,
+    last4 = $5, bank_code = $6, account_name = $7, verified = $8, reason = $9, check_digit_valid = $10, quarantine_reason = $11,
+    payouts_from = $12, updated_at = $13
 """
-
 _LOCK_BANK_DETAILS: Final = """
-SELECT account_number, bank_code, account_name, verified, reason, check_digit_valid FROM vendor_bank_details
-WHERE vendor_id = $1 FOR UPDATE
+SELECT coalesce(account_sealed, account_number) AS kept, account_fingerprint, last4, bank_code, account_name, verified, reason,
+       check_digit_valid, quarantine_reason, payouts_from
+FROM vendor_bank_details WHERE vendor_id = $1 FOR UPDATE
 """
+# The API role may read every column of this: none opens a number.
+_READ_KNOWN_ACCOUNTS: Final = """
+SELECT d.account_fingerprint, d.quarantine_reason, d.payouts_from,
+       EXISTS (SELECT FROM bank_detail_versions WHERE vendor_id = $1 AND verified) AS ever_verified,
+       ARRAY (SELECT account_fingerprint FROM bank_detail_quarantines WHERE vendor_id = $1) AS quarantined
+FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1
+"""
+_SAVE_QUARANTINE: Final = """
+INSERT INTO bank_detail_quarantines (id, vendor_id, version_id, account_fingerprint, payout_id, reason, quarantined_by, quarantined_at)
+SELECT $1, vendor_id, version_id, account_fingerprint, $3, $4, $5, $6 FROM vendor_bank_details WHERE vendor_id = $2
+"""
+_AWAIT_RESTITUTION: Final = """
+UPDATE payout_requests SET restitution_awaited_since = $2, restitution_reason = $3, updated_at = $2
+WHERE id = $1 AND restitution_awaited_since IS NULL
+"""
+# Only of the present attempt: what became of an earlier one says nothing about where the money is.
+_FIND_AWAITED: Final = """
+SELECT p.restitution_reason FROM payout_transfers AS t JOIN payout_requests AS p ON p.id = t.payout_id
+WHERE t.id = $1 AND t.attempt = p.retry_count + 1 AND p.status = 'pending'
+"""
+_FIND_PRESENT_ATTEMPT: Final = """
+SELECT t.id FROM payout_transfers AS t JOIN payout_requests AS p ON p.id = t.payout_id
+WHERE p.id = $1 AND t.attempt = p.retry_count + 1
+"""
+# Vendors of which a row stands unsealed; each vendor's rows are sealed together, so that they compare throughout.
+_LIST_UNSEALED: Final = """
+SELECT vendor_id FROM bank_detail_versions WHERE account_number IS NOT NULL
+UNION SELECT vendor_id FROM vendor_bank_details WHERE account_number IS NOT NULL
+LIMIT $1
+"""
+_LOCK_UNSEALED_VERSIONS: Final = """
+SELECT id, bank_code, account_number FROM bank_detail_versions WHERE vendor_id = $1 AND account_number IS NOT NULL FOR UPDATE
+"""
+_LOCK_UNSEALED_DETAILS: Final = """
+SELECT vendor_id AS id, bank_code, account_number FROM vendor_bank_details WHERE vendor_id = $1 AND account_number IS NOT NULL FOR UPDATE
+"""
+_SEAL_VERSION: Final = """
+UPDATE bank_detail_versions SET account_number = NULL, account_sealed = $2, account_fingerprint = $3 WHERE id = $1
+"""
+_SEAL_DETAILS: Final = """
+UPDATE vendor_bank_details SET account_number = NULL, account_sealed = $2, account_fingerprint = $3 WHERE vendor_id = $1
+"""
+_READ_ONE_SEALED: Final = "SELECT vendor_id, account_sealed FROM vendor_bank_details WHERE account_sealed IS NOT NULL LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
 class BankDetails:
-    """A vendor's account as it was resolved and judged."""
+    """A vendor's account as it was resolved and judged. `payouts_from` None: at once."""
 
     vendor_id: UUID
-    account_number: str
+    number: SealedNumber
+    last4: str
     bank_code: str
     account_name: str | None
     judged: Judged
     check_digit_valid: bool | None
-
-    @property
-    def last4(self) -> str:
-        return self.account_number[-4:]
+    quarantine_reason: str | None = None
+    payouts_from: datetime | None = None
 
 
 async def save_bank_details(
-    uow: UnitOfWork, version_id: UUID, details: BankDetails, changed_by: UUID, at: datetime
+    uow: UnitOfWork, details: BankDetails, changed_by: UUID, at: datetime, change: Change = "set"
 ) -> None:
     """Appends to the history and makes it the present one."""
-    judged = details.judged
-    shared = (details.account_number, details.last4, details.bank_code, details.account_name)
+    version_id, judged = new_id(), details.judged
+    account = (details.number.sealed, details.number.fingerprint, details.last4, details.bank_code, details.account_name)
     verdict = (judged.verified, judged.reason, details.check_digit_valid)
-    await uow.execute(_SAVE_VERSION, version_id, details.vendor_id, *shared, *verdict, changed_by, at)
-    await uow.execute(_SAVE_BANK_DETAILS, details.vendor_id, version_id, *shared, *verdict, at)
+    await uow.execute(_SAVE_VERSION, version_id, details.vendor_id, *account, *verdict, change, changed_by, at)
+    standing = (details.quarantine_reason, details.payouts_from, at)
+    await uow.execute(_SAVE_BANK_DETAILS, details.vendor_id, version_id, *account, *verdict, *standing)
 
 
-async def lock_bank_details(uow: UnitOfWork, vendor_id: UUID) -> BankDetails | None:
-    """The present details with their account number: for the service itself only, the API role may not read it."""
+async def lock_bank_details(uow: UnitOfWork, numbers: AccountNumbers, vendor_id: UUID) -> BankDetails | None:
+    """The present details with their sealed number: for the service itself only, the API role may not read it."""
     row = await uow.fetch_row(_LOCK_BANK_DETAILS, vendor_id)
     if row is None:
         return None
-    judged = Judged(row["verified"], row["reason"])
-    account = (row["account_number"], row["bank_code"], row["account_name"])
-    return BankDetails(vendor_id, *account, judged, row["check_digit_valid"])
+    sealed = SealedNumber(row["kept"], row["account_fingerprint"] or "")
+    if row["account_fingerprint"] is None:
+        sealed = numbers.seal(vendor_id, row["bank_code"], row["kept"])
+    return BankDetails(
+        vendor_id,
+        sealed,
+        row["last4"],
+        row["bank_code"],
+        row["account_name"],
+        Judged(row["verified"], row["reason"]),
+        row["check_digit_valid"],
+        row["quarantine_reason"],
+        row["payouts_from"],
+    )
+
+
+async def read_known_accounts(uow: UnitOfWork, vendor_id: UUID) -> KnownAccounts:
+    """What is known of the vendor's accounts so far. The wallet must be locked: it orders the changes."""
+    row = await uow.fetch_row(_READ_KNOWN_ACCOUNTS, vendor_id)
+    if row is None:
+        raise AssertionError("the statement always gives a row")
+    return KnownAccounts(
+        row["account_fingerprint"],
+        row["quarantine_reason"],
+        row["payouts_from"],
+        row["ever_verified"],
+        frozenset(row["quarantined"]),
+    )
+
+
+async def save_quarantine(
+    uow: UnitOfWork, vendor_id: UUID, payout_id: UUID | None, reason: str, by: UUID, at: datetime
+) -> None:
+    """The trail of who quarantined the present account, over which payout, and why."""
+    await uow.execute(_SAVE_QUARANTINE, new_id(), vendor_id, payout_id, reason, by, at)
+
+
+async def await_restitution(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> bool:
+    """Marks a payout whose money goes back as soon as it is settled that it did not leave; False when it is marked."""
+    return await uow.execute(_AWAIT_RESTITUTION, payout_id, at, reason) == 1
+
+
+async def find_awaited_restitution(uow: UnitOfWork, transfer_id: UUID) -> str | None:
+    """Why the payout of this attempt waits for its restitution; None when it does not, or has gone on to another attempt."""
+    reason: str | None = await uow.fetch_value(_FIND_AWAITED, transfer_id)
+    return reason
+
+
+async def find_present_attempt(uow: UnitOfWork, payout_id: UUID) -> UUID | None:
+    transfer_id: UUID | None = await uow.fetch_value(_FIND_PRESENT_ATTEMPT, payout_id)
+    return transfer_id
+
+
+async def list_unsealed(uow: UnitOfWork, limit: int) -> list[UUID]:
+    """Vendors with numbers from before they were sealed."""
+    return [row["vendor_id"] for row in await uow.fetch(_LIST_UNSEALED, limit)]
+
+
+async def seal_numbers_of(uow: UnitOfWork, numbers: AccountNumbers, vendor_id: UUID) -> None:
+    """Seals each number of the vendor that stands open."""
+    for listed, save in ((_LOCK_UNSEALED_DETAILS, _SEAL_DETAILS), (_LOCK_UNSEALED_VERSIONS, _SEAL_VERSION)):
+        for row in await uow.fetch(listed, vendor_id):
+            number = numbers.seal(vendor_id, row["bank_code"], row["account_number"])
+            await uow.execute(save, row["id"], number.sealed, number.fingerprint)
+
+
+async def find_sealed_number(uow: UnitOfWork) -> tuple[UUID, str] | None:
+    """Any vendor with its sealed number: the key must open it."""
+    row = await uow.fetch_row(_READ_ONE_SEALED)
+    return None if row is None else (row["vendor_id"], row["account_sealed"])

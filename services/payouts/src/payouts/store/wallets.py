@@ -18,15 +18,18 @@ SELECT
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'vendor_debt:' || $1::uuid), 0) AS debt_minor,
     (SELECT coalesce(sum(remaining_vendor_minor), 0)::bigint FROM order_shares
      WHERE vendor_id = $1 AND remaining_vendor_minor > 0) AS locked_minor,
-    d.version_id, coalesce(d.verified, false) AS verified,
+    d.version_id, coalesce(d.verified, false) AS verified, d.quarantine_reason IS NOT NULL AS quarantined,
     coalesce((SELECT suspended FROM vendors WHERE id = $1), false) AS suspended
 FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1
 """
 _FIND_LINE_NET: Final = "SELECT net_minor FROM wallet_lines WHERE source_key = $1 AND kind = $2"
+# A clock may run behind another machine's: a line is never earlier than the one before it, so that a month is one piece of the
+# statement. No other line is written meanwhile, for the wallet is locked.
 _APPEND_LINE: Final = """
 INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, payout_id, gross_minor, commission_minor, delivery_fee_minor,
                           net_minor, balance_minor, at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+        greatest($12, (SELECT at FROM wallet_lines WHERE vendor_id = $2 ORDER BY position DESC LIMIT 1)))
 """
 
 
@@ -43,6 +46,7 @@ async def lock_wallet(uow: UnitOfWork, vendor_id: UUID) -> Standing:
         row["version_id"],
         row["verified"],
         row["suspended"],
+        row["quarantined"],
     )
 
 

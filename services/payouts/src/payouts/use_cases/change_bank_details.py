@@ -1,44 +1,75 @@
 """Set the account that a vendor's payouts go to."""
 
+from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 from common.caller import Caller
 from common.clock import Clock
-from common.database import Database
-from common.ids import new_id
+from common.database import Database, UnitOfWork
 from common.problems import NotFound, ValidationFailed
 from contracts.payouts import BankDetailsChanged
 from payouts import queries, store
 from payouts.clients.gateway import Gateway
-from payouts.domain.bank_accounts import BANK_NAMES, check_digit_valid, judge_account_name
+from payouts.domain.bank_accounts import BANK_NAMES, check_digit_valid, judge_account_name, judge_change
 from payouts.domain.errors import VendorNotHeardOf
+from payouts.store.account_numbers import AccountNumbers
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The account as the vendor states it."""
+
+    number: str
+    bank_code: str
 
 
 async def change_bank_details(
-    database: Database, gateway: Gateway, clock: Clock, caller: Caller, vendor_id: UUID, account: tuple[str, str]
+    database: Database,
+    gateway: Gateway,
+    clock: Clock,
+    numbers: AccountNumbers,
+    cooling: timedelta,
+    caller: Caller,
+    vendor_id: UUID,
+    account: Account,
 ) -> None:
     """Resolves the account's name at the gateway and keeps the details, verified when it is the vendor's legal name.
 
-    Raises NotFound (another vendor), ValidationFailed (no such bank), VendorNotHeardOf and GatewayAway (503, nothing changed).
+    Raises NotFound (another vendor), ValidationFailed (no such bank), AccountQuarantined (409), VendorNotHeardOf and GatewayAway
+    (503); nothing is changed then. An account that the bank does not know is kept, unverified and with the reason.
     """
-    account_number, bank_code = account
     if caller.vendor_id != vendor_id:
         raise NotFound
-    if bank_code not in BANK_NAMES:
+    if account.bank_code not in BANK_NAMES:
         raise ValidationFailed.of("bankCode", "not a bank of the list")
     async with database.unit_of_work(acting_as=caller) as uow:
-        legal_name = await queries.find_legal_name(uow, vendor_id)
+        await _legal_name(uow, vendor_id)
+    account_name = await gateway.account_name(account.number, account.bank_code)
+    number, now = numbers.seal(vendor_id, account.bank_code, account.number), clock.now()
+    async with database.unit_of_work(acting_as=caller) as uow:
+        await store.lock_wallet(uow, vendor_id)
+        # Read again under the lock: name, quarantine and details may have changed while the gateway was asked.
+        judged = judge_account_name(await _legal_name(uow, vendor_id), account_name)
+        known = await store.read_known_accounts(uow, vendor_id)
+        change = judge_change(known, number.fingerprint, judged, now, cooling)
+        details = store.BankDetails(
+            vendor_id,
+            number,
+            account.number[-4:],
+            account.bank_code,
+            account_name,
+            judged,
+            check_digit_valid(account.bank_code, account.number),
+            change.quarantine_reason,
+            change.payouts_from,
+        )
+        await store.save_bank_details(uow, details, caller.id, now)
+        uow.publish(BankDetailsChanged(vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code))
+
+
+async def _legal_name(uow: UnitOfWork, vendor_id: UUID) -> str:
+    legal_name = await queries.find_legal_name(uow, vendor_id)
     if legal_name is None:
         raise VendorNotHeardOf
-    account_name = await gateway.account_name(account_number, bank_code)
-    details = store.BankDetails(
-        vendor_id,
-        account_number,
-        bank_code,
-        account_name,
-        judge_account_name(legal_name, account_name),
-        check_digit_valid(bank_code, account_number),
-    )
-    async with database.unit_of_work(acting_as=caller) as uow:
-        await store.save_bank_details(uow, new_id(), details, caller.id, clock.now())
-        uow.publish(BankDetailsChanged(vendor_id=vendor_id, last4=details.last4, bank_code=bank_code))
+    return legal_name

@@ -12,13 +12,16 @@ from payouts.domain import accounts
 from payouts.domain.wallet import Line, judge_payout_request
 
 
-async def request_payout(uow: UnitOfWork, vendor_id: UUID, amount_minor: int, by: UUID, now: datetime) -> UUID:
+async def request_payout(
+    uow: UnitOfWork, vendor_id: UUID, amount_minor: int, by: UUID, now: datetime, *, minimum_minor: int = 1
+) -> UUID:
     """Moves the amount from wallet to in transit and writes the payout down, `pending`, with the bank details of now.
 
-    Raises EscrowLocked (423), MoreThanTheWalletHolds (422), VendorSuspended, BankDetailsUnverified and DebtOutstanding (409).
+    Raises EscrowLocked (423), BelowMinimum and MoreThanTheWalletHolds (422), VendorSuspended, DebtOutstanding, BankDetailsQuarantined and
+    BankDetailsUnverified (409).
     """
     standing = await store.lock_wallet(uow, vendor_id)
-    version_id = judge_payout_request(standing, amount_minor)
+    version_id = judge_payout_request(standing, amount_minor, minimum_minor)
     payout_id = new_id()
     await store.save_payout(uow, payout_id, vendor_id, amount_minor, version_id, by, now)
     await ledger.post(uow, accounts.payout_requested(payout_id, vendor_id, amount_minor))

@@ -8,9 +8,10 @@ from common.database import Database
 from payouts import store
 from payouts.clients.gateway import Gateway
 from payouts.domain.attempts import after_question, is_to_be_sent_again, may_ask
-from payouts.domain.gateway_answers import VerifyAnswer
+from payouts.domain.gateway_answers import Absent, VerifyAnswer
 from payouts.use_cases.open_exception import open_exception
 from payouts.use_cases.record_news import record_news
+from payouts.use_cases.restitute_awaited import restitute_awaited
 from payouts.use_cases.submit_transfer import submit_transfer
 
 
@@ -36,6 +37,8 @@ async def _record(database: Database, clock: Clock, transfer_id: UUID, answer: V
         transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
         if transfer is None:
             raise AssertionError("a transfer is never removed")
+        if isinstance(answer, Absent) and await restitute_awaited(uow, transfer, None, now):
+            return
         after = after_question(transfer, answer, now)
         if after.news is not None:
             await record_news(uow, transfer, after.news, now)

@@ -1,0 +1,87 @@
+"""Stop payouts to a vendor's account, and bring back the one that it was about."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from common.caller import THE_SERVICE, Caller
+from common.clock import Clock
+from common.database import Database, UnitOfWork
+from common.problems import NotFound
+from contracts.payouts import BankDetailsQuarantined
+from payouts import queries, store
+from payouts.clients.gateway import Gateway
+from payouts.domain.bank_accounts import Judged
+from payouts.domain.quarantines import judge_fate
+from payouts.store import returns
+from payouts.store.account_numbers import AccountNumbers
+from payouts.use_cases.restitute_payout import restitute_payout
+from payouts.use_cases.settle_transfer import settle_transfer
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineOrder:
+    """What a member of staff asked for. `payout_id`: the payout that showed that something is wrong with the account."""
+
+    vendor_id: UUID
+    reason: str
+    payout_id: UUID | None
+
+
+async def quarantine_bank_details(
+    database: Database, gateway: Gateway, clock: Clock, numbers: AccountNumbers, caller: Caller, order: QuarantineOrder
+) -> dict[str, Any]:
+    """The details lose their verification at once. A payout never submitted is the wallet's again in the same transaction.
+
+    One that was submitted is marked, and the gateway is asked now; while it is away, the worker goes on asking, and the settling path
+    honours the mark. Said again, nothing more happens, but the gateway is asked again. Writes as the service: finance may
+    not write a vendor's details. Raises NotFound: no details, or a payout of another vendor.
+    """
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        ask_about = await _stop(uow, numbers, caller.id, order, clock.now())
+    if ask_about is not None:
+        await settle_transfer(database, gateway, clock, ask_about)
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        details = await queries.find_bank_details(uow, order.vendor_id)
+        payout = None if order.payout_id is None else await queries.find_quarantined_payout(uow, order.payout_id)
+    return {**(details or {}), "payout": payout}
+
+
+async def _stop(
+    uow: UnitOfWork, numbers: AccountNumbers, by: UUID, order: QuarantineOrder, now: datetime
+) -> UUID | None:
+    """The attempt that the gateway is to be asked about. Payout, wallet, details: locked in the order of all who lock them."""
+    payout = None
+    if order.payout_id is not None:
+        payout = await returns.lock_payout_in_hand(uow, order.payout_id)
+        if payout is None or payout.vendor_id != order.vendor_id:
+            raise NotFound
+    await store.lock_wallet(uow, order.vendor_id)
+    details = await store.lock_bank_details(uow, numbers, order.vendor_id)
+    if details is None:
+        raise NotFound
+    known = await store.read_known_accounts(uow, order.vendor_id)
+    has_effect = details.number.fingerprint not in known.quarantined
+    if has_effect:
+        judged = Judged(False, f"quarantined: {order.reason}")
+        stopped = replace(details, judged=judged, quarantine_reason=order.reason)
+        await store.save_bank_details(uow, stopped, by, now, change="quarantined")
+        uow.publish(
+            BankDetailsQuarantined(
+                vendor_id=order.vendor_id, reason=order.reason, last4=details.last4, bank_code=details.bank_code
+            )
+        )
+    fate = "leave" if payout is None else judge_fate(payout)
+    ask_about = None
+    if payout is not None and fate == "restitute":
+        has_effect |= await restitute_payout(uow, payout.id, f"quarantined: {order.reason}", now)
+    elif payout is not None and fate == "hold":
+        has_effect |= await store.await_restitution(uow, payout.id, f"quarantined: {order.reason}", now)
+        ask_about = await store.find_present_attempt(uow, payout.id)
+        if ask_about is not None:
+            # For the case that this process dies before it has asked.
+            uow.leave_work("payouts.transfers", str(payout.id), {"transferId": str(ask_about)})
+    if has_effect:
+        await store.save_quarantine(uow, order.vendor_id, order.payout_id, order.reason, by, now)
+    return ask_about

@@ -1,0 +1,29 @@
+"""Return a payout's amount that a quarantine has held until its transfer was settled."""
+
+from datetime import datetime
+
+from common.database import UnitOfWork
+from payouts import store
+from payouts.domain.quarantines import confirms_failure, is_to_be_asked_about, was_refused
+from payouts.domain.transfer_news import News, TransferInHand
+from payouts.use_cases.restitute_payout import restitute_payout
+
+
+async def restitute_awaited(uow: UnitOfWork, transfer: TransferInHand, news: News | None, now: datetime) -> bool:
+    """Restitutes when the payout waits for it and the gateway says that the present attempt failed or came back.
+
+    `news` None: the gateway, asked, knows no such reference. A webhook's failure only makes us ask. False when nothing was returned.
+    The transfer and its payout must be locked.
+    """
+    reason = await store.find_awaited_restitution(uow, transfer.id)
+    if reason is None:
+        return False
+    if news is not None and is_to_be_asked_about(news):
+        uow.leave_work("payouts.transfers", transfer.reference, {"transferId": str(transfer.id)})
+        return False
+    if not (was_refused(transfer) if news is None else confirms_failure(transfer, news)):
+        return False
+    if news is not None:
+        # Of a transfer that a webhook had reported first, this names the row's state.
+        await store.save_transfer_status(uow, transfer, news, now)
+    return await restitute_payout(uow, transfer.payout_id, reason, now)
