@@ -3,15 +3,19 @@
 Revision ID: 0006
 """
 
+from common.migrations import extend_ledger_v2, retract_ledger_v2
+
 revision = "0006"
 down_revision = "0005"
 branch_labels = None
 depends_on = None
 
+SERVICE = "payouts"
+
 
 def upgrade() -> None:
-    pass
+    extend_ledger_v2(SERVICE)
 
 
 def downgrade() -> None:
-    pass
+    retract_ledger_v2()

@@ -1,9 +1,8 @@
-"""Reads of wallets and statements."""
+"""Reads of wallets."""
 
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso
 from common.database import UnitOfWork
 
 _READ_WALLET: Final = """
@@ -17,11 +16,6 @@ SELECT
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'vendor_debt:' || $1::uuid), 0) AS debt_minor,
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'held:' || $1::uuid), 0) AS held_minor
 """
-_PAGE_OF_STATEMENT: Final = """
-SELECT position, id, kind, order_id, payout_id, gross_minor, commission_minor, delivery_fee_minor, net_minor, balance_minor, at
-FROM wallet_lines WHERE vendor_id = $1 AND position < $2 ORDER BY position DESC LIMIT $3
-"""
-_BEYOND_EVERY_POSITION: Final = 2**63 - 1
 
 
 async def find_wallet(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any]:
@@ -37,26 +31,3 @@ async def find_wallet(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any]:
         "heldMinor": row["held_minor"],
         "currency": "NGN",
     }
-
-
-async def page_of_statement(
-    uow: UnitOfWork, vendor_id: UUID, before: int | None, limit: int
-) -> tuple[list[dict[str, Any]], int | None]:
-    """Lines from newest to oldest before a position, and the position at which the next page begins."""
-    rows = await uow.fetch(_PAGE_OF_STATEMENT, vendor_id, before or _BEYOND_EVERY_POSITION, limit + 1)
-    lines = [
-        {
-            "id": row["id"],
-            "kind": row["kind"],
-            "orderId": row["order_id"],
-            "payoutId": row["payout_id"],
-            "grossMinor": row["gross_minor"],
-            "commissionMinor": row["commission_minor"],
-            "deliveryFeeMinor": row["delivery_fee_minor"],
-            "netMinor": row["net_minor"],
-            "balanceMinor": row["balance_minor"],
-            "at": iso(row["at"]),
-        }
-        for row in rows[:limit]
-    ]
-    return lines, rows[limit - 1]["position"] if len(rows) > limit else None

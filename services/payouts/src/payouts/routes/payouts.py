@@ -31,7 +31,14 @@ async def create_payout(request: Request, caller: CurrentCaller, body: schemas.P
     """Moves the amount from the wallet into transit. 423 when part of it is still in escrow, 422 above both."""
     dependencies, vendor_id = dependencies_of(request), vendor_of(caller)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        payout_id = await request_payout(uow, vendor_id, body.amount_minor, caller.id, dependencies.clock.now())
+        payout_id = await request_payout(
+            uow,
+            vendor_id,
+            body.amount_minor,
+            caller.id,
+            dependencies.clock.now(),
+            minimum_minor=dependencies.settings.payout_minimum_minor,
+        )
         payout = await queries.find_payout(uow, payout_id)
     return ok(request, payout, status=201)
 

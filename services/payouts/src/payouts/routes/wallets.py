@@ -1,15 +1,35 @@
-"""The merchant's wallet."""
+"""A vendor's wallet and statement: the merchant's own, and any vendor's for finance and auditors."""
 
-from fastapi import Request, Response
+from typing import Annotated
+from uuid import UUID
 
+from fastapi import Depends, Query, Request, Response
+
+from common.caller import Caller
 from common.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
+from common.problems import NotFound
+from common.schemas import QueryInstant
 from payouts import queries, schemas
+from payouts.domain.wallet import Kind
+from payouts.queries.statements import Wanted
 from payouts.routes.permissions import vendor_of
 
 router = guarded_router(tags=["wallets"])
 
 
-@router.get("/api/wallets/current", responses=schemas.enveloped(schemas.Wallet))
+async def wanted(
+    begin: Annotated[QueryInstant | None, Query(alias="from", description="Written at or after this.")] = None,
+    end: Annotated[QueryInstant | None, Query(alias="to", description="Written before this.")] = None,
+    kind: Kind | None = None,
+) -> Wanted:
+    """The filters of a statement."""
+    return Wanted(begin, end, kind)
+
+
+Filters = Annotated[Wanted, Depends(wanted)]
+
+
+@router.get("/api/wallets/current", responses=schemas.documented(schemas.Wallet, 403))
 @requires("wallet:own")
 async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     """What the vendor may withdraw, what escrow holds for them, and what is on its way to their bank."""
@@ -19,16 +39,49 @@ async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     return ok(request, wallet)
 
 
-@router.get("/api/wallets/current/statement", responses=schemas.enveloped(list[schemas.StatementLine]))
+@router.get("/api/vendors/{id}/wallet", responses=schemas.documented(schemas.Wallet, 403, 404))
+@requires("payouts:read")
+async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+    """The same of any vendor."""
+    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+        if await queries.find_legal_name(uow, id) is None:
+            raise NotFound
+        wallet = await queries.find_wallet(uow, id)
+    return ok(request, wallet)
+
+
+@router.get("/api/wallets/current/statement", responses=schemas.documented(list[schemas.StatementLine], 403, 422))
 @requires("wallet:own")
 async def read_statement(
-    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    request: Request, caller: CurrentCaller, filters: Filters, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
     """Everything that moved the wallet, newest first, with the balance after each line."""
-    vendor_id, dependencies = vendor_of(caller), dependencies_of(request)
-    scope = ["statement", vendor_id, caller.id]
+    return await _statement(request, caller, vendor_of(caller), filters, limit, cursor)
+
+
+@router.get("/api/vendors/{id}/statement", responses=schemas.documented(list[schemas.StatementLine], 403, 404, 422))
+@requires("payouts:read")
+async def read_statement_of_vendor(
+    request: Request,
+    caller: CurrentCaller,
+    id: UUID,  # noqa: A002 - the contract's name
+    filters: Filters,
+    limit: Limit = LIMIT_DEFAULT,
+    cursor: Cursor = None,
+) -> Response:
+    """The same of any vendor."""
+    return await _statement(request, caller, id, filters, limit, cursor)
+
+
+async def _statement(
+    request: Request, caller: Caller, vendor_id: UUID, filters: Wanted, limit: int, cursor: str | None
+) -> Response:
+    dependencies = dependencies_of(request)
+    scope = ["statement", vendor_id, filters.begin, filters.end, filters.kind, caller.id]
     before = dependencies.cursors.open(scope, cursor)[0] if cursor else None
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        lines, ends_at = await queries.page_of_statement(uow, vendor_id, before, limit)
+        if vendor_id != caller.vendor_id and await queries.find_legal_name(uow, vendor_id) is None:
+            raise NotFound
+        lines, ends_at = await queries.page_of_statement(uow, vendor_id, before, limit, filters)
     next_cursor = None if ends_at is None else dependencies.cursors.sign(scope, [ends_at])
     return ok(request, lines, next_cursor=next_cursor, has_more=ends_at is not None, limit=limit)

@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+from common.answers import answers
 from common.schemas import ResponseShape
 
 
@@ -23,3 +24,8 @@ def enveloped(shape: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
     inner = getattr(shape, "__args__", None)
     Enveloped.__name__ = f"{inner[0].__name__}List" if inner else f"{name}Answer"
     return {status: {"model": Enveloped}}
+
+
+def documented(shape: Any, *refusals: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
+    """The success of an endpoint in the envelope, and each refusal of its own as a problem document."""
+    return answers(enveloped(shape, status)[status]["model"], *refusals, status=status)

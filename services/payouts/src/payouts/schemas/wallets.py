@@ -1,6 +1,9 @@
 """Shapes of wallets and statements."""
 
+from typing import Annotated, Literal
 from uuid import UUID
+
+from pydantic import Field
 
 from common.schemas import ResponseShape
 from payouts.domain.wallet import Kind
@@ -20,9 +23,35 @@ class StatementLine(ResponseShape):
     kind: Kind
     order_id: UUID | None
     payout_id: UUID | None
+    payout_status: Literal["pending", "processed", "failed"] | None
+    payout_failure: str | None
     gross_minor: int | None
     commission_minor: int | None
     delivery_fee_minor: int | None
     net_minor: int
     balance_minor: int
     at: str
+
+
+class KindOfMonth(ResponseShape):
+    kind: Kind
+    lines: int
+    gross_minor: int
+    commission_minor: int
+    delivery_fee_minor: int
+    net_minor: int
+
+
+class StatementMonth(ResponseShape):
+    vendor_id: UUID
+    month: str
+    time_zone: str
+    begin: Annotated[str, Field(alias="from")]
+    end: Annotated[str, Field(alias="to")]
+    is_over: bool
+    currency: str
+    opening_balance_minor: int
+    closing_balance_minor: int
+    net_minor: int
+    lines: int
+    kinds: list[KindOfMonth]

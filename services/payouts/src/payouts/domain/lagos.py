@@ -1,0 +1,43 @@
+"""Time as vendors live in it: Africa/Lagos. It is one hour ahead of UTC all year, so that no table of zones is needed."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Final, Self
+
+from common.problems import ValidationFailed
+
+LAGOS: Final = timezone(timedelta(hours=1), "Africa/Lagos")
+ZONE: Final = "Africa/Lagos"
+# Before it there was no marketplace; and the first and last year of a calendar have no month before or after them.
+YEARS: Final = range(2000, 10_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """A calendar month in Lagos: from its `begin` up to, not including, its `end`, both in UTC."""
+
+    name: str
+    begin: datetime
+    end: datetime
+
+    @classmethod
+    def of(cls, name: str, now: datetime) -> Self:
+        """The month `2026-11`; another form, or a month that has not begun, is ValidationFailed with invalid param `month`."""
+        year, _, number = name.partition("-")
+        digits = f"{year}{number}"
+        if not (len(year) == 4 and len(number) == 2 and digits.isascii() and digits.isdigit()):
+            raise ValidationFailed.of("month", "must be a year and a month such as 2026-11")
+        if int(year) not in YEARS or not 1 <= int(number) <= 12:
+            raise ValidationFailed.of("month", "is in no calendar of ours; must be such as 2026-11")
+        month = cls(name, _first_of(int(year), int(number)), _first_of(int(year), int(number) + 1))
+        if month.begin > now:
+            raise ValidationFailed.of("month", f"has not begun yet in {ZONE}")
+        return month
+
+
+def _first_of(year: int, number: int) -> datetime:
+    """The beginning of the month; the thirteenth is the next year's first."""
+    carried, index = divmod(number - 1, 12)
+    if year + carried > 9999:
+        return datetime.max.replace(tzinfo=UTC)
+    return datetime(year + carried, index + 1, 1, tzinfo=LAGOS).astimezone(UTC)

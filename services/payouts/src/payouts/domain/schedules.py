@@ -1,0 +1,87 @@
+"""When a vendor's payout is asked for by itself, and why it may not be."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final, Literal
+from uuid import UUID
+
+from payouts.domain.lagos import LAGOS
+from payouts.domain.wallet import Standing
+
+Frequency = Literal["none", "daily", "weekly"]
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+Skipped = Literal[
+    "vendor_suspended", "debt_outstanding", "bank_details_quarantined", "bank_details_unverified", "below_minimum"
+]
+
+DUE_AT: Final = time(6, tzinfo=LAGOS)
+_WEEKDAYS: Final[tuple[Weekday, ...]] = (
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A vendor's wish: `weekday` with a weekly one only; `minimum_minor` in kobo, below which nothing is asked for."""
+
+    frequency: Frequency = "none"
+    weekday: Weekday | None = None
+    minimum_minor: int | None = None
+
+    def fires_when(self, other: "Schedule") -> bool:
+        """Whether both are due at the same instants."""
+        return (self.frequency, self.weekday) == (other.frequency, other.weekday)
+
+
+@dataclass(frozen=True, slots=True)
+class DueSchedule:
+    """A schedule whose time has come; `due_at` is the first instant that nobody has decided about yet."""
+
+    vendor_id: UUID
+    schedule: Schedule
+    due_at: datetime
+    changed_by: UUID
+
+
+def due_after(schedule: Schedule, instant: datetime) -> datetime | None:
+    """The first instant later than this one at which the schedule is due, in UTC; None for none."""
+    if schedule.frequency == "none":
+        return None
+    day = instant.astimezone(LAGOS).date()
+    if datetime.combine(day, DUE_AT) <= instant:
+        day += timedelta(days=1)
+    if schedule.weekday is not None:
+        day += timedelta(days=(_WEEKDAYS.index(schedule.weekday) - day.weekday()) % 7)
+    return datetime.combine(day, DUE_AT).astimezone(UTC)
+
+
+def latest_due(schedule: Schedule, due_at: datetime, now: datetime) -> datetime:
+    """Of the instants from `due_at` up to now the last: after a week of downtime one payout is asked for, not seven."""
+    step = timedelta(days=7 if schedule.frequency == "weekly" else 1)
+    return due_at + (now - due_at) // step * step
+
+
+def period_of(due_at: datetime) -> date:
+    """The day in Lagos that names the period."""
+    return due_at.astimezone(LAGOS).date()
+
+
+def why_skipped(standing: Standing, minimum_minor: int) -> Skipped | None:
+    """Why nothing is asked for; None: all that is available is. In the order in which a request would be refused."""
+    if standing.suspended:
+        return "vendor_suspended"
+    if standing.debt_minor > 0:
+        return "debt_outstanding"
+    if standing.bank_details_quarantined:
+        return "bank_details_quarantined"
+    if standing.bank_details_version_id is None or not standing.bank_details_verified:
+        return "bank_details_unverified"
+    if standing.available_minor < minimum_minor:
+        return "below_minimum"
+    return None

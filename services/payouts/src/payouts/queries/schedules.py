@@ -1,0 +1,42 @@
+"""Reads of a vendor's schedule of payouts."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from common.clock import iso_or_none
+from common.database import UnitOfWork
+
+_FIND_SCHEDULE: Final = """
+SELECT frequency, weekday, minimum_minor, due_at, updated_at FROM payout_schedules WHERE vendor_id = $1
+"""
+_FIND_LATEST_DECISION: Final = """
+SELECT period, outcome, reason, payout_id, available_minor, due_at, decided_at FROM scheduled_payouts
+WHERE vendor_id = $1 ORDER BY period DESC LIMIT 1
+"""
+
+
+async def find_schedule(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any]:
+    """When payouts are asked for by themselves, and what became of the latest period; `none` where nothing was ever set."""
+    row = await uow.fetch_row(_FIND_SCHEDULE, vendor_id)
+    latest = await uow.fetch_row(_FIND_LATEST_DECISION, vendor_id)
+    return {
+        "vendorId": vendor_id,
+        "frequency": row["frequency"] if row else "none",
+        "weekday": row["weekday"] if row else None,
+        "minimumMinor": row["minimum_minor"] if row else None,
+        "nextAt": iso_or_none(row["due_at"]) if row else None,
+        "updatedAt": iso_or_none(row["updated_at"]) if row else None,
+        "latest": None if latest is None else _decision(latest),
+    }
+
+
+def _decision(row: Any) -> dict[str, Any]:
+    return {
+        "period": row["period"].isoformat(),
+        "outcome": row["outcome"],
+        "reason": row["reason"],
+        "payoutId": row["payout_id"],
+        "availableMinor": row["available_minor"],
+        "dueAt": iso_or_none(row["due_at"]),
+        "decidedAt": iso_or_none(row["decided_at"]),
+    }

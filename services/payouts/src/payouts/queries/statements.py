@@ -1,0 +1,137 @@
+"""Reads of statements: pages of a vendor's lines, and calendar months. A vendor's lines are in one order by place and by time."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from common.clock import iso
+from common.database import UnitOfWork
+from payouts.domain.lagos import ZONE, Month
+from payouts.domain.wallet import Kind
+
+_BEYOND_EVERY_POSITION: Final = 2**63 - 1
+_LINES: Final = """
+SELECT l.position, l.id, l.kind, l.order_id, l.payout_id, l.gross_minor, l.commission_minor, l.delivery_fee_minor, l.net_minor,
+       l.balance_minor, l.at, p.status AS payout_status, p.transfer_failure
+FROM wallet_lines AS l LEFT JOIN payout_requests AS p ON p.id = l.payout_id
+"""
+# Where the period begins and ends is found once, in the index by time; the page is then read by place.
+_PAGE_OF_STATEMENT: Final = f"""
+{_LINES}
+WHERE l.vendor_id = $1 AND ($6::text IS NULL OR l.kind = $6)
+  AND l.position < least($2, coalesce((SELECT position FROM wallet_lines
+      WHERE vendor_id = $1 AND at >= coalesce($5::timestamptz, 'infinity') ORDER BY at, position LIMIT 1), $2))
+  AND l.position >= coalesce((SELECT position FROM wallet_lines
+      WHERE vendor_id = $1 AND at >= coalesce($4::timestamptz, '-infinity') ORDER BY at, position LIMIT 1), $2)
+ORDER BY l.position DESC LIMIT $3
+"""
+_PIECE_OF_MONTH: Final = f"""
+{_LINES} WHERE l.vendor_id = $1 AND l.position > $2 AND l.position <= $3 ORDER BY l.position LIMIT $4
+"""
+_READ_MONTH: Final = """
+SELECT before.balance_minor AS opening_minor, kinds.* FROM
+    (SELECT coalesce((SELECT balance_minor FROM wallet_lines WHERE vendor_id = $1 AND at < $2
+                      ORDER BY at DESC, position DESC LIMIT 1), 0) AS balance_minor) AS before
+LEFT JOIN
+    (SELECT kind, count(*) AS lines, coalesce(sum(gross_minor), 0)::bigint AS gross_minor,
+            coalesce(sum(commission_minor), 0)::bigint AS commission_minor,
+            coalesce(sum(delivery_fee_minor), 0)::bigint AS delivery_fee_minor, sum(net_minor)::bigint AS net_minor,
+            min(position) AS first_position, max(position) AS last_position
+     FROM wallet_lines WHERE vendor_id = $1 AND at >= $2 AND at < $3 GROUP BY kind) AS kinds ON true
+ORDER BY kinds.kind
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The filters of a statement: a period, its end not included, and a kind of line."""
+
+    begin: datetime | None = None
+    end: datetime | None = None
+    kind: Kind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MonthRead:
+    """A month as its public summary, and the places between which its lines stand, however many arrive later."""
+
+    summary: dict[str, Any]
+    behind: int
+    last: int
+
+
+async def page_of_statement(
+    uow: UnitOfWork, vendor_id: UUID, before: int | None, limit: int, wanted: Wanted
+) -> tuple[list[dict[str, Any]], int | None]:
+    """Lines from newest to oldest before a position, and the position at which the next page begins."""
+    rows = await uow.fetch(
+        _PAGE_OF_STATEMENT,
+        vendor_id,
+        before or _BEYOND_EVERY_POSITION,
+        limit + 1,
+        wanted.begin,
+        wanted.end,
+        wanted.kind,
+    )
+    return [_line(row) for row in rows[:limit]], rows[limit - 1]["position"] if len(rows) > limit else None
+
+
+async def read_month(uow: UnitOfWork, vendor_id: UUID, month: Month, now: datetime) -> MonthRead:
+    """Opening balance, sums for each kind of line, closing balance; `isOver` once no line can join it any more."""
+    rows = await uow.fetch(_READ_MONTH, vendor_id, month.begin, month.end)
+    kinds = [row for row in rows if row["kind"] is not None]
+    opening_minor: int = rows[0]["opening_minor"]
+    net_minor = sum(row["net_minor"] for row in kinds)
+    summary = {
+        "vendorId": vendor_id,
+        "month": month.name,
+        "timeZone": ZONE,
+        "from": iso(month.begin),
+        "to": iso(month.end),
+        "isOver": now >= month.end,
+        "currency": "NGN",
+        "openingBalanceMinor": opening_minor,
+        "closingBalanceMinor": opening_minor + net_minor,
+        "netMinor": net_minor,
+        "lines": sum(row["lines"] for row in kinds),
+        "kinds": [
+            {
+                "kind": row["kind"],
+                "lines": row["lines"],
+                "grossMinor": row["gross_minor"],
+                "commissionMinor": row["commission_minor"],
+                "deliveryFeeMinor": row["delivery_fee_minor"],
+                "netMinor": row["net_minor"],
+            }
+            for row in kinds
+        ],
+    }
+    behind = min((row["first_position"] for row in kinds), default=1) - 1
+    return MonthRead(summary, behind, max((row["last_position"] for row in kinds), default=0))
+
+
+async def piece_of_month(
+    uow: UnitOfWork, vendor_id: UUID, behind: int, last: int, limit: int
+) -> tuple[list[dict[str, Any]], int | None]:
+    """Lines behind one position up to another, oldest first, and the position to go on behind; None at the end."""
+    rows = await uow.fetch(_PIECE_OF_MONTH, vendor_id, behind, last, limit)
+    ends_at = rows[-1]["position"] if rows else last
+    return [_line(row) for row in rows], ends_at if ends_at < last else None
+
+
+def _line(row: Any) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "kind": row["kind"],
+        "orderId": row["order_id"],
+        "payoutId": row["payout_id"],
+        "payoutStatus": row["payout_status"],
+        "payoutFailure": row["transfer_failure"],
+        "grossMinor": row["gross_minor"],
+        "commissionMinor": row["commission_minor"],
+        "deliveryFeeMinor": row["delivery_fee_minor"],
+        "netMinor": row["net_minor"],
+        "balanceMinor": row["balance_minor"],
+        "at": iso(row["at"]),
+    }

@@ -1,0 +1,45 @@
+"""When a vendor's payouts are asked for by themselves."""
+
+from uuid import UUID
+
+from fastapi import Request, Response
+
+from common.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
+from common.problems import NotFound
+from payouts import queries, schemas
+from payouts.domain.schedules import Schedule
+from payouts.use_cases.change_schedule import change_schedule
+
+router = guarded_router(tags=["payout schedules"])
+
+
+@router.get("/api/vendors/{id}/payout-schedule", responses=schemas.documented(schemas.PayoutSchedule, 403, 404))
+@requires_one_of("wallet:own", "payouts:read")
+async def read_schedule(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
+    """The schedule, and what became of its latest period; `none` until one is set."""
+    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+        # Finance and auditors see the vendors that there are, a merchant the own one even before its approval was heard of.
+        if id != caller.vendor_id and await queries.find_legal_name(uow, id) is None:
+            raise NotFound
+        schedule = await queries.find_schedule(uow, id)
+    return ok(request, schedule)
+
+
+@router.put("/api/vendors/{id}/payout-schedule", responses=schemas.documented(schemas.PayoutSchedule, 403, 404, 422))
+@requires("wallet:own", step_up=True)
+async def replace_schedule(
+    request: Request,
+    caller: CurrentCaller,
+    id: UUID,  # noqa: A002 - the contract's name
+    body: schemas.PayoutScheduleRequest,
+) -> Response:
+    """From its next day on, at 06:00 in Lagos, all that is available is asked for; staff dispatch it as any other payout."""
+    if id != caller.vendor_id:
+        raise NotFound
+    dependencies = dependencies_of(request)
+    schedule = Schedule(body.frequency, body.weekday, body.minimum_minor)
+    minimum_minor, now = dependencies.settings.payout_minimum_minor, dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await change_schedule(uow, id, schedule, minimum_minor, caller.id, now)
+        changed = await queries.find_schedule(uow, id)
+    return ok(request, changed)

@@ -1,0 +1,41 @@
+"""The body and the shape of a payout schedule."""
+
+from typing import Annotated, Literal, Self
+from uuid import UUID
+
+from pydantic import Field, model_validator
+
+from common.schemas import PositiveKobo, RequestBody, ResponseShape
+from payouts.domain.schedules import Frequency, Skipped, Weekday
+
+
+class PayoutScheduleRequest(RequestBody):
+    frequency: Frequency
+    weekday: Annotated[Weekday | None, Field(description="With `weekly`, and only with it.")] = None
+    minimum_minor: Annotated[PositiveKobo | None, Field(description="Below it nothing is asked for; kobo.")] = None
+
+    @model_validator(mode="after")
+    def has_a_weekday_when_weekly(self) -> Self:
+        if (self.frequency == "weekly") != (self.weekday is not None):
+            raise ValueError("weekday stands with a weekly schedule, and only with it")
+        return self
+
+
+class ScheduledPayout(ResponseShape):
+    period: str
+    outcome: Literal["requested", "skipped"]
+    reason: Skipped | None
+    payout_id: UUID | None
+    available_minor: int
+    due_at: str
+    decided_at: str
+
+
+class PayoutSchedule(ResponseShape):
+    vendor_id: UUID
+    frequency: Frequency
+    weekday: Weekday | None
+    minimum_minor: int | None
+    next_at: str | None
+    updated_at: str | None
+    latest: ScheduledPayout | None

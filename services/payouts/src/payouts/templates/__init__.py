@@ -1,0 +1,1 @@
+"""The page on which a vendor prints a month."""

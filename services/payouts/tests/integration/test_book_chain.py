@@ -1,0 +1,45 @@
+"""The wallets' book under its chain of hashes. The mechanism is `common.chain`, and tried hard by the tests of payments."""
+
+import asyncpg
+import pytest
+
+from common.book import DAILY
+from payouts.app import verify_book_command
+from payouts.measures import BOOK
+
+
+async def test_a_changed_posting_is_found_and_named_and_on_call_hears_of_it(story, urls, capsys):
+    vendor = await story.ready_vendor(1_000)
+    await story.payout(vendor, 400)
+    await story.release(vendor, 50)
+    database = story.service.runtime.database
+    assert await BOOK.seal(database) == 3
+    await verify_book_command(story.service.dependencies)
+    length, head = capsys.readouterr().out.splitlines()[-1].split()
+    assert (length, (await BOOK.verify(database)).broken) == ("3", None)
+    await verify_book_command(story.service.dependencies, length, head)
+    [row] = await story.service.fetch("SELECT transaction_id FROM ledger_links WHERE sequence = 2")
+    tampered = row["transaction_id"]
+    admin = await asyncpg.connect(urls.admin)
+    try:
+        await admin.execute("SET session_replication_role = replica")
+        await admin.execute(
+            "UPDATE ledger_entries SET amount_minor = amount_minor * 10 WHERE transaction_id = $1", tampered
+        )
+    finally:
+        await admin.close()
+    with pytest.raises(SystemExit) as broken:
+        await verify_book_command(story.service.dependencies)
+    assert f"link 2: transaction {tampered} is not what was sealed" in str(broken.value.code)
+    [alert] = await story.service.published("operations.alert_raised.v1")
+    assert (alert["severity"], alert["runbook"]) == ("SEV-1", "book-changed")
+    assert alert["detail"].startswith("payouts, 3 links")
+    assert str(tampered) in alert["detail"]
+
+
+async def test_the_book_is_verified_once_a_day(story, clock):
+    database = story.service.runtime.database
+    assert await BOOK.verify_when_due(database, clock) is True
+    assert await BOOK.verify_when_due(database, clock) is False
+    clock.advance(DAILY)
+    assert await BOOK.verify_when_due(database, clock) is True

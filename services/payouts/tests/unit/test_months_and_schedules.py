@@ -1,0 +1,156 @@
+"""Months and days in Lagos, schedules, and amounts as people read them."""
+
+import csv
+import io
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common.problems import ValidationFailed
+from payouts.domain.exports import csv_heading, csv_of_lines, decimal_naira, naira_text
+from payouts.domain.lagos import LAGOS, Month
+from payouts.domain.schedules import Schedule, due_after, latest_due, period_of, why_skipped
+from payouts.domain.wallet import Standing
+from payouts.templates.month_page import POLICY, page_foot, page_head, page_lines
+
+FAR = datetime(9999, 1, 1, tzinfo=UTC)
+EPOCH = datetime(2001, 1, 1, tzinfo=UTC)
+instants = st.timedeltas(timedelta(0), timedelta(days=73_000)).map(lambda passed: EPOCH + passed)
+schedules = st.sampled_from([Schedule("daily"), Schedule("weekly", "monday"), Schedule("weekly", "sunday")])
+
+
+@given(instants)
+def test_every_instant_lies_in_the_month_that_lagos_shows_and_months_join_without_a_gap(instant):
+    here = instant.astimezone(LAGOS)
+    month = Month.of(f"{here.year:04d}-{here.month:02d}", FAR)
+    assert month.begin <= instant < month.end
+    following = month.end.astimezone(LAGOS)
+    assert Month.of(f"{following.year:04d}-{following.month:02d}", FAR).begin == month.end
+
+
+def test_a_month_begins_an_hour_before_it_does_in_utc():
+    month = Month.of("2026-12", FAR)
+    assert (month.begin, month.end) == (datetime(2026, 11, 30, 23, tzinfo=UTC), datetime(2026, 12, 31, 23, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "2026",
+        "2026-1",
+        "2026-13",
+        "2026-00",
+        "26-11",
+        "2026-11-01",
+        "2026/11",
+        "1999-12",
+        "\u0662\u0660\u0662\u0666-11",
+        "0000-01",
+        "+026-11",
+    ],
+)
+def test_what_is_no_month_is_refused_by_name(name):
+    with pytest.raises(ValidationFailed) as refused:
+        Month.of(name, FAR)
+    assert [param.name for param in refused.value.invalid_params] == ["month"]
+
+
+def test_a_month_is_there_from_its_first_moment_in_lagos():
+    begins = datetime(2026, 11, 30, 23, tzinfo=UTC)
+    assert Month.of("2026-12", begins).begin == begins
+    with pytest.raises(ValidationFailed):
+        Month.of("2026-12", begins - timedelta(milliseconds=1))
+
+
+@given(schedules, instants)
+def test_a_schedule_is_due_next_at_six_in_lagos_on_its_day_and_no_day_is_left_out(schedule, instant):
+    due_at = due_after(schedule, instant)
+    here = due_at.astimezone(LAGOS)
+    assert (here.hour, here.minute, here.second, here.microsecond) == (6, 0, 0, 0)
+    assert timedelta(0) < due_at - instant <= timedelta(days=7 if schedule.weekday else 1)
+    assert schedule.weekday in (None, f"{here:%A}".lower())
+
+
+@given(schedules, instants, st.timedeltas(timedelta(0), timedelta(days=90)))
+def test_after_a_downtime_the_latest_missed_day_counts_and_the_next_one_follows_it(schedule, instant, downtime):
+    due_at = due_after(schedule, instant)
+    now = due_at + downtime
+    latest = latest_due(schedule, due_at, now)
+    assert due_at <= latest <= now < due_after(schedule, now)
+    assert due_after(schedule, latest) == due_after(schedule, now)
+    assert period_of(latest) == latest.astimezone(LAGOS).date()
+
+
+def test_none_is_never_due():
+    assert due_after(Schedule(), FAR) is None
+
+
+STANDING = {
+    "available_minor": 500,
+    "debt_minor": 0,
+    "locked_minor": 0,
+    "bank_details_version_id": 1,
+    "bank_details_verified": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, None),
+        ({"suspended": True, "debt_minor": 5}, "vendor_suspended"),
+        ({"debt_minor": 5, "available_minor": 0}, "debt_outstanding"),
+        ({"bank_details_quarantined": True, "bank_details_verified": False}, "bank_details_quarantined"),
+        ({"bank_details_verified": False}, "bank_details_unverified"),
+        ({"bank_details_version_id": None, "bank_details_verified": False}, "bank_details_unverified"),
+        ({"available_minor": 499}, "below_minimum"),
+        ({"available_minor": 0}, "below_minimum"),
+    ],
+)
+def test_a_period_is_skipped_for_the_reason_a_request_would_be_refused_for(changes, reason):
+    assert why_skipped(Standing(**{**STANDING, **changes}), 500) == reason
+
+
+@given(st.integers(-(10**15), 10**15))
+def test_naira_text_says_the_kobo_exactly(amount_minor):
+    assert int(re.sub(r"[₦,.]", "", naira_text(amount_minor))) == amount_minor
+    assert int(decimal_naira(amount_minor).replace(".", "")) == amount_minor
+    assert naira_text(amount_minor)[-3] == decimal_naira(amount_minor)[-3] == "."
+
+
+LINE = {
+    "at": "2026-01-31T23:30:00.000Z", "kind": "payout", "orderId": None, "payoutId": "p", "payoutStatus": "failed",
+    "payoutFailure": "", "grossMinor": None, "commissionMinor": None, "deliveryFeeMinor": None, "netMinor": -123_456,
+    "balanceMinor": 5,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reason", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "  =HYPERLINK(1)", "\n=1"])
+def test_what_the_gateway_wrote_is_never_a_formula(reason):
+    [names, cells] = csv.reader(
+        io.StringIO(csv_heading() + csv_of_lines([{**LINE, "payoutFailure": reason}]), newline="")
+    )
+    line = dict(zip(names, cells, strict=True))
+    assert line["payoutFailure"] == f"'{reason}"
+    assert (line["netMinor"], line["netNaira"], line["balanceNaira"]) == ("-123456", "-1234.56", "0.05")
+
+
+def test_the_page_escapes_every_text_and_its_policy_names_its_own_style_only():
+    summary = {
+        "vendorId": "v", "month": "2026-02", "timeZone": "Africa/Lagos", "isOver": True, "openingBalanceMinor": 0,
+        "closingBalanceMinor": 0, "netMinor": 0, "lines": 1, "kinds": [],
+    }  # fmt: skip
+    evil = "<script>alert(1)</script>\"'&"
+    page = page_head(evil, summary) + page_lines([{**LINE, "payoutFailure": evil}]) + page_foot(summary)
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 3
+    assert "-₦1,234.56" in page
+    assert "₦0.05" in page
+    # Half past midnight of the first of February in Lagos.
+    assert "2026-02-01 00:30" in page
+    assert POLICY.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in POLICY
