@@ -1,0 +1,88 @@
+"""Bank details, every set that a vendor ever had, and quarantines."""
+
+import sqlalchemy as sa
+
+from payouts.tables.metadata import INSTANT, metadata
+
+bank_detail_versions = sa.Table(
+    "bank_detail_versions",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("account_number", sa.Text),
+    sa.Column("account_sealed", sa.Text),
+    sa.Column("account_fingerprint", sa.Text),
+    sa.Column("last4", sa.Text, nullable=False),
+    sa.Column("bank_code", sa.Text, nullable=False),
+    sa.Column("account_name", sa.Text),
+    sa.Column("verified", sa.Boolean, nullable=False),
+    sa.Column("reason", sa.Text),
+    sa.Column("check_digit_valid", sa.Boolean),
+    sa.Column("changed_by", sa.Uuid, nullable=False),
+    sa.Column("changed_at", INSTANT, nullable=False),
+    sa.Column("change", sa.Text, nullable=False, server_default="set"),
+    sa.CheckConstraint(
+        "change IN ('set', 'legal_name_changed', 'quarantined')", name="bank_detail_versions_change_known"
+    ),
+    sa.CheckConstraint(
+        "num_nonnulls(account_number, account_sealed) = 1", name="bank_detail_versions_number_kept_once"
+    ),
+    sa.CheckConstraint(
+        "(account_sealed IS NULL) = (account_fingerprint IS NULL)", name="bank_detail_versions_sealed_has_fingerprint"
+    ),
+    sa.CheckConstraint("account_number ~ '^[0-9]{10}$'", name="bank_detail_versions_ten_digits"),
+    sa.CheckConstraint("last4 = right(account_number, 4)", name="bank_detail_versions_last4"),
+    sa.Index("bank_detail_versions_of_vendor", "vendor_id", "changed_at"),
+    sa.Index("bank_detail_versions_unsealed", "vendor_id", postgresql_where=sa.text("account_number IS NOT NULL")),
+)
+
+vendor_bank_details = sa.Table(
+    "vendor_bank_details",
+    metadata,
+    sa.Column("vendor_id", sa.Uuid, primary_key=True),
+    sa.Column(
+        "version_id",
+        sa.Uuid,
+        sa.ForeignKey("bank_detail_versions.id", name="vendor_bank_details_version"),
+        nullable=False,
+    ),
+    sa.Column("account_number", sa.Text),
+    sa.Column("account_sealed", sa.Text),
+    sa.Column("account_fingerprint", sa.Text),
+    sa.Column("last4", sa.Text, nullable=False),
+    sa.Column("bank_code", sa.Text, nullable=False),
+    sa.Column("account_name", sa.Text),
+    sa.Column("verified", sa.Boolean, nullable=False),
+    sa.Column("reason", sa.Text),
+    sa.Column("check_digit_valid", sa.Boolean),
+    sa.Column("quarantine_reason", sa.Text),
+    sa.Column("updated_at", INSTANT, nullable=False),
+    sa.Column("payouts_from", INSTANT),
+    sa.CheckConstraint("num_nonnulls(account_number, account_sealed) = 1", name="vendor_bank_details_number_kept_once"),
+    sa.CheckConstraint(
+        "(account_sealed IS NULL) = (account_fingerprint IS NULL)", name="vendor_bank_details_sealed_has_fingerprint"
+    ),
+    sa.CheckConstraint("account_number ~ '^[0-9]{10}$'", name="vendor_bank_details_ten_digits"),
+    sa.CheckConstraint("last4 = right(account_number, 4)", name="vendor_bank_details_last4"),
+    sa.CheckConstraint("quarantine_reason IS NULL OR NOT verified", name="vendor_bank_details_quarantined_unverified"),
+    sa.Index("vendor_bank_details_unsealed", "vendor_id", postgresql_where=sa.text("account_number IS NOT NULL")),
+)
+
+bank_detail_quarantines = sa.Table(
+    "bank_detail_quarantines",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column(
+        "version_id",
+        sa.Uuid,
+        sa.ForeignKey("bank_detail_versions.id", name="bank_detail_quarantines_version"),
+        nullable=False,
+    ),
+    sa.Column("account_fingerprint", sa.Text, nullable=False),
+    sa.Column("payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="bank_detail_quarantines_payout")),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("quarantined_by", sa.Uuid, nullable=False),
+    sa.Column("quarantined_at", INSTANT, nullable=False),
+    sa.Index("bank_detail_quarantines_of_vendor", "vendor_id", "quarantined_at"),
+)

@@ -1,0 +1,130 @@
+"""Exceptions, alerts that stand, and what staff decided about payouts."""
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+from payouts.tables.metadata import INSTANT, metadata
+
+payout_exceptions = sa.Table(
+    "payout_exceptions",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="payout_exceptions_payout")),
+    sa.Column("batch_id", sa.Uuid, sa.ForeignKey("dispatch_batches.id", name="payout_exceptions_batch")),
+    sa.Column("vendor_id", sa.Uuid),
+    sa.Column("cause", sa.Text, nullable=False),
+    sa.Column("severity", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("detail", sa.Text, nullable=False),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+    sa.Column("respond_by", INSTANT, nullable=False),
+    sa.Column("opened_at", INSTANT, nullable=False),
+    sa.Column("closed_at", INSTANT),
+    sa.Column("closed_because", sa.Text),
+    sa.Column("transfer_id", sa.Uuid, sa.ForeignKey("payout_transfers.id", name="payout_exceptions_transfer")),
+    sa.CheckConstraint("(payout_id IS NULL) <> (batch_id IS NULL)", name="payout_exceptions_of_payout_or_batch"),
+    sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="payout_exceptions_severity_known"),
+    sa.CheckConstraint("status IN ('open', 'closed')", name="payout_exceptions_status_known"),
+    sa.CheckConstraint(
+        "(status = 'closed') = (closed_at IS NOT NULL) AND (status = 'closed') = (closed_because IS NOT NULL)",
+        name="payout_exceptions_closed_says_why",
+    ),
+    sa.Index("payout_exceptions_one_live", "payout_id", unique=True, postgresql_where=sa.text("status = 'open'")),
+    sa.Index(
+        "payout_exceptions_one_live_of_batch", "batch_id", unique=True, postgresql_where=sa.text("status = 'open'")
+    ),
+    sa.Index("payout_exceptions_newest", sa.text("opened_at DESC"), sa.text("id DESC")),
+    sa.Index("payout_exceptions_of_vendor", "vendor_id", "opened_at"),
+    sa.Index("payout_exceptions_of_transfer", "transfer_id"),
+)
+
+payout_exception_acts = sa.Table(
+    "payout_exception_acts",
+    metadata,
+    sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("id", sa.Uuid, nullable=False),
+    sa.Column(
+        "exception_id",
+        sa.Uuid,
+        sa.ForeignKey("payout_exceptions.id", name="payout_exception_acts_exception"),
+        nullable=False,
+    ),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("acted_by", sa.Uuid),
+    sa.Column("severity_before", sa.Text, nullable=False),
+    sa.Column("severity_after", sa.Text, nullable=False),
+    sa.Column("cause_before", sa.Text, nullable=False),
+    sa.Column("cause_after", sa.Text, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("acted_at", INSTANT, nullable=False),
+    sa.CheckConstraint("kind IN ('classified', 'changed', 'noted', 'closed')", name="payout_exception_acts_kind_known"),
+    sa.CheckConstraint(
+        "kind <> 'classified' OR acted_by IS NOT NULL", name="payout_exception_acts_classified_by_somebody"
+    ),
+    sa.Index("payout_exception_acts_of_exception", "exception_id", "position"),
+)
+
+standing_alerts = sa.Table(
+    "standing_alerts",
+    metadata,
+    sa.Column("dedup_key", sa.Text, primary_key=True),
+    sa.Column("raised_at", INSTANT, nullable=False),
+    sa.Column("calm_since", INSTANT),
+)
+
+reconciliations = sa.Table(
+    "reconciliations",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="reconciliations_payout"), nullable=False),
+    sa.Column("transfer_id", sa.Uuid, sa.ForeignKey("payout_transfers.id", name="reconciliations_transfer")),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("postings", JSONB, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False),
+    sa.Column("prepared_by", sa.Uuid, nullable=False),
+    sa.Column("prepared_at", INSTANT, nullable=False),
+    sa.Column("decided_by", sa.Uuid),
+    sa.Column("decided_at", INSTANT),
+    sa.Column("rejection", sa.Text),
+    sa.CheckConstraint("kind IN ('restitution', 'reversal', 'recovery')", name="reconciliations_kind_known"),
+    sa.CheckConstraint(
+        "(kind = 'recovery') = (transfer_id IS NOT NULL)", name="reconciliations_recovery_names_transfer"
+    ),
+    sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="reconciliations_status_known"),
+    sa.CheckConstraint("hash ~ '^[0-9a-f]{64}$'", name="reconciliations_hash_shape"),
+    sa.CheckConstraint("decided_by <> prepared_by", name="reconciliations_decided_by_another"),
+    sa.CheckConstraint(
+        "(status = 'prepared') = (decided_by IS NULL) AND (status = 'prepared') = (decided_at IS NULL)",
+        name="reconciliations_decided_says_who",
+    ),
+    sa.CheckConstraint("(status = 'rejected') = (rejection IS NOT NULL)", name="reconciliations_rejected_says_why"),
+    sa.Index("reconciliations_one_live", "payout_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
+    sa.Index(
+        "reconciliations_returned_once",
+        "payout_id",
+        unique=True,
+        postgresql_where=sa.text("status = 'approved' AND kind <> 'recovery'"),
+    ),
+    sa.Index(
+        "reconciliations_recovered_once", "transfer_id", unique=True, postgresql_where=sa.text("status = 'approved'")
+    ),
+    sa.Index("reconciliations_newest", sa.text("prepared_at DESC"), sa.text("id DESC")),
+    sa.Index("reconciliations_of_payout", "payout_id"),
+)
+
+payout_acts = sa.Table(
+    "payout_acts",
+    metadata,
+    sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="payout_acts_payout"), nullable=False),
+    sa.Column("reconciliation_id", sa.Uuid, sa.ForeignKey("reconciliations.id", name="payout_acts_reconciliation")),
+    sa.Column("act", sa.Text, nullable=False),
+    sa.Column("acted_by", sa.Uuid, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("acted_at", INSTANT, nullable=False),
+    sa.CheckConstraint("act IN ('reset', 'prepared', 'approved', 'rejected')", name="payout_acts_act_known"),
+    sa.CheckConstraint("(act = 'reset') = (reconciliation_id IS NULL)", name="payout_acts_of_reconciliation"),
+    sa.Index("payout_acts_of_payout", "payout_id", "position"),
+)

@@ -1,0 +1,139 @@
+"""Payouts, their batches and transfers, and what the gateway said."""
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+from payouts.tables.metadata import INSTANT, metadata
+
+payout_requests = sa.Table(
+    "payout_requests",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+    sa.Column("currency", sa.CHAR(3), nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column(
+        "bank_details_version_id",
+        sa.Uuid,
+        sa.ForeignKey("bank_detail_versions.id", name="payout_requests_bank_details"),
+        nullable=False,
+    ),
+    sa.Column("requested_by", sa.Uuid, nullable=False),
+    sa.Column("transfer_reference", sa.Text),
+    sa.Column("transfer_code", sa.Text),
+    sa.Column("transfer_failure", sa.Text),
+    sa.Column("retry_count", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Column("updated_at", INSTANT, nullable=False),
+    sa.Column("processed_at", INSTANT),
+    sa.Column("restitution_awaited_since", INSTANT),
+    sa.Column("restitution_reason", sa.Text),
+    sa.CheckConstraint(
+        "(restitution_awaited_since IS NULL) = (restitution_reason IS NULL)", name="payout_requests_awaited_says_why"
+    ),
+    sa.CheckConstraint("amount > 0", name="payout_requests_amount_positive"),
+    sa.CheckConstraint("status IN ('pending', 'processed', 'failed')", name="payout_requests_status_known"),
+    sa.CheckConstraint("retry_count BETWEEN 0 AND 3", name="payout_requests_retry_count_at_most_3"),
+    sa.Index("payout_requests_of_vendor", "vendor_id", sa.text("created_at DESC")),
+    sa.Index("payout_requests_newest", sa.text("created_at DESC"), sa.text("id DESC")),
+    sa.Index("payout_requests_pending", "created_at", "id", postgresql_where=sa.text("status = 'pending'")),
+)
+
+dispatch_batches = sa.Table(
+    "dispatch_batches",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("dispatched_by", sa.Uuid, nullable=False),
+    sa.Column("idempotency_key", sa.Uuid, nullable=False),
+    sa.Column("fingerprint", sa.LargeBinary, nullable=False),
+    sa.Column("dry_run", sa.Boolean, nullable=False),
+    sa.Column("gateway_balance_minor", sa.BigInteger, nullable=False),
+    sa.Column("remaining", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("answer", JSONB),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Column("finished_at", INSTANT),
+    sa.UniqueConstraint("dispatched_by", "idempotency_key", name="dispatch_batches_key_once"),
+)
+
+dispatch_lines = sa.Table(
+    "dispatch_lines",
+    metadata,
+    sa.Column("batch_id", sa.Uuid, sa.ForeignKey("dispatch_batches.id", name="dispatch_lines_batch"), primary_key=True),
+    sa.Column("payout_id", sa.Uuid, primary_key=True),
+    sa.Column("place", sa.Integer, nullable=False),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+    sa.CheckConstraint("outcome IN ('planned', 'reserved', 'skipped')", name="dispatch_lines_outcome_known"),
+    sa.CheckConstraint("(outcome = 'skipped') = (reason IS NOT NULL)", name="dispatch_lines_skipped_says_why"),
+)
+
+payout_transfers = sa.Table(
+    "payout_transfers",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column(
+        "payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="payout_transfers_payout"), nullable=False
+    ),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("batch_id", sa.Uuid, sa.ForeignKey("dispatch_batches.id", name="payout_transfers_batch")),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("reference", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+    sa.Column("currency", sa.CHAR(3), nullable=False),
+    sa.Column(
+        "bank_details_version_id",
+        sa.Uuid,
+        sa.ForeignKey("bank_detail_versions.id", name="payout_transfers_bank_details"),
+        nullable=False,
+    ),
+    sa.Column("recipient_code", sa.Text),
+    sa.Column("transfer_code", sa.Text),
+    sa.Column("failure", sa.Text),
+    sa.Column("submissions", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("asks", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("due_at", INSTANT),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Column("updated_at", INSTANT, nullable=False),
+    sa.UniqueConstraint("reference", name="payout_transfers_reference_once"),
+    sa.UniqueConstraint("payout_id", "attempt", name="payout_transfers_attempt_once"),
+    sa.CheckConstraint("reference ~ '^po-[0-9a-f]{32}$'", name="payout_transfers_reference_shape"),
+    sa.CheckConstraint(
+        "status IN ('reserved', 'submitting', 'unknown', 'pending', 'received', 'otp', 'success', 'failed', 'rejected', "
+        "'blocked', 'abandoned', 'reversed')",
+        name="payout_transfers_status_known",
+    ),
+    sa.Index("payout_transfers_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
+    sa.Index("payout_transfers_of_batch", "batch_id"),
+    sa.Index("payout_transfers_newest", sa.text("created_at DESC")),
+)
+
+transfer_observations = sa.Table(
+    "transfer_observations",
+    metadata,
+    sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("id", sa.Uuid, nullable=False),
+    sa.Column(
+        "transfer_id",
+        sa.Uuid,
+        sa.ForeignKey("payout_transfers.id", name="transfer_observations_transfer"),
+        nullable=False,
+    ),
+    sa.Column("heard_from", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("verdict", sa.Text, nullable=False),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+    sa.Column("currency", sa.Text, nullable=False),
+    sa.Column("transfer_code", sa.Text),
+    sa.Column("reason", sa.Text),
+    sa.Column("gateway_event_id", sa.Text),
+    sa.Column("observed_at", INSTANT, nullable=False),
+    sa.CheckConstraint("heard_from IN ('webhook', 'call', 'query')", name="transfer_observations_heard_from_known"),
+    sa.CheckConstraint(
+        "verdict IN ('advanced', 'confirmed', 'late_success', 'repeated', 'stale', 'contradiction')",
+        name="transfer_observations_verdict_known",
+    ),
+    sa.Index("transfer_observations_of_transfer", "transfer_id", "position"),
+)

@@ -1,0 +1,131 @@
+"""Wallets, their lines, schedules, and what other services said of vendors and orders."""
+
+import sqlalchemy as sa
+
+from payouts.tables.metadata import INSTANT, metadata
+
+vendors = sa.Table(
+    "vendors",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("owner_user_id", sa.Uuid, nullable=False),
+    sa.Column("legal_name", sa.Text, nullable=False),
+    sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.Column("suspended", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("standing_sequence", sa.BigInteger, nullable=False, server_default="0"),
+)
+
+order_shares = sa.Table(
+    "order_shares",
+    metadata,
+    sa.Column("order_id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("remaining_vendor_minor", sa.BigInteger, nullable=False),
+    sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.CheckConstraint("remaining_vendor_minor >= 0", name="order_shares_never_negative"),
+    sa.Index(
+        "order_shares_locked",
+        "vendor_id",
+        postgresql_include=["remaining_vendor_minor"],
+        postgresql_where=sa.text("remaining_vendor_minor > 0"),
+    ),
+)
+
+wallets = sa.Table(
+    "wallets",
+    metadata,
+    sa.Column("vendor_id", sa.Uuid, primary_key=True),
+    sa.Column("created_at", INSTANT, nullable=False, server_default=sa.text("now()")),
+)
+
+wallet_lines = sa.Table(
+    "wallet_lines",
+    metadata,
+    sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("id", sa.Uuid, nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("source_key", sa.Text, nullable=False),
+    sa.Column("order_id", sa.Uuid),
+    sa.Column("payout_id", sa.Uuid),
+    sa.Column("gross_minor", sa.BigInteger),
+    sa.Column("commission_minor", sa.BigInteger),
+    sa.Column("delivery_fee_minor", sa.BigInteger),
+    sa.Column("net_minor", sa.BigInteger, nullable=False),
+    sa.Column("balance_minor", sa.BigInteger, nullable=False),
+    sa.Column("at", INSTANT, nullable=False),
+    sa.UniqueConstraint("source_key", "kind", name="wallet_lines_source_once"),
+    sa.CheckConstraint(
+        "kind IN ('release', 'debt_repaid', 'refund', 'debt_taken', 'payout', 'hold', 'hold_released', 'chargeback', "
+        "'chargeback_won', 'restitution', 'reversal', 'recovery')",
+        name="wallet_lines_kind_known",
+    ),
+    sa.CheckConstraint("balance_minor >= 0", name="wallet_lines_balance_never_negative"),
+    sa.CheckConstraint(
+        "kind NOT IN ('restitution', 'reversal', 'recovery') OR payout_id IS NOT NULL",
+        name="wallet_lines_return_names_payout",
+    ),
+    sa.Index(
+        "wallet_lines_returned_once",
+        "payout_id",
+        unique=True,
+        postgresql_where=sa.text("kind IN ('restitution', 'reversal')"),
+    ),
+    sa.Index("wallet_lines_of_vendor", "vendor_id", sa.text("position DESC")),
+    sa.Index("wallet_lines_in_time", "vendor_id", "at", "position"),
+)
+
+chargebacks = sa.Table(
+    "chargebacks",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("order_id", sa.Uuid, nullable=False),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("vendor_minor", sa.BigInteger, nullable=False),
+    sa.Column("held_minor", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.CheckConstraint("status IN ('opened', 'won', 'lost')", name="chargebacks_status_known"),
+    sa.CheckConstraint("least(vendor_minor, held_minor) >= 0", name="chargebacks_never_negative"),
+    sa.CheckConstraint("status = 'opened' OR held_minor = 0", name="chargebacks_hold_nothing_when_decided"),
+    sa.Index("chargebacks_open_of_order", "order_id", postgresql_where=sa.text("status = 'opened'")),
+)
+
+payout_schedules = sa.Table(
+    "payout_schedules",
+    metadata,
+    sa.Column("vendor_id", sa.Uuid, primary_key=True),
+    sa.Column("frequency", sa.Text, nullable=False),
+    sa.Column("weekday", sa.Text),
+    sa.Column("minimum_minor", sa.BigInteger),
+    sa.Column("due_at", INSTANT),
+    sa.Column("changed_by", sa.Uuid, nullable=False),
+    sa.Column("updated_at", INSTANT, nullable=False),
+    sa.CheckConstraint("frequency IN ('none', 'daily', 'weekly')", name="payout_schedules_frequency_known"),
+    sa.CheckConstraint(
+        "weekday IN ('monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday')",
+        name="payout_schedules_weekday_known",
+    ),
+    sa.CheckConstraint("(frequency = 'weekly') = (weekday IS NOT NULL)", name="payout_schedules_weekly_has_weekday"),
+    sa.CheckConstraint("(frequency = 'none') = (due_at IS NULL)", name="payout_schedules_none_is_never_due"),
+    sa.CheckConstraint("minimum_minor > 0", name="payout_schedules_minimum_positive"),
+    sa.Index("payout_schedules_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
+)
+
+scheduled_payouts = sa.Table(
+    "scheduled_payouts",
+    metadata,
+    sa.Column("vendor_id", sa.Uuid, primary_key=True),
+    sa.Column("period", sa.Date, primary_key=True),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text),
+    sa.Column("payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="scheduled_payouts_payout")),
+    sa.Column("available_minor", sa.BigInteger, nullable=False),
+    sa.Column("due_at", INSTANT, nullable=False),
+    sa.Column("decided_at", INSTANT, nullable=False),
+    sa.CheckConstraint("outcome IN ('requested', 'skipped')", name="scheduled_payouts_outcome_known"),
+    sa.CheckConstraint(
+        "(outcome = 'requested') = (payout_id IS NOT NULL)", name="scheduled_payouts_requested_names_payout"
+    ),
+    sa.CheckConstraint("(outcome = 'skipped') = (reason IS NOT NULL)", name="scheduled_payouts_skipped_says_why"),
+)
