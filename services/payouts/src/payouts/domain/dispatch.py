@@ -12,6 +12,7 @@ SkipReason = Literal[
     "already_dispatched",
     "vendor_suspended",
     "bank_details_changed",
+    "bank_details_cooling",
     "max_total_reached",
     "balance_insufficient",
 ]
@@ -42,6 +43,7 @@ class Candidate:
     attempted: bool
     bank_details_stand: bool
     vendor_suspended: bool = False
+    bank_details_cooling: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ def reason_to_hold(candidate: Candidate) -> SkipReason | None:
         return "vendor_suspended"
     if not candidate.bank_details_stand:
         return "bank_details_changed"
+    if candidate.bank_details_cooling:
+        return "bank_details_cooling"
     return None
 
 

@@ -34,9 +34,12 @@ _READ_ANSWER: Final = "SELECT answer FROM dispatch_batches WHERE id = $1"
 # An attempt that is reserved without a lease was never sent and is nobody's: it waits as the payout does.
 _ATTEMPTED: Final = """EXISTS (SELECT FROM payout_transfers AS t WHERE t.payout_id = p.id AND t.attempt = p.retry_count + 1
                AND NOT (t.status = 'reserved' AND t.due_at IS NULL))"""
-_DETAILS_STAND: Final = (
-    "coalesce(d.verified AND d.account_number = v.account_number AND d.bank_code = v.bank_code, false)"
-)
+# The fingerprint tells the bank too. Numbers that are not sealed yet compare as they are. What a quarantine will give back never goes.
+_DETAILS_STAND: Final = """coalesce(d.verified AND p.restitution_awaited_since IS NULL
+                       AND (d.version_id = v.id OR d.account_fingerprint = v.account_fingerprint
+                           OR (d.account_number = v.account_number AND d.bank_code = v.bank_code)), false)"""
+# Changed not long ago: their owner may not have heard of it yet.
+_DETAILS_COOL: Final = "coalesce(d.payouts_from > $2, false)"
 _SUSPENDED: Final = "EXISTS (SELECT FROM vendors AS seller WHERE seller.id = p.vendor_id AND seller.suspended)"
 _WITH_DETAILS: Final = """
 FROM payout_requests AS p
@@ -45,7 +48,7 @@ LEFT JOIN vendor_bank_details AS d ON d.vendor_id = p.vendor_id
 """
 _LIST_CANDIDATES: Final = f"""
 SELECT p.id, p.amount, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted, {_DETAILS_STAND} AS details_stand,
-       {_SUSPENDED} AS vendor_suspended
+       {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOL} AS details_cool
 {_WITH_DETAILS}
 WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 """
@@ -53,11 +56,12 @@ WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 _LIST_WAITING: Final = f"""
 SELECT p.id {_WITH_DETAILS}
 WHERE p.status = 'pending' AND NOT {_ATTEMPTED}
-ORDER BY {_DETAILS_STAND} AND NOT {_SUSPENDED} DESC, p.created_at, p.id LIMIT $1
+ORDER BY {_DETAILS_STAND} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOL} DESC, p.created_at, p.id LIMIT $1
 """
 _COUNT_READY: Final = f"""
 SELECT count(*) {_WITH_DETAILS}
 WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_STAND} AND NOT {_SUSPENDED}
+  AND NOT {_DETAILS_COOL.replace("$2", "$1")}
 """
 # In one order, whoever locks several: two batches at once never wait for each other in a circle.
 _LOCK_PAYOUTS: Final = "SELECT id FROM payout_requests WHERE id = ANY ($1) ORDER BY id FOR UPDATE"
@@ -114,7 +118,7 @@ async def save_plan(uow: UnitOfWork, batch_id: UUID, lines: Sequence[PlanLine], 
     await uow.execute_many(_SAVE_PLAN_LINE, rows)
 
 
-async def skip_line(uow: UnitOfWork, batch_id: UUID, payout_id: UUID, reason: str) -> None:
+async def skip_line(uow: UnitOfWork, batch_id: UUID | None, payout_id: UUID, reason: str) -> None:
     """What the batch had taken was not sent after all."""
     await uow.execute(_SKIP_LINE, batch_id, payout_id, reason)
 
@@ -130,14 +134,14 @@ async def finish_batch(uow: UnitOfWork, batch_id: UUID, answer: dict[str, Any], 
     return standing
 
 
-async def list_waiting(uow: UnitOfWork, limit: int) -> list[UUID]:
+async def list_waiting(uow: UnitOfWork, limit: int, now: datetime) -> list[UUID]:
     """Payouts that wait for a dispatch: those that can go first, oldest first."""
-    return [row["id"] for row in await uow.fetch(_LIST_WAITING, limit)]
+    return [row["id"] for row in await uow.fetch(_LIST_WAITING, limit, now)]
 
 
-async def count_ready(uow: UnitOfWork) -> int:
+async def count_ready(uow: UnitOfWork, now: datetime) -> int:
     """How many payouts wait for a dispatch and could be sent now."""
-    count: int = await uow.fetch_value(_COUNT_READY)
+    count: int = await uow.fetch_value(_COUNT_READY, now)
     return count
 
 
@@ -146,13 +150,19 @@ async def lock_payouts(uow: UnitOfWork, payout_ids: Sequence[UUID]) -> None:
     await uow.execute(_LOCK_PAYOUTS, list(payout_ids))
 
 
-async def list_candidates(uow: UnitOfWork, payout_ids: Sequence[UUID]) -> list[Candidate]:
-    """The payouts as they are now, oldest first. They must be locked."""
+async def list_candidates(uow: UnitOfWork, payout_ids: Sequence[UUID], now: datetime) -> list[Candidate]:
+    """The payouts as they are at `now`, oldest first. They must be locked."""
     return [
         Candidate(
-            row["id"], row["amount"], row["pending"], row["attempted"], row["details_stand"], row["vendor_suspended"]
+            row["id"],
+            row["amount"],
+            row["pending"],
+            row["attempted"],
+            row["details_stand"],
+            row["vendor_suspended"],
+            row["details_cool"],
         )
-        for row in await uow.fetch(_LIST_CANDIDATES, list(payout_ids))
+        for row in await uow.fetch(_LIST_CANDIDATES, list(payout_ids), now)
     ]
 
 

@@ -14,7 +14,8 @@ from payouts.domain.transfer_news import News, TransferInHand, Verdict
 _BEGIN_SUBMISSION: Final = """
 UPDATE payout_transfers AS t SET status = 'submitting', submissions = submissions + 1, due_at = $2, updated_at = $3
 FROM bank_detail_versions AS v WHERE t.id = $1 AND v.id = t.bank_details_version_id
-RETURNING t.reference, t.amount, v.account_number, v.bank_code, v.account_name
+RETURNING t.reference, t.amount, t.vendor_id, coalesce(v.account_sealed, v.account_number) AS account_kept, v.bank_code,
+          v.account_name
 """
 _HOLD: Final = """
 UPDATE payout_transfers SET due_at = NULL, failure = $2, updated_at = $3 WHERE id = $1 AND status = 'reserved'
@@ -78,7 +79,7 @@ async def begin_submission(uow: UnitOfWork, transfer_id: UUID, *, may_go: bool, 
     row = await uow.fetch_row(_BEGIN_SUBMISSION, transfer_id, at + LEASE, at)
     if row is None:
         raise AssertionError("a transfer is never removed")
-    recipient = Recipient(row["account_number"], row["bank_code"], row["account_name"] or "")
+    recipient = Recipient(row["vendor_id"], row["account_kept"], row["bank_code"], row["account_name"] or "")
     return Submission(row["reference"], row["amount"], recipient, may_go)
 
 

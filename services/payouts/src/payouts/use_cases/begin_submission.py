@@ -19,7 +19,7 @@ async def begin_submission(uow: UnitOfWork, transfer_id: UUID, was: Before, now:
     transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
     if transfer is None:
         raise AssertionError("a transfer is never removed")
-    [candidate] = await store.list_candidates(uow, [transfer.payout_id])
+    [candidate] = await store.list_candidates(uow, [transfer.payout_id], now)
     reason = reason_to_hold(candidate)
     move = judge_submission(transfer.status, transfer.leased, was, reason)
     if move == "hold" and reason is not None:

@@ -75,14 +75,14 @@ async def _plan(
         if standing is None:
             raise AssertionError("a batch is never removed")
         return standing
-    payout_ids = order.payout_ids or await store.list_waiting(uow, BATCH_PAYOUTS_MAX)
+    payout_ids = order.payout_ids or await store.list_waiting(uow, BATCH_PAYOUTS_MAX, now)
     await store.lock_payouts(uow, payout_ids)
-    candidates = await store.list_candidates(uow, payout_ids)
+    candidates = await store.list_candidates(uow, payout_ids, now)
     known = {candidate.payout_id for candidate in candidates}
     absent = [payout_id for payout_id in payout_ids if payout_id not in known]
     plan = plan_batch(candidates, absent, order.max_total_minor, balance_minor)
     await store.save_plan(uow, batch.id, plan.lines, "planned" if order.dry_run else "reserved")
-    ready = await store.count_ready(uow)
+    ready = await store.count_ready(uow, now)
     await store.save_remaining(uow, batch.id, ready - len(plan.taken))
     if not (plan.short or order.dry_run):
         await store.reserve_transfers(uow, batch.id, plan.taken, now)
