@@ -77,6 +77,12 @@ class SupervisedProcess:
                 kill_child(self._child)
         return before
 
+    def restart_with(self, settings: Mapping[str, str | None]) -> int:
+        """`kill` it; it is started again with these settings changed, and those that are None as they were not told to it at all."""
+        merged = {**self._environment, **settings}
+        self._environment = {name: text for name, text in merged.items() if text is not None}
+        return self.kill()
+
     def wait_restarted(self, after: int | None = None, within: float = 15.0) -> None:
         """Wait until it was started again and answers; `after` is the answer of `kill`, within is in seconds.
 

@@ -1,0 +1,490 @@
+"""The table of moves (contract section 6): each row walked through the gateway, with the payment gateway's sandbox as the outside world.
+
+All rows but those of the timers are walked at once, and each is judged by itself: what it went through, in this order. Every pair of
+state and trigger that is no row is tried in the orders service's own tests.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+import asyncpg
+import pytest
+import pytest_asyncio
+
+from campus_tools.audit import findings_of
+from campus_tools.journey import Marketplace, Person
+from campus_tools.launcher.system import System
+from tests.end_to_end.conftest import People, new_address
+
+PRICE_MINOR = 200_000
+COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
+# What is walked at the same moment; more would only wait for each other.
+AT_ONCE = 8
+# Long enough for a checkout and its intent on a busy machine. The other two have nothing to wait for.
+SHORT_WINDOWS = {"PAYMENT_WINDOW_SECONDS": "6", "VENDOR_IDLE_SECONDS": "1", "PIN_WINDOW_SECONDS": "1"}
+REFUNDS_DIFFER = "what each order shows as refunded is what payments posted"
+
+
+@dataclass
+class Stage:
+    """A shelf, the people around it, and what they may do with an order."""
+
+    market: Marketplace
+    people: People
+    product_id: str
+
+    def person(self, part: str) -> Person:
+        people: dict[str, Person] = {
+            "buyer": self.people.buyer,
+            "vendor": self.people.vendor,
+            "hub agent": self.people.hub,
+            "staff": self.people.support,
+        }
+        return people[part]
+
+    async def sell(self, stock: int) -> str:
+        offered = {
+            "name": "Table of moves",
+            "description": "",
+            "category": "books",
+            "priceMinor": PRICE_MINOR,
+            "stock": stock,
+        }
+        return str((await self.market.post("/api/products", offered, self.people.vendor))["id"])
+
+    async def act(self, person: Person, order: dict[str, Any], verb: str, body: dict[str, Any] | None = None) -> Any:
+        return await self.market.post(f"/api/orders/{order['id']}/{verb}", body or {}, person)
+
+    async def reach(self, order: dict[str, Any], *statuses: str) -> str:
+        return str((await self.market.order_reaches(self.people.buyer, order["id"], *statuses))["status"])
+
+    async def show(self, order: dict[str, Any]) -> dict[str, Any]:
+        return await self.market.order(self.people.buyer, order["id"])
+
+    # The ways to each state
+
+    async def placed(self, quantity: int = 1, product_id: str | None = None) -> dict[str, Any]:
+        """An order that waits for its payment, which stands open on the gateway's page."""
+        order = await self.market.checkout(self.people.buyer, product_id or self.product_id, quantity)
+        order["intent"] = await self.market.pay_intent(self.people.buyer, order["id"])
+        return order
+
+    async def pay(self, order: dict[str, Any]) -> None:
+        await self.market.pay(order["intent"])
+
+    async def paid(self, quantity: int = 1) -> dict[str, Any]:
+        order = await self.placed(quantity)
+        await self.pay(order)
+        await self.reach(order, "paid_escrow")
+        return order
+
+    async def dispatched(self) -> dict[str, Any]:
+        order = await self.paid()
+        assert (await self.act(self.people.vendor, order, "dispatch"))["status"] == "dispatched"
+        return order
+
+    async def held(self, state: str) -> dict[str, Any]:
+        return await (self.paid() if state == "paid_escrow" else self.dispatched())
+
+    async def disputed(self) -> dict[str, Any]:
+        order = await self.dispatched()
+        assert (await self.act(self.people.buyer, order, "dispute", COMPLAINT))["status"] == "disputed"
+        return order
+
+    async def completed(self, quantity: int = 1) -> dict[str, Any]:
+        """An order that was delivered and whose money was released."""
+        order = await self.paid(quantity)
+        await self.deliver(order, "vendor")
+        await self.reach(order, "paid")
+        return order
+
+    # What happens to it
+
+    async def deliver(self, order: dict[str, Any], part: str) -> str:
+        pin = await self.market.delivery_pin(self.people.buyer, order["id"])
+        return str((await self.market.verify_delivery(self.person(part), order["id"], pin))["status"])
+
+    async def cancel(self, order: dict[str, Any], part: str) -> str:
+        return str((await self.act(self.person(part), order, "cancel", {"reason": "no"}))["status"])
+
+    async def prepare(self, order: dict[str, Any], outcome: str) -> str:
+        body = {"outcome": outcome} | ({"refundMinor": PRICE_MINOR // 4} if outcome == "split" else {})
+        return str((await self.act(self.people.support, order, "resolve", body))["resolutionId"])
+
+    async def approve(self, resolution_id: str) -> str:
+        answer = await self.market.post(f"/api/dispute-resolutions/{resolution_id}/approve", {}, self.people.checker)
+        return str(answer["status"])
+
+    async def release(self, order: dict[str, Any]) -> dict[str, Any]:
+        return dict(await self.act(self.people.checker, order, "release", {"amountMinor": order["totalMinor"]}))
+
+    async def charge_back(self, order: dict[str, Any]) -> int:
+        answer = await self.market.sandbox.post(f"/control/charges/{order['intent']['reference']}/dispute")
+        return int(answer.raise_for_status().json()["id"])
+
+    async def decide_chargeback(self, dispute_id: int, act: str) -> None:
+        (await self.market.sandbox.post(f"/control/disputes/{dispute_id}/{act}")).raise_for_status()
+
+    async def dispute_of(self, order: dict[str, Any]) -> dict[str, Any]:
+        return dict(await self.market.get(f"/api/orders/{order['id']}/dispute", self.people.buyer))
+
+    async def give_back(self, order: dict[str, Any], quantity: int) -> str:
+        """So many of the goods come back, and the vendor takes them."""
+        body = {"items": [{"itemId": order["items"][0]["id"], "quantity": quantity}], "reason": "The zip is torn."}
+        asked = await self.act(self.people.buyer, order, "return-requests", body)
+        await self.market.post(f"/api/return-requests/{asked['id']}/approve", {}, self.people.vendor)
+        return str((await self.show(order))["status"])
+
+    async def refunded(self, order: dict[str, Any], refunded_minor: int) -> str:
+        """The state in which the order shows that so much went back."""
+
+        async def look() -> dict[str, Any] | None:
+            shown = await self.show(order)
+            return shown if shown["refundedMinor"] == refunded_minor else None
+
+        return str((await self.market.until("the refund to be posted", look, 60))["status"])
+
+
+# Each row: what the order went through, as the contract has it.
+
+Walk = Callable[[Stage], Awaitable[list[str]]]
+
+
+async def checkout(stage: Stage) -> list[str]:
+    return [(await stage.placed())["status"]]
+
+
+async def cancel_unpaid(stage: Stage, part: str) -> list[str]:
+    return [await stage.cancel(await stage.placed(), part)]
+
+
+async def charge(stage: Stage) -> list[str]:
+    order = await stage.placed()
+    await stage.pay(order)
+    return [await stage.reach(order, "paid_escrow")]
+
+
+async def late_charge(stage: Stage) -> list[str]:
+    order = await stage.placed()
+    path = [await stage.cancel(order, "buyer")]
+    await stage.pay(order)
+    return [*path, await stage.reach(order, "paid_escrow")]
+
+
+async def late_charge_without_stock(stage: Stage) -> list[str]:
+    last_one = await stage.sell(1)
+    order = await stage.placed(product_id=last_one)
+    path = [await stage.cancel(order, "buyer")]
+    await stage.market.checkout(stage.people.other_buyer, last_one)
+    await stage.pay(order)
+    return [*path, *await money_goes_back(stage, order)]
+
+
+async def money_goes_back(stage: Stage, order: dict[str, Any]) -> list[str]:
+    """`refund_pending` may be over before anybody looks; nothing else leads to `refunded` here."""
+    await stage.reach(order, "refund_pending", "refunded")
+    return ["refund_pending", await stage.reach(order, "refunded")]
+
+
+async def dispatch(stage: Stage) -> list[str]:
+    return [(await stage.act(stage.people.vendor, await stage.paid(), "dispatch"))["status"]]
+
+
+async def pin(stage: Stage, state: str, part: str) -> list[str]:
+    order = await stage.held(state)
+    return [await stage.deliver(order, part), await stage.reach(order, "paid")]
+
+
+async def cancel_paid(stage: Stage, state: str, part: str) -> list[str]:
+    order = await stage.held(state)
+    return [await stage.cancel(order, part), await stage.reach(order, "refunded")]
+
+
+async def dispute(stage: Stage, state: str) -> list[str]:
+    return [(await stage.act(stage.people.buyer, await stage.held(state), "dispute", COMPLAINT))["status"]]
+
+
+async def release(stage: Stage, state: str) -> list[str]:
+    order = await stage.held(state)
+    assert (await stage.release(order))["remainingLockedMinor"] == 0
+    return [await stage.reach(order, "paid")]
+
+
+async def chargeback(stage: Stage, state: str) -> list[str]:
+    order = await stage.held(state)
+    await stage.charge_back(order)
+    return [await stage.reach(order, "disputed")]
+
+
+async def chargeback_after_release(stage: Stage) -> list[str]:
+    order = await stage.completed()
+    before = (await stage.market.wallet(stage.people.vendor))["heldMinor"]
+    dispute_id = await stage.charge_back(order)
+
+    async def held() -> bool | None:
+        return (await stage.market.wallet(stage.people.vendor))["heldMinor"] > before or None
+
+    await stage.market.until("the hold in the wallet", held, 60)
+    path = [(await stage.show(order))["status"]]
+    await stage.decide_chargeback(dispute_id, "win")
+    return path
+
+
+async def chargeback_decided(stage: Stage, act: str, outcome: str) -> list[str]:
+    """What the bank decides ends no dispute; whoever resolves it knows."""
+    order = await stage.paid()
+    dispute_id = await stage.charge_back(order)
+    path = [await stage.reach(order, "disputed")]
+    await stage.decide_chargeback(dispute_id, act)
+
+    async def told() -> str | None:
+        return (await stage.dispute_of(order))["chargebackOutcome"]
+
+    path += [await stage.market.until("the bank's decision", told, 60), (await stage.show(order))["status"]]
+    path.append(await stage.approve(await stage.prepare(order, outcome)))
+    path.append(await stage.reach(order, "refunded" if outcome == "buyer" else "paid"))
+    return [*path, (await stage.dispute_of(order))["outcome"]]
+
+
+async def resolve(stage: Stage, outcome: str) -> list[str]:
+    order = await stage.disputed()
+    path = [await stage.approve(await stage.prepare(order, outcome))]
+    path.append(await stage.reach(order, "refunded" if outcome == "buyer" else "paid"))
+    refund_minor = {"buyer": PRICE_MINOR, "split": PRICE_MINOR // 4, "vendor": 0}[outcome]
+    return [*path, await stage.refunded(order, refund_minor)]
+
+
+async def returns(stage: Stage) -> list[str]:
+    order = await stage.completed(3)
+    path = [await stage.give_back(order, 1), await stage.refunded(order, PRICE_MINOR)]
+    return [*path, await stage.give_back(order, 2), await stage.refunded(order, 3 * PRICE_MINOR)]
+
+
+async def failed_refund(stage: Stage) -> list[str]:
+    """The order waits, somebody is called, and maker and checker send the money to another account."""
+    order, market, people = await stage.paid(), stage.market, stage.people
+    reference = order["intent"]["reference"]
+    rule = {"fail": "The card is closed", "times": 1, "match": reference}
+    await market.sandbox.put("/control/faults", json={"refund_call": rule})
+    path = [await stage.cancel(order, "staff")]
+
+    async def failed() -> dict[str, Any] | None:
+        query = {"orderId": order["id"], "status": "failed"}
+        found = await market.get("/api/refunds", people.auditor, params=query)
+        return found[0] if found else None
+
+    refund = await market.until("the refund to fail", failed, 60)
+
+    async def alerted() -> dict[str, Any] | None:
+        alerts = await market.get("/api/alerts", people.ops, params={"limit": 100})
+        return next((alert for alert in alerts if refund["id"] in alert["detail"]), None)
+
+    alert = await market.until("the alert", alerted, 60)
+    path += [alert["severity"], (await stage.show(order))["status"]]
+    account = {"bank_code": "058", "account_number": "0123456789", "account_name": "Chidi Okafor"}
+    await market.sandbox.put("/control/accounts", json=account)
+    destination = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
+    elsewhere = {"action": "other_destination", "destination": destination, "reason": "the card is closed"}
+    await market.post(f"/api/refunds/{refund['id']}/prepare", elsewhere, people.maker)
+    await market.post(f"/api/refunds/{refund['id']}/approve", {}, people.checker)
+    return [*path, await stage.reach(order, "refunded")]
+
+
+PARTS = ("buyer", "vendor", "staff")
+BACK = ("refund_pending", "refunded")
+ROWS: dict[str, tuple[Walk, tuple[str, ...]]] = {
+    "nothing, checkout": (checkout, ("Processing",)),
+    **{f"Processing, cancel by {part}": (partial(cancel_unpaid, part=part), ("cancelled",)) for part in PARTS},
+    "Processing, escrow held": (charge, ("paid_escrow",)),
+    "cancelled, escrow held": (late_charge, ("cancelled", "paid_escrow")),
+    "cancelled, escrow held, no stock": (late_charge_without_stock, ("cancelled", *BACK)),
+    "paid_escrow, dispatch": (dispatch, ("dispatched",)),
+    **{
+        f"{state}, right PIN by {part}, escrow released": (
+            partial(pin, state=state, part=part),
+            ("delivered", "paid"),
+        )
+        for state in ("paid_escrow", "dispatched")
+        for part in ("vendor", "hub agent", "buyer")
+    },
+    **{
+        f"paid_escrow, cancel by {part}": (partial(cancel_paid, state="paid_escrow", part=part), BACK) for part in PARTS
+    },
+    **{
+        f"dispatched, cancel by {part}": (partial(cancel_paid, state="dispatched", part=part), BACK)
+        for part in ("vendor", "staff")
+    },
+    **{
+        f"{state}, {trigger}": (partial(walk, state=state), (end,))
+        for state in ("paid_escrow", "dispatched")
+        for trigger, walk, end in (
+            ("dispute", dispute, "disputed"),
+            ("full release by staff", release, "paid"),
+            ("chargeback", chargeback, "disputed"),
+        )
+    },
+    "paid, chargeback": (chargeback_after_release, ("paid",)),
+    **{
+        f"disputed, chargeback {outcome}, resolved for the {end}": (
+            partial(chargeback_decided, act=act, outcome=end),
+            ("disputed", outcome, "disputed", *states, end),
+        )
+        for act, outcome in (("win", "won"), ("lose", "lost"))
+        for end, states in (("buyer", BACK), ("vendor", ("delivered", "paid")))
+    },
+    "disputed, resolved for the buyer": (partial(resolve, outcome="buyer"), (*BACK, "refunded")),
+    "disputed, resolved for the vendor": (partial(resolve, outcome="vendor"), ("delivered", "paid", "paid")),
+    "disputed, split": (partial(resolve, outcome="split"), ("delivered", "paid", "paid")),
+    "paid, return of a part, return of the rest": (returns, ("paid", "paid", "refunded", "refunded")),
+    "refund_pending, refund failed, another destination": (
+        failed_refund,
+        ("refund_pending", "SEV-2", "refund_pending", "refunded"),
+    ),
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def stage(system: System, people: People) -> Any:
+    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+    market.http.headers["X-Forwarded-For"] = new_address()
+    stage = Stage(market, people, "")
+    stage.product_id = await stage.sell(500)
+    yield stage
+    await market.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def walked(stage: Stage) -> dict[str, list[str] | Exception]:
+    """What each row went through, or what went wrong with it."""
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(walk: Walk) -> list[str] | Exception:
+        async with gate:
+            try:
+                return await walk(stage)
+            except Exception as error:
+                return error
+
+    paths = await asyncio.gather(*(one(walk) for walk, _ in ROWS.values()))
+    return dict(zip(ROWS, paths, strict=True))
+
+
+@pytest.mark.parametrize("row", ROWS)
+async def test_each_row_of_the_table_is_walked(walked, row):
+    path = walked[row]
+    if isinstance(path, Exception):
+        raise path
+    assert tuple(path) == ROWS[row][1]
+
+
+async def test_the_books_agree_after_all_rows_and_the_audit_finds_a_refund_that_nobody_posted(system, market, walked):
+    assert await findings_of(system.secrets, market.sandbox) == []
+    orders = await asyncpg.connect(system.secrets["DATABASE_URL"].rpartition("/")[0] + "/campus_orders")
+    change = "UPDATE orders SET refunded_minor = refunded_minor + $2 WHERE id = $1"
+    try:
+        order_id = await orders.fetchval("SELECT id FROM orders WHERE status = 'paid' AND refunded_minor = 0 LIMIT 1")
+        await orders.execute(change, order_id, 1)
+        try:
+            found = await findings_of(system.secrets, market.sandbox, settle_seconds=0)
+        finally:
+            await orders.execute(change, order_id, -1)
+    finally:
+        await orders.close()
+    assert len(found) == 2
+    [between] = [finding for finding in found if finding.promise == REFUNDS_DIFFER]
+    assert str(order_id) in between.rows[0]
+    assert await findings_of(system.secrets, market.sandbox) == []
+
+
+# The rows that need a part of the system to stand still, or other windows
+
+
+@contextmanager
+def standing_still(system: System, name: str) -> Iterator[None]:
+    """The process does nothing for a while, as one that the machine gave no time."""
+    process_id = system.process(name).pid
+    assert process_id is not None
+    os.kill(process_id, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process_id, signal.SIGCONT)
+
+
+async def test_a_release_committed_before_the_freeze_was_heard_makes_the_disputed_order_paid(system, stage):
+    """The news of a dispute needs a tenth of a second: whoever releases within it finds the money not frozen yet."""
+    order = await stage.dispatched()
+    with standing_still(system, "payments-worker"):
+        assert (await stage.act(stage.people.buyer, order, "dispute", COMPLAINT))["status"] == "disputed"
+        resolution_id = await stage.prepare(order, "buyer")
+        assert (await stage.release(order))["remainingLockedMinor"] == 0
+    assert await stage.reach(order, "paid") == "paid"
+    dispute = await stage.dispute_of(order)
+    assert (dispute["outcome"], dispute["endedAt"] is None) == ("released", False)
+    for verb, status in (("approve", 409), ("reject", 200)):
+        url = f"/api/dispute-resolutions/{resolution_id}/{verb}"
+        assert (await stage.market.http.post(url, headers=stage.people.checker.headers)).status_code == status
+    # Payments' freeze has ended as well: what comes back is refunded as after any other release.
+    assert await stage.give_back(order, 1) == "refunded"
+    await stage.refunded(order, order["totalMinor"])
+    assert await findings_of(system.secrets, stage.market.sandbox) == []
+
+
+async def test_goods_that_come_back_before_the_release_was_heard_are_refunded_all_the_same(system, stage):
+    order = await stage.paid(2)
+    with standing_still(system, "payments-worker"):
+        assert await stage.deliver(order, "vendor") == "delivered"
+        path = [await stage.give_back(order, 1), await stage.give_back(order, 1)]
+    assert path == ["delivered", "refunded"]
+    assert await stage.refunded(order, order["totalMinor"]) == "refunded"
+    assert await findings_of(system.secrets, stage.market.sandbox) == []
+
+
+@contextmanager
+def short_windows(system: System) -> Iterator[None]:
+    """The orders service under other settings for a while."""
+    names = ("orders-api", "orders-worker")
+    _begin_again(system, names, SHORT_WINDOWS)
+    try:
+        yield
+    finally:
+        _begin_again(system, names, dict.fromkeys(SHORT_WINDOWS))
+
+
+def _begin_again(system: System, names: tuple[str, ...], settings: dict[str, Any]) -> None:
+    before = {name: system.process(name).restart_with(settings) for name in names}
+    for name, restarts in before.items():
+        system.process(name).wait_restarted(restarts, within=60)
+
+
+async def test_each_timer_moves_its_orders_and_a_late_charge_brings_an_expired_one_back(system, stage):
+    """The three timers, their windows cut to seconds, in the running worker; what was written before keeps its own time."""
+    idle, undelivered, untouched = await asyncio.gather(stage.placed(), stage.paid(), stage.paid())
+    last_one = await stage.sell(1)
+    with short_windows(system):
+        late, too_late = await asyncio.gather(stage.placed(), stage.placed(product_id=last_one))
+        assert (await stage.act(stage.people.vendor, undelivered, "dispatch"))["status"] == "dispatched"
+        await stage.pay(idle)
+        ends = await asyncio.gather(
+            stage.reach(late, "expired"),
+            stage.reach(too_late, "expired"),
+            stage.reach(undelivered, "disputed"),
+            money_goes_back(stage, idle),
+        )
+    assert ends == ["expired", "expired", "disputed", ["refund_pending", "refunded"]]
+    assert (await stage.dispute_of(undelivered))["cause"] == "pin_window"
+    assert (await stage.show(untouched))["status"] == "paid_escrow"
+    # The unit that the expired order held is for sale again, and then gone.
+    await stage.market.checkout(stage.people.other_buyer, last_one, key=uuid4())
+    await stage.pay(late)
+    await stage.pay(too_late)
+    assert await stage.reach(late, "paid_escrow") == "paid_escrow"
+    assert await money_goes_back(stage, too_late) == ["refund_pending", "refunded"]
+    assert await findings_of(system.secrets, stage.market.sandbox) == []
