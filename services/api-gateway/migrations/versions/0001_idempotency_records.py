@@ -39,4 +39,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.execute("DROP TABLE idempotency_records")
+    raise NotImplementedError("a first migration is undone by dropping the database")

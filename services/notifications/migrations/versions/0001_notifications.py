@@ -130,6 +130,10 @@ def upgrade() -> None:
     _protect()
 
 
+def downgrade() -> None:
+    raise NotImplementedError("a first migration is undone by dropping the database")
+
+
 def _protect() -> None:
     """Callers see their own feed; staff see the log of attempts and the alerts. The other tables are nobody's but the service's."""
     grant_api_v1("notifications", "notifications", "SELECT, UPDATE (read_at)")

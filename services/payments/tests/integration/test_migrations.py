@@ -1,31 +1,10 @@
 from typing import Any
 
 import asyncpg
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
 
 from contracts.identity import SessionRevoked
 from contracts.topology import SUBSCRIPTIONS, WORK_QUEUES
 from payments import consumers
-from payments.tables import metadata
-
-
-async def test_the_migrated_database_is_what_the_tables_say(fresh_database: Any) -> None:
-    urls = await fresh_database("payments")
-    engine = create_async_engine(urls.owner.replace("postgresql://", "postgresql+asyncpg://"), poolclass=NullPool)
-
-    def differences(connection: Any) -> Any:
-        def ours(_: Any, name: str, kind: str, *__: Any) -> bool:
-            return not (kind == "table" and name == "alembic_version")
-
-        context = MigrationContext.configure(connection, opts={"compare_type": True, "include_object": ours})
-        return compare_metadata(context, metadata)
-
-    async with engine.connect() as connection:
-        assert await connection.run_sync(differences) == []
-    await engine.dispose()
 
 
 async def test_every_table_the_api_role_may_touch_is_under_row_security(fresh_database: Any) -> None:

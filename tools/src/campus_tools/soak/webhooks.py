@@ -217,14 +217,16 @@ async def counts_of(system: System) -> tuple[int, int, int]:
     return done, held, waiting
 
 
-async def wait_for_effects(system: System, before: tuple[int, int, int], distinct: int, orders: int) -> None:
+async def wait_for_effects(
+    system: System, before: tuple[int, int, int], distinct: int, orders: int, within: float = 3 * EFFECTS_SECONDS_MAX
+) -> None:
     """Until every webhook is done, every order has heard of its money, and nothing waits in an outbox. Raises TimeoutError."""
 
     async def look() -> bool | None:
         done, held, waiting = await counts_of(system)
         return True if done >= before[0] + distinct and held >= before[1] + orders and not waiting else None
 
-    await Marketplace.until("the effects of all webhooks", look, 3 * EFFECTS_SECONDS_MAX)
+    await Marketplace.until("the effects of all webhooks", look, within)
 
 
 def database_of(system: System, service: str) -> str:
