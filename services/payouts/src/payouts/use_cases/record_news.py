@@ -37,6 +37,8 @@ async def record_news(uow: UnitOfWork, transfer: TransferInHand, news: News, now
             now,
             transfer_id=transfer.id,
         )
+    if follows.completes:
+        await stop_other_attempts(uow, transfer, now)
     if follows.opens is not None:
         await open_exception(uow, transfer, follows.opens, follows.detail, now)
     if follows.asks_the_gateway:
@@ -52,7 +54,6 @@ async def _complete_payout(uow: UnitOfWork, transfer: TransferInHand, now: datet
     if await store.mark_processed(uow, transfer.payout_id, now):
         await ledger.post(uow, accounts.payout_processed(transfer.payout_id, transfer.amount_minor))
         uow.publish(_about_payout(PayoutProcessed, transfer))
-        await stop_other_attempts(uow, transfer, now)
 
 
 def _about_payout(

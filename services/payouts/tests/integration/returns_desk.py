@@ -1,0 +1,172 @@
+"""What tests of resets and reconciliations say again and again: a payout in trouble, and the staff who deal with it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+
+from common.ids import new_id
+from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
+from payouts.timers import take_up_due_transfers
+
+from .conftest import Sandbox, Story, Vendor
+
+AMOUNT = 40_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """A payout of its own vendor, and the reference of its first transfer."""
+
+    vendor: Vendor
+    payout_id: str
+    reference: str
+
+
+@dataclass
+class Desk:
+    """The staff: each a person of their own."""
+
+    story: Story
+    sandbox: Sandbox
+    operator: UUID = field(default_factory=new_id)
+    maker: UUID = field(default_factory=new_id)
+    checker: UUID = field(default_factory=new_id)
+
+    async def post(
+        self, path: str, by: UUID, role: str | tuple[str, ...], body: Any = None, *, stepped_up: bool = True
+    ) -> httpx.Response:
+        roles = (role,) if isinstance(role, str) else role
+        headers = self.story.service.headers(by, roles=roles, stepped_up=stepped_up)
+        return await self.story.service.client.post(path, json=body, headers=headers)
+
+    async def get(self, path: str, role: str = "auditor", **claims: Any) -> httpx.Response:
+        headers = self.story.service.headers(self.operator, roles=(role,), **claims)
+        return await self.story.service.client.get(path, headers=headers)
+
+    async def reset(self, case: Case, reason: str = "bank switch was down") -> httpx.Response:
+        return await self.post(f"/api/payouts/{case.payout_id}/reset", self.operator, "ops_oncall", {"reason": reason})
+
+    async def prepare(self, case: Case) -> httpx.Response:
+        path = f"/api/payouts/{case.payout_id}/reconciliations"
+        return await self.post(path, self.maker, "finance_maker", {"reason": "the bank's letter of today"})
+
+    async def prepared(self, case: Case) -> dict[str, Any]:
+        answer = await self.prepare(case)
+        assert answer.status_code == 201, answer.text
+        return dict(answer.json()["data"])
+
+    async def approve(self, reconciliation: dict[str, Any]) -> httpx.Response:
+        return await self.post(f"/api/reconciliations/{reconciliation['id']}/approve", self.checker, "finance_checker")
+
+    async def reconcile(self, case: Case) -> dict[str, Any]:
+        answer = await self.approve(await self.prepared(case))
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json()["data"])
+
+    async def dispatched(self, vendor: Vendor | None = None) -> Case:
+        """A payout that is on its way at the gateway."""
+        vendor = vendor or await self.story.ready_vendor(AMOUNT)
+        payout_id = await self.story.payout(vendor, AMOUNT)
+        [transfer] = (await self.story.dispatch(uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]
+        return Case(vendor, payout_id, transfer["reference"])
+
+    async def at_the_gateway(self, reference: str, move: str) -> None:
+        answer = await self.sandbox.client.post(f"/control/transfers/{reference}/{move}", json={})
+        assert answer.status_code == 200, answer.text
+
+    async def heard(self, reference: str, event: type[Any], **changes: Any) -> None:
+        values = {
+            "reference": reference,
+            "transfer_code": "TRF_1",
+            "amount_minor": AMOUNT,
+            "currency": "NGN",
+            "status": "success",
+            "gateway_event_id": str(new_id()),
+            "occurred_at": "2026-01-01T00:00:00.000Z",
+            "reason": "Bank switch is down" if event is TransferFailed else None,
+            **changes,
+        }
+        await self.story.service.hear(event(**values), sequence=9)
+
+    async def failed(self, vendor: Vendor | None = None) -> Case:
+        """A payout of which the gateway says, truly and by webhook, that its transfer failed."""
+        case = await self.dispatched(vendor)
+        await self.at_the_gateway(case.reference, "fail")
+        await self.heard(case.reference, TransferFailed)
+        return case
+
+    async def succeeds(self, reference: str) -> None:
+        """Truly, and told by webhook."""
+        await self.at_the_gateway(reference, "succeed")
+        await self.heard(reference, TransferSucceeded)
+
+    async def reversed(self) -> Case:
+        """A processed payout that the bank sent back."""
+        case = await self.dispatched()
+        await self.succeeds(case.reference)
+        await self.at_the_gateway(case.reference, "reverse")
+        await self.heard(case.reference, TransferReversed)
+        return case
+
+    async def timers(self) -> None:
+        parts = self.story.service.dependencies
+        await take_up_due_transfers(parts.database, parts.gateway, parts.clock)
+
+    async def questions(self) -> None:
+        """What was left for the worker to ask the gateway."""
+        while await self.story.service.work("payouts.transfers"):
+            pass
+
+    async def payout(self, case: Case) -> dict[str, Any]:
+        return await self.story.read_payout(case.payout_id)
+
+    async def in_transit(self, case: Case) -> int:
+        return -await self.story.balance(f"in_transit:{case.payout_id}")
+
+    async def returns(self, case: Case) -> list[str]:
+        """How the payout's money came back, from the book."""
+        rows = await self.story.service.fetch(
+            "SELECT type FROM ledger_transactions WHERE posting_key IN ('restitution:' || $1::text, 'reversal:' || $1::text)",
+            case.payout_id,
+        )
+        return [row["type"] for row in rows]
+
+    async def references(self, case: Case) -> list[str]:
+        rows = await self.story.service.fetch(
+            "SELECT reference FROM payout_transfers WHERE payout_id = $1 ORDER BY attempt", case.payout_id
+        )
+        return [row["reference"] for row in rows]
+
+    async def sent(self, case: Case) -> list[str]:
+        """The payout's references that the gateway knows."""
+        known = []
+        for reference in await self.references(case):
+            if (await self.sandbox.client.get(f"/gateway/transfer/verify/{reference}")).status_code == 200:
+                known.append(reference)
+        return known
+
+    async def left_the_gateway(self, case: Case) -> int:
+        """What left the gateway with the payout's transfers and did not come back, in kobo."""
+        left_minor = 0
+        for reference in await self.references(case):
+            answer = await self.sandbox.client.get("/control/book/movements", params={"reference": reference})
+            movements = answer.json()
+            left_minor -= sum(movement["amount_minor"] for movement in movements)
+        return left_minor
+
+    async def left_our_cash(self, case: Case) -> int:
+        """What the book says that left with the payout, in kobo."""
+        rows = await self.story.service.fetch(
+            "SELECT coalesce(-sum(e.amount_minor), 0)::bigint AS minor FROM ledger_transactions AS t "
+            "JOIN ledger_entries AS e ON e.transaction_id = t.id AND e.account = 'gateway_cash' WHERE t.posting_key IN "
+            "('payout_processed:' || $1::text, 'reversal:' || $1::text) OR t.posting_key IN "
+            "(SELECT 'recovery:' || id FROM payout_transfers WHERE payout_id = $1::uuid)",
+            case.payout_id,
+        )
+        return int(rows[0]["minor"])
+
+    async def assert_books_agree_with_the_gateway(self, case: Case) -> None:
+        """Whatever left the gateway for good left our cash, when nothing is under way."""
+        assert await self.left_our_cash(case) == await self.left_the_gateway(case)
