@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from payouts.domain.returns import PayoutInHand
+from common.problems import Conflict
+from payouts.domain.returns import PayoutInHand, judge_restitution
 from payouts.domain.transfer_news import RANKS, News, TransferInHand
 
 Fate = Literal["restitute", "hold", "leave"]
@@ -17,10 +18,16 @@ def judge_fate(payout: PayoutInHand) -> Fate:
     """
     if payout.status != "pending":
         return "leave"
-    before, present = payout.attempts[: payout.retry_count], payout.attempts[payout.retry_count :]
-    if present in ((), ("reserved",)) and _WENT_WRONG.issuperset(before):
-        return "restitute"
-    return "hold"
+    unsent = all(attempt.status == "reserved" for attempt in payout.attempts[payout.retry_count :])
+    return "restitute" if unsent and may_be_restituted(payout) else "hold"
+
+
+def may_be_restituted(payout: PayoutInHand) -> bool:
+    """Whether nothing of the payout is under way, or contradicted."""
+    try:
+        return judge_restitution(payout)
+    except Conflict:
+        return False
 
 
 def confirms_failure(transfer: TransferInHand, news: News) -> bool:

@@ -70,7 +70,9 @@ UPDATE bank_detail_versions SET account_number = NULL, account_sealed = $2, acco
 _SEAL_DETAILS: Final = """
 UPDATE vendor_bank_details SET account_number = NULL, account_sealed = $2, account_fingerprint = $3 WHERE vendor_id = $1
 """
-_READ_ONE_SEALED: Final = "SELECT vendor_id, account_sealed FROM vendor_bank_details WHERE account_sealed IS NOT NULL LIMIT 1"
+_READ_ONE_SEALED: Final = (
+    "SELECT vendor_id, account_sealed FROM vendor_bank_details WHERE account_sealed IS NOT NULL LIMIT 1"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,13 @@ async def save_bank_details(
 ) -> None:
     """Appends to the history and makes it the present one."""
     version_id, judged = new_id(), details.judged
-    account = (details.number.sealed, details.number.fingerprint, details.last4, details.bank_code, details.account_name)
+    account = (
+        details.number.sealed,
+        details.number.fingerprint,
+        details.last4,
+        details.bank_code,
+        details.account_name,
+    )
     verdict = (judged.verified, judged.reason, details.check_digit_valid)
     await uow.execute(_SAVE_VERSION, version_id, details.vendor_id, *account, *verdict, change, changed_by, at)
     standing = (details.quarantine_reason, details.payouts_from, at)

@@ -4,8 +4,9 @@ from datetime import datetime
 
 from common.database import UnitOfWork
 from payouts import store
-from payouts.domain.quarantines import confirms_failure, is_to_be_asked_about, was_refused
+from payouts.domain.quarantines import confirms_failure, is_to_be_asked_about, may_be_restituted, was_refused
 from payouts.domain.transfer_news import News, TransferInHand
+from payouts.store import returns
 from payouts.use_cases.restitute_payout import restitute_payout
 
 
@@ -26,4 +27,8 @@ async def restitute_awaited(uow: UnitOfWork, transfer: TransferInHand, news: New
     if news is not None:
         # Of a transfer that a webhook had reported first, this names the row's state.
         await store.save_transfer_status(uow, transfer, news, now)
+    payout = await returns.lock_payout_in_hand(uow, transfer.payout_id)
+    if payout is None or not may_be_restituted(payout):
+        # Another attempt is under way, or the gateway contradicts itself: it is held on, and two people may reconcile it.
+        return False
     return await restitute_payout(uow, transfer.payout_id, reason, now)

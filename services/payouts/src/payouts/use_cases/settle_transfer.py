@@ -9,6 +9,8 @@ from payouts import store
 from payouts.clients.gateway import Gateway
 from payouts.domain.attempts import after_question, is_to_be_sent_again, may_ask
 from payouts.domain.gateway_answers import Absent, VerifyAnswer
+from payouts.domain.quarantines import was_refused
+from payouts.store import returns
 from payouts.use_cases.open_exception import open_exception
 from payouts.use_cases.record_news import record_news
 from payouts.use_cases.restitute_awaited import restitute_awaited
@@ -37,7 +39,10 @@ async def _record(database: Database, clock: Clock, transfer_id: UUID, answer: V
         transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
         if transfer is None:
             raise AssertionError("a transfer is never removed")
-        if isinstance(answer, Absent) and await restitute_awaited(uow, transfer, None, now):
+        if isinstance(answer, Absent) and was_refused(transfer) and not await returns.was_accepted(uow, transfer_id):
+            # Our books and the gateway agree that it never left.
+            await restitute_awaited(uow, transfer, None, now)
+            await store.plan_ask(uow, transfer_id, None, asked=True)
             return
         after = after_question(transfer, answer, now)
         if after.news is not None:
