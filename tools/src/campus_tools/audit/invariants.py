@@ -37,18 +37,18 @@ def _book(service: str) -> tuple[Invariant, ...]:
             "JOIN (SELECT account, sum(amount_minor) AS sum_minor FROM ledger_entries GROUP BY account) e USING (account) "
             "WHERE b.balance_minor < 0 OR b.balance_minor <> CASE b.side WHEN 'debit' THEN e.sum_minor ELSE -e.sum_minor END",
         ),
+        Invariant(
+            service,
+            "every account with entries is in the register of accounts, in its currency",
+            "SELECT DISTINCT e.account, e.currency FROM ledger_entries e LEFT JOIN ledger_accounts a ON a.account = e.account "
+            "WHERE a.account IS NULL OR a.currency <> e.currency",
+        ),
     )
 
 
 INVARIANTS: Final[tuple[Invariant, ...]] = (
     *_book("payments"),
     *_book("payouts"),
-    Invariant(
-        "payments",
-        "every account with entries is in the register of accounts, in its currency",
-        "SELECT DISTINCT e.account, e.currency FROM ledger_entries e LEFT JOIN ledger_accounts a ON a.account = e.account "
-        "WHERE a.account IS NULL OR a.currency <> e.currency",
-    ),
     Invariant(
         "payments",
         "no kobo waits for an explanation",
@@ -150,6 +150,20 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
         "LEFT JOIN ledger_balances b ON b.account = 'wallet:' || w.vendor_id "
         "WHERE w.position = (SELECT max(position) FROM wallet_lines l WHERE l.vendor_id = w.vendor_id) "
         "AND w.balance_minor <> coalesce(b.balance_minor, 0)",
+    ),
+    Invariant(
+        "payouts",
+        "every line of a statement goes on from the one before it, in balance and in time",
+        "SELECT vendor_id, id, kind, net_minor, balance_minor, before_minor, at FROM (SELECT *, "
+        "coalesce(lag(balance_minor) OVER lines, 0) AS before_minor, lag(at) OVER lines AS before_at FROM wallet_lines "
+        "WINDOW lines AS (PARTITION BY vendor_id ORDER BY position)) AS l "
+        "WHERE balance_minor <> before_minor + net_minor OR at < before_at",
+    ),
+    Invariant(
+        "payouts",
+        "a scheduled payout is its vendor's, of all that was available",
+        "SELECT s.vendor_id, s.period, s.payout_id, p.amount, s.available_minor FROM scheduled_payouts s "
+        "JOIN payout_requests p ON p.id = s.payout_id WHERE p.vendor_id <> s.vendor_id OR p.amount <> s.available_minor",
     ),
     Invariant(
         "payouts",

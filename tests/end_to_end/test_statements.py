@@ -1,0 +1,85 @@
+"""A vendor's month through the edge: as data, as a file and as a page, after a sale and a payout; and the chained book behind it."""
+
+import csv
+import io
+import re
+from base64 import b64encode
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+
+from campus_tools.audit import findings_of
+from contracts.demo import ADA
+from tests.end_to_end.steps import delivered_order
+
+STATEMENTS = "/api/wallets/current/statements"
+
+
+async def test_a_month_says_the_same_as_data_as_a_file_and_as_a_page(market, people, system):
+    before = await market.wallet(people.vendor)
+    order = await delivered_order(market, people)
+    wallet = await market.wallet_reaches(people.vendor, before["availableMinor"] + 1)
+    payout = await market.request_payout(people.vendor, wallet["availableMinor"])
+    await market.dispatch_payouts(people.maker, [payout["id"]])
+    await market.payout_reaches(people.vendor, payout["id"], "processed")
+
+    name = f"{datetime.now(UTC) + timedelta(hours=1):%Y-%m}"
+    month = await market.get(f"{STATEMENTS}/{name}", people.vendor)
+    wallet = await market.wallet(people.vendor)
+    assert month["closingBalanceMinor"] == wallet["availableMinor"]
+    assert month["openingBalanceMinor"] + sum(kind["netMinor"] for kind in month["kinds"]) == wallet["availableMinor"]
+
+    answer = await market.http.get(f"{STATEMENTS}/{name}/export", headers=people.vendor.headers)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/csv; charset=utf-8")
+    assert answer.headers["cache-control"] == "no-store"
+    lines = list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    assert (len(lines), lines[-1]["balanceMinor"]) == (month["lines"], str(wallet["availableMinor"]))
+    [release] = [line for line in lines if line["orderId"] == order["id"]]
+    gross, *parts = (int(release[part]) for part in ("grossMinor", "commissionMinor", "deliveryFeeMinor", "netMinor"))
+    assert gross == sum(parts) == order["totalMinor"]
+    [left] = [line for line in lines if line["payoutId"] == payout["id"]]
+    assert (left["payoutStatus"], left["netMinor"]) == ("processed", str(-payout["amountMinor"]))
+
+    page = await market.http.get(f"/api/v1/wallets/current/statements/{name}/print", headers=people.vendor.headers)
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    # Of two policies a browser would obey both, and the page would be bare.
+    [policy] = page.headers.get_list("content-security-policy")
+    [style] = re.findall(r"<style>(.*?)</style>", page.text, re.DOTALL)
+    assert f"style-src 'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'" in policy
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert page.text.count('<td class="id">') == month["lines"]
+    assert order["id"] in page.text
+    whole, kobo = divmod(wallet["availableMinor"], 100)
+    assert f"closing balance ₦{whole:,}.{kobo:02d}." in page.text
+
+    for wrong in ("2026-13", "november"):
+        refused = await market.http.get(f"{STATEMENTS}/{wrong}", headers=people.vendor.headers)
+        assert (refused.status_code, refused.json()["invalid_params"][0]["name"]) == (422, "month")
+        assert refused.headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+    assert await market.get(f"/api/vendors/{ADA.id}/wallet", people.auditor) == wallet
+    assert (await market.get(f"/api/vendors/{ADA.id}/statement", people.maker, params={"kind": "payout"}))[0][
+        "payoutId"
+    ] == payout["id"]
+
+    async def sealed():
+        code, said = system.command("payouts", "verify-book")
+        length, head = said.splitlines()[-1].split()[:2]
+        return (length, head) if code == 0 and int(length) >= month["lines"] else None
+
+    length, head = await market.until("the wallets' book to be sealed", sealed, 30)
+    assert system.command("payouts", "verify-book", length, "00" * 32)[0] == 1
+    assert system.command("payouts", "verify-book", length, head)[0] == 0
+    assert await findings_of(system.secrets, market.sandbox) == []
+
+
+async def test_a_vendor_sets_when_payouts_are_asked_for(market, people):
+    path = f"/api/vendors/{ADA.id}/payout-schedule"
+    body = {"frequency": "weekly", "weekday": "friday", "minimumMinor": 100_000}
+    try:
+        answer = await market.http.put(path, json=body, headers=people.vendor.headers)
+        assert answer.status_code == 200, answer.text
+        next_at = datetime.fromisoformat(answer.json()["data"]["nextAt"])
+        assert (f"{next_at:%A %H:%M}", next_at > datetime.now(UTC)) == ("Friday 05:00", True)
+        assert (await market.get(path, people.auditor))["minimumMinor"] == 100_000
+        assert (await market.http.get(path, headers=people.other_vendor.headers)).status_code == 404
+    finally:
+        await market.http.put(path, json={"frequency": "none"}, headers=people.vendor.headers)
