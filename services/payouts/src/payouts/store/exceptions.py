@@ -19,7 +19,7 @@ SELECT
      JOIN payout_transfers AS t ON t.id = e.transfer_id
      WHERE t.batch_id = $1 AND e.vendor_id <> $2) AS other_vendors,
     (SELECT count(*) FROM payout_exceptions AS e
-     WHERE e.vendor_id = $2 AND e.opened_at > $3
+     WHERE e.vendor_id = $2 AND e.opened_at > $3 AND e.transfer_id IS DISTINCT FROM $4
        AND e.cause IN ('account_number_invalid', 'name_mismatch', 'reversed', 'unclassified')) AS rejections
 """
 _OPEN_EXCEPTION: Final = """
@@ -65,14 +65,16 @@ FROM payout_requests AS p WHERE p.id = $1
 REJECTIONS_COUNT_FOR: Final = timedelta(days=30)
 
 
-async def count_company(uow: UnitOfWork, batch_id: UUID | None, vendor_id: UUID, now: datetime) -> tuple[int, int]:
-    """Vendors of the batch with an exception, this one included; and earlier rejections of this vendor. Holds the batch.
+async def count_company(
+    uow: UnitOfWork, batch_id: UUID | None, vendor_id: UUID, transfer_id: UUID, now: datetime
+) -> tuple[int, int]:
+    """Vendors of the batch with an exception, this one included; and rejections of this vendor's other attempts. Holds the batch.
 
     An attempt that nobody dispatched, a retry, belongs to none.
     """
     if batch_id is not None:
         await uow.execute(_LOCK_BATCH, batch_id)
-    row = await uow.fetch_row(_COUNT_COMPANY, batch_id, vendor_id, now - REJECTIONS_COUNT_FOR)
+    row = await uow.fetch_row(_COUNT_COMPANY, batch_id, vendor_id, now - REJECTIONS_COUNT_FOR, transfer_id)
     return (row["other_vendors"] + 1, row["rejections"]) if row else (1, 0)
 
 

@@ -28,7 +28,7 @@ async def open_exception(
     A payout must be locked. When it is the sixth vendor's of its batch, the batch's other open ones are raised with it.
     """
     if isinstance(held, TransferInHand):
-        company = await store.count_company(uow, held.batch_id, held.vendor_id, now)
+        company = await store.count_company(uow, held.batch_id, held.vendor_id, held.id, now)
         trouble = Trouble(cause, held.amount_minor, *company)
         ids: Ids = (held.payout_id, None, held.vendor_id, held.id)
     else:

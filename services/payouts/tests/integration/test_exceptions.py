@@ -1,0 +1,463 @@
+"""Exceptions while news and people work on them: raised, classified, closed, each with its trail."""
+
+import asyncio
+from datetime import timedelta
+from uuid import UUID
+
+import asyncpg
+import pytest
+
+from common.caller import THE_SERVICE, Caller
+from common.clock import iso
+from common.ids import new_id
+from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
+from contracts.permissions import permissions_of
+from payouts.domain.transfer_news import News
+from payouts.use_cases.close_exception import close_exception
+from payouts.use_cases.hear_transfer_news import hear_transfer_news
+
+AMOUNT = 40_000
+
+
+class Attempt:
+    """A payout on its way, and what the gateway says of it."""
+
+    def __init__(self, story, vendor, payout_id, reference):
+        self.story, self.vendor, self.payout_id, self.reference = story, vendor, payout_id, reference
+
+    async def hear(self, event, reason="Account number is invalid", amount_minor=AMOUNT):
+        await self.story.service.hear(
+            event(
+                reference=self.reference,
+                transfer_code="TRF_1",
+                amount_minor=amount_minor,
+                currency="NGN",
+                status="success",
+                gateway_event_id=str(new_id()),
+                occurred_at="2026-01-01T00:00:00.000Z",
+                reason=reason,
+            )
+        )
+
+    async def exception(self):
+        [listed] = await listing(self.story, payoutId=self.payout_id, sort="created_at", limit=1)
+        return await read(self.story, listed["id"])
+
+
+async def sent(story, count=1, *, amount_minor=AMOUNT):
+    """Payouts of as many vendors, on their way in one batch."""
+    vendors = [await story.ready_vendor(amount_minor) for _ in range(count)]
+    payouts = {await story.payout(vendor, amount_minor): vendor for vendor in vendors}
+    answer = await story.dispatch(new_id_v4(), payoutIds=list(payouts))
+    return [
+        Attempt(story, payouts[transfer["payoutId"]], transfer["payoutId"], transfer["reference"])
+        for transfer in answer.json()["data"]["transfers"]
+    ]
+
+
+def new_id_v4():
+    return UUID(bytes=new_id().bytes, version=4)
+
+
+async def listing(story, role="ops_oncall", **query):
+    headers = story.service.headers(story.staff, roles=(role,))
+    answer = await story.service.client.get("/api/payout-exceptions", params=query, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]
+
+
+async def read(story, exception_id):
+    headers = story.service.headers(story.staff, roles=("ops_oncall",))
+    answer = await story.service.client.get(f"/api/payout-exceptions/{exception_id}", headers=headers)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]
+
+
+async def act(story, exception_id, verb, *, role="ops_oncall", by=None, **body):
+    headers = story.service.headers(by or story.staff, roles=(role,))
+    return await story.service.client.post(f"/api/payout-exceptions/{exception_id}/{verb}", json=body, headers=headers)
+
+
+async def said(story, event, **about):
+    """The events of this type about something."""
+    events = await story.service.published(event)
+    return [one for one in events if all(one.get(name) == value for name, value in about.items())]
+
+
+def key_of(exception):
+    return f"payout-exception:{exception['id']}"
+
+
+FINDING = {"severity": "SEV-1", "cause": "bank_switch_error", "note": "The bank told us on the telephone."}
+
+
+# --- News -------------------------------------------------------------------------------------------------------------
+
+
+async def test_the_sixth_vendor_of_a_batch_raises_all_six_also_when_they_fail_at_once(shared_story):
+    story = shared_story
+    attempts = await sent(story, 6)
+    await asyncio.gather(*(attempt.hear(TransferFailed) for attempt in attempts))
+    found = [await attempt.exception() for attempt in attempts]
+    assert {exception["severity"] for exception in found} == {"SEV-1"}
+    for exception in found:
+        assert exception["respondBy"] == iso(story.clock.now() + timedelta(minutes=15))
+    raised = [exception for exception in found if exception["acts"]]
+    assert len(raised) == 5
+    for exception in raised:
+        [change] = exception["acts"]
+        assert (change["kind"], change["by"]) == ("changed", None)
+        assert (change["severityBefore"], change["severityAfter"]) == ("SEV-3", "SEV-1")
+        [changed] = await said(story, "payouts.exception_changed.v1", exceptionId=exception["id"])
+        assert changed["severity"] == "SEV-1"
+        pages = await said(story, "operations.alert_raised.v1", dedupKey=key_of(exception))
+        assert [page["severity"] for page in pages] == ["SEV-3", "SEV-1"]
+
+
+async def test_five_vendors_are_not_more_than_five(shared_story):
+    attempts = await sent(shared_story, 5)
+    await asyncio.gather(*(attempt.hear(TransferFailed) for attempt in attempts))
+    assert {(await attempt.exception())["severity"] for attempt in attempts} == {"SEV-3"}
+
+
+async def test_a_reversal_becomes_the_cause_of_the_failure_before_it_and_the_vendor_is_told_once(shared_story):
+    [attempt] = await sent(shared_story)
+    await attempt.hear(TransferFailed)
+    await attempt.hear(TransferReversed, reason=None)
+    await attempt.hear(TransferReversed, reason=None)
+    exception = await attempt.exception()
+    assert (exception["cause"], exception["severity"], exception["detail"]) == (
+        "reversed", "SEV-3", "Account number is invalid"
+    )  # fmt: skip
+    [change] = exception["acts"]
+    assert (change["causeBefore"], change["causeAfter"]) == ("account_number_invalid", "reversed")
+    [delayed] = await said(shared_story, "payouts.payout_delayed.v1", payoutId=attempt.payout_id)
+    assert (delayed["cause"], delayed["exceptionId"]) == ("account_number_invalid", exception["id"])
+    assert len(await said(shared_story, "payouts.exception_opened.v1", payoutId=attempt.payout_id)) == 1
+
+
+async def test_further_news_of_an_exception_is_kept_in_its_trail_once(shared_story):
+    [attempt] = await sent(shared_story)
+    await attempt.hear(TransferFailed)
+    for _ in range(3):
+        await attempt.hear(TransferSucceeded, amount_minor=AMOUNT - 1)
+    exception = await attempt.exception()
+    assert [line["kind"] for line in exception["acts"]] == ["noted"]
+    assert str(AMOUNT - 1) in exception["acts"][0]["note"]
+    assert await said(shared_story, "payouts.exception_changed.v1", exceptionId=exception["id"]) == []
+
+
+async def test_a_vendor_who_has_the_money_is_told_of_no_delay(shared_story):
+    [attempt] = await sent(shared_story)
+    await attempt.hear(TransferSucceeded)
+    await attempt.hear(TransferFailed)
+    assert (await attempt.exception())["status"] == "open"
+    assert await said(shared_story, "payouts.payout_delayed.v1", payoutId=attempt.payout_id) == []
+
+
+async def test_a_confirmed_success_closes_exception_and_alert(shared_story):
+    [attempt] = await sent(shared_story)
+    await attempt.hear(TransferFailed)
+    await attempt.hear(TransferSucceeded)
+    await hear(shared_story, attempt.reference, "query", "success")
+    exception = await attempt.exception()
+    assert (exception["status"], exception["closedBecause"]) == ("closed", "The gateway confirmed the transfer.")
+    assert exception["acts"][-1]["kind"] == "closed"
+    [closed] = await said(shared_story, "payouts.exception_closed.v1", exceptionId=exception["id"])
+    assert closed["payoutId"] == attempt.payout_id
+    assert len(await said(shared_story, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
+
+
+async def hear(story, reference, heard_from, status):
+    async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        return await hear_transfer_news(uow, reference, News(heard_from, status, AMOUNT, "NGN"), story.clock.now())
+
+
+# One of each kind; all pairs of all states are folded in the unit tests.
+HEARD = ("pending", "otp", "success", "failed", "rejected", "reversed")
+
+
+async def test_in_whatever_order_two_pieces_of_news_come_the_gateways_last_word_decides(shared_story):
+    """Ordered pairs of states by webhook, then the gateway, asked, says success: paid once; open only after a reversal."""
+    story, pairs = shared_story, [(first, second) for first in HEARD for second in HEARD]
+    vendor = await story.ready_vendor(AMOUNT * len(pairs))
+    payouts = [await story.payout(vendor, AMOUNT) for _ in pairs]
+    answer = (await story.dispatch(new_id_v4(), payoutIds=payouts)).json()["data"]
+    references = {transfer["payoutId"]: transfer["reference"] for transfer in answer["transfers"]}
+    heard = dict(zip(payouts, pairs, strict=True))
+    for payout_id, pair in heard.items():
+        for status in pair:
+            await hear(story, references[payout_id], "webhook", status)
+        await hear(story, references[payout_id], "query", "success")
+    for payout_id, found in (await states(story, payouts)).items():
+        assert found == ("processed", 0, "reversed" in heard[payout_id]), heard[payout_id]
+    processed = await story.service.published("payouts.payout_processed.v1")
+    assert sorted(one["payoutId"] for one in processed if one["payoutId"] in heard) == sorted(payouts)
+
+
+async def states(story, payouts):
+    rows = await story.service.fetch(
+        """
+        SELECT p.id, p.status, coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'in_transit:' || p.id), 0) AS minor,
+               EXISTS (SELECT FROM payout_exceptions AS e WHERE e.payout_id = p.id AND e.status = 'open') AS live
+        FROM payout_requests AS p WHERE p.id = ANY ($1)
+        """,
+        [UUID(payout_id) for payout_id in payouts],
+    )
+    return {str(row["id"]): (row["status"], row["minor"], row["live"]) for row in rows}
+
+
+# --- People -----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_classification_counts_from_the_opening_and_says_who_did_it(shared_story):
+    story = shared_story
+    [attempt] = await sent(story)
+    await attempt.hear(TransferFailed)
+    opened = await attempt.exception()
+    opened_at = story.clock.now()
+    story.clock.advance(timedelta(minutes=7))
+    person = new_id()
+    answer = await act(story, opened["id"], "classify", by=person, **FINDING)
+    assert answer.status_code == 200, answer.text
+    shown = answer.json()["data"]
+    assert (shown["severity"], shown["cause"], shown["status"]) == ("SEV-1", "bank_switch_error", "open")
+    assert shown["respondBy"] == iso(opened_at + timedelta(minutes=15))
+    [line] = shown["acts"]
+    assert {name: value for name, value in line.items() if name not in ("id", "at")} == {
+        "kind": "classified",
+        "by": str(person),
+        "severityBefore": "SEV-3",
+        "severityAfter": "SEV-1",
+        "causeBefore": "account_number_invalid",
+        "causeAfter": "bank_switch_error",
+        "note": FINDING["note"],
+    }
+    assert (await act(story, opened["id"], "classify", role="finance_maker", **FINDING)).json()["data"] == shown
+    [changed] = await said(story, "payouts.exception_changed.v1", exceptionId=opened["id"])
+    assert (changed["severity"], changed["respondBy"]) == ("SEV-1", shown["respondBy"])
+    pages = await said(story, "operations.alert_raised.v1", dedupKey=key_of(opened))
+    assert [page["severity"] for page in pages] == ["SEV-3", "SEV-1"]
+    # Less bad: said and kept, and nobody is woken for it.
+    await act(story, opened["id"], "classify", severity="SEV-3", cause="name_mismatch", note="It is the name.")
+    assert len(await said(story, "payouts.exception_changed.v1", exceptionId=opened["id"])) == 2
+    assert len(await said(story, "operations.alert_raised.v1", dedupKey=key_of(opened))) == 2
+    # What a person has named, news does not rename.
+    await attempt.hear(TransferReversed, reason=None)
+    assert (await attempt.exception())["cause"] == "name_mismatch"
+
+
+async def test_an_exception_does_not_go_while_money_is_unsettled(shared_story):
+    story = shared_story
+    [attempt] = await sent(story)
+    await attempt.hear(TransferFailed)
+    exception = await attempt.exception()
+    refused = await act(story, exception["id"], "close", evidence="It looked fine.")
+    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert await attempt.exception() == exception
+    await attempt.hear(TransferSucceeded)
+    await hear(story, attempt.reference, "query", "success")
+    await attempt.hear(TransferReversed, reason=None)
+    back = await attempt.exception()
+    assert (back["id"] != exception["id"], back["cause"], back["status"]) == (True, "reversed", "open")
+    # Processed, and the money is neither at the bank nor in the wallet.
+    assert (await act(story, back["id"], "close", evidence="Booked.")).status_code == 409
+
+
+async def test_a_settled_payouts_exception_is_closed_with_evidence_once(shared_story):
+    story = shared_story
+    [attempt] = await sent(story)
+    await attempt.hear(TransferSucceeded)
+    await attempt.hear(TransferFailed)
+    exception = await attempt.exception()
+    person = new_id()
+    for _ in range(2):
+        answer = await act(
+            story, exception["id"], "close", by=person, role="finance_maker", evidence="  Mail 7 of the bank. "
+        )
+        assert answer.status_code == 200, answer.text
+        shown = answer.json()["data"]
+        assert (shown["status"], shown["closedBecause"]) == ("closed", "Mail 7 of the bank.")
+        assert [(line["kind"], line["by"]) for line in shown["acts"]] == [("closed", str(person))]
+    assert len(await said(story, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
+    assert len(await said(story, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
+    refused = await act(story, exception["id"], "classify", **FINDING)
+    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+
+
+async def test_a_short_batch_is_closed_at_any_time(shared_story, shared_sandbox):
+    story = shared_story
+    vendor = await story.ready_vendor(2_000_000_000)
+    payout_id = await story.payout(vendor, 2_000_000_000)
+    batch = (await story.dispatch(new_id_v4(), payoutIds=[payout_id])).json()["data"]
+    assert batch["submitted"] == 0
+    [exception] = [
+        one for one in await listing(story, cause="balance_insufficient") if one["batchId"] == batch["batchId"]
+    ]
+    assert (exception["severity"], exception["payoutId"]) == ("SEV-1", None)
+    closed = await act(story, exception["id"], "close", evidence="The balance was topped up.")
+    assert closed.json()["data"]["status"] == "closed"
+    [event] = await said(story, "payouts.exception_closed.v1", exceptionId=exception["id"])
+    assert event["batchId"] == batch["batchId"]
+
+
+async def test_classifying_and_closing_at_once_leave_one_order_and_a_whole_trail(shared_story):
+    story = shared_story
+    [attempt] = await sent(story)
+    await attempt.hear(TransferSucceeded)
+    await attempt.hear(TransferFailed)
+    exception = await attempt.exception()
+    causes = (
+        "timeout",
+        "reversed",
+        "name_mismatch",
+        "account_number_invalid",
+        "bank_switch_error",
+        "balance_insufficient",
+    )
+    verbs = [
+        act(story, exception["id"], "classify", severity=severity, cause=cause, note=cause)
+        for cause in causes
+        for severity in ("SEV-1", "SEV-2")
+    ]
+    verbs.insert(5, act(story, exception["id"], "close", evidence="Settled."))
+    verbs.insert(9, act(story, exception["id"], "close", evidence="Settled."))
+    answers = await asyncio.gather(*verbs)
+    assert {answer.status_code for answer in answers} <= {200, 409}
+    shown = await attempt.exception()
+    acts = shown["acts"]
+    finding = (exception["severity"], exception["cause"])
+    for line in acts:
+        assert (line["severityBefore"], line["causeBefore"]) == finding
+        finding = (line["severityAfter"], line["causeAfter"])
+    assert [line["kind"] for line in acts] == ["classified"] * (len(acts) - 1) + ["closed"]
+    assert (shown["status"], shown["severity"], shown["cause"]) == ("closed", *finding)
+    refused = sum(answer.status_code == 409 for answer in answers)
+    assert len(acts) - 1 == len(causes) * 2 - refused
+    assert len(await said(story, "payouts.exception_changed.v1", exceptionId=exception["id"])) == len(acts) - 1
+    assert len(await said(story, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
+
+
+async def test_a_success_and_a_person_closing_at_once_close_once(shared_story):
+    story = shared_story
+    [attempt] = await sent(story)
+    await attempt.hear(TransferFailed)
+    await attempt.hear(TransferSucceeded)
+    exception = await attempt.exception()
+    close = [act(story, exception["id"], "close", evidence="Settled.") for _ in range(3)]
+    _, *answers = await asyncio.gather(hear(story, attempt.reference, "query", "success"), *close)
+    assert {answer.status_code for answer in answers} <= {200, 409}
+    shown = await attempt.exception()
+    assert [line["kind"] for line in shown["acts"]].count("closed") == 1
+    assert len(await said(story, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
+
+
+async def test_a_refusal_changes_nothing_and_only_those_who_may_act(shared_story):
+    story = shared_story
+    [attempt] = await sent(story)
+    await attempt.hear(TransferFailed)
+    exception = await attempt.exception()
+    for role in ("finance_checker", "auditor", "merchant", "buyer", "platform_admin"):
+        assert (await act(story, exception["id"], "classify", role=role, **FINDING)).status_code == 403
+        assert (await act(story, exception["id"], "close", role=role, evidence="x")).status_code == 403
+    bad = (
+        {},
+        {**FINDING, "severity": "SEV-4"},
+        {**FINDING, "cause": "weather"},
+        {**FINDING, "note": "  "},
+        {**FINDING, "note": "x" * 1001},
+        {**FINDING, "note": "a\x00b"},
+        {**FINDING, "status": "closed"},
+    )
+    for body in bad:
+        assert (await act(story, exception["id"], "classify", **body)).status_code == 422
+    for body in ({}, {"evidence": ""}, {"evidence": "x", "force": True}):
+        assert (await act(story, exception["id"], "close", **body)).status_code == 422
+    for absent in (new_id(), "observations", "x"):
+        assert (await act(story, absent, "classify", **FINDING)).status_code == 404
+        assert (await act(story, absent, "close", evidence="x")).status_code == 404
+    assert await attempt.exception() == exception
+
+
+async def test_a_list_is_narrowed_and_sorted(shared_story):
+    story = shared_story
+    first, second = await sent(story, 2)
+    await first.hear(TransferFailed)
+    story.clock.advance(timedelta(seconds=1))
+    await second.hear(TransferFailed, reason="Issuer or switch inoperative")
+    mine = {first.payout_id, second.payout_id}
+
+    async def order(**query):
+        return [one["payoutId"] for one in await listing(story, limit=100, **query) if one["payoutId"] in mine]
+
+    assert await order() == [second.payout_id, first.payout_id]
+    assert await order(sort="created_at", order="asc") == [first.payout_id, second.payout_id]
+    assert await order(sort="severity") == [second.payout_id, first.payout_id]
+    assert await order(sort="respond_by", order="asc") == [second.payout_id, first.payout_id]
+    assert await order(cause="bank_switch_error", status="open") == [second.payout_id]
+    assert await order(severity="SEV-3") == [first.payout_id]
+    assert await order(vendorId=first.vendor.id) == await order(payoutId=first.payout_id) == [first.payout_id]
+    assert await order(status="closed") == []
+    transfer = (await first.exception())["transfer"]
+    assert (transfer["reference"], transfer["attempt"]) == (first.reference, 1)
+
+
+# --- Who sees what ----------------------------------------------------------------------------------------------------
+
+
+async def test_row_policies_hold_when_a_query_forgets_its_filter(shared_story):
+    story = shared_story
+    [attempt] = await sent(story)
+    await attempt.hear(TransferFailed)
+    exception = await attempt.exception()
+    await act(story, exception["id"], "classify", **FINDING)
+    database = story.service.runtime.database
+
+    def caller(*roles, vendor_id=None):
+        return Caller(user_id=new_id(), roles=frozenset(roles), permissions=permissions_of(roles), vendor_id=vendor_id)
+
+    other, ops, checker = caller("merchant", vendor_id=new_id()), caller("ops_oncall"), caller("finance_checker")
+    owner = caller("merchant", vendor_id=attempt.vendor.id)
+    async with database.unit_of_work(acting_as=other) as uow:
+        assert await uow.fetch("SELECT id FROM payout_exceptions") == []
+    async with database.unit_of_work(acting_as=owner) as uow:
+        assert [str(row["id"]) for row in await uow.fetch("SELECT id FROM payout_exceptions")] == [exception["id"]]
+        for hidden in ("payout_exception_acts", "standing_alerts"):
+            assert await uow.fetch(f"SELECT * FROM {hidden}") == []
+        assert await uow.execute("UPDATE payout_exceptions SET severity = 'SEV-3'") == 0
+    async with database.unit_of_work(acting_as=checker) as uow:
+        assert await uow.execute("UPDATE payout_exceptions SET severity = 'SEV-3'") == 0
+    async with database.unit_of_work(acting_as=ops) as uow:
+        assert await uow.fetch_value("SELECT count(*) FROM payout_exception_acts") > 0
+    insert = (
+        "INSERT INTO payout_exception_acts (id, exception_id, kind, acted_by, severity_before, severity_after, cause_before, "
+        "cause_after, note, acted_at) VALUES ($1, $2, $3, $4, 'SEV-1', 'SEV-3', 'reversed', 'reversed', 'x', now())"
+    )
+    forbidden = (
+        (ops, insert, (new_id(), UUID(exception["id"]), "classified", new_id())),  # in another's name
+        (ops, insert, (new_id(), UUID(exception["id"]), "closed", ops.user_id)),
+        (checker, insert, (new_id(), UUID(exception["id"]), "classified", checker.user_id)),
+        (ops, "UPDATE payout_exceptions SET status = 'closed', closed_at = now(), closed_because = 'x'", ()),
+        (ops, "DELETE FROM payout_exception_acts", ()),
+        (ops, "DELETE FROM standing_alerts", ()),
+    )
+    for who, statement, values in forbidden:
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with database.unit_of_work(acting_as=who) as uow:
+                await uow.execute(statement, *values)
+    with pytest.raises(asyncpg.RestrictViolationError):
+        await story.service.fetch("UPDATE payout_exception_acts SET note = 'x'")
+
+
+async def test_a_crash_before_the_commit_leaves_nothing(shared_story):
+    story = shared_story
+    [attempt] = await sent(story)
+    await attempt.hear(TransferSucceeded)
+    await attempt.hear(TransferFailed)
+    exception = await attempt.exception()
+    with pytest.raises(RuntimeError):
+        async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await close_exception(uow, UUID(exception["id"]), "Settled.", new_id(), story.clock.now())
+            raise RuntimeError
+    assert await attempt.exception() == exception
+    assert await said(story, "payouts.exception_closed.v1", exceptionId=exception["id"]) == []

@@ -1,0 +1,82 @@
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import permutations
+
+import pytest
+
+from common.ids import new_id
+from payouts.domain.errors import ExceptionIsClosed, MoneyUnsettled
+from payouts.domain.exceptions import (
+    Finding,
+    Settlement,
+    StandingException,
+    judge_classification,
+    judge_closing,
+    revised,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+STANDING = StandingException(
+    new_id(),
+    new_id(),
+    None,
+    new_id(),
+    Finding("account_number_invalid", "SEV-3"),
+    "Account number is invalid",
+    NOW,
+    NOW,
+    True,
+)
+
+# payout, reversed after a success, returned to the wallet -> may be closed by hand
+CLOSING = [
+    ("pending", False, False, False),
+    ("pending", True, False, False),
+    ("failed", False, True, True),
+    ("failed", False, False, True),
+    ("processed", False, False, True),
+    ("processed", True, False, False),
+    ("processed", True, True, True),
+]
+
+
+@pytest.mark.parametrize(("status", "reversed_after_success", "returned", "may"), CLOSING)
+def test_an_exception_goes_only_after_the_money_has_arrived(status, reversed_after_success, returned, may):
+    settlement = Settlement(status, reversed_after_success, returned)
+    if may:
+        assert judge_closing(STANDING, settlement)
+    else:
+        with pytest.raises(MoneyUnsettled):
+            judge_closing(STANDING, settlement)
+
+
+def test_a_batch_holds_no_money_and_a_closed_exception_stays_closed():
+    assert judge_closing(replace(STANDING, payout_id=None, batch_id=new_id()), None)
+    assert not judge_closing(replace(STANDING, is_open=False), Settlement("pending", False, False))
+
+
+def test_a_classification_changes_an_open_exception_and_the_same_again_nothing():
+    assert judge_classification(STANDING, Finding("name_mismatch", "SEV-3"))
+    assert judge_classification(STANDING, Finding("account_number_invalid", "SEV-1"))
+    assert not judge_classification(STANDING, STANDING.finding)
+    with pytest.raises(ExceptionIsClosed):
+        judge_classification(replace(STANDING, is_open=False), STANDING.finding)
+
+
+def test_news_names_a_cause_unless_it_says_less_or_a_person_has_spoken():
+    assert revised(STANDING, Finding("reversed", "SEV-3")).cause == "reversed"
+    assert revised(STANDING, Finding("unclassified", "SEV-3")).cause == "account_number_invalid"
+    assert revised(STANDING, Finding("timeout", "SEV-1")) == Finding("account_number_invalid", "SEV-1")
+    assert revised(replace(STANDING, classified=True), Finding("reversed", "SEV-2")) == Finding(
+        "account_number_invalid", "SEV-2"
+    )
+
+
+def test_news_in_any_order_never_lowers_a_severity():
+    for order in permutations(
+        [Finding("reversed", "SEV-2"), Finding("unclassified", "SEV-1"), Finding("timeout", "SEV-1")]
+    ):
+        standing = STANDING
+        for news in order:
+            standing = replace(standing, finding=revised(standing, news))
+        assert standing.finding == Finding("reversed", "SEV-1")

@@ -1,0 +1,92 @@
+"""Every pair and every triple of news, in every order, folded over the pure decision."""
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from common.ids import new_id
+from payouts.domain.transfer_news import RANKS, News, TransferInHand, consequences_of
+
+AMOUNT = 500
+GATEWAY_ASKED = "query"
+ENDS_WITHOUT_PAYING = frozenset({"failed", "rejected", "blocked", "abandoned"})
+START = TransferInHand(*(new_id() for _ in range(4)), "po-1", "pending", AMOUNT, "NGN", "pending", "pending")
+
+
+class Told:
+    """A transfer while it is told things, as the database would hold it."""
+
+    def __init__(self):
+        self.transfer, self.live, self.asked, self.times_paid = START, False, False, 0
+
+    def hear(self, status, heard_from="webhook", amount_minor=AMOUNT):
+        follows = consequences_of(self.transfer, News(heard_from, status, amount_minor, "NGN"))
+        if follows.names_the_state:
+            self.transfer = replace(self.transfer, status=status)
+        if follows.verdict in ("advanced", "confirmed"):
+            self.transfer = replace(self.transfer, standing=status)
+        if follows.completes and self.transfer.payout_status == "pending":
+            self.transfer = replace(self.transfer, payout_status="processed")
+            self.times_paid += 1
+        self.live = (self.live and not follows.closes_the_exception) or follows.opens is not None
+        self.asked = self.asked or follows.asks_the_gateway
+        return self
+
+    @property
+    def state(self):
+        return self.transfer.payout_status, self.live
+
+
+def after(statuses):
+    told = Told()
+    for status in statuses:
+        told.hear(status)
+    return told
+
+
+def decides_by_arrival(pair):
+    """A success and another end of the same rank: what was booked first stands until the gateway is asked."""
+    return "success" in pair and not ENDS_WITHOUT_PAYING.isdisjoint(pair)
+
+
+@pytest.mark.parametrize("pair", list(product(RANKS, repeat=2)), ids=lambda pair: "-".join(pair))
+def test_the_order_of_two_pieces_of_news_does_not_matter(pair):
+    told, turned = after(pair), after(reversed(pair))
+    if decides_by_arrival(pair):
+        assert (told.asked, turned.asked, told.live, turned.live) == (True, True, True, True)
+    else:
+        assert told.state == turned.state
+    assert max(told.times_paid, turned.times_paid) <= 1
+
+
+@pytest.mark.parametrize("pair", list(product(RANKS, repeat=2)), ids=lambda pair: "-".join(pair))
+def test_what_ends_a_transfer_without_paying_is_never_dropped(pair):
+    told = after(pair)
+    if not ENDS_WITHOUT_PAYING.isdisjoint(pair) or "reversed" in pair:
+        assert told.live
+    contradicts = RANKS[pair[0]] == RANKS[pair[1]] == 1 and pair[0] != pair[1]
+    assert told.asked is contradicts
+
+
+def test_the_gateway_asked_settles_every_order_of_three_alike():
+    for order in product(RANKS, repeat=3):
+        told = after(order).hear("success", GATEWAY_ASKED)
+        assert told.state == ("processed", "reversed" in order), order
+        assert told.times_paid == 1, order
+
+
+@pytest.mark.parametrize("status", list(RANKS))
+def test_repetition_and_lateness_change_nothing(status):
+    once, often = after([status]), after([status, status, "pending" if RANKS[status] else status, status])
+    assert often.state == once.state
+    assert often.times_paid == once.times_paid
+
+
+@pytest.mark.parametrize("status", list(RANKS))
+def test_a_payout_whose_money_was_returned_is_never_paid_by_news(status):
+    told = Told()
+    told.transfer = replace(told.transfer, payout_status="failed", standing="failed")
+    told.hear(status).hear("success").hear("success", GATEWAY_ASKED)
+    assert told.state == ("failed", True)
+    assert (told.times_paid, told.asked) == (0, True)
