@@ -141,11 +141,11 @@ class Desk:
 
     async def sent(self, case: Case) -> list[str]:
         """The payout's references that the gateway knows."""
-        known = []
-        for reference in await self.references(case):
-            if (await self.sandbox.client.get(f"/gateway/transfer/verify/{reference}")).status_code == 200:
-                known.append(reference)
-        return known
+        asked = {
+            reference: await self.sandbox.client.get(f"/gateway/transfer/verify/{reference}")
+            for reference in await self.references(case)
+        }
+        return [reference for reference, answer in asked.items() if answer.status_code == 200]
 
     async def left_the_gateway(self, case: Case) -> int:
         """What left the gateway with the payout's transfers and did not come back, in kobo."""

@@ -1,0 +1,147 @@
+"""Reset, restitution, reversal and a late success at the same moment: one outcome, the money back at most once, the books right."""
+
+import asyncio
+from collections import Counter
+from uuid import UUID, uuid4
+
+import pytest
+
+from common.caller import THE_SERVICE
+from common.problems import Conflict
+from payouts.use_cases.restitute_payout import restitute_payout
+
+from .returns_desk import AMOUNT, Case, Desk
+
+ROUNDS = 30
+
+
+@pytest.fixture
+def desk(shared_story, shared_sandbox):
+    return Desk(shared_story, shared_sandbox)
+
+
+async def failed_payouts(desk):
+    """Payouts of one vendor, so that the rounds also meet at its wallet, whose transfers failed as soon as they were sent."""
+    vendor = await desk.story.ready_vendor(AMOUNT * ROUNDS)
+    ids = [await desk.story.payout(vendor, AMOUNT) for _ in range(ROUNDS)]
+    await desk.sandbox.settings_are(transfer_settlement="immediate")
+    await desk.sandbox.faults(transfer_call={"fail": "Bank switch is down"})
+    sent = (await desk.story.dispatch(uuid4(), payoutIds=ids)).json()["data"]["transfers"]
+    await desk.sandbox.faults(transfer_call=None)
+    await desk.sandbox.settings_are(transfer_settlement="manual")
+    assert {transfer["status"] for transfer in sent} == {"failed"}
+    return [Case(vendor, transfer["payoutId"], transfer["reference"]) for transfer in sent]
+
+
+async def status_of(act):
+    return (await act).status_code
+
+
+async def settled(desk, cases):
+    """Everything that was left to do is done; then each payout as the book and the gateway have it."""
+    await desk.questions()
+    [vendor] = {case.vendor.id for case in cases}
+    found = await desk.story.service.fetch(
+        """
+        SELECT p.id::text, p.status, p.retry_count,
+               (SELECT count(*) FROM ledger_transactions WHERE posting_key IN ('restitution:' || p.id, 'reversal:' || p.id)) AS returns,
+               (SELECT count(*) FROM ledger_transactions WHERE posting_key = 'payout_processed:' || p.id) AS leavings,
+               coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'in_transit:' || p.id), 0) AS in_transit,
+               (SELECT count(*) FROM payout_transfers WHERE payout_id = p.id AND status = 'success') AS successes
+        FROM payout_requests AS p WHERE p.vendor_id = $1
+        """,
+        vendor,
+    )
+    for row in found:
+        expected = {"pending": (0, 0, AMOUNT), "processed": (0, 1, 0), "failed": (1, 0, 0)}[row["status"]]
+        assert (row["returns"], row["leavings"], row["in_transit"]) == expected, dict(row)
+    returned = sum(row["returns"] for row in found)
+    assert (await desk.story.wallet(cases[0].vendor))["availableMinor"] == returned * AMOUNT
+    return {row["id"]: row for row in found}
+
+
+async def test_of_two_approvals_at_once_one_posts(desk):
+    cases = await failed_payouts(desk)
+    prepared = await asyncio.gather(*(desk.prepared(case) for case in cases))
+    answers = await asyncio.gather(*(status_of(desk.approve(one)) for one in prepared for _ in range(2)))
+    assert Counter(answers) == {200: 2 * ROUNDS}
+    payouts = await settled(desk, cases)
+    assert {row["status"] for row in payouts.values()} == {"failed"}
+    acts = await desk.story.service.fetch(
+        "SELECT count(*) AS approvals FROM payout_acts WHERE act = 'approved' AND payout_id = ANY ($1)", list(payouts)
+    )
+    assert acts[0]["approvals"] == ROUNDS
+
+
+async def test_of_an_approval_and_a_reset_at_once_one_takes_effect(desk):
+    cases = await failed_payouts(desk)
+    prepared = await asyncio.gather(*(desk.prepared(case) for case in cases))
+
+    async def round_of(case, one):
+        return await asyncio.gather(status_of(desk.approve(one)), status_of(desk.reset(case)))
+
+    answers = await asyncio.gather(*(round_of(*both) for both in zip(cases, prepared, strict=True)))
+    payouts = await settled(desk, cases)
+    for case, (approved, reset) in zip(cases, answers, strict=True):
+        assert sorted((approved, reset)) == [200, 409]
+        row = payouts[case.payout_id]
+        assert (row["status"], row["retry_count"]) == (("failed", 0) if approved == 200 else ("pending", 1))
+
+
+async def test_of_a_reset_and_a_late_success_at_once_the_payout_arrives_once(desk):
+    cases = await failed_payouts(desk)
+    rounds = (asyncio.gather(status_of(desk.reset(case)), desk.succeeds(case.reference)) for case in cases)
+    answers = [reset for reset, _ in await asyncio.gather(*rounds)]
+    assert set(answers) <= {200, 409}
+    payouts = await settled(desk, cases)
+    assert {(row["status"], row["successes"]) for row in payouts.values()} == {("processed", 1)}
+    unsent = await desk.story.service.fetch(
+        "SELECT id FROM payout_transfers WHERE payout_id = ANY ($1) AND (status = 'reserved' OR due_at IS NOT NULL)",
+        list(payouts),
+    )
+    assert unsent == []
+
+
+async def test_of_an_approval_and_a_late_success_at_once_the_money_is_returned_or_left_and_never_silently_both(desk):
+    cases = await failed_payouts(desk)
+    prepared = await asyncio.gather(*(desk.prepared(case) for case in cases))
+
+    async def round_of(case, one):
+        approved, _ = await asyncio.gather(status_of(desk.approve(one)), desk.succeeds(case.reference))
+        return approved
+
+    answers = await asyncio.gather(*(round_of(*both) for both in zip(cases, prepared, strict=True)))
+    payouts = await settled(desk, cases)
+    for case, approved in zip(cases, answers, strict=True):
+        row = payouts[case.payout_id]
+        assert (row["status"], row["successes"]) == (("failed", 1) if approved == 200 else ("processed", 1))
+        # Both happened at the gateway and here: somebody must look, and two people take it back.
+        is_open = (await desk.payout(case))["openException"] is not None
+        assert is_open == (approved == 200)
+
+
+async def test_of_a_quarantines_restitution_and_a_reset_at_once_the_money_is_returned_once_and_nothing_leaves(desk):
+    cases = await failed_payouts(desk)
+
+    async def restitute(case):
+        parts = desk.story.service.dependencies
+        async with parts.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            try:
+                return await restitute_payout(
+                    uow, UUID(case.payout_id), "The account was quarantined.", parts.clock.now()
+                )
+            except Conflict as refused:
+                return refused
+
+    rounds = (asyncio.gather(restitute(case), status_of(desk.reset(case)), restitute(case)) for case in cases)
+    answers = await asyncio.gather(*rounds)
+    payouts = await settled(desk, cases)
+    for case, (first, reset, second) in zip(cases, answers, strict=True):
+        assert sorted((first, second)) == [False, True]
+        assert reset in (200, 409)
+        row = payouts[case.payout_id]
+        assert (row["status"], row["retry_count"]) == ("failed", int(reset == 200))
+    due = await desk.story.service.fetch(
+        "SELECT id FROM payout_transfers WHERE payout_id = ANY ($1) AND status <> 'failed'", list(payouts)
+    )
+    assert due == []
