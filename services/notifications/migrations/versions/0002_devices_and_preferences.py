@@ -46,19 +46,20 @@ _STATEMENTS = (
         CONSTRAINT notification_preferences_quiet_whole CHECK ((quiet_from IS NULL) = (quiet_to IS NULL))
     )
     """,
-    # The PIN of an order on its way: `due_at` is when the next channel is tried, NULL when nothing more is to be done.
+    # A PIN on its way: `due_at` is when the next channel is tried, NULL when nothing more is to be done. A PIN is over when it
+    # was used or replaced; one that somebody else had delivered (deliver-notification) is of no order.
     """
     CREATE TABLE pin_watches (
-        order_id uuid PRIMARY KEY,
+        notification_id uuid PRIMARY KEY,
+        order_id uuid,
         issue integer NOT NULL,
-        notification_id uuid,
-        channel text,
+        channel text NOT NULL,
         due_at timestamptz,
         is_over boolean NOT NULL DEFAULT false
     )
     """,
     "CREATE INDEX pin_watches_due ON pin_watches (due_at) WHERE due_at IS NOT NULL",
-    "CREATE INDEX pin_watches_of_notification ON pin_watches (notification_id)",
+    "CREATE INDEX pin_watches_of_order ON pin_watches (order_id)",
     # Who asked for a message to be sent again.
     """
     CREATE TABLE notification_resends (
@@ -76,6 +77,8 @@ _STATEMENTS = (
     # Not before: quiet hours, or a provider that rests.
     "ALTER TABLE notification_deliveries ADD COLUMN due_at timestamptz",
     "CREATE INDEX notification_deliveries_due ON notification_deliveries (due_at) WHERE due_at IS NOT NULL",
+    # When the provider last told of the attempt, in its own time.
+    "ALTER TABLE notification_delivery_logs ADD COLUMN told_at timestamptz",
     # A provider tells of a message by its own id of it.
     "CREATE INDEX notification_delivery_logs_told_of ON notification_delivery_logs (channel, provider_message_id) "
     "WHERE provider_message_id IS NOT NULL",
@@ -97,6 +100,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.execute("DROP INDEX notification_delivery_logs_told_of")
+    op.execute("ALTER TABLE notification_delivery_logs DROP COLUMN told_at")
     op.execute("DROP INDEX notification_deliveries_due")
     op.execute("ALTER TABLE notification_deliveries DROP COLUMN due_at")
     op.execute("DROP TABLE notification_resends, pin_watches, notification_preferences, user_devices")

@@ -1,6 +1,6 @@
 """What the notifications service is told, beyond what every service is told."""
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -9,12 +9,36 @@ from notifications.domain.alerts import PAGERDUTY_PATH
 
 
 class Settings(ServiceSettings):
-    """Providers and keys. The default of `SMS_API_KEY` is a word that every real company refuses, aloud, with 401."""
+    """Providers and keys. The default of an API key is a word that every real company refuses, aloud, with 401.
+
+    A channel without its address or key has no provider: `messaging`, `push` for browsers, `push` for apps.
+    """
 
     sealing_key: str = Field(min_length=16)
     sms_api_url: str = Field(pattern="^https?://")
     sms_api_key: str = Field(default="not-set", min_length=1)
     sms_sender: str = Field(default="Campus", min_length=3, max_length=11)
+    sms_shape: Literal["termii", "africas_talking"] = "termii"
+    sms_fallback_api_url: str = Field(default="", pattern="^(https?://.*)?$")
+    sms_fallback_api_key: str = Field(default="not-set", min_length=1)
+    sms_fallback_shape: Literal["termii", "africas_talking"] = "africas_talking"
+    sms_receipt_key: str = Field(default="", description="Signs or accompanies receipts; empty: every receipt is 401")
+    messaging_api_url: str = Field(default="", pattern="^(https?://.*)?$")
+    messaging_api_version: str = Field(default="v21.0", pattern="^v[0-9]+\\.[0-9]+$")
+    messaging_phone_number_id: str = Field(default="106540352242922", pattern="^[0-9]+$")
+    messaging_api_token: str = Field(default="not-set", min_length=1)
+    messaging_language: str = Field(default="en", pattern="^[a-z]{2,3}(_[A-Z]{2})?$")
+    push_api_url: str = Field(default="https://fcm.googleapis.com", pattern="^https?://")
+    fcm_project: str = Field(default="", pattern="^[a-z0-9-]*$")
+    fcm_service_account: str = Field(default="", description="The service account's JSON; empty: no push to apps")
+    fcm_token_url: str = Field(default="", pattern="^(https?://.*)?$")
+    vapid_private_key: str = Field(default="", description="32 bytes in base64url; empty: no push to browsers")
+    vapid_subject: str = Field(default="mailto:push@campus.example", pattern="^(mailto:|https://).+")
+    devices_max: int = Field(default=20, ge=1, le=100)
+    pin_receipt_seconds: float = Field(default=90, gt=0)
+    provider_failures_max: int = Field(default=5, ge=1)
+    provider_window_seconds: float = Field(default=60, gt=0)
+    provider_rest_seconds: float = Field(default=30, gt=0)
     smtp_url: str = Field(pattern="^smtp(s|\\+starttls)?://")
     mail_from: str = Field(default="Campus Marketplace <no-reply@campus.example>", min_length=3)
     on_call_url: str = Field(default="", pattern="^(https?://.*)?$")

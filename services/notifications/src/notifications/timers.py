@@ -1,6 +1,6 @@
 """What this service does by the clock."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from common.caller import THE_SERVICE
 from common.clock import Clock
@@ -8,12 +8,19 @@ from common.database import Database
 from common.logging import get_logger
 from notifications import store
 from notifications.domain.deliveries import CLAIM_LIFE
+from notifications.use_cases.advance_pin import advance_pin
+
+if TYPE_CHECKING:
+    from notifications.app import Dependencies
 
 log: Final = get_logger(__name__)
 
 # A dead worker's messages come back in portions, so that the provider and the queue are not flooded at once.
 ABANDONED_ROWS_MAX: Final = 200
 SWEEP_EVERY_SECONDS: Final = 5.0
+# What waited for the end of quiet hours comes in portions too; a second late is on time.
+DUE_ROWS_MAX: Final = 500
+DUE_EVERY_SECONDS: Final = 1.0
 
 
 async def resume_abandoned_once(database: Database, clock: Clock) -> int:
@@ -25,3 +32,27 @@ async def resume_abandoned_once(database: Database, clock: Clock) -> int:
     if abandoned:
         log.warning("deliveries were abandoned by their workers and go out again", count=len(abandoned))
     return len(abandoned)
+
+
+async def release_due_once(database: Database, clock: Clock) -> int:
+    """Gives what waited for its time (quiet hours, a provider that rested) to the queue; tells how many."""
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        due = await store.take_due_deliveries(uow, clock.now(), DUE_ROWS_MAX)
+        for delivery_id in due:
+            store.leave_delivery(uow, delivery_id)
+    return len(due)
+
+
+async def advance_pins_once(dependencies: "Dependencies") -> int:
+    """Sends the PINs that nobody says have arrived by their next channel, each in a transaction of its own; tells how many."""
+    desk, moved = dependencies.desk(), 0
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        due = await store.list_due_watches(uow, desk.now, DUE_ROWS_MAX)
+    for notification_id in due:
+        try:
+            async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+                moved += await advance_pin(uow, desk, notification_id) is not None
+        except Exception as error:
+            # One that cannot go on must not hold back the others; it is tried again at the next round.
+            log.error("a PIN could not go on by its next channel", notification_id=str(notification_id), exc_info=error)
+    return moved

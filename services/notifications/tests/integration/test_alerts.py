@@ -6,10 +6,10 @@ import pytest
 
 from common.caller import THE_SERVICE
 from common.ids import new_id
-from contracts.operations import AlertRaised
+from contracts.operations import AlertCleared, AlertRaised
 from notifications.consumers import WORK
 from notifications.domain.alerts import PAGE_AGAIN_AFTER
-from notifications.domain.errors import ProviderAway
+from notifications.domain.errors import AlertUnheardOf, ProviderAway
 
 QUEUE = "notifications.deliveries"
 
@@ -119,3 +119,72 @@ async def test_alerts_are_sorted_by_time_or_severity_and_shown_to_those_who_may(
     assert [shown["severity"] for shown in (await listed(story, limit=1, page=2))["data"]] == ["SEV-1"]
     refused = await story.service.client.get("/api/alerts", headers=story.service.headers(new_id()))
     assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+
+
+def cleared(dedup_key="balance:low"):
+    return AlertCleared(alert_id=new_id(), dedup_key=dedup_key, reason="The balance was topped up.")
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "over"),
+    [
+        ("/on-call/api/v2/alerts", "", lambda page: "endsAt" in page[0]),
+        ("/on-call/v2/enqueue", "route-1", lambda page: page["event_action"] == "resolve"),
+        ("/on-call/webhook", "", lambda page: page["closedAt"] is not None),
+    ],
+)
+async def test_an_alert_closes_and_the_people_on_call_hear_that_it_is_over(open_story, outside, path, key, over):
+    async with open_story(on_call_url=f"{outside.url}{path}", on_call_key=key) as story:
+        await story.service.hear(alert("SEV-1"))
+        await story.service.work(QUEUE)
+        story.service.runtime.clock.advance(timedelta(minutes=1))
+        received = await story.service.hear(cleared())
+        await story.service.hear(cleared(), event_id=received.event_id)
+        await story.service.work(QUEUE)
+        [shown] = (await listed(story, status="closed"))["data"]
+        assert shown["closedAt"] > shown["raisedAt"]
+        assert (await listed(story, status="open"))["meta"]["total"] == 0
+    assert [over(page) for _, page in outside.pages] == [False, True]
+
+
+async def test_what_is_raised_after_it_was_over_is_a_new_alert_and_what_was_raised_before_is_not(story):
+    clock = story.service.runtime.clock
+    await story.service.hear(alert("SEV-2"))
+    clock.advance(timedelta(minutes=1))
+    await story.service.hear(cleared())
+    # A raise of the same time or earlier, that arrives only now, is over too; a second clearing changes nothing.
+    await story.service.hear(alert("SEV-1"))
+    await story.service.hear(cleared())
+    [first] = (await listed(story))["data"]
+    assert (first["severity"], first["closedAt"] is None) == ("SEV-2", False)
+    clock.advance(timedelta(minutes=1))
+    await story.service.hear(alert("SEV-3"))
+    [again] = (await listed(story, status="open"))["data"]
+    assert (again["severity"], (await listed(story))["meta"]["total"]) == ("SEV-3", 2)
+
+
+async def test_a_clearing_that_comes_before_its_alert_climbs_the_ladder(story):
+    clock = story.service.runtime.clock
+    with pytest.raises(AlertUnheardOf):
+        await story.service.hear(cleared())
+    await story.service.hear(alert())
+    clock.advance(timedelta(seconds=5))
+    await story.service.hear(cleared())
+    with pytest.raises(AlertUnheardOf):
+        clock.advance(timedelta(seconds=5))
+        await story.service.hear(cleared())
+
+
+async def test_an_alert_that_closes_before_it_is_paged_is_said_to_be_over(story, outside):
+    await story.service.hear(alert())
+    story.service.runtime.clock.advance(timedelta(seconds=1))
+    await story.service.hear(cleared())
+    await story.service.work(QUEUE)
+    assert [page["closedAt"] is None for _, page in outside.pages] == [False, False]
+
+
+async def test_an_alert_list_knows_open_and_closed_only(story):
+    headers = story.service.headers(new_id(), roles=("auditor",))
+    for status, answered in (("open", 200), ("closed", 200), ("lost", 422)):
+        answer = await story.service.client.get("/api/alerts", params={"status": status}, headers=headers)
+        assert answer.status_code == answered

@@ -5,7 +5,7 @@ import pytest
 from common.ids import new_id
 from contracts.identity import OneTimeCodeIssued, ProfileChanged
 from contracts.orders import OrderDelivered, OrderDispatched, ReturnDecided, ReturnRequested
-from contracts.payouts import BankDetailsChanged, PayoutDelayed, PayoutProcessed
+from contracts.payouts import BankDetailsChanged, BankDetailsQuarantined, PayoutDelayed, PayoutProcessed
 from notifications.domain.errors import ContactUnknown, OrderUnknown
 
 QUEUE = "notifications.deliveries"
@@ -47,6 +47,7 @@ async def test_the_pin_goes_to_the_buyers_phone_and_the_log_shows_it_without_pin
 async def test_each_reissue_of_a_pin_is_a_message_of_its_own(story, outside):
     await story.know_the_people()
     await story.service.hear(story.pin("111111", issue=1))
+    await send_everything(story)
     await story.service.hear(story.pin("222222", issue=2))
     await send_everything(story)
     assert ["111111" in outside.texts[0]["sms"], "222222" in outside.texts[1]["sms"]] == [True, True]
@@ -109,11 +110,15 @@ async def test_payouts_and_bank_details_are_told_to_the_vendors_owner(story, out
     await story.service.hear(PayoutProcessed(**payout, reference="po-1"))
     await story.service.hear(PayoutDelayed(**payout, cause="name_mismatch"))
     await story.service.hear(BankDetailsChanged(vendor_id=story.vendor_id, last4="6785", bank_code="058"))
+    await story.service.hear(BankDetailsQuarantined(vendor_id=story.vendor_id, reason="Name mismatch", last4="6785"))
     await send_everything(story)
-    done, delayed, changed = to(outside, "ada@unilag.edu.ng")
+    done, delayed, changed, stopped = to(outside, "ada@unilag.edu.ng")
     assert done["Subject"] == "₦475,000.05 was paid out to Ada's Kitchen"
     assert "check them on your bank details page" in text_of(delayed)
     assert "6785" in text_of(changed)
+    assert stopped["Subject"] == "Payouts of Ada's Kitchen are stopped"
+    assert "6785" in text_of(stopped)
+    assert "The reason: Name mismatch" in text_of(stopped)
 
 
 @pytest.mark.parametrize(("channel", "address"), [("sms", "+2348035550123"), ("email", "bisi@unilag.edu.ng")])
@@ -181,6 +186,7 @@ async def test_every_event_that_comes_twice_tells_once(story, outside):
         PayoutProcessed(**payout),
         PayoutDelayed(**payout, cause="reversed"),
         BankDetailsChanged(vendor_id=story.vendor_id, last4="6785", bank_code="058"),
+        BankDetailsQuarantined(vendor_id=story.vendor_id, reason="Name mismatch"),
         OneTimeCodeIssued(
             code_id=code_id,
             purpose="password_reset",
@@ -193,7 +199,8 @@ async def test_every_event_that_comes_twice_tells_once(story, outside):
         received = await story.service.hear(event)
         await story.service.hear(event, event_id=received.event_id, sequence=received.sequence)
     await send_everything(story)
-    assert (len(outside.texts), len(outside.mails)) == (2, 7)
+    # The PIN was used before it was sent: it is not sent any more.
+    assert (len(outside.texts), len(outside.mails)) == (1, 8)
 
 
 async def test_the_same_news_under_two_event_ids_tells_once(story, outside):

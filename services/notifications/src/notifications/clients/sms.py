@@ -1,33 +1,34 @@
-"""Text messages over HTTP, in Termii's shape: `POST {SMS_API_URL}/api/sms/send`."""
+"""Text messages over HTTP, in the shapes of two companies: Termii (JSON) and Africa's Talking (form)."""
 
+from collections.abc import Mapping
 from typing import Any, Final
-from uuid import UUID
+from urllib.parse import urlsplit
 
 import httpx
 
-from notifications.domain.deliveries import Message
+from notifications.clients.answers import REFUSALS, no_answer, told_in
+from notifications.domain.deliveries import Letter
 from notifications.domain.errors import ProviderAway, ProviderRefused
 
-PROVIDER: Final = "sms-http"
-# What will never be taken however often it is offered. Everything else may pass: a wrong key (401) is put right by people.
-_REFUSALS: Final = frozenset({400, 404, 413, 422})
+# What Africa's Talking says of a number: taken (processed, sent, queued), or not for now (balance, gateway, capacity).
+_TAKEN: Final = frozenset({100, 101, 102})
+_NOT_NOW: Final = frozenset({405, 409, 500, 501, 502})
 
 
-class Sms:
-    """One SMS company. It knows no idempotency key: what is sent again arrives again."""
+class Termii:
+    """`POST {url}/api/sms/send`. It knows no idempotency key: what is sent again arrives again."""
 
-    provider = PROVIDER
-
-    def __init__(self, http: httpx.AsyncClient, base_url: str, api_key: str, sender: str) -> None:
+    def __init__(self, http: httpx.AsyncClient, base_url: str, api_key: str, sender: str, provider: str) -> None:
         self._http, self._api_key, self._sender = http, api_key, sender
         self._url = f"{base_url.rstrip('/')}/api/sms/send"
+        self.provider = provider
 
-    async def send(self, address: str, message: Message, notification_id: UUID) -> str:
+    async def send(self, letter: Letter) -> str:
         """The company's id of the message; raises ProviderAway and ProviderRefused."""
         body = {
-            "to": address.removeprefix("+"),
+            "to": letter.address.removeprefix("+"),
             "from": self._sender,
-            "sms": message.text,
+            "sms": letter.message.text,
             "type": "plain",
             "channel": "generic",
             "api_key": self._api_key,
@@ -35,19 +36,53 @@ class Sms:
         try:
             answer = await self._http.post(self._url, json=body)
         except httpx.HTTPError as error:
-            raise ProviderAway(PROVIDER, type(error).__name__) from error
-        told = _told(answer)
-        if answer.status_code in _REFUSALS:
-            raise ProviderRefused(PROVIDER, f"{answer.status_code} {told.get('message', '')}".strip())
+            raise no_answer(self.provider, error) from error
+        told = told_in(answer)
+        if answer.status_code in REFUSALS:
+            raise ProviderRefused(self.provider, f"{answer.status_code} {told.get('message', '')}".strip())
         message_id = told.get("message_id")
         if not answer.is_success or not isinstance(message_id, str):
-            raise ProviderAway(PROVIDER, f"{answer.status_code} {told.get('message', '')}".strip())
+            raise ProviderAway(self.provider, f"{answer.status_code} {told.get('message', '')}".strip())
         return message_id
 
 
-def _told(answer: httpx.Response) -> dict[str, Any]:
-    try:
-        body = answer.json()
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
+class AfricasTalking:
+    """`POST {url}/version1/messaging`, a form; the user name stands in the URL: `https://campus@api.africastalking.com`."""
+
+    def __init__(self, http: httpx.AsyncClient, base_url: str, api_key: str, sender: str, provider: str) -> None:
+        parts = urlsplit(base_url)
+        self._username = parts.username or "sandbox"
+        host = parts.netloc.rpartition("@")[2]
+        self._url = f"{parts.scheme}://{host}{parts.path.rstrip('/')}/version1/messaging"
+        self._http, self._api_key, self._sender = http, api_key, sender
+        self.provider = provider
+
+    async def send(self, letter: Letter) -> str:
+        """The company's id of the message; raises ProviderAway and ProviderRefused."""
+        form = {"username": self._username, "to": letter.address, "message": letter.message.text, "from": self._sender}
+        headers = {"apiKey": self._api_key, "Accept": "application/json"}
+        try:
+            answer = await self._http.post(self._url, data=form, headers=headers)
+        except httpx.HTTPError as error:
+            raise no_answer(self.provider, error) from error
+        if answer.status_code in REFUSALS:
+            raise ProviderRefused(self.provider, f"{answer.status_code} the company refused the request")
+        if not answer.is_success:
+            raise ProviderAway(self.provider, f"{answer.status_code} the company did not take the request")
+        return self._message_id(told_in(answer))
+
+    def _message_id(self, told: dict[str, Any]) -> str:
+        """The answer is a success even where the number is refused: what counts stands beside the number."""
+        summary = told.get("SMSMessageData")
+        recipients = summary.get("Recipients") if isinstance(summary, dict) else None
+        first = recipients[0] if isinstance(recipients, list) and recipients else None
+        if not isinstance(first, dict):
+            raise ProviderAway(self.provider, "the answer names no recipient")
+        code, message_id = first.get("statusCode"), first.get("messageId")
+        if code in _TAKEN and isinstance(message_id, str):
+            return message_id
+        kind = ProviderAway if code in _NOT_NOW else ProviderRefused
+        raise kind(self.provider, f"{code} {first.get('status', '')}".strip())
+
+
+SHAPES: Final[Mapping[str, type[Termii] | type[AfricasTalking]]] = {"termii": Termii, "africas_talking": AfricasTalking}

@@ -18,7 +18,7 @@ from contracts.identity import (
     VendorSuspended,
 )
 from notifications import store
-from notifications.consumers.telling import mail
+from notifications.consumers.telling import tell
 from notifications.domain.deliveries import Contact, Sealed, Wanted, masked
 from notifications.templates.words import GREETED
 from notifications.use_cases.deliver_notification import deliver_notification
@@ -75,7 +75,7 @@ async def on_vendor_application_decided(
     event: VendorApplicationDecided, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
 ) -> None:
     parameters = {"outcome": event.outcome} | ({"reason": event.reason} if event.reason else {})
-    await mail(uow, dependencies, event.user_id, "vendor_application_decided", parameters, event.application_id)
+    await tell(uow, dependencies, event.user_id, "vendor_application_decided", parameters, event.application_id)
 
 
 async def on_vendor_suspended(
@@ -84,7 +84,7 @@ async def on_vendor_suspended(
     """A vendor may be suspended more than once: each time is told."""
     await _keep_vendor(event, received, uow)
     parameters = {"businessName": event.business_name, "reason": event.reason}
-    await mail(uow, dependencies, event.owner_user_id, "vendor_suspended", parameters, received.event_id)
+    await tell(uow, dependencies, event.owner_user_id, "vendor_suspended", parameters, received.event_id)
 
 
 async def on_vendor_reinstated(
@@ -92,7 +92,7 @@ async def on_vendor_reinstated(
 ) -> None:
     await _keep_vendor(event, received, uow)
     parameters = {"businessName": event.business_name}
-    await mail(uow, dependencies, event.owner_user_id, "vendor_reinstated", parameters, received.event_id)
+    await tell(uow, dependencies, event.owner_user_id, "vendor_reinstated", parameters, received.event_id)
 
 
 async def on_one_time_code_issued(

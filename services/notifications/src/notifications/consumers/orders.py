@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from common import telemetry
 from common.database import UnitOfWork
 from common.messages import Received
 from contracts.orders import (
@@ -13,10 +14,12 @@ from contracts.orders import (
     ReturnRequested,
 )
 from notifications import queries, store
-from notifications.consumers.telling import mail, mail_vendor, vendor_of
+from notifications.consumers.telling import tell, tell_vendor, vendor_of
 from notifications.domain.deliveries import Sealed, Wanted, notification_id_of, pin_channel
 from notifications.domain.errors import ContactUnknown
 from notifications.use_cases.deliver_notification import deliver_notification
+from notifications.use_cases.tell_person import tell_person
+from notifications.use_cases.watch_pin import end_watch_over, watch_pin
 
 if TYPE_CHECKING:
     from notifications.app import Dependencies
@@ -37,23 +40,25 @@ async def on_order_placed(
 async def on_delivery_pin_issued(
     event: DeliveryPinIssued, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
 ) -> None:
-    """The PIN stays sealed until the moment of sending. Each issue is a message of its own."""
+    """The PIN stays sealed until the moment of sending. Each issue is a message of its own, and ends those before it."""
     contact = await queries.find_contact(uow, event.buyer_id)
     if contact is None:
         raise ContactUnknown
     if contact.is_erased:
         return
+    parameters = {"orderId": str(event.order_id)}
+    notification_id = notification_id_of("delivery_pin", event.order_id, event.issue)
     channel, template = pin_channel(contact)
-    secrets = {"pin": Sealed(event.pin_sealed, str(event.order_id))} if channel == "sms" else {}
-    wanted = Wanted(
-        notification_id=notification_id_of("delivery_pin", event.order_id, event.issue),
-        user_id=event.buyer_id,
-        channel=channel,
-        template=template,
-        parameters={"orderId": str(event.order_id)},
-        sealed=secrets,
-    )
-    await deliver_notification(uow, wanted, dependencies.desk())
+    desk = dependencies.desk()
+    if channel != "sms":
+        await tell_person(uow, desk, event.buyer_id, template, parameters, notification_id)
+        return
+    if not await watch_pin(uow, desk, notification_id, event.order_id, event.issue, channel):
+        telemetry.STALE_NEWS.labels(received.type).inc()
+        return
+    secrets = {"pin": Sealed(event.pin_sealed, str(event.order_id))}
+    wanted = Wanted(notification_id, channel, template, parameters, user_id=event.buyer_id, sealed=secrets)
+    await deliver_notification(uow, wanted, desk)
 
 
 async def on_order_dispatched(
@@ -61,15 +66,16 @@ async def on_order_dispatched(
 ) -> None:
     vendor = await vendor_of(uow, event.vendor_id)
     parameters = {"orderId": str(event.order_id), "businessName": vendor["business_name"]}
-    await mail(uow, dependencies, event.buyer_id, "order_dispatched", parameters, event.order_id)
+    await tell(uow, dependencies, event.buyer_id, "order_dispatched", parameters, event.order_id)
 
 
 async def on_order_delivered(
     event: OrderDelivered, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
 ) -> None:
+    await end_watch_over(uow, event.order_id)
     vendor = await vendor_of(uow, event.vendor_id)
     parameters = {"orderId": str(event.order_id), "businessName": vendor["business_name"]}
-    await mail(uow, dependencies, event.buyer_id, "order_delivered", parameters, event.order_id)
+    await tell(uow, dependencies, event.buyer_id, "order_delivered", parameters, event.order_id)
 
 
 async def on_return_requested(
@@ -78,7 +84,7 @@ async def on_return_requested(
     """The vendor has something to decide."""
     parameters = {"orderId": str(event.order_id)}
     about = event.return_request_id
-    await mail_vendor(uow, dependencies, event.vendor_id, "return_requested", parameters, about)
+    await tell_vendor(uow, dependencies, event.vendor_id, "return_requested", parameters, about)
 
 
 async def on_return_decided(
@@ -87,4 +93,4 @@ async def on_return_decided(
     decided: dict[str, Any] = {"outcome": event.outcome, "refundMinor": event.refund_minor}
     parameters = {name: value for name, value in decided.items() if value is not None}
     parameters["orderId"] = str(event.order_id)
-    await mail(uow, dependencies, event.buyer_id, "return_request_update", parameters, event.return_request_id)
+    await tell(uow, dependencies, event.buyer_id, "return_request_update", parameters, event.return_request_id)

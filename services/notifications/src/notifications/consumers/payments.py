@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from common.database import UnitOfWork
 from common.messages import Received
 from contracts.payments import EscrowHeld
-from notifications.consumers.telling import mail, order_of, vendor_of
+from notifications.consumers.telling import order_of, tell, vendor_of
 
 if TYPE_CHECKING:
     from notifications.app import Dependencies
@@ -21,7 +21,7 @@ async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork,
         "deliveryFeeMinor": order["delivery_fee_minor"],
         "items": order["items"],
     }
-    await mail(uow, dependencies, event.buyer_id, "order_confirmation", parameters, event.order_id)
+    await tell(uow, dependencies, event.buyer_id, "order_confirmation", parameters, event.order_id)
 
 
 async def alert_vendor_on_escrow_held(
@@ -34,4 +34,4 @@ async def alert_vendor_on_escrow_held(
         "businessName": vendor["business_name"],
         "items": order["items"],
     }
-    await mail(uow, dependencies, vendor["owner_user_id"], "vendor_dispatch_alert", parameters, event.order_id)
+    await tell(uow, dependencies, vendor["owner_user_id"], "vendor_dispatch_alert", parameters, event.order_id)

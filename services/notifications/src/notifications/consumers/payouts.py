@@ -39,5 +39,5 @@ async def on_bank_details_changed(
 async def on_bank_details_quarantined(
     event: BankDetailsQuarantined, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
 ) -> None:
-    parameters = {"last4": event.last4, "reason": event.reason}
+    parameters = {"reason": event.reason} | ({"last4": event.last4} if event.last4 else {})
     await tell_vendor(uow, dependencies, event.vendor_id, "bank_details_quarantined", parameters, received.event_id)

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from notifications import queries
-from notifications.domain.deliveries import Wanted, notification_id_of
+from notifications.domain.deliveries import notification_id_of
 from notifications.domain.errors import OrderUnknown, VendorUnknown
-from notifications.use_cases.deliver_notification import deliver_notification
+from notifications.use_cases.tell_person import tell_person
 
 if TYPE_CHECKING:
     from notifications.app import Dependencies
@@ -27,7 +27,7 @@ async def vendor_of(uow: UnitOfWork, vendor_id: UUID) -> Any:
     return vendor
 
 
-async def mail(
+async def tell(
     uow: UnitOfWork,
     dependencies: "Dependencies",
     user_id: UUID,
@@ -35,20 +35,11 @@ async def mail(
     parameters: dict[str, Any],
     about: UUID,
 ) -> None:
-    contact = await queries.find_contact(uow, user_id)
-    if contact is not None and contact.is_erased:
-        return
-    wanted = Wanted(
-        notification_id=notification_id_of(template, about),
-        user_id=user_id,
-        channel="email",
-        template=template,
-        parameters=parameters,
-    )
-    await deliver_notification(uow, wanted, dependencies.desk())
+    """Tells a person by the channels of the message, once for what it is about."""
+    await tell_person(uow, dependencies.desk(), user_id, template, parameters, notification_id_of(template, about))
 
 
-async def mail_vendor(
+async def tell_vendor(
     uow: UnitOfWork,
     dependencies: "Dependencies",
     vendor_id: UUID,
@@ -56,6 +47,7 @@ async def mail_vendor(
     parameters: dict[str, Any],
     about: UUID,
 ) -> None:
+    """Tells the owner of a vendor."""
     vendor = await vendor_of(uow, vendor_id)
     named = {**parameters, "businessName": vendor["business_name"]}
-    await mail(uow, dependencies, vendor["owner_user_id"], template, named, about)
+    await tell(uow, dependencies, vendor["owner_user_id"], template, named, about)

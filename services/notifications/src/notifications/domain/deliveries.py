@@ -7,6 +7,7 @@ The claim is what keeps a message from going out twice. It is written before the
 | not queued any more | `Settled`: a repeated work item, nothing to do |
 | queued, claimed a moment ago | `UnderWay`: another worker sends it, or died doing so; the sweep finds out |
 | queued, claimed longer ago than any call lasts | `Free`: the claimant died between sending and recording; it is sent again |
+| queued, not due yet | `Waiting`: quiet hours, or a provider that rests; the clock brings it back |
 | queued, tried too often | `UsedUp`: a message that takes its workers down is given up |
 """
 
@@ -15,6 +16,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID, uuid5
+
+from notifications.domain.push_addresses import origin_of
 
 Channel = Literal["push", "messaging", "sms", "email"]
 
@@ -58,7 +61,7 @@ class Contact:
 
     def address_on(self, channel: str) -> str | None:
         """The address on a channel that goes to an address; None when the user has none."""
-        return {"email": self.email or None, "sms": self.phone}.get(channel)
+        return {"email": self.email or None, "sms": self.phone, "messaging": self.phone}.get(channel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,11 @@ class UnderWay:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """It is not due yet."""
+
+
+@dataclass(frozen=True, slots=True)
 class UsedUp:
     """It was begun too often."""
 
@@ -98,15 +106,19 @@ class Free:
     """It may be claimed now."""
 
 
-Verdict = Settled | UnderWay | UsedUp | Free
+Verdict = Settled | UnderWay | Waiting | UsedUp | Free
 
 
-def judge_claim(status: str, claimed_at: datetime | None, attempts: int, now: datetime) -> Verdict:
+def judge_claim(
+    status: str, claimed_at: datetime | None, attempts: int, now: datetime, due_at: datetime | None = None
+) -> Verdict:
     """Whether a delivery may be claimed for sending at `now`."""
     if status != "queued":
         return Settled()
     if claimed_at is not None and now - claimed_at <= CLAIM_LIFE:
         return UnderWay()
+    if due_at is not None and now < due_at:
+        return Waiting()
     return UsedUp() if attempts >= ATTEMPTS_MAX else Free()
 
 
@@ -135,11 +147,42 @@ def without(secrets: Mapping[str, str], text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """The words as they go out. Subject and HTML are for mail only. Held in memory alone: never logged, never stored."""
+    """The words as they go out. HTML is for mail only, a subject for mail and push (its title), and `parameters` for the
+    messaging app, whose own approved text they fill. Held in memory alone: never logged, never stored."""
 
     text: str
     subject: str = ""
     html: str = ""
+    parameters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Where a push goes. `address` is a native token, or the endpoint of a browser's subscription with its two keys."""
+
+    device_id: UUID
+    kind: str
+    address: str
+    public_key: str | None = None
+    auth_secret: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """The push service of a browser's subscription."""
+        return origin_of(self.address)
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One message as a provider gets it. `sensitive` says that it holds a secret."""
+
+    delivery_id: UUID
+    notification_id: UUID
+    template: str
+    address: str
+    message: Message
+    sensitive: bool
+    device: Device | None = None
 
 
 @dataclass(frozen=True, slots=True)

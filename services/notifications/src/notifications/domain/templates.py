@@ -18,7 +18,7 @@ SECRET_MAX: Final = 64
 
 
 _LINE: Final = ("name", "quantity", "lineTotalMinor")
-_MAIL_AND_SMS: Final = frozenset({"email", "sms"})
+_EVERY_CHANNEL: Final = frozenset({"push", "messaging", "sms", "email"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Template:
     """
 
     parameters: Mapping[str, Kind]
-    channels: frozenset[str] = _MAIL_AND_SMS
+    channels: frozenset[str] = _EVERY_CHANNEL
     secrets: frozenset[str] = field(default_factory=frozenset)
     in_feed: bool = True
     optional: frozenset[str] = field(default_factory=frozenset)
@@ -51,11 +51,16 @@ CATALOG: Final[Mapping[str, Template]] = {
         {"orderId": "text", "outcome": "text", "refundMinor": "kobo"}, optional=frozenset({"outcome", "refundMinor"})
     ),
     # The PIN releases money: it goes to the buyer's telephone and never into a mailbox.
-    "delivery_pin": Template({"orderId": "text"}, channels=frozenset({"sms"}), secrets=frozenset({"pin"})),
+    "delivery_pin": Template(
+        {"orderId": "text"}, channels=frozenset({"sms", "messaging", "push"}), secrets=frozenset({"pin"})
+    ),
     "delivery_pin_ready": Template({"orderId": "text"}),
     "payout_processed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
     "payout_delayed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo", "cause": "text"}),
     "bank_details_changed": Template({"businessName": "text", "last4": "text"}),
+    "bank_details_quarantined": Template(
+        {"businessName": "text", "last4": "text", "reason": "text"}, optional=frozenset({"last4"})
+    ),
     "vendor_application_decided": Template({"outcome": "text", "reason": "text"}, optional=frozenset({"reason"})),
     "vendor_suspended": Template({"businessName": "text", "reason": "text"}),
     "vendor_reinstated": Template({"businessName": "text"}),

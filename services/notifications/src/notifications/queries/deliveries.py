@@ -1,17 +1,20 @@
 """The deliveries and their attempts."""
 
+from collections.abc import Collection
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso
+from common.clock import iso, iso_or_none
 from common.database import UnitOfWork
 from common.http import OffsetPage
+from notifications.domain.statuses import furthest
 from notifications.queries.ordering import ordered
 
 _DELIVERY: Final = """
 SELECT notification_id, status, provider_message_id FROM notification_deliveries
-WHERE notification_id = $1 AND channel = $2 AND recipient = $3
+WHERE notification_id = $1 AND channel = $2 AND recipient = ANY ($3) ORDER BY created_at, id
 """
+_ATTEMPT: Final = "SELECT id, delivery_id FROM notification_delivery_logs WHERE id = $1"
 _LOG_FILTER: Final = """
 FROM notification_delivery_logs
 WHERE ($1::uuid IS NULL OR notification_id = $1) AND ($2::text IS NULL OR channel = $2)
@@ -19,17 +22,29 @@ WHERE ($1::uuid IS NULL OR notification_id = $1) AND ($2::text IS NULL OR channe
 """
 _LOG_COUNT: Final = f"SELECT count(*) {_LOG_FILTER}"
 _LOG_PAGE: Final = f"""
-SELECT id, notification_id, user_id, channel, template, recipient, status, provider, provider_message_id, error, attempted_at
+SELECT id, notification_id, user_id, channel, template, recipient, status, provider, provider_message_id, error, attempted_at,
+       told_at
 {_LOG_FILTER}
 """
 LOG_SORTS: Final = {"created_at": "attempted_at"}
 
 
-async def find_delivery(uow: UnitOfWork, notification_id: UUID, channel: str, recipient: str) -> dict[str, Any]:
-    """How a delivery that was recorded in this transaction, or before, stands (contract section 12)."""
-    [row] = await uow.fetch(_DELIVERY, notification_id, channel, recipient)
+async def find_delivery(
+    uow: UnitOfWork, notification_id: UUID, channel: str, recipients: Collection[str]
+) -> dict[str, Any]:
+    """How a delivery that was recorded in this transaction, or before, stands (contract section 12).
+
+    A push to several devices stands as on the device where it got furthest.
+    """
+    rows = await uow.fetch(_DELIVERY, notification_id, channel, list(recipients))
+    row = rows[furthest([row["status"] for row in rows])]
     known = {"providerMessageId": row["provider_message_id"]} if row["provider_message_id"] is not None else {}
     return {"notificationId": str(row["notification_id"]), "status": row["status"], **known}
+
+
+async def find_attempt(uow: UnitOfWork, log_id: UUID) -> Any:
+    """The attempt of that row of the log; None when there is none, or none that the caller may see."""
+    return await uow.fetch_row(_ATTEMPT, log_id)
 
 
 async def page_of_delivery_logs(
@@ -55,4 +70,5 @@ def _log_shape(row: Any) -> dict[str, Any]:
         "providerMessageId": row["provider_message_id"],
         "error": row["error"],
         "attemptedAt": iso(row["attempted_at"]),
+        "toldAt": iso_or_none(row["told_at"]),
     }

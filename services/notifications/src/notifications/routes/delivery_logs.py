@@ -7,9 +7,21 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires_one_of
+from common.answers import answers
+from common.caller import THE_SERVICE
+from common.http import (
+    CurrentCaller,
+    OffsetPage,
+    dependencies_of,
+    guarded_router,
+    offset_page,
+    ok,
+    requires,
+    requires_one_of,
+)
 from notifications import queries
-from notifications.schemas import Channel, DeliveryLogShape
+from notifications.schemas import Channel, DeliveryAnswer, DeliveryLogShape
+from notifications.use_cases.resend_delivery import resend_delivery
 
 router = guarded_router(tags=["notifications"])
 
@@ -32,3 +44,15 @@ async def list_delivery_logs(
         rows, total = await queries.page_of_delivery_logs(uow, page, notification_id, channel, status)
     meta: dict[str, Any] = page.meta(total)
     return ok(request, rows, **meta)
+
+
+@router.post("/api/notification-delivery-logs/{log_id}/resend", responses=answers(DeliveryAnswer, 403, 404, 409))
+@requires("notifications:resend")
+async def resend(request: Request, caller: CurrentCaller, log_id: UUID) -> Response:
+    """Sends the message of an attempt again, as a new attempt of the same delivery. The same Idempotency-Key again changes nothing."""
+    dependencies = dependencies_of(request)
+    key = request.headers.get("idempotency-key")
+    # As the service: addresses and sealed parts are nobody's to see, and the permission is the only condition.
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        delivery = await resend_delivery(uow, log_id, caller.id, key, dependencies.clock.now())
+    return ok(request, delivery)

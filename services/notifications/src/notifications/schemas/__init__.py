@@ -2,7 +2,9 @@
 
 from notifications.schemas.alerts import AlertShape
 from notifications.schemas.deliveries import Channel, DeliverNotificationRequest, DeliveryAnswer, DeliveryLogShape
+from notifications.schemas.devices import DeviceShape, RegisterDeviceRequest, VapidKeyShape
 from notifications.schemas.feed import NotificationShape
+from notifications.schemas.preferences import PreferencesRequest, PreferencesShape
 
 __all__ = [
     "AlertShape",
@@ -10,5 +12,10 @@ __all__ = [
     "DeliverNotificationRequest",
     "DeliveryAnswer",
     "DeliveryLogShape",
+    "DeviceShape",
     "NotificationShape",
+    "PreferencesRequest",
+    "PreferencesShape",
+    "RegisterDeviceRequest",
+    "VapidKeyShape",
 ]

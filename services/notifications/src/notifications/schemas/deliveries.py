@@ -45,3 +45,4 @@ class DeliveryLogShape(ResponseShape):
     provider_message_id: str | None
     error: str | None
     attempted_at: str
+    told_at: str | None

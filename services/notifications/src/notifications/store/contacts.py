@@ -6,6 +6,8 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from notifications.domain.deliveries import Contact
+from notifications.store.devices import forget_devices
+from notifications.store.preferences import forget_preferences
 
 _SAVE_CONTACT: Final = """
 INSERT INTO contacts AS c (user_id, email, phone, full_name, sequence) VALUES ($1, $2, $3, $4, $5)
@@ -17,7 +19,7 @@ WHERE c.sequence < excluded.sequence
 _FORGET_RECIPIENT: Final = """
 UPDATE notification_deliveries d
 SET recipient = 'erased:' || d.id, payload = d.payload - $2, sealed = '{}', claim_id = NULL, claimed_at = NULL,
-    status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
+    due_at = NULL, status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
 FROM notifications n WHERE n.id = d.notification_id AND n.user_id = $1
 """
 _SAVE_VENDOR: Final = """
@@ -47,6 +49,8 @@ async def forget_contact(uow: UnitOfWork, user_id: UUID, sequence: int, *, named
     if not await save_contact(uow, Contact(user_id, "", None, None), sequence):
         return False
     await uow.execute(_FORGET_RECIPIENT, user_id, named_in)
+    await forget_devices(uow, user_id)
+    await forget_preferences(uow, user_id)
     return True
 
 

@@ -12,19 +12,19 @@ from notifications.store.queue import DELIVERIES_QUEUE
 
 _RECORD_DELIVERY: Final = """
 INSERT INTO notification_deliveries
-    (id, notification_id, channel, recipient, template, payload, sealed, status, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, 'queued', $8)
+    (id, notification_id, channel, recipient, template, payload, sealed, status, created_at, due_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9)
 ON CONFLICT (notification_id, channel, recipient) DO NOTHING
 RETURNING id
 """
 _LOCK_DELIVERY: Final = """
 SELECT d.id, d.notification_id, n.user_id, d.channel, d.recipient, d.template, d.payload, d.sealed, d.status, d.attempts,
-       d.claim_id, d.claimed_at
+       d.claim_id, d.claimed_at, d.due_at, d.created_at
 FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id
 WHERE d.id = $1 FOR UPDATE OF d
 """
 _CLAIM: Final = """
-UPDATE notification_deliveries SET claim_id = $2, claimed_at = $3, attempts = attempts + 1 WHERE id = $1
+UPDATE notification_deliveries SET claim_id = $2, claimed_at = $3, attempts = attempts + 1, due_at = NULL WHERE id = $1
 """
 _LOG_ATTEMPT: Final = """
 INSERT INTO notification_delivery_logs
@@ -46,8 +46,15 @@ WHERE id = $1 AND status = 'queued'
 _RELEASE_CLAIM: Final = """
 UPDATE notification_deliveries SET claim_id = NULL, claimed_at = NULL WHERE id = $1 AND claim_id = $2
 """
+_POSTPONE: Final = "UPDATE notification_deliveries SET due_at = $2 WHERE id = $1"
+_TAKE_DUE: Final = """
+UPDATE notification_deliveries SET due_at = NULL WHERE id IN (
+    SELECT id FROM notification_deliveries WHERE due_at <= $1 AND status = 'queued'
+    ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+) RETURNING id
+"""
 _MARK_FAILED: Final = """
-UPDATE notification_deliveries SET status = 'failed', claim_id = NULL, claimed_at = NULL
+UPDATE notification_deliveries SET status = 'failed', due_at = NULL, claim_id = NULL, claimed_at = NULL
 WHERE id = $1 AND status = 'queued'
 """
 _TAKE_ABANDONED: Final = """
@@ -59,9 +66,14 @@ FOR UPDATE SKIP LOCKED
 
 
 async def record_delivery_once(
-    uow: UnitOfWork, wanted: Wanted, recipient: str, payload: Mapping[str, object], now: datetime
+    uow: UnitOfWork,
+    wanted: Wanted,
+    recipient: str,
+    payload: Mapping[str, object],
+    now: datetime,
+    due_at: datetime | None = None,
 ) -> UUID | None:
-    """The id of the new delivery; None when this recipient has it already."""
+    """The id of the new delivery; None when this recipient has it already. With `due_at` it waits for the clock."""
     sealed = {name: {"text": one.text, "context": one.context} for name, one in wanted.sealed.items()}
     delivery_id: UUID | None = await uow.fetch_value(
         _RECORD_DELIVERY,
@@ -73,6 +85,7 @@ async def record_delivery_once(
         dict(payload),
         sealed,
         now,
+        due_at,
     )
     return delivery_id
 
@@ -134,6 +147,16 @@ async def release_abandoned_claims(uow: UnitOfWork, claimed_before: datetime, ro
         await uow.execute(_LOG_UNKNOWN, row["claim_id"])
         await uow.execute(_RELEASE_CLAIM, row["id"], row["claim_id"])
     return [row["id"] for row in rows]
+
+
+async def postpone_delivery(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:
+    """Leaves the sending to the clock."""
+    await uow.execute(_POSTPONE, delivery_id, due_at)
+
+
+async def take_due_deliveries(uow: UnitOfWork, now: datetime, rows_max: int) -> list[UUID]:
+    """What waited for this moment."""
+    return [row["id"] for row in await uow.fetch(_TAKE_DUE, now, rows_max)]
 
 
 def sealed_of(row: Any) -> dict[str, Sealed]:

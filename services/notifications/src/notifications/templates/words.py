@@ -5,6 +5,7 @@ from typing import Final
 
 import jinja2
 
+from notifications.domain.approved_templates import APPROVED, NOT_GIVEN, PARAMETER_MAX
 from notifications.domain.deliveries import FeedLine, Message
 from notifications.domain.templates import CATALOG
 from notifications.domain.text_messages import cut_to_parts
@@ -13,6 +14,8 @@ from notifications.domain.text_messages import cut_to_parts
 GREETED: Final = "recipientName"
 # Enough to know a shop by; the longest text message still fits into one part with it.
 SHORT_MAX: Final = 30
+# The title of a push whose words are the text message's.
+PUSH_TITLE: Final = "Campus Marketplace"
 
 
 class Words:
@@ -34,13 +37,24 @@ class Words:
             environment.filters["order_number"] = order_number
 
     def message(self, channel: str, template: str, values: Mapping[str, object]) -> Message:
-        """The message for a channel: mail has a subject and two bodies, a text message has one."""
+        """The message for a channel: mail has a subject and two bodies, a push a title, the messaging app parameters."""
         if channel == "email":
             html = self._html.get_template(f"{template}.html").render(_all_of(template, values))
             return Message(
                 text=self._block(template, "text", values), subject=self._line(template, "subject", values), html=html
             )
+        if channel == "push":
+            return self._push(template, values)
+        if channel == "messaging":
+            return Message(text="", parameters=tuple(_told(template, name, values) for name in APPROVED[template]))
         return Message(text=cut_to_parts(self._line(template, "sms", values)))
+
+    def _push(self, template: str, values: Mapping[str, object]) -> Message:
+        """What the app shows; a message with a secret says it, as its text message does."""
+        if CATALOG[template].sensitive:
+            return Message(text=self._line(template, "sms", values), subject=PUSH_TITLE)
+        shown = self.feed_line(template, values)
+        return Message(text=shown.body, subject=shown.title)
 
     def feed_line(self, template: str, values: Mapping[str, object]) -> FeedLine:
         """What the app shows."""
@@ -53,6 +67,17 @@ class Words:
     def _line(self, template: str, block: str, values: Mapping[str, object]) -> str:
         """One line: what a value brings along must not begin a new header or a new message."""
         return " ".join(self._block(template, block, values).split())
+
+
+def _told(template: str, name: str, values: Mapping[str, object]) -> str:
+    """A value as it stands in an approved text: one line, never empty."""
+    value, kind = values.get(name), CATALOG[template].parameters.get(name)
+    if value is None:
+        return NOT_GIVEN
+    if kind == "kobo" and isinstance(value, int):
+        return naira_text(value)
+    text = order_number(str(value)) if name in ("orderId", "payoutId") else " ".join(str(value).split())
+    return text[:PARAMETER_MAX] or NOT_GIVEN
 
 
 def _all_of(template: str, values: Mapping[str, object]) -> dict[str, object]:

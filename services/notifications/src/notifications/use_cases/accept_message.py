@@ -6,9 +6,11 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from common.sealing import Sealer
+from notifications import queries, store
 from notifications.domain.deliveries import Sealed, Wanted
-from notifications.domain.errors import ChannelNotConfigured
+from notifications.domain.errors import ChannelNotConfigured, ChannelSwitchedOff
 from notifications.domain.templates import names_to_seal, take_parameters, template_of
+from notifications.domain.ways import goes_always
 from notifications.use_cases.deliver_notification import Desk, deliver_notification
 
 
@@ -26,7 +28,8 @@ async def accept_message(
 ) -> dict[str, Any]:
     """Seals what is secret before anything is written, then delivers as the consumers do (contract section 12).
 
-    `values` are as free as the contract's `data`: see `take_parameters`. Raises what `deliver_notification` raises.
+    `values` are as free as the contract's `data`: see `take_parameters`. A PIN that nobody says has arrived goes on by the next
+    channel. Raises ChannelSwitchedOff, and what `deliver_notification` raises.
     """
     if channel not in desk.channels:
         raise ChannelNotConfigured(channel, desk.channels)
@@ -44,4 +47,17 @@ async def accept_message(
             name: Sealed(sealer.seal(str(value), context), context) for name, value in taken.items() if name in to_seal
         },
     )
-    return await deliver_notification(uow, wanted, desk, in_feed=form.sensitive or not sensitive, complete=False)
+    preferences = await queries.find_preferences(uow, user_id)
+    if preferences.refuses(channel) and not goes_always(template, channel):
+        raise ChannelSwitchedOff(channel)
+    answer = await deliver_notification(
+        uow,
+        wanted,
+        desk,
+        in_feed=form.sensitive or not sensitive,
+        complete=False,
+        preferences=preferences,
+    )
+    if template == "delivery_pin":
+        await store.begin_watch(uow, notification_id, None, 0, channel, desk.now + desk.pin_receipt)
+    return answer

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from common.database import UnitOfWork
 from notifications import queries, store
@@ -15,16 +15,26 @@ from notifications.domain.errors import (
     NotificationOfSomebodyElse,
 )
 from notifications.domain.templates import check_complete, template_of
+from notifications.domain.ways import Preferences
 from notifications.templates.words import GREETED, Words
+
+# A person who has it reads it within a minute or not at all; the next channel must come before the buyer gives up at the door.
+PIN_RECEIPT: Final = timedelta(seconds=90)
+EVERY_KIND: Final = ("web", "android", "ios")
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What the writing down needs to know: the channels that have a provider here, the words, and the present instant."""
+    """What the writing down needs to know: the channels that have a provider here, the words, and the present instant.
+
+    `device_kinds` are the kinds of devices that a push reaches; `pin_receipt` is how long a PIN waits for its receipt.
+    """
 
     channels: Collection[str]
     words: Words
     now: datetime
+    device_kinds: Collection[str] = EVERY_KIND
+    pin_receipt: timedelta = PIN_RECEIPT
 
 
 async def deliver_notification(
@@ -35,11 +45,13 @@ async def deliver_notification(
     recipient: str | None = None,
     in_feed: bool = True,
     complete: bool = True,
+    preferences: Preferences | None = None,
 ) -> dict[str, Any]:
     """Records a notification and its delivery once for each (notification, channel, recipient), and answers how it stands.
 
     The same call of consumers and of deliver-notification (contract section 12). `recipient` is given where the address
-    itself is sealed, masked; `complete` demands every parameter, as a consumer knows them all.
+    itself is sealed, masked; `complete` demands every parameter, as a consumer knows them all. A push has one delivery
+    for each device. In the quiet hours of `preferences` the delivery waits for their end.
     Raises ChannelNotConfigured, ContactUnknown, AddressMissing, NotificationOfSomebodyElse, and
     ValidationFailed for a template or parameters that do not fit.
     """
@@ -50,21 +62,28 @@ async def deliver_notification(
         secrets = {name: "sealed" for name in wanted.sealed if name != "address"}
         check_complete(template, {**wanted.parameters, **secrets})
     contact = await queries.find_contact(uow, wanted.user_id) if wanted.user_id else None
-    address = recipient or _address(contact, wanted.channel)
+    recipients = [recipient] if recipient else await _recipients(uow, contact, wanted.channel, desk)
     payload = {**wanted.parameters, GREETED: contact.first_name if contact else "there"}
     shown = desk.words.feed_line(wanted.template, payload) if template.in_feed and in_feed else None
     if not await store.record_notification_once(uow, wanted, shown, desk.now):
         raise NotificationOfSomebodyElse
-    delivery_id = await store.record_delivery_once(uow, wanted, address, payload, desk.now)
-    if delivery_id is not None:
-        store.leave_delivery(uow, delivery_id)
-    return await queries.find_delivery(uow, wanted.notification_id, wanted.channel, address)
+    quiet = preferences.quiet_for(wanted.template, wanted.channel) if preferences else None
+    due_at = quiet.over_at(desk.now) if quiet else None
+    for address in recipients:
+        delivery_id = await store.record_delivery_once(uow, wanted, address, payload, desk.now, due_at)
+        if delivery_id is not None and due_at is None:
+            store.leave_delivery(uow, delivery_id)
+    return await queries.find_delivery(uow, wanted.notification_id, wanted.channel, recipients)
 
 
-def _address(contact: Contact | None, channel: str) -> str:
+async def _recipients(uow: UnitOfWork, contact: Contact | None, channel: str, desk: Desk) -> list[str]:
     if contact is None:
         raise ContactUnknown
-    address = contact.address_on(channel)
-    if address is None:
+    if channel == "push":
+        recipients = await queries.list_device_ids(uow, contact.user_id, list(desk.device_kinds))
+    else:
+        address = contact.address_on(channel)
+        recipients = [address] if address else []
+    if not recipients:
         raise AddressMissing(channel)
-    return address
+    return recipients

@@ -1,20 +1,24 @@
 """Send one message: claim it, call the provider, record what came of it. Nothing is called inside a transaction."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
 from common.caller import THE_SERVICE
+from common.circuit import Circuits
 from common.clock import Clock
-from common.database import Database
+from common.database import Database, UnitOfWork
 from common.sealing import SealBroken, Sealer
-from notifications import store
-from notifications.domain.deliveries import PROVIDER_SECONDS_MAX, Free, Message, UsedUp, judge_claim, without
-from notifications.domain.errors import ProviderAway, ProviderRefused
+from notifications import queries, store
+from notifications.domain.deliveries import PROVIDER_SECONDS_MAX, Device, Free, Letter, UsedUp, judge_claim, without
+from notifications.domain.errors import DeviceGone, ProviderAway, ProviderRefused, ProviderSilent
+from notifications.domain.templates import CATALOG
 from notifications.templates.words import Words
 from notifications.use_cases.give_up_delivery import give_up_delivery
+from notifications.use_cases.say_provider_rests import say_provider_rests
 from notifications.use_cases.settle_delivery import settle_delivery
 
 
@@ -23,19 +27,34 @@ class Carrier(Protocol):
 
     provider: str
 
-    async def send(self, address: str, message: Message, notification_id: UUID) -> str:
+    async def send(self, letter: Letter) -> str:
         """The provider's id of the message; raises ProviderAway and ProviderRefused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """What sending needs: the carriers by channel, the words, and the key of the sealed parts."""
+    """What sending needs: the carriers, the words, and the key of the sealed parts.
+
+    `carriers` are by channel, the first of a channel first; those of push stand under `push:web` and `push:native`.
+    """
 
     database: Database
     clock: Clock
-    carriers: Mapping[str, Carrier]
+    carriers: Mapping[str, Collection[Carrier]]
     words: Words
     sealer: Sealer
+    circuits: Circuits
+
+    @property
+    def channels(self) -> frozenset[str]:
+        """The channels that have a provider here."""
+        return frozenset(name.partition(":")[0] for name in self.carriers)
+
+    @property
+    def device_kinds(self) -> tuple[str, ...]:
+        """The kinds of devices that a push reaches."""
+        web = ("web",) if "push:web" in self.carriers else ()
+        return (*web, "android", "ios") if "push:native" in self.carriers else web
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,65 +62,143 @@ class _Claimed:
     row: Any
     claim_id: UUID
     carrier: Carrier
+    device: Device | None
+    has_another: bool
+
+    @property
+    def counterpart(self) -> str:
+        """Whose failures count together: the provider's, or the one push service's of a browser."""
+        return _counterpart(self.carrier, self.device)
+
+    def may_ask_another(self, away: ProviderAway) -> bool:
+        """A second provider sends what the first surely did not; what it may have sent goes twice only when it is a secret."""
+        sensitive = CATALOG[self.row["template"]].sensitive
+        return self.has_another and (sensitive or not isinstance(away, ProviderSilent))
 
 
 async def send_delivery(delivery_id: UUID, post: Post) -> None:
     """Sends a delivery that is free to be sent; otherwise does nothing. Raises ProviderAway, for the retry ladder.
 
+    A channel's second provider is asked when the first rests or does not take the message. When all of them rest, the
+    delivery waits for the clock and uses up no step of the ladder.
     The window in which a message can go out twice lies between the provider's acceptance and the commit that records it:
     a worker that dies there is followed by a second sending after CLAIM_LIFE. Better a PIN twice than never; a mail keeps
-    its Message-ID, by which mail programs join the two.
+    its Message-ID, by which mail programs join the two, and a push its topic, by which it replaces what still waits.
     """
-    claimed = await _claim(delivery_id, post)
-    if claimed is None:
+    asked: list[str] = []
+    while True:
+        claimed = await _claim(delivery_id, post, asked)
+        if claimed is None:
+            return
+        try:
+            await _attempt(claimed, post)
+        except ProviderAway as away:
+            if not claimed.may_ask_another(away):
+                raise
+            asked.append(claimed.carrier.provider)
+            continue
         return
+
+
+async def _attempt(claimed: _Claimed, post: Post) -> None:
     secrets: dict[str, str] = {}
+    circuit = post.circuits.of(claimed.counterpart)
+    delivery_id = claimed.row["id"]
     try:
-        address, message = _write(claimed.row, post, secrets)
-        provider_message_id = await _call(claimed, address, message)
+        letter = _write(claimed, post, secrets)
+        provider_message_id = await _call(claimed.carrier, letter)
     except ProviderAway as away:
-        reason = without(secrets, away.reason)
+        reason, opened = without(secrets, away.reason), circuit.failed()
         async with post.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await store.save_failed_attempt(uow, delivery_id, claimed.claim_id, reason)
-        raise ProviderAway(away.provider, reason) from None
+            if opened:
+                say_provider_rests(uow, claimed.carrier.provider, reason)
+        raise type(away)(away.provider, reason) from None
     except (ProviderRefused, SealBroken) as fault:
         reason = (
             without(secrets, fault.reason) if isinstance(fault, ProviderRefused) else "the sealed part does not open"
         )
+        circuit.succeeded()
+        gone = isinstance(fault, DeviceGone)
         async with post.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            if gone and claimed.device is not None:
+                await store.forget_dead_device(uow, claimed.device.device_id, claimed.device.address)
             await store.save_failed_attempt(uow, delivery_id, claimed.claim_id, reason)
-            await give_up_delivery(uow, delivery_id, reason)
+            await give_up_delivery(uow, delivery_id, reason, alert=not gone)
         return
+    circuit.succeeded()
     async with post.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await settle_delivery(uow, claimed.row, claimed.claim_id, provider_message_id)
 
 
-async def _claim(delivery_id: UUID, post: Post) -> _Claimed | None:
+async def _claim(delivery_id: UUID, post: Post, asked: Collection[str]) -> _Claimed | None:
     now = post.clock.now()
     async with post.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         row = await store.lock_delivery(uow, delivery_id)
         if row is None:
             return None
-        verdict = judge_claim(row["status"], row["claimed_at"], row["attempts"], now)
+        verdict = judge_claim(row["status"], row["claimed_at"], row["attempts"], now, row["due_at"])
         if isinstance(verdict, UsedUp):
             await give_up_delivery(uow, delivery_id, "it was begun too often without an outcome")
         if not isinstance(verdict, Free):
             return None
-        carrier = post.carriers[row["channel"]]
-        return _Claimed(row, await store.claim_delivery(uow, row, carrier.provider, now), carrier)
+        device = await _device(uow, row)
+        if row["channel"] == "push" and device is None:
+            await give_up_delivery(uow, delivery_id, "the device is gone", alert=False)
+            return None
+        return await _claim_by(uow, row, device, post, asked, now)
 
 
-def _write(row: Any, post: Post, secrets: dict[str, str]) -> tuple[str, Message]:
+async def _claim_by(
+    uow: UnitOfWork, row: Any, device: Device | None, post: Post, asked: Collection[str], now: datetime
+) -> _Claimed | None:
+    """The claim for the first provider that may be asked; without one the delivery waits until one of them may."""
+    name = row["channel"] if device is None else f"push:{'web' if device.kind == 'web' else 'native'}"
+    carriers = [carrier for carrier in post.carriers.get(name, ()) if carrier.provider not in asked]
+    rests: list[datetime] = []
+    for place, carrier in enumerate(carriers, start=1):
+        until = post.circuits.of(_counterpart(carrier, device)).admit()
+        if until is None:
+            claim_id = await store.claim_delivery(uow, row, carrier.provider, now)
+            return _Claimed(row, claim_id, carrier, device, has_another=place < len(carriers))
+        rests.append(until)
+    if rests:
+        await store.postpone_delivery(uow, row["id"], min(rests))
+    else:
+        await give_up_delivery(uow, row["id"], "no provider is configured")
+    return None
+
+
+async def _device(uow: UnitOfWork, row: Any) -> Device | None:
+    if row["channel"] != "push" or row["recipient"].startswith("erased:"):
+        return None
+    return await queries.find_device(uow, UUID(row["recipient"]), row["user_id"])
+
+
+def _counterpart(carrier: Carrier, device: Device | None) -> str:
+    return carrier.provider if device is None or device.kind != "web" else f"{carrier.provider} {device.origin}"
+
+
+def _write(claimed: _Claimed, post: Post, secrets: dict[str, str]) -> Letter:
     """The address and the words. `secrets` is filled as they are opened, so that no failure repeats one."""
+    row, device = claimed.row, claimed.device
     for name, sealed in store.sealed_of(row).items():
         secrets[name] = post.sealer.unseal(sealed.text, sealed.context)
-    address = secrets.get("address", row["recipient"])
-    return address, post.words.message(row["channel"], row["template"], {**row["payload"], **secrets})
+    address = secrets.get("address", row["recipient"]) if device is None else device.address
+    return Letter(
+        delivery_id=row["id"],
+        notification_id=row["notification_id"],
+        template=row["template"],
+        address=address,
+        message=post.words.message(row["channel"], row["template"], {**row["payload"], **secrets}),
+        sensitive=bool(secrets),
+        device=device,
+    )
 
 
-async def _call(claimed: _Claimed, address: str, message: Message) -> str:
+async def _call(carrier: Carrier, letter: Letter) -> str:
     try:
         async with asyncio.timeout(PROVIDER_SECONDS_MAX):
-            return await claimed.carrier.send(address, message, claimed.row["notification_id"])
+            return await carrier.send(letter)
     except TimeoutError:
-        raise ProviderAway(claimed.carrier.provider, "did not answer in time") from None
+        raise ProviderSilent(carrier.provider, "did not answer in time") from None

@@ -1,0 +1,32 @@
+"""What the messaging app's approved texts leave open, in the order of their placeholders {{1}}, {{2}}, ...
+
+The texts themselves are registered with the company under the names of our templates, in each language; README has them.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+APPROVED: Final[Mapping[str, tuple[str, ...]]] = {
+    "order_confirmation": ("recipientName", "orderId", "businessName", "totalMinor"),
+    "vendor_dispatch_alert": ("recipientName", "orderId", "businessName"),
+    "order_dispatched": ("recipientName", "orderId", "businessName"),
+    "order_delivered": ("recipientName", "orderId", "businessName"),
+    "return_requested": ("recipientName", "orderId"),
+    "return_request_update": ("recipientName", "orderId", "outcome", "refundMinor"),
+    "delivery_pin": ("orderId", "pin"),
+    "delivery_pin_ready": ("recipientName", "orderId"),
+    "payout_processed": ("recipientName", "businessName", "amountMinor"),
+    "payout_delayed": ("recipientName", "businessName", "amountMinor"),
+    "bank_details_changed": ("recipientName", "businessName", "last4"),
+    "bank_details_quarantined": ("recipientName", "businessName", "last4", "reason"),
+    "vendor_application_decided": ("recipientName", "outcome"),
+    "vendor_suspended": ("recipientName", "businessName", "reason"),
+    "vendor_reinstated": ("recipientName", "businessName"),
+    "one_time_code": ("code",),
+}
+# An empty parameter is refused by the company.
+NOT_GIVEN: Final = "-"
+# A code is repeated in the button by which the person copies it; texts of the kind "authentication" have one.
+WITH_COPY_BUTTON: Final = frozenset({"one_time_code"})
+# The company's own bound for a text with parameters.
+PARAMETER_MAX: Final = 512

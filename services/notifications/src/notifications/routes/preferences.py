@@ -1,0 +1,34 @@
+"""How the caller wants to be told."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.answers import answers
+from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
+from notifications import queries
+from notifications.schemas import PreferencesRequest, PreferencesShape
+from notifications.use_cases.change_preferences import change_preferences
+
+router = guarded_router(tags=["notifications"])
+
+
+@router.get("/api/notification-preferences", responses=answers(PreferencesShape))
+@signed_in
+async def show_preferences(request: Request, caller: CurrentCaller) -> Response:
+    """What is in force for the caller."""
+    dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        preferences = await queries.find_preferences(uow, caller.id)
+    return ok(request, queries.preferences_shape(preferences))
+
+
+@router.put("/api/notification-preferences", responses=answers(PreferencesShape, 409, 422))
+@signed_in
+async def put_preferences(request: Request, caller: CurrentCaller, body: PreferencesRequest) -> Response:
+    """Replaces the caller's preferences. PINs, codes and news of the bank account by mail go out all the same."""
+    dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        preferences = await change_preferences(
+            uow, caller.id, body.wanted(), dependencies.clock.now(), revision=body.revision
+        )
+    return ok(request, preferences)

@@ -1,0 +1,85 @@
+"""What the SMS companies tell of messages: a key first, over the raw bytes; one commit; then 200."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.answers import answers
+from common.caller import THE_SERVICE
+from common.http import RawRoute, before_sign_in, dependencies_of, ok
+from common.problems import Unauthorized, ValidationFailed
+from common.schemas import ResponseShape
+from notifications import store
+from notifications.domain.receipt_keys import is_accompanied, is_signed
+from notifications.domain.sms_receipts import status_of
+
+# A receipt has a few hundred bytes.
+BODY_BYTES_MAX: Final = 16 * 1024
+
+router = APIRouter(route_class=RawRoute, tags=["functions"])
+
+
+class ReceiptTaken(ResponseShape):
+    """It was taken, whether it tells us anything or not."""
+
+    received: bool
+
+
+@router.post("/functions/v1/sms-receipts/termii", responses=answers(ReceiptTaken, 413))
+@before_sign_in
+async def termii_receipt(request: Request) -> Response:
+    """Termii's report, JSON: `X-Termii-Signature` is the hex HMAC SHA-512 of the body under `SMS_RECEIPT_KEY`."""
+    raw = await _raw_body(request)
+    if not is_signed(raw, request.headers.get("x-termii-signature"), dependencies_of(request).sms_receipt_key):
+        raise Unauthorized
+    told = _json(raw)
+    return await _take(request, "termii", told.get("message_id"), told.get("status"))
+
+
+@router.post("/functions/v1/sms-receipts/africas-talking", responses=answers(ReceiptTaken, 413))
+@before_sign_in
+async def africas_talking_report(request: Request) -> Response:
+    """Africa's Talking's report, a form. The company signs nothing: the address that it was given ends in `?key=`."""
+    raw = await _raw_body(request)
+    if not is_accompanied(request.query_params.get("key"), dependencies_of(request).sms_receipt_key):
+        raise Unauthorized
+    told = dict(parse_qsl(raw.decode(errors="replace"), max_num_fields=50) if raw else [])
+    return await _take(request, "africas-talking", told.get("id"), told.get("status"))
+
+
+async def _take(request: Request, company: str, message_id: object, word: object) -> Response:
+    """What is well sent is answered 200 whatever its shape, so that it does not come again for ever."""
+    dependencies = dependencies_of(request)
+    is_named = isinstance(message_id, str) and 0 < len(message_id) <= MESSAGE_ID_MAX and "\x00" not in message_id
+    status = status_of(company, word) if isinstance(word, str) else None
+    if is_named and status is not None:
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            store.leave_receipt(uow, "sms", str(message_id), status, dependencies.clock.now())
+    return ok(request, {"received": True})
+
+
+MESSAGE_ID_MAX: Final = 200
+
+
+def _json(raw: bytes) -> Mapping[str, Any]:
+    try:
+        told = msgspec.json.decode(raw)
+    except msgspec.DecodeError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+async def _raw_body(request: Request) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size > BODY_BYTES_MAX:
+            raise ValidationFailed("The body is too large.", status=413)
+        pieces.append(piece)
+    return b"".join(pieces)

@@ -1,0 +1,86 @@
+"""Shapes of devices and of what browsers subscribe with (contract sections 12 and 15.9)."""
+
+import base64
+import binascii
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from common.schemas import RequestBody, ResponseShape
+from notifications.domain.push_addresses import ADDRESS_MAX
+
+# An uncompressed point of P-256, and the secret of RFC 8291.
+_POINT_BYTES = 65
+_SECRET_BYTES = 16
+
+
+def _bytes_of(text: str, length: int) -> str:
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raw = b""
+    if len(raw) != length:
+        raise ValueError(f"must be {length} bytes in base64url")
+    return text.rstrip("=")
+
+
+def _is_point(text: str) -> str:
+    return _bytes_of(text, _POINT_BYTES)
+
+
+def _is_secret(text: str) -> str:
+    return _bytes_of(text, _SECRET_BYTES)
+
+
+class SubscriptionKeys(RequestBody):
+    """The keys of a browser's subscription, base64url."""
+
+    p256dh: Annotated[str, Field(max_length=120), AfterValidator(_is_point)]
+    auth: Annotated[str, Field(max_length=60), AfterValidator(_is_secret)]
+
+
+class Subscription(RequestBody):
+    """A browser's `PushSubscription.toJSON()`. `expirationTime` is taken and not kept: a push tells when it is over."""
+
+    endpoint: Annotated[str, Field(min_length=1, max_length=ADDRESS_MAX, pattern=r"^[!-~]+$")]
+    keys: SubscriptionKeys
+    expiration_time: int | float | None = None
+
+
+class RegisterDeviceRequest(RequestBody):
+    """A browser has a `subscription`, an app has a `token`; never both. Browsers give the subscription as an object."""
+
+    kind: Literal["web", "android", "ios"]
+    token: Annotated[str, Field(min_length=1, max_length=ADDRESS_MAX, pattern=r"^[!-~]+$")] | None = None
+    subscription: Subscription | None = None
+
+    @field_validator("token", "subscription", mode="before")
+    @classmethod
+    def be_given_or_left_out(cls, value: Any) -> Any:
+        if value is None:
+            raise ValueError("must not be null")
+        return value
+
+    @model_validator(mode="after")
+    def fit_the_kind(self) -> Self:
+        if self.kind == "web" and (self.subscription is None or self.token is not None):
+            raise ValueError("web needs subscription, and no token")
+        if self.kind != "web" and (self.token is None or self.subscription is not None):
+            raise ValueError(f"{self.kind} needs token, and no subscription")
+        return self
+
+
+class DeviceShape(ResponseShape):
+    """A device of the caller; its token is never shown."""
+
+    id: UUID
+    kind: Literal["web", "android", "ios"]
+    created_at: str
+    registered_at: str
+
+
+class VapidKeyShape(ResponseShape):
+    """`applicationServerKey` of `PushManager.subscribe`, base64url."""
+
+    public_key: str

@@ -1,0 +1,91 @@
+"""The watches over PINs that are on their way: SQL by name, without decisions."""
+
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+
+_LOCK_OF_ORDER: Final = "SELECT notification_id, issue, is_over FROM pin_watches WHERE order_id = $1 FOR UPDATE"
+_BEGIN: Final = """
+INSERT INTO pin_watches (notification_id, order_id, issue, channel, due_at, is_over) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (notification_id) DO NOTHING
+"""
+_END_OF_ORDER: Final = (
+    "UPDATE pin_watches SET due_at = NULL, is_over = true WHERE order_id = $1 RETURNING notification_id"
+)
+# Nobody needs the PIN any more: what is not sent yet stays unsent, and what was sent keeps no secret.
+_DROP_SECRETS: Final = """
+UPDATE notification_deliveries
+SET sealed = '{}', due_at = NULL, claim_id = NULL, claimed_at = NULL,
+    status = CASE status WHEN 'queued' THEN 'failed' ELSE status END
+WHERE notification_id = ANY ($1)
+"""
+_LIST_DUE: Final = "SELECT notification_id FROM pin_watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2"
+_LOCK_DUE: Final = """
+SELECT notification_id, channel FROM pin_watches WHERE notification_id = $1 AND due_at <= $2 FOR UPDATE SKIP LOCKED
+"""
+_FIRST_DELIVERY: Final = """
+SELECT d.id, n.user_id, d.payload, d.sealed
+FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id
+WHERE d.notification_id = $1 ORDER BY d.created_at, d.id LIMIT 1
+"""
+_STEP: Final = "UPDATE pin_watches SET channel = $2, due_at = $3 WHERE notification_id = $1"
+_ARRIVED: Final = "UPDATE pin_watches SET due_at = NULL WHERE notification_id = $1"
+_LOST: Final = """
+UPDATE pin_watches SET due_at = '-infinity' WHERE notification_id = $1 AND channel = $2 AND due_at IS NOT NULL
+"""
+
+
+async def lock_watches(uow: UnitOfWork, order_id: UUID) -> list[Any]:
+    """What is known of the PINs of an order, locked."""
+    return await uow.fetch(_LOCK_OF_ORDER, order_id)
+
+
+async def begin_watch(
+    uow: UnitOfWork,
+    notification_id: UUID,
+    order_id: UUID | None,
+    issue: int,
+    channel: str,
+    due_at: datetime | None,
+    *,
+    is_over: bool = False,
+) -> None:
+    """Watches a PIN, once."""
+    await uow.execute(_BEGIN, notification_id, order_id, issue, channel, due_at, is_over)
+
+
+async def end_watches(uow: UnitOfWork, order_id: UUID) -> None:
+    """The PINs of an order so far open nothing any more: they are not sent, not repeated, and not kept."""
+    rows = await uow.fetch(_END_OF_ORDER, order_id)
+    await uow.execute(_DROP_SECRETS, [row["notification_id"] for row in rows])
+
+
+async def list_due_watches(uow: UnitOfWork, now: datetime, rows_max: int) -> list[UUID]:
+    """The notifications whose PIN is to go by another channel now."""
+    return [row["notification_id"] for row in await uow.fetch(_LIST_DUE, now, rows_max)]
+
+
+async def lock_due_watch(uow: UnitOfWork, notification_id: UUID, now: datetime) -> Any:
+    """The watch, locked; None when it is not due any more or somebody else has it."""
+    return await uow.fetch_row(_LOCK_DUE, notification_id, now)
+
+
+async def find_first_delivery(uow: UnitOfWork, notification_id: UUID) -> Any:
+    """The PIN as it was first sent, still sealed."""
+    return await uow.fetch_row(_FIRST_DELIVERY, notification_id)
+
+
+async def save_step(uow: UnitOfWork, notification_id: UUID, channel: str, due_at: datetime | None) -> None:
+    await uow.execute(_STEP, notification_id, channel, due_at)
+
+
+async def save_pin_arrived(uow: UnitOfWork, notification_id: UUID) -> None:
+    """No other channel is needed."""
+    await uow.execute(_ARRIVED, notification_id)
+
+
+async def save_pin_lost(uow: UnitOfWork, notification_id: UUID, channel: str) -> None:
+    """The channel that the watch waits for failed: the next one is due at once."""
+    await uow.execute(_LOST, notification_id, channel)

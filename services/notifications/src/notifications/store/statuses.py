@@ -1,0 +1,85 @@
+"""How far messages got, as their providers tell: SQL by name, without decisions."""
+
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from common.clock import iso
+from common.database import UnitOfWork
+from common.ids import new_id
+from notifications.store.queue import DELIVERIES_QUEUE
+
+_FIND: Final = """
+SELECT delivery_id FROM notification_delivery_logs
+WHERE channel = $1 AND provider_message_id = $2 ORDER BY attempted_at DESC LIMIT 1
+"""
+_IS_OURS: Final = "SELECT EXISTS (SELECT FROM notification_deliveries WHERE id = $1 AND channel = $2)"
+_ATTEMPT: Final = """
+SELECT l.id, l.status, l.id = (
+    SELECT id FROM notification_delivery_logs WHERE delivery_id = $1 ORDER BY attempted_at DESC, id DESC LIMIT 1
+) AS is_newest
+FROM notification_delivery_logs l
+WHERE l.delivery_id = $1 AND (l.provider_message_id = $2 OR l.provider_message_id IS NULL)
+ORDER BY l.provider_message_id NULLS LAST, l.attempted_at DESC, l.id DESC LIMIT 1
+"""
+_CLIMB_ATTEMPT: Final = """
+UPDATE notification_delivery_logs
+SET status = $2, told_at = $3, provider_message_id = coalesce(provider_message_id, $4) WHERE id = $1
+"""
+_CLIMB: Final = """
+UPDATE notification_deliveries
+SET status = $2, provider_message_id = coalesce(provider_message_id, $3), due_at = NULL, claim_id = NULL, claimed_at = NULL
+WHERE id = $1
+"""
+_RECORD_RESEND: Final = """
+INSERT INTO notification_resends (id, delivery_id, log_id, asked_by, idempotency_key, asked_at)
+VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (asked_by, idempotency_key) DO NOTHING
+"""
+_BEGIN_AGAIN: Final = """
+UPDATE notification_deliveries
+SET status = 'queued', attempts = 0, due_at = NULL, claim_id = NULL, claimed_at = NULL, provider_message_id = NULL
+WHERE id = $1
+"""
+
+
+async def find_told_delivery(
+    uow: UnitOfWork, channel: str, provider_message_id: str, delivery_id: UUID | None
+) -> UUID | None:
+    """Which delivery a provider speaks of: by its own id of the message, or by ours where it repeats that."""
+    found: UUID | None = await uow.fetch_value(_FIND, channel, provider_message_id)
+    if found is None and delivery_id is not None and await uow.fetch_value(_IS_OURS, delivery_id, channel):
+        return delivery_id
+    return found
+
+
+async def find_told_attempt(uow: UnitOfWork, delivery_id: UUID, provider_message_id: str) -> Any:
+    """The attempt that is spoken of, or the newest that has no provider's id yet."""
+    return await uow.fetch_row(_ATTEMPT, delivery_id, provider_message_id)
+
+
+async def save_attempt_status(
+    uow: UnitOfWork, attempt_id: UUID, status: str, at: datetime, provider_message_id: str
+) -> None:
+    await uow.execute(_CLIMB_ATTEMPT, attempt_id, status, at, provider_message_id)
+
+
+async def save_delivery_status(uow: UnitOfWork, delivery_id: UUID, status: str, provider_message_id: str) -> None:
+    await uow.execute(_CLIMB, delivery_id, status, provider_message_id)
+
+
+async def record_resend_once(
+    uow: UnitOfWork, delivery_id: UUID, log_id: UUID, asked_by: UUID, key: str | None, now: datetime
+) -> bool:
+    """Writes down who asked; whether this key of theirs is new."""
+    return bool(await uow.execute(_RECORD_RESEND, new_id(), delivery_id, log_id, asked_by, key, now))
+
+
+async def begin_delivery_again(uow: UnitOfWork, delivery_id: UUID) -> None:
+    """Back to the beginning, with a ladder of its own."""
+    await uow.execute(_BEGIN_AGAIN, delivery_id)
+
+
+def leave_receipt(uow: UnitOfWork, channel: str, provider_message_id: str, status: str, at: datetime) -> None:
+    """Leaves what a provider told to the worker."""
+    receipt = {"channel": channel, "providerMessageId": provider_message_id, "status": status, "at": iso(at)}
+    uow.leave_work(DELIVERIES_QUEUE, provider_message_id, {"receipt": receipt})

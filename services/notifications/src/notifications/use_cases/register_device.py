@@ -1,0 +1,40 @@
+"""Register a device for push."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from common.database import UnitOfWork
+from notifications import queries, store
+from notifications.domain.errors import TooManyDevices
+
+
+@dataclass(frozen=True, slots=True)
+class PushDoors:
+    """What registering needs to know: the key that browsers subscribe with, the push service of the settings, and the limit."""
+
+    vapid_key: str | None
+    trusted_origin: str
+    devices_max: int
+
+
+async def register_device(
+    uow: UnitOfWork,
+    doors: PushDoors,
+    user_id: UUID,
+    kind: str,
+    address: str,
+    keys: tuple[str, str] | None,
+    now: datetime,
+) -> dict[str, Any]:
+    """The device of that address, which is this user's from now on; the same address again is the same device.
+
+    Raises TooManyDevices.
+    """
+    await store.lock_devices(uow, user_id)
+    if await store.count_other_devices(uow, user_id, address) >= doors.devices_max:
+        raise TooManyDevices(doors.devices_max)
+    public_key, auth_secret = keys or (None, None)
+    row = await store.save_device(uow, user_id, kind, address, public_key, auth_secret, now)
+    return queries.device_shape(row)

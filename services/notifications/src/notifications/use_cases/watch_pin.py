@@ -1,0 +1,36 @@
+"""Watch over a PIN on its way, so that it arrives by another channel when nobody says that it did."""
+
+from uuid import UUID
+
+from common.database import UnitOfWork
+from notifications import store
+from notifications.domain.deliveries import notification_id_of
+from notifications.use_cases.deliver_notification import Desk
+
+
+async def watch_pin(
+    uow: UnitOfWork, desk: Desk, notification_id: UUID, order_id: UUID, issue: int, channel: str
+) -> bool:
+    """Begins the watch over a PIN of an order, and ends those over its older ones; whether this PIN still opens anything.
+
+    False when a newer PIN is known, or the order was delivered: nobody is to be sent this one.
+    """
+    known = await store.lock_watches(uow, order_id)
+    if any((row["is_over"] and row["issue"] >= issue) or row["issue"] > issue for row in known):
+        return False
+    if all(row["issue"] < issue for row in known):
+        await store.end_watches(uow, order_id)
+    due_at = desk.now + desk.pin_receipt
+    await store.begin_watch(uow, notification_id, order_id, issue, channel, due_at)
+    return True
+
+
+async def end_watch_over(uow: UnitOfWork, order_id: UUID) -> None:
+    """The PIN was used: it goes nowhere any more, and news of an older one comes too late."""
+    await store.end_watches(uow, order_id)
+    used = notification_id_of("delivery_pin", order_id, "used")
+    await store.begin_watch(uow, used, order_id, LAST_ISSUE, "sms", None, is_over=True)
+
+
+# Above every issue of a PIN, within PostgreSQL's integer.
+LAST_ISSUE = 2_147_483_647
