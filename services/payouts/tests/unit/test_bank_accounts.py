@@ -1,6 +1,16 @@
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
-from payouts.domain.bank_accounts import BANK_NAMES, check_digit_valid, judge_account_name
+from payouts.domain.bank_accounts import (
+    BANK_NAMES,
+    Judged,
+    KnownAccounts,
+    check_digit_valid,
+    judge_account_name,
+    judge_change,
+)
+from payouts.domain.errors import AccountQuarantined
 
 
 @pytest.mark.parametrize(
@@ -59,3 +69,31 @@ def test_another_name_is_refused_with_a_reason_that_says_what_is_missing(legal_n
     assert not judged.verified
     assert judged.reason is not None
     assert sign in judged.reason
+
+
+NOW, COOLING = datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=1)
+EARLIER, VERIFIED, REFUSED = NOW - timedelta(days=9), Judged(True, None), Judged(False, "name_mismatch")
+
+
+@pytest.mark.parametrize(
+    ("known", "judged", "reason", "payouts_from"),
+    [
+        (KnownAccounts(None, None, None, False, frozenset()), VERIFIED, None, NOW),
+        (KnownAccounts("typo", None, NOW, False, frozenset()), VERIFIED, None, NOW),
+        (KnownAccounts("old", None, EARLIER, True, frozenset()), VERIFIED, None, NOW + COOLING),
+        (KnownAccounts("new", None, EARLIER, True, frozenset()), VERIFIED, None, EARLIER),
+        (KnownAccounts("new", None, None, True, frozenset()), VERIFIED, None, None),
+        (KnownAccounts("old", "fraud", EARLIER, True, frozenset({"old"})), VERIFIED, None, NOW + COOLING),
+        (KnownAccounts("old", "fraud", EARLIER, True, frozenset({"old"})), REFUSED, "fraud", NOW + COOLING),
+        (KnownAccounts("typo", "fraud", NOW, False, frozenset({"typo"})), VERIFIED, None, NOW + COOLING),
+    ],
+)
+def test_another_account_cools_off_and_only_a_verified_one_ends_a_quarantine(known, judged, reason, payouts_from):
+    change = judge_change(known, "new", judged, NOW, COOLING)
+    assert (change.quarantine_reason, change.payouts_from) == (reason, payouts_from)
+
+
+@pytest.mark.parametrize("present", ["new", "other", None])
+def test_an_account_that_was_ever_quarantined_never_comes_back(present):
+    with pytest.raises(AccountQuarantined):
+        judge_change(KnownAccounts(present, None, NOW, True, frozenset({"new"})), "new", VERIFIED, NOW, COOLING)

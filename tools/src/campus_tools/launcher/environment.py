@@ -60,6 +60,7 @@ PASSED_ON = (
     "MAIL_FROM",
     "ON_CALL_KEY",
     "GATEWAY_TIMEOUT_SECONDS",
+    "BANK_DETAILS_COOLING_SECONDS",
 )
 """Settings of the caller that every process gets as they are (architecture, section 6)."""
 
