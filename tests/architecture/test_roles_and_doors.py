@@ -86,7 +86,10 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/payouts/:id": ({"merchant", "auditor", *FINANCE}, False),
     "POST /api/payouts/dispatch": ({"finance_maker"}, True),
     "GET /api/payout-exceptions": ({"ops_oncall", "auditor", *FINANCE}, False),
+    "GET /api/payout-exceptions/observations": ({"ops_oncall", "auditor", *FINANCE}, False),
     "GET /api/payout-exceptions/:id": ({"ops_oncall", "auditor", *FINANCE}, False),
+    "POST /api/payout-exceptions/:id/classify": ({"finance_maker", "ops_oncall"}, False),
+    "POST /api/payout-exceptions/:id/close": ({"finance_maker", "ops_oncall"}, False),
     # Section 10
     "GET /api/profiles/current": (EVERYBODY, False),
     "POST /api/campuses": ({"platform_admin"}, False),
