@@ -1,0 +1,146 @@
+"""The audit sees what it promises to see: each promise about payments is broken by hand, and the audit names the row."""
+
+import asyncio
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from alembic import command
+from alembic.config import Config
+
+from campus_tools.audit.invariants import INVARIANTS
+from common.ids import new_id
+from common.process import migrations_folder
+from contracts.orders import OrderDelivered, RefundRequested
+
+PROMISES = {line.promise: line.offending for line in INVARIANTS if line.service == "payments"}
+
+# A statement past every guard of the database, that returns the word by which the audit must name what it did.
+TAMPERINGS = {
+    "every transaction sums to zero": """
+        UPDATE ledger_entries SET amount_minor = amount_minor + 1 WHERE position = (SELECT min(position) FROM ledger_entries)
+        RETURNING transaction_id::text""",
+    "every transaction has its entries, in its currency": """
+        UPDATE ledger_transactions SET currency = 'GHS' WHERE type = 'release' RETURNING posting_key""",
+    "every running balance equals its entries and is not below zero": """
+        INSERT INTO ledger_balances (account, currency, side, balance_minor)
+        VALUES ('vendor_payable:nobody', 'NGN', 'credit', 1) RETURNING account""",
+    "every account with entries is in the register of accounts, in its currency": """
+        DELETE FROM ledger_accounts WHERE account = 'commission' RETURNING account""",
+    "no kobo waits for an explanation": """
+        INSERT INTO reconciliation_cases (id, kind, subject, ours_minor, theirs_minor, unexplained_minor, currency, detail,
+            status, opened_at, seen_at)
+        VALUES (gen_random_uuid(), 'charge_differs', 'ch-somebody', 1, 2, 1, 'NGN', 'x', 'open', now(), now())
+        RETURNING subject""",
+    "escrow in the ledger equals what each order has unreleased": """
+        UPDATE escrows SET locked_vendor_minor = locked_vendor_minor - 1, refunded_minor = refunded_minor + 1
+        WHERE locked_vendor_minor > 0 RETURNING order_id::text""",
+    "no escrow account stands without its order": """
+        DELETE FROM escrows WHERE locked_vendor_minor > 0 RETURNING 'escrow:' || order_id""",
+    "what is owed to payers equals the refunds that are not settled": """
+        UPDATE refunds SET amount_minor = amount_minor - 1 WHERE status = 'submitted' RETURNING id::text""",
+    "no money is owed or in quarantine without its refund or its charge": """
+        DELETE FROM refunds WHERE status = 'submitted' RETURNING 'refund_payable:' || id""",
+    "what stands in quarantine equals the charges that are not decided": """
+        UPDATE quarantined_charges SET status = 'returned' WHERE status = 'quarantined' RETURNING reference""",
+    "every decision is of two persons, and money left quarantine by an approved one only": """
+        DELETE FROM quarantine_decisions WHERE status = 'approved' RETURNING quarantined_charge_id::text""",
+    "every settled charge stands in the ledger once": """
+        UPDATE charges SET amount_minor = amount_minor + 1 WHERE verdict = 'covered' RETURNING reference""",
+    "every lost chargeback took its whole amount, and stands in the ledger until it is won": """
+        UPDATE chargebacks SET amount_minor = amount_minor + 1 WHERE status = 'lost' RETURNING id::text""",
+    "what banks took beyond the orders equals the losses of lost chargebacks": """
+        UPDATE chargebacks SET loss_minor = loss_minor - 1 WHERE loss_minor > 0 RETURNING id::text""",
+    "what banks have of an order equals what its lost chargebacks took of it": """
+        UPDATE escrows SET charged_back_minor = charged_back_minor - 1, refunded_minor = refunded_minor + 1
+        WHERE charged_back_minor > 0 RETURNING order_id::text""",
+    "a gateway's fee stands once for each charge, within it": """
+        UPDATE ledger_entries SET amount_minor = amount_minor * 1000 WHERE account = 'gateway_fees'
+        RETURNING (SELECT posting_key FROM ledger_transactions t WHERE t.id = transaction_id)""",
+}
+
+
+def _parties(placed: Any) -> dict[str, Any]:
+    return {"order_id": placed.order_id, "buyer_id": placed.buyer_id, "vendor_id": placed.vendor_id}
+
+
+async def _paid(story: Any, **told: Any) -> tuple[Any, str]:
+    placed = await story.place_order()
+    intent = await story.open_intent(placed.order_id)
+    await story.tell(story.charge(intent["reference"], placed.total_minor, **told))
+    return placed, intent["reference"]
+
+
+async def _lose(story: Any, reference: str, amount_minor: int) -> None:
+    told = {"refund_amount": amount_minor, "currency": "NGN", "resolution": "accepted"}
+    body = {"event": "charge.dispute.resolve", "data": {**told, "transaction": {"reference": reference}}}
+    await story.tell(body)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def busy(story: Any) -> Any:
+    """A service with money in every place that the audit looks at."""
+    await _paid(story, fees=7_500)
+    delivered, reference = await _paid(story)
+    told = {"delivered_at": "2026-01-01T00:00:00.000Z", "verified_by": delivered.vendor_id}
+    await story.service.hear(OrderDelivered(**_parties(delivered), **told))
+    await _lose(story, reference, 100_000)
+    refunded, reference = await _paid(story)
+    refund = RefundRequested(**_parties(refunded), refund_id=new_id(), amount_minor=200_000, reason="cancelled")
+    await story.service.hear(refund)
+    await story.service.work("payments.refunds")
+    # The refund is with the gateway already: what the order cannot cover is a loss.
+    await _lose(story, reference, 500_000)
+    await story.quarantined(499_999)
+    _, charge_id = await story.quarantined(currency="GHS")
+    path = f"/api/quarantined-charges/{charge_id}"
+    await story.act(f"{path}/prepare", {"outcome": "return", "reason": "not naira"}, "finance_maker")
+    assert (await story.act(f"{path}/approve", {}, "finance_checker")).status_code == 200
+    failed = await story.failed_refund()
+    prepared = {"action": "retry", "reason": "the card works again"}
+    assert (await story.act(f"/api/refunds/{failed}/prepare", prepared, "finance_maker")).status_code == 200
+    return story
+
+
+async def test_every_promise_about_payments_is_seen_broken_and_the_row_is_named(busy: Any, owner_of: Any) -> None:
+    assert TAMPERINGS.keys() == PROMISES.keys()
+    async with owner_of(busy, "admin") as admin:
+        await admin.execute("SET session_replication_role = replica")
+        for promise, statement in TAMPERINGS.items():
+            assert await admin.fetch(PROMISES[promise]) == [], promise
+            undone = admin.transaction()
+            await undone.start()
+            tampered = {row[0] for row in await admin.fetch(statement)}
+            named = await admin.fetch(PROMISES[promise])
+            await undone.rollback()
+            assert tampered, promise
+            assert all(any(word in str(row) for row in named) for word in tampered), (promise, tampered, named)
+
+
+async def test_a_busy_book_goes_down_to_the_first_migration_and_up_again_without_losing_a_kobo(
+    busy: Any, owner_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    balances = await busy.balances()
+    monkeypatch.setenv("OWNER_DATABASE_URL", busy.urls.owner)
+    config = Config()
+    config.set_main_option("script_location", str(migrations_folder("payments")))
+    await asyncio.to_thread(command.downgrade, config, "0001")
+    async with owner_of(busy) as owner:
+        states = {row["status"] for row in await owner.fetch("SELECT DISTINCT status FROM refunds")}
+        assert states <= {"pending", "submitting", "submitted", "settled", "failed"}
+    await asyncio.to_thread(command.upgrade, config, "head")
+    async with owner_of(busy) as owner:
+        sums = await owner.fetch(
+            "SELECT account, sum(amount_minor)::bigint AS total FROM ledger_entries GROUP BY account"
+        )
+        assert {row["account"]: row["total"] for row in sums if row["total"]} == balances
+        # What the older schema has no word for is gone from the tables, and stands in the book.
+        for promise in (
+            "every running balance equals its entries and is not below zero",
+            "escrow in the ledger equals what each order has unreleased",
+            "what is owed to payers equals the refunds that are not settled",
+            "every account with entries is in the register of accounts, in its currency",
+        ):
+            assert await owner.fetch(PROMISES[promise]) == [], promise
+        registered = await owner.fetchval("SELECT count(*) FROM ledger_unsealed")
+        assert registered == await owner.fetchval("SELECT count(*) FROM ledger_transactions")
