@@ -33,7 +33,7 @@ class ManualClock:
 
 def iso(instant: datetime) -> str:
     """ISO 8601 UTC with milliseconds and `Z` (contract section 1)."""
-    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"
+    return f"{instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def iso_or_none(instant: datetime | None) -> str | None:
