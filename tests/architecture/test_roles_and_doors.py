@@ -344,7 +344,7 @@ def test_a_permission_whose_door_needs_a_second_factor_moves_money_or_is_known_n
     needing = {
         permission for permission, opened in doors_by_permission().items() if any(door.guard.step_up for door in opened)
     }
-    assert needing - MONEY_PERMISSIONS == {"staff:manage", "webhooks:replay", "bank_details:own"}
+    assert needing - MONEY_PERMISSIONS == {"staff:manage", "webhooks:replay", "bank_details:own", "wallet:own"}
 
 
 def test_every_door_asks_for_permissions_that_somebody_holds() -> None:

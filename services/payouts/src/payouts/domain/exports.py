@@ -6,7 +6,7 @@ from typing import Any, Final
 from common.spreadsheets import as_text, csv_lines
 
 # Some milliseconds of work: others are served between two pieces.
-PIECE_LINES: Final = 500
+PIECE_LINES: Final = 200
 _COLUMNS: Final = (
     "at",
     "kind",

@@ -35,7 +35,9 @@ async def read_month(request: Request, caller: CurrentCaller, month: str) -> Res
 
 
 @router.get(
-    f"{_PATH}/export", responses=_shown("text/csv", "One line for each statement line, oldest first; amounts in kobo.")
+    f"{_PATH}/export",
+    responses=_shown("text/csv", "One line for each statement line, oldest first; amounts in kobo."),
+    response_class=StreamingResponse,
 )
 @requires("wallet:own")
 async def export_month(request: Request, caller: CurrentCaller, month: str) -> Response:
@@ -49,7 +51,11 @@ async def export_month(request: Request, caller: CurrentCaller, month: str) -> R
     return StreamingResponse(pieces, headers=headers, media_type="text/csv")
 
 
-@router.get(f"{_PATH}/print", responses=_shown("text/html", "A page for the printer, without a script."))
+@router.get(
+    f"{_PATH}/print",
+    responses=_shown("text/html", "A page for the printer, without a script."),
+    response_class=StreamingResponse,
+)
 @requires("wallet:own")
 async def print_month(request: Request, caller: CurrentCaller, month: str) -> Response:
     """The month as a page for the printer: totals and every line, in naira."""
