@@ -31,9 +31,12 @@ class ManualClock:
         self._now += by
 
 
+_UTC_CHARACTERS = len("2026-01-01T00:00:00.000")
+
+
 def iso(instant: datetime) -> str:
     """ISO 8601 UTC with milliseconds and `Z` (contract section 1)."""
-    return f"{instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+    return instant.astimezone(UTC).isoformat("T", "milliseconds")[:_UTC_CHARACTERS] + "Z"
 
 
 def iso_or_none(instant: datetime | None) -> str | None:
