@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from campus_tools.testing import eventually
 from common.caller import THE_SERVICE
-from common.problems import Conflict
 from payouts.use_cases.restitute_payout import restitute_payout
 
 from .returns_desk import AMOUNT, Case, Desk
@@ -35,6 +35,26 @@ async def failed_payouts(desk):
 
 async def status_of(act):
     return (await act).status_code
+
+
+async def at_once(desk, cases, act, other):
+    """Both acts of each round together. In every second round the other begins when the gateway was asked for the first one."""
+    asks = "SELECT asks FROM payout_transfers WHERE reference = $1"
+
+    async def when_asked(case, before):
+        async def asked():
+            [row] = await desk.story.service.fetch(asks, case.reference)
+            return row["asks"] > before
+
+        await eventually(asked)
+        return await other(case)
+
+    async def round_of(number, case):
+        [row] = await desk.story.service.fetch(asks, case.reference)
+        second = other(case) if number % 2 else when_asked(case, row["asks"])
+        return await asyncio.gather(act(case), second)
+
+    return await asyncio.gather(*(round_of(*numbered) for numbered in enumerate(cases)))
 
 
 async def settled(desk, cases):
@@ -90,9 +110,10 @@ async def test_of_an_approval_and_a_reset_at_once_one_takes_effect(desk):
 
 async def test_of_a_reset_and_a_late_success_at_once_the_payout_arrives_once(desk):
     cases = await failed_payouts(desk)
-    rounds = (asyncio.gather(status_of(desk.reset(case)), desk.succeeds(case.reference)) for case in cases)
-    answers = [reset for reset, _ in await asyncio.gather(*rounds)]
-    assert set(answers) <= {200, 409}
+    rounds = await at_once(
+        desk, cases, lambda case: status_of(desk.reset(case)), lambda case: desk.succeeds(case.reference)
+    )
+    assert {reset for reset, _ in rounds} == {200, 409}
     payouts = await settled(desk, cases)
     assert {(row["status"], row["successes"]) for row in payouts.values()} == {("processed", 1)}
     unsent = await desk.story.service.fetch(
@@ -104,13 +125,12 @@ async def test_of_a_reset_and_a_late_success_at_once_the_payout_arrives_once(des
 
 async def test_of_an_approval_and_a_late_success_at_once_the_money_is_returned_or_left_and_never_silently_both(desk):
     cases = await failed_payouts(desk)
-    prepared = await asyncio.gather(*(desk.prepared(case) for case in cases))
-
-    async def round_of(case, one):
-        approved, _ = await asyncio.gather(status_of(desk.approve(one)), desk.succeeds(case.reference))
-        return approved
-
-    answers = await asyncio.gather(*(round_of(*both) for both in zip(cases, prepared, strict=True)))
+    prepared = dict(zip(cases, await asyncio.gather(*(desk.prepared(case) for case in cases)), strict=True))
+    rounds = await at_once(
+        desk, cases, lambda case: status_of(desk.approve(prepared[case])), lambda case: desk.succeeds(case.reference)
+    )
+    answers = [approved for approved, _ in rounds]
+    assert set(answers) == {200, 409}
     payouts = await settled(desk, cases)
     for case, approved in zip(cases, answers, strict=True):
         row = payouts[case.payout_id]
@@ -126,19 +146,19 @@ async def test_of_a_quarantines_restitution_and_a_reset_at_once_the_money_is_ret
     async def restitute(case):
         parts = desk.story.service.dependencies
         async with parts.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            try:
-                return await restitute_payout(
-                    uow, UUID(case.payout_id), "The account was quarantined.", parts.clock.now()
-                )
-            except Conflict as refused:
-                return refused
+            now = parts.clock.now()
+            return await restitute_payout(uow, UUID(case.payout_id), "The account was quarantined.", now)
 
-    rounds = (asyncio.gather(restitute(case), status_of(desk.reset(case)), restitute(case)) for case in cases)
-    answers = await asyncio.gather(*rounds)
+    rounds = await at_once(
+        desk,
+        cases,
+        lambda case: status_of(desk.reset(case)),
+        lambda case: asyncio.gather(restitute(case), restitute(case)),
+    )
+    assert {reset for reset, _ in rounds} == {200, 409}
     payouts = await settled(desk, cases)
-    for case, (first, reset, second) in zip(cases, answers, strict=True):
-        assert sorted((first, second)) == [False, True]
-        assert reset in (200, 409)
+    for case, (reset, restitutions) in zip(cases, rounds, strict=True):
+        assert sorted(restitutions) == [False, True]
         row = payouts[case.payout_id]
         assert (row["status"], row["retry_count"]) == ("failed", int(reset == 200))
     due = await desk.story.service.fetch(

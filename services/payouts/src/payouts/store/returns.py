@@ -26,9 +26,13 @@ _WITHDRAW_UNSENT: Final = """
 UPDATE payout_transfers SET status = 'failed', failure = $2, due_at = NULL, updated_at = $3
 WHERE payout_id = $1 AND status = 'reserved'
 """
-_LIST_SENT: Final = (
-    "SELECT id, reference FROM payout_transfers WHERE payout_id = $1 AND submissions > 0 ORDER BY attempt"
-)
+_LIST_SENT: Final = """
+SELECT t.id, t.reference, (SELECT coalesce(max(o.position), 0) FROM transfer_observations AS o WHERE o.transfer_id = t.id) AS heard
+FROM payout_transfers AS t WHERE t.payout_id = $1 AND t.submissions > 0 ORDER BY t.attempt
+"""
+_WAS_CONTRADICTED_SINCE: Final = """
+SELECT EXISTS (SELECT FROM transfer_observations WHERE transfer_id = $1 AND position > $2 AND verdict = 'contradiction')
+"""
 _WAS_ACCEPTED: Final = "SELECT transfer_code IS NOT NULL FROM payout_transfers WHERE id = $1"
 _LIST_UNDER_WAY: Final = """
 SELECT id FROM payout_transfers
@@ -92,9 +96,14 @@ async def withdraw_unsent_attempts(uow: UnitOfWork, payout_id: UUID, because: st
     await uow.execute(_WITHDRAW_UNSENT, payout_id, because, at)
 
 
-async def list_sent_attempts(uow: UnitOfWork, payout_id: UUID) -> list[tuple[UUID, str]]:
-    """Id and reference of each attempt that the gateway may have heard of."""
-    return [(row["id"], row["reference"]) for row in await uow.fetch(_LIST_SENT, payout_id)]
+async def list_sent_attempts(uow: UnitOfWork, payout_id: UUID) -> list[tuple[UUID, str, int]]:
+    """Id and reference of each attempt that the gateway may have heard of, and the place of what was last heard of it."""
+    return [(row["id"], row["reference"], row["heard"]) for row in await uow.fetch(_LIST_SENT, payout_id)]
+
+
+async def was_contradicted_since(uow: UnitOfWork, transfer_id: UUID, heard: int) -> bool:
+    """Whether something that disagrees with the books was heard after the place `heard`. The transfer must be locked."""
+    return bool(await uow.fetch_value(_WAS_CONTRADICTED_SINCE, transfer_id, heard))
 
 
 async def was_accepted(uow: UnitOfWork, transfer_id: UUID) -> bool:

@@ -8,7 +8,7 @@ from common.clock import Clock
 from common.database import Database
 from payouts import store
 from payouts.clients.gateway import Gateway
-from payouts.domain.errors import GatewayAway, GatewayForgot
+from payouts.domain.errors import GatewayAway, GatewayContradictsItself, GatewayForgot
 from payouts.domain.gateway_answers import Told, Unclear, VerifyAnswer
 from payouts.domain.transfer_news import RANKS
 from payouts.store import returns
@@ -19,22 +19,25 @@ async def ask_about_attempts(database: Database, gateway: Gateway, clock: Clock,
     """Asks by reference, outside any transaction, and records each answer with all that follows from it.
 
     A transfer that the gateway never accepted stays as the books have it. What was recorded stands even when the caller's act is then
-    refused. Raises GatewayAway (503) and GatewayForgot (409).
+    refused. Raises GatewayAway (503), GatewayContradictsItself and GatewayForgot (409).
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         sent = await returns.list_sent_attempts(uow, payout_id)
-    answers = await asyncio.gather(*(gateway.verify(reference) for _, reference in sent))
+    answers = await asyncio.gather(*(gateway.verify(reference) for _, reference, _ in sent))
     if any(isinstance(answer, Unclear) for answer in answers):
         raise GatewayAway
-    for (transfer_id, _), answer in zip(sent, answers, strict=True):
-        await _record(database, clock, transfer_id, answer)
+    for (transfer_id, _, heard), answer in zip(sent, answers, strict=True):
+        await _record(database, clock, transfer_id, heard, answer)
 
 
-async def _record(database: Database, clock: Clock, transfer_id: UUID, answer: VerifyAnswer) -> None:
+async def _record(database: Database, clock: Clock, transfer_id: UUID, heard: int, answer: VerifyAnswer) -> None:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
         if transfer is None:
             raise AssertionError("a transfer is never removed")
+        if await returns.was_contradicted_since(uow, transfer_id, heard):
+            # The answer may be older than what contradicts it, and must not be taken for a reply to it.
+            raise GatewayContradictsItself
         if isinstance(answer, Told):
             await record_news(uow, transfer, answer.news, clock.now())
             if RANKS[answer.news.status] > 0:
