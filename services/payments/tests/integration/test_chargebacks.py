@@ -356,6 +356,24 @@ async def test_a_lost_one_that_is_won_after_all_is_reversed_and_a_refund_it_stoo
         await story.tell({"event": RESOLVE, "data": {**lost["data"], "note": "again"}})
 
 
+async def test_a_decision_that_is_revised_under_the_same_id_is_no_duplicate(story: Any) -> None:
+    placed, reference = await _paid(story)
+    number = next(_numbers)
+    lost = _dispute(number, RESOLVE, reference, 300_000, resolution=LOST)
+    won = _dispute(number, RESOLVE, reference, 300_000, resolution=WON)
+    for _ in range(3):
+        await story.tell(lost)
+    assert await story.balances() == {"gateway_cash": 200_000, f"escrow:{placed.order_id}": -200_000}
+    for _ in range(3):
+        await story.tell(won)
+    assert await story.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
+    assert await _chargebacks(story) == [("won", 300_000, 0)]
+    assert len(await story.service.fetch("SELECT FROM processed_webhook_events WHERE event_type = $1", RESOLVE)) == 2
+    # Late repetitions of what was said first change nothing.
+    await story.tell(lost)
+    assert await _chargebacks(story) == [("won", 300_000, 0)]
+
+
 async def test_a_crash_before_the_commit_leaves_nothing_and_the_next_try_takes_it(story: Any, owner_of: Any) -> None:
     _, reference = await _paid(story)
     before = await story.balances()

@@ -24,6 +24,8 @@ KNOWN_EVENTS: Final = frozenset(
         "transfer.reversed",
     }
 )
+# News that the gateway may revise under the same id: a dispute that was lost may be won after all.
+MAY_BE_REVISED: Final = frozenset({"charge.dispute.resolve"})
 UNKNOWN_EVENT: Final = "unknown"
 # Far above any id of the gateway, far below what an index of PostgreSQL can hold.
 ID_CHARACTERS_MAX: Final = 200
@@ -53,6 +55,11 @@ def identify(raw: bytes, body: Any) -> Arrival:
     if event and told:
         return Arrival(f"{event}:{told}", event)
     return Arrival(hashlib.sha256(raw).hexdigest(), event or UNKNOWN_EVENT)
+
+
+def identify_revision(arrival: Arrival, raw: bytes) -> Arrival:
+    """The key of other news under a key that is taken: the first one's, and the SHA-256 of the bytes."""
+    return Arrival(f"{arrival.id}:{hashlib.sha256(raw).hexdigest()}", arrival.event_type)
 
 
 def data_of(body: Any) -> Mapping[str, Any]:

@@ -82,6 +82,7 @@ from payments.store.webhooks import (
     record_dead_webhook,
     record_webhook_once,
     save_outcome,
+    webhook_differs,
 )
 
 __all__ = [
@@ -152,4 +153,5 @@ __all__ = [
     "save_refund_unsent",
     "save_refund_verdict",
     "save_unopened",
+    "webhook_differs",
 ]

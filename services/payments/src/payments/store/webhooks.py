@@ -7,6 +7,7 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
+from common.caller import THE_SERVICE
 from common.database import ACQUIRE_SECONDS_MAX, BROKEN, Database, DatabaseAway, UnitOfWork, is_away
 from common.ids import new_id
 from common.telemetry import trace_headers
@@ -52,6 +53,15 @@ async def record_webhook_once(database: Database, arrival: Arrival, raw: bytes, 
             raise DatabaseAway from error
         raise
     return status.endswith(" 1")
+
+
+_DIFFERS: Final = "SELECT EXISTS (SELECT FROM processed_webhook_events WHERE id = $1 AND raw <> $2)"
+
+
+async def webhook_differs(database: Database, arrival: Arrival, raw: bytes) -> bool:
+    """Whether the webhook under this key had another body."""
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        return bool(await uow.fetch_value(_DIFFERS, arrival.id, raw))
 
 
 _LOCK_WEBHOOK: Final = """
