@@ -51,8 +51,8 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "POST /api/orders/:id/release": ({"finance_checker"}, True),
     "POST /api/orders/:id/return-requests": (EVERYBODY, False),
     "GET /api/orders/:id/return-requests": (EVERYBODY, False),
-    "POST /api/return-requests/:id/approve": (EVERYBODY, False),
-    "POST /api/return-requests/:id/reject": (EVERYBODY, False),
+    "POST /api/return-requests/:id/approve": ({"merchant", "support_agent"}, False),
+    "POST /api/return-requests/:id/reject": ({"merchant", "support_agent"}, False),
     "GET /api/campus-orders": ({"campus_admin", "support_agent", "auditor"}, False),
     # Section 7
     "POST /api/payments/intent": ({"buyer"}, False),
