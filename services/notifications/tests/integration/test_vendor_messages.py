@@ -4,6 +4,7 @@ import pytest
 
 from common.ids import new_id
 from contracts.identity import VendorApplicationDecided, VendorReinstated, VendorSuspended
+from contracts.payouts import PayoutDelayed
 from notifications.domain.errors import ContactUnknown
 
 QUEUE = "notifications.deliveries"
@@ -72,3 +73,21 @@ async def test_a_decision_about_somebody_who_is_not_known_yet_is_tried_again(sto
     with pytest.raises(ContactUnknown):
         await story.service.hear(decided(story, "approved"))
     assert await story.service.fetch("SELECT 1 FROM notifications") == []
+
+
+async def test_a_delayed_payout_is_told_once_for_each_exception_in_plain_words(story, outside):
+    await story.know_the_people()
+    payout_id, first, second = new_id(), new_id(), new_id()
+
+    def delayed(exception_id, cause):
+        return PayoutDelayed(
+            payout_id=payout_id, vendor_id=story.vendor_id, amount_minor=150_000, cause=cause, exception_id=exception_id
+        )
+
+    told = await mails_after(
+        story, outside, delayed(first, "bank_switch_error"), delayed(first, "reversed"), delayed(second, "unclassified")
+    )
+    assert [subject for _, subject, _ in told] == ["Your payout of ₦1,500.00 is delayed"] * 2
+    for _, _, words in told:
+        assert "Your money is safe." in words
+        assert not any(internal in words for internal in ("bank_switch_error", "unclassified", "SEV", str(payout_id)))

@@ -21,12 +21,15 @@ class Settings(ServiceSettings):
     payout_minimum_minor: int = Field(default=1, ge=1, le=AMOUNT_MINOR_MAX)
     # A call that takes longer counts as unanswered, in seconds. Four of them stay below the dispatcher's lease.
     gateway_timeout_seconds: float = Field(default=15.0, gt=0, le=20)
-    # The observed while of GET /api/payout-exceptions/observations.
-    payout_observation_window_seconds: int = Field(default=3600, ge=60, le=604_800)
-    # Over fewer attempts nobody speaks of a rate. 1 takes the specification by its word.
-    payout_observation_attempts_min: int = Field(default=1, ge=1)
-    # How long the rate must stay low before its alert clears.
-    payout_observation_calm_seconds: int = Field(default=600, ge=0)
+    payout_observation_window_seconds: int = Field(
+        default=3600, ge=60, le=604_800, description="over which while the rate of failing payouts is observed"
+    )
+    payout_observation_attempts_min: int = Field(
+        default=1, ge=1, description="over fewer attempts no rate is alarming; 1 takes the specification by its word"
+    )
+    payout_observation_calm_seconds: int = Field(
+        default=600, ge=0, description="how long the rate must stay below 3 % before its alert clears"
+    )
 
     @property
     def observation_window(self) -> timedelta:
