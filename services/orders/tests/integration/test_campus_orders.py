@@ -6,8 +6,8 @@ import pytest
 
 from common.caller import Caller
 from common.ids import new_id
+from common.spreadsheets import as_text
 from contracts.permissions import permissions_of
-from orders.domain import exports
 
 
 async def listed(market, headers, path="", **query):
@@ -84,11 +84,11 @@ async def test_the_export_is_the_same_orders_as_a_file_that_no_spreadsheet_runs(
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1"])
 def test_a_text_that_begins_like_a_formula_is_shown_as_text(text):
-    assert exports._as_text(text) == f"'{text}"
+    assert as_text(text) == f"'{text}"
 
 
 def test_any_other_text_stands_as_it_is():
-    assert [exports._as_text(text) for text in ("Room 4", "", None)] == ["Room 4", "", None]
+    assert [as_text(text) for text in ("Room 4", "", None)] == ["Room 4", "", None]
 
 
 async def test_an_export_of_too_many_orders_asks_for_narrower_filters(market, monkeypatch):
