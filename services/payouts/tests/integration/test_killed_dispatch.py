@@ -1,0 +1,193 @@
+"""The payouts service as a process of its own, killed at each step of a dispatch; the worker then finishes, and the money left once.
+
+The steps are reached from outside: a lock of the database that the test holds, or an answer that the sandbox holds back.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import httpx
+import pytest
+
+from campus_tools.service_kit import BASE_URL, CURSOR_KEY, SERVICE_ROLE_KEY, issuing
+from campus_tools.testing import eventually
+from common.clock import ManualClock
+from payouts.domain.dispatch import LEASE
+from payouts.timers import take_up_due_transfers
+
+from .conftest import KEY as GATEWAY_KEY
+from .conftest import OPENING_BALANCE_MINOR, SEALING_KEY, _free_port
+
+KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
+_WAITS_FOR_A_LOCK = (
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+)
+
+
+class Killable:
+    """`python -m payouts api` on the test's database and sandbox, and the dispatch that it was asked for."""
+
+    def __init__(self, process: asyncio.subprocess.Process, address: str, headers: dict[str, str]) -> None:
+        self.process, self.address, self.headers = process, address, headers
+
+    async def dispatch(self) -> httpx.Response:
+        async with httpx.AsyncClient(base_url=self.address, timeout=60) as client:
+            return await client.post("/api/payouts/dispatch", json={}, headers=self.headers)
+
+    async def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        await self.process.wait()
+
+
+@asynccontextmanager
+async def running_apart(story: Any, urls: Any, broker_url: str, sandbox: Any) -> AsyncIterator[Killable]:
+    port = _free_port()
+    address = f"http://127.0.0.1:{port}"
+    async with issuing() as issuer:
+        told = {
+            "PORT": str(port), "METRICS_PORT": str(_free_port()), "BASE_URL": BASE_URL, "JWKS_URL": issuer.jwks_url,
+            "API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service, "BROKER_URL": broker_url,
+            "CURSOR_KEY": CURSOR_KEY, "SERVICE_ROLE_KEY": SERVICE_ROLE_KEY, "SEALING_KEY": SEALING_KEY,
+            "GATEWAY_API_URL": f"{sandbox.address}/gateway", "GATEWAY_SECRET_KEY": GATEWAY_KEY,
+        }  # fmt: skip
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "payouts", "api", env={**os.environ, **told}, stdout=asyncio.subprocess.DEVNULL
+        )
+        try:
+            token = issuer.token(story.staff, roles=("finance_maker",), stepped_up=True)
+            async with httpx.AsyncClient(base_url=address) as client:
+
+                async def is_ready() -> bool:
+                    try:
+                        return (await client.get("/health/readiness")).status_code == 200
+                    except httpx.TransportError:
+                        return False
+
+                await eventually(is_ready, 60)
+            yield Killable(process, address, {"Authorization": f"Bearer {token}", "Idempotency-Key": str(KEY)})
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+
+class Hold:
+    """Locks of the test, which stop the dispatch where it wants the same."""
+
+    def __init__(self, url: str) -> None:
+        self._url, self._held = url, list[asyncpg.Connection]()
+
+    async def take(self, statement: str) -> asyncpg.Connection:
+        connection = await asyncpg.connect(self._url)
+        self._held.append(connection)
+        await connection.execute("BEGIN")
+        await connection.execute(statement)
+        return connection
+
+    async def let_go(self) -> None:
+        for connection in self._held:
+            await connection.close()
+        self._held.clear()
+
+
+async def waiting(watch: asyncpg.Connection, statement: str) -> None:
+    """Until somebody who runs this statement waits for a lock."""
+
+    async def look() -> bool:
+        return bool(await watch.fetchval(_WAITS_FOR_A_LOCK, statement))
+
+    await eventually(look, 20)
+
+
+LOCK_PAYOUTS = "SELECT id FROM payout_requests FOR UPDATE"
+LOCK_BATCHES = "SELECT id FROM dispatch_batches FOR UPDATE"
+# The statement with which the service itself takes a transfer.
+LOCK_TRANSFER = "FOR UPDATE OF p, t"
+
+
+STEPS = ["before the write", "after the write", "during the call", "after the answer", "after the record"]
+
+
+async def reach(step: str, running: Killable, sandbox: Any, hold: Hold, watch: asyncpg.Connection) -> asyncio.Task[Any]:
+    """The dispatch is asked for, and stands at the step when this returns."""
+
+    async def sent() -> bool:
+        return len(await sandbox.transfers()) == 1
+
+    if step == "before the write":
+        await hold.take("LOCK TABLE dispatch_batches IN EXCLUSIVE MODE")
+        asked = asyncio.create_task(running.dispatch())
+        await waiting(watch, "INSERT INTO dispatch_batches")
+    elif step == "after the write":
+        # The plan waits to write its attempts, and the test waits behind it for the payout: it gets it when the plan commits.
+        attempts = await hold.take("LOCK TABLE payout_transfers IN SHARE MODE")
+        asked = asyncio.create_task(running.dispatch())
+        await waiting(watch, "INSERT INTO payout_transfers")
+        behind = asyncio.create_task(hold.take(LOCK_PAYOUTS))
+        await waiting(watch, LOCK_PAYOUTS)
+        await attempts.execute("ROLLBACK")
+        await behind
+        await waiting(watch, LOCK_TRANSFER)
+    elif step == "during the call":
+        await sandbox.faults(transfer_call={"timeout": True})
+        asked = asyncio.create_task(running.dispatch())
+        await eventually(sent, 20)
+    else:
+        await sandbox.faults(transfer_call={"timeout": 1})
+        asked = asyncio.create_task(running.dispatch())
+        await eventually(sent, 20)
+        await hold.take(LOCK_PAYOUTS if step == "after the answer" else LOCK_BATCHES)
+        await waiting(watch, LOCK_TRANSFER if step == "after the answer" else "UPDATE dispatch_batches SET answer")
+    return asked
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_a_process_killed_at_any_step_of_a_dispatch_leaves_work_that_is_done_once(
+    story, sandbox, urls, broker_url, step
+):
+    await sandbox.settings_are(transfer_settlement="immediate")
+    vendor = await story.ready_vendor(10_000)
+    payout_id = await story.payout(vendor, 1_000)
+    hold, watch = Hold(urls.admin), await asyncpg.connect(urls.admin)
+    async with running_apart(story, urls, broker_url, sandbox) as running:
+        asked = await reach(step, running, sandbox, hold, watch)
+        await running.kill()
+    with pytest.raises(httpx.TransportError):
+        await asked
+    await hold.let_go()
+    await watch.close()
+    await sandbox.faults(transfer_call=None)
+    statuses = await story.service.fetch("SELECT status FROM payout_transfers")
+    left_behind = {
+        "before the write": [],
+        "after the write": ["reserved"],
+        "during the call": ["submitting"],
+        "after the answer": ["submitting"],
+        "after the record": ["success"],
+    }
+    assert [row["status"] for row in statuses] == left_behind[step]
+
+    dependencies = story.service.dependencies
+    later = ManualClock(datetime.now(UTC) + LEASE + timedelta(seconds=5))
+    await take_up_due_transfers(dependencies.database, dependencies.gateway, later)
+    if step == "before the write":
+        assert await sandbox.transfers() == []
+        assert (await story.read_payout(payout_id))["transfer"] is None
+    # The person who asked hears no answer, and asks again under the same key.
+    answer = (await story.dispatch(KEY)).json()["data"]
+    assert [transfer["status"] for transfer in answer["transfers"]] == ["success"]
+    payout = await story.read_payout(payout_id)
+    assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
+    [transfer] = await sandbox.transfers()
+    assert transfer["reference"] == payout["transferReference"]
+    assert await sandbox.balance_minor() == OPENING_BALANCE_MINOR - 1_000
+    assert await story.balance("gateway_cash") == -1_000
+    assert len(await story.service.published("payouts.payout_processed.v1")) == 1

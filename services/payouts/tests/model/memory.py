@@ -1,0 +1,399 @@
+"""The dispatch in memory: the decisions of production over a store that is honest about commits, and a gateway that is not to be trusted.
+
+Each method of `Store` is one transaction: all of it, or nothing. Each process is a generator that stops before every transaction and
+at every call, so that a schedule may let another one go first, or let it die there. What production writes with SQL is written here with
+dictionaries; every decision is the function that production calls.
+"""
+
+from collections import Counter
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from common.ledger import Posting
+from common.problems import Conflict
+from payouts.domain import accounts
+from payouts.domain.attempts import (
+    DETAILS_CHANGED,
+    Before,
+    after_call,
+    after_question,
+    after_waiting,
+    is_open_after_contradiction,
+    is_to_be_sent_again,
+    judge_submission,
+    may_ask,
+    status_taken_up,
+    step_when_due,
+)
+from payouts.domain.dispatch import LEASE, Candidate, plan_batch, reason_to_hold, wait_before_asking
+from payouts.domain.gateway_answers import Absent, Refused, SubmitAnswer, Told, Unclear, VerifyAnswer
+from payouts.domain.returns import Attempt as AttemptInHand
+from payouts.domain.returns import PayoutInHand, judge_reset, plan_reconciliation, wait_before_retry
+from payouts.domain.transfer_news import RANKS, UNDER_WAY, News, TransferInHand, Verdict, consequences_of
+from payouts.domain.wallet import Standing
+
+VENDOR = UUID(int=1)
+BATCH = UUID(int=2)
+VERSION = UUID(int=3)
+BROUGHT_MINOR = 10_000
+AMOUNT_MINOR = 100
+Answer = SubmitAnswer | VerifyAnswer
+Call = tuple[str, str]
+Process = Generator[Call | None, Answer | None, None]
+
+
+@dataclass
+class Payout:
+    id: UUID
+    status: str = "pending"
+    retry_count: int = 0
+    details_stand: bool = True
+    returned: str | None = None
+
+
+@dataclass
+class Attempt:
+    id: UUID
+    payout: Payout
+    number: int
+    reference: str
+    status: str = "reserved"
+    due_at: datetime | None = None
+    submissions: int = 0
+    asks: int = 0
+    accepted: bool = False
+    recovered: bool = False
+    observed: list[tuple[str, str, Verdict]] = field(default_factory=list)
+
+    @property
+    def standing(self) -> str | None:
+        return next(
+            (said for _, said, verdict in reversed(self.observed) if verdict in ("advanced", "confirmed")), None
+        )
+
+    @property
+    def contradicted(self) -> bool:
+        return bool(self.observed) and self.observed[-1][2] == "contradiction" and self.observed[-1][0] != "query"
+
+
+class SimulatedGateway:
+    """Takes each reference once; the money leaves at acceptance. What it tells, it tells late, twice, in any order, or never."""
+
+    def __init__(self) -> None:
+        self.transfers: dict[str, str] = {}
+        self.webhooks: list[tuple[str, str]] = []
+        self.on_their_way: list[str] = []
+
+    def has_left(self, reference: str) -> bool:
+        return self.transfers.get(reference) in ("pending", "success")
+
+    def accept(self, reference: str) -> SubmitAnswer:
+        if reference in self.transfers:
+            return Refused("Duplicate reference")
+        self.transfers[reference] = "pending"
+        return told("call", "pending")
+
+    def arrive(self, reference: str) -> None:
+        """A call that its caller has given up reaches the gateway."""
+        self.on_their_way.remove(reference)
+        self.accept(reference)
+
+    def verify(self, reference: str) -> VerifyAnswer:
+        """What it has not seen by now it will never see: a call of this reference that is on its way arrives first."""
+        while reference in self.on_their_way:
+            self.arrive(reference)
+        return told("query", self.transfers[reference]) if reference in self.transfers else Absent()
+
+    def move(self, reference: str, status: str) -> None:
+        self.transfers[reference] = status
+        self.webhooks.append((reference, status))
+
+    def do(self, call: Call, outcome: str) -> Answer:
+        """Carries out a call, and says what its caller hears of it."""
+        verb, reference = call
+        if outcome == "lost_before":
+            return Unclear("timeout")
+        if verb == "verify":
+            return self.verify(reference)
+        if outcome == "late":
+            self.on_their_way.append(reference)
+            return Unclear("timeout")
+        if outcome == "refused" and reference not in self.transfers:
+            return Refused("the bank is unavailable")
+        answer = self.accept(reference)
+        return Unclear("timeout") if outcome == "lost_after" else answer
+
+
+def told(heard_from: str, status: str) -> Told:
+    return Told(News(heard_from, status, AMOUNT_MINOR, "NGN"))  # type: ignore[arg-type]
+
+
+class Store:
+    """What the service has committed. No method is ever half done."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+        self.payouts: list[Payout] = []
+        self.attempts: list[Attempt] = []
+        self.suspended = False
+        self.excepted: set[UUID] = set()
+        self.work: list[Attempt] = []
+        self.ledger: dict[str, int] = {}
+        self.posted: set[str] = set()
+        # What happened, for whoever wants to know how far the schedules reach.
+        self.seen: Counter[str] = Counter()
+        self.post(accounts.release("release", VENDOR, BROUGHT_MINOR, 0))
+
+    # --- the book ---
+
+    def post(self, posting: Posting) -> None:
+        """Once for each key; a guarded account never falls below zero."""
+        assert posting.key not in self.posted, posting.key
+        self.posted.add(posting.key)
+        for entry in posting.entries:
+            balance = self.balance(entry.account.name) + entry.amount_minor
+            self.ledger[entry.account.name] = balance
+            side = 1 if entry.account.side == "debit" else -1
+            assert not entry.account.guarded or balance * side >= 0, entry.account.name
+
+    def balance(self, account: str) -> int:
+        return self.ledger.get(account, 0)
+
+    def standing(self) -> Standing:
+        available_minor = -self.balance(accounts.wallet(VENDOR).name)
+        return Standing(available_minor, self.balance(accounts.vendor_debt(VENDOR).name), 0, VERSION, True)
+
+    # --- reading ---
+
+    def attempts_of(self, payout: Payout) -> list[Attempt]:
+        return [attempt for attempt in self.attempts if attempt.payout is payout]
+
+    def present(self, payout: Payout) -> Attempt | None:
+        return next((line for line in self.attempts_of(payout) if line.number == payout.retry_count + 1), None)
+
+    def candidate(self, payout: Payout) -> Candidate:
+        present = self.present(payout)
+        attempted = present is not None and not (present.status == "reserved" and present.due_at is None)
+        return Candidate(
+            payout.id, AMOUNT_MINOR, payout.status == "pending", attempted, payout.details_stand, self.suspended
+        )
+
+    def in_hand(self, attempt: Attempt) -> TransferInHand:
+        payout = attempt.payout
+        leased = attempt.due_at is not None
+        known = (attempt.id, payout.id, VENDOR, BATCH, attempt.reference, attempt.status, AMOUNT_MINOR, "NGN")
+        return TransferInHand(*known, payout.status, attempt.standing, attempt.asks, leased)
+
+    def payout_in_hand(self, payout: Payout) -> PayoutInHand:
+        attempts = tuple(
+            AttemptInHand(
+                line.id, line.reference, line.status, line.due_at is not None, line.contradicted, line.recovered
+            )
+            for line in self.attempts_of(payout)
+        )
+        money = (AMOUNT_MINOR, payout.status, payout.retry_count)
+        return PayoutInHand(payout.id, VENDOR, *money, None, attempts, payout.returned)
+
+    # --- transactions ---
+
+    def request(self) -> None:
+        payout = Payout(UUID(int=1_000 + len(self.payouts)))
+        self.payouts.append(payout)
+        self.post(accounts.payout_requested(payout.id, VENDOR, AMOUNT_MINOR))
+
+    def plan(self, chosen: list[Payout], balance_minor: int) -> list[Attempt]:
+        """The batch with all its attempts; what is to be sent by whoever asked for it."""
+        plan = plan_batch([self.candidate(payout) for payout in chosen], [], None, balance_minor)
+        taken = [payout for payout in chosen if not plan.short and payout.id in plan.taken]
+        return [self.reserve(payout, self.now + LEASE) for payout in taken]
+
+    def reserve(self, payout: Payout, due_at: datetime) -> Attempt:
+        attempt = self.present(payout)
+        if attempt is None:
+            number = payout.retry_count + 1
+            attempt = Attempt(UUID(int=10_000 + len(self.attempts)), payout, number, f"{payout.id.int}-{number}")
+            self.attempts.append(attempt)
+        attempt.due_at = due_at
+        return attempt
+
+    def begin_submission(self, attempt: Attempt, was: Before) -> bool | None:
+        """Whether it may go; None when it is not this caller's to send."""
+        transfer = self.in_hand(attempt)
+        reason = reason_to_hold(self.candidate(attempt.payout))
+        move = judge_submission(attempt.status, transfer.leased, was, reason)
+        self.seen[f"{was}: {move}"] += 1
+        if move == "hold":
+            attempt.due_at = None
+        elif move == "wait" and reason is not None:
+            after = after_waiting(transfer, reason, self.now)
+            attempt.due_at, attempt.asks = after.ask_at, attempt.asks + 1
+            if after.opens is not None:
+                self.excepted.add(attempt.payout.id)
+        if move not in ("send", "fail"):
+            return None
+        attempt.status, attempt.due_at = "submitting", self.now + LEASE
+        attempt.submissions += 1
+        return move == "send"
+
+    def record_call(self, attempt: Attempt, answer: SubmitAnswer) -> None:
+        transfer = self.in_hand(attempt)
+        after = after_call(transfer, answer, self.now)
+        if after.is_unknown:
+            if attempt.status == "submitting":
+                attempt.status, attempt.due_at = "unknown", after.ask_at
+                self.work.append(attempt)
+            return
+        assert after.news is not None
+        verdict = self.record_news(attempt, after.news)
+        if is_open_after_contradiction(transfer.status, verdict):
+            if attempt.status == "submitting":
+                attempt.status, attempt.due_at = "unknown", self.now + wait_before_asking(0)
+            return
+        attempt.due_at = after.ask_at
+
+    def record_answer(self, attempt: Attempt, answer: VerifyAnswer) -> None:
+        after = after_question(self.in_hand(attempt), answer, self.now)
+        if after.news is not None:
+            self.record_news(attempt, after.news)
+        attempt.due_at, attempt.asks = after.ask_at, attempt.asks + 1
+        if after.opens is not None:
+            self.excepted.add(attempt.payout.id)
+
+    def record_news(self, attempt: Attempt, news: News) -> Verdict:
+        payout = attempt.payout
+        follows = consequences_of(self.in_hand(attempt), news)
+        self.seen[f"news {follows.verdict}"] += 1
+        attempt.observed.append((news.heard_from, news.status, follows.verdict))
+        attempt.accepted = attempt.accepted or news.status in UNDER_WAY | {"success", "reversed"}
+        if follows.names_the_state:
+            attempt.status = news.status
+        if follows.completes and payout.status == "pending":
+            payout.status = "processed"
+            self.post(accounts.payout_processed(payout.id, AMOUNT_MINOR))
+            self.stop_others(attempt)
+        if follows.closes_the_exception:
+            self.excepted.discard(payout.id)
+        if follows.opens is not None:
+            self.excepted.add(payout.id)
+        if follows.asks_the_gateway:
+            self.work.append(attempt)
+        return follows.verdict
+
+    def stop_others(self, arrived: Attempt) -> None:
+        for other in self.attempts_of(arrived.payout):
+            if other is not arrived and other.status == "reserved":
+                other.status, other.due_at = "failed", None
+            elif other is not arrived and other.status in {"submitting", "unknown"} | UNDER_WAY:
+                self.excepted.add(arrived.payout.id)
+
+    def take_up(self) -> Attempt | None:
+        due = [line for line in self.attempts if line.due_at is not None and line.due_at <= self.now]
+        if not due:
+            return None
+        attempt = min(due, key=lambda line: (line.due_at, line.reference))
+        attempt.status, attempt.due_at = status_taken_up(attempt.status), self.now + LEASE
+        return attempt
+
+    def record_questioned(self, attempt: Attempt, answer: VerifyAnswer) -> None:
+        """An answer that an operator's act asked for."""
+        if isinstance(answer, Told):
+            self.record_news(attempt, answer.news)
+            if RANKS[answer.news.status] > 0:
+                attempt.due_at, attempt.asks = None, attempt.asks + 1
+
+    def reset(self, payout: Payout) -> None:
+        judge_reset(self.payout_in_hand(payout))
+        self.seen["reset"] += 1
+        payout.retry_count += 1
+        self.reserve(payout, self.now + wait_before_retry(payout.retry_count, timedelta(minutes=5)))
+        self.excepted.discard(payout.id)
+
+    def reconcile(self, payout: Payout) -> None:
+        """What two people decide: restitution, reversal or recovery, whichever the books need."""
+        plan = plan_reconciliation(self.payout_in_hand(payout), self.standing())
+        self.seen[plan.kind] += 1
+        self.post(plan.posting)
+        self.excepted.discard(payout.id)
+        if plan.kind == "recovery":
+            next(line for line in self.attempts if line.id == plan.transfer_id).recovered = True
+            return
+        payout.returned = plan.kind
+        if plan.kind == "restitution":
+            payout.status = "failed"
+            for attempt in self.attempts_of(payout):
+                if attempt.status == "reserved":
+                    attempt.status, attempt.due_at = "failed", None
+
+
+# --- processes: `yield` alone stands before a transaction, `yield call` at a call to the gateway ---
+
+
+def dispatch(store: Store, chosen: list[Payout], balance_minor: int) -> Process:
+    yield None
+    for attempt in store.plan(chosen, balance_minor):
+        yield from submit(store, attempt, "reserved")
+
+
+def submit(store: Store, attempt: Attempt, was: Before) -> Process:
+    yield None
+    may_go = store.begin_submission(attempt, was)
+    if may_go is None:
+        return
+    answer: Answer | None = Refused(DETAILS_CHANGED)
+    if may_go:
+        answer = yield ("transfer", attempt.reference)
+    if isinstance(answer, Refused):
+        standing = yield ("verify", attempt.reference)
+        answer = answer if isinstance(standing, Absent) else standing
+    yield None
+    assert not isinstance(answer, Absent)
+    assert answer is not None
+    store.record_call(attempt, answer)
+
+
+def settle(store: Store, attempt: Attempt) -> Process:
+    yield None
+    status = attempt.status
+    if not may_ask(status):
+        return
+    answer = yield ("verify", attempt.reference)
+    assert not isinstance(answer, Refused)
+    assert answer is not None
+    if is_to_be_sent_again(status, answer):
+        yield from submit(store, attempt, "unknown")
+        return
+    yield None
+    store.record_answer(attempt, answer)
+
+
+def work(store: Store) -> Process:
+    """One round of the worker's timer over one attempt."""
+    yield None
+    attempt = store.take_up()
+    if attempt is None:
+        return
+    if step_when_due(attempt.status) == "submit":
+        yield from submit(store, attempt, "reserved")
+    else:
+        yield from settle(store, attempt)
+
+
+def decide(store: Store, payout: Payout, act: str) -> Process:
+    """An operator's act: the gateway is asked for every attempt, each answer is recorded, and then it is judged."""
+    for attempt in store.attempts_of(payout):
+        if attempt.submissions == 0:
+            continue
+        answer = yield ("verify", attempt.reference)
+        if isinstance(answer, Unclear) or (isinstance(answer, Absent) and attempt.accepted):
+            return
+        yield None
+        assert not isinstance(answer, Refused)
+        assert answer is not None
+        store.record_questioned(attempt, answer)
+    yield None
+    try:
+        store.reset(payout) if act == "reset" else store.reconcile(payout)
+    except Conflict:
+        return

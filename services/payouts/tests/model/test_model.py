@@ -1,0 +1,304 @@
+"""Thousands of schedules over the dispatch in memory: processes that interleave and die at any step, calls without an answer, webhooks
+late, twice, in any order or never, operators who act at the same time. `MODEL_SCHEDULES` says how many (`make model-check`).
+"""
+
+import os
+import random
+import sys
+from collections import Counter
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from hypothesis import HealthCheck, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from payouts.domain import accounts
+from payouts.domain.dispatch import LEASE
+from payouts.domain.transfer_news import RANKS, News
+
+from .memory import (
+    AMOUNT_MINOR,
+    BROUGHT_MINOR,
+    Attempt,
+    Payout,
+    Process,
+    SimulatedGateway,
+    Store,
+    decide,
+    dispatch,
+    settle,
+    work,
+)
+
+SCHEDULES = 150
+STEPS = 60
+PAYOUTS = 3
+# What a call may end with; most calls end well, or nothing would ever be sent.
+OUTCOMES = ("answered", "answered", "answered", "lost_after", "lost_before", "late", "refused")
+BALANCE_MINOR = 10_000
+
+
+class Schedules(RuleBasedStateMachine):
+    """The invariants hold after every step, and when the world has healed every payout has its right end."""
+
+    seen: ClassVar[Counter[str]] = Counter()
+
+    @initialize(count=st.integers(1, PAYOUTS))
+    def begin(self, count: int) -> None:
+        self.store, self.gateway = Store(), SimulatedGateway()
+        self.processes: list[tuple[Process, Any]] = []
+        for _ in range(count):
+            self.store.request()
+
+    def start(self, process: Process, at_once: bool = False) -> None:
+        """`at_once`: nothing else happens until it has ended."""
+        try:
+            self.processes.append((process, next(process)))
+        except StopIteration:
+            return
+        while at_once and any(process is running for running, _ in self.processes):
+            self.go_on(len(self.processes) - 1, "answered")
+
+    def go_on(self, index: int, outcome: str) -> None:
+        process, waits_for = self.processes.pop(index)
+        answer = None if waits_for is None else self.gateway.do(waits_for, outcome)
+        try:
+            self.processes.append((process, process.send(answer)))
+        except StopIteration:
+            self.seen["ended"] += 1
+
+    # --- who begins something ---
+
+    @rule(
+        which=st.integers(1, 2**PAYOUTS - 1),
+        balance=st.sampled_from([BALANCE_MINOR, BALANCE_MINOR, AMOUNT_MINOR]),
+        at_once=st.booleans(),
+    )
+    def staff_dispatch(self, which: int, balance: int, at_once: bool) -> None:
+        chosen = [payout for number, payout in enumerate(self.store.payouts) if which >> number & 1]
+        self.start(dispatch(self.store, chosen, balance), at_once)
+
+    @rule(at_once=st.booleans())
+    def the_worker_looks(self, at_once: bool) -> None:
+        self.start(work(self.store), at_once)
+
+    @precondition(lambda self: self.store.work)
+    @rule(draw=st.randoms(use_true_random=False), again=st.booleans())
+    def the_worker_is_told(self, draw: random.Random, again: bool) -> None:
+        attempt = draw.choice(self.store.work)
+        if not again:
+            self.store.work.remove(attempt)
+        self.start(settle(self.store, attempt))
+
+    @precondition(lambda self: self.store.excepted)
+    @rule(
+        draw=st.randoms(use_true_random=False),
+        act=st.sampled_from(["reset", "reset", "reconcile"]),
+        at_once=st.booleans(),
+    )
+    def an_operator_acts_on_an_exception(self, draw: random.Random, act: str, at_once: bool) -> None:
+        held = [payout for payout in self.store.payouts if payout.id in self.store.excepted]
+        self.start(decide(self.store, draw.choice(held), act), at_once)
+
+    @rule(number=st.integers(0, PAYOUTS - 1), act=st.sampled_from(["reset", "reconcile"]))
+    def an_operator_acts_on_any(self, number: int, act: str) -> None:
+        self.start(decide(self.store, self.store.payouts[number % len(self.store.payouts)], act))
+
+    # --- what happens to it ---
+
+    @precondition(lambda self: self.processes)
+    @rule(index=st.integers(0, 9), outcome=st.sampled_from(OUTCOMES), steps=st.integers(1, 4))
+    def a_process_goes_on(self, index: int, outcome: str, steps: int) -> None:
+        for _ in range(steps):
+            if self.processes:
+                self.go_on(index % len(self.processes), outcome)
+
+    @precondition(lambda self: self.processes)
+    @rule(index=st.integers(0, 9), outcome=st.sampled_from(OUTCOMES), after_the_call=st.booleans())
+    def a_process_dies(self, index: int, outcome: str, after_the_call: bool) -> None:
+        process, waits_for = self.processes.pop(index % len(self.processes))
+        if after_the_call and waits_for is not None:
+            self.gateway.do(waits_for, outcome)
+        process.close()
+        self.seen["died"] += 1
+
+    @rule(wait=st.sampled_from([timedelta(seconds=20), LEASE + timedelta(seconds=1), timedelta(hours=1)]))
+    def time_passes(self, wait: timedelta) -> None:
+        self.store.now += wait
+
+    @rule(suspended=st.booleans())
+    def the_vendor_is_suspended_or_reinstated(self, suspended: bool) -> None:
+        self.store.suspended = suspended
+
+    @rule(number=st.integers(0, PAYOUTS - 1), stand=st.booleans())
+    def the_details_change(self, number: int, stand: bool) -> None:
+        self.store.payouts[number % len(self.store.payouts)].details_stand = stand
+
+    # --- what the gateway does by itself ---
+
+    @precondition(lambda self: self.gateway.transfers)
+    @rule(draw=st.randoms(use_true_random=False), ends=st.sampled_from(["success", "failed", "reversed"]))
+    def the_bank_decides(self, draw: random.Random, ends: str) -> None:
+        reference = draw.choice(sorted(self.gateway.transfers))
+        if (
+            self.gateway.transfers[reference]
+            == {"success": "pending", "failed": "pending", "reversed": "success"}[ends]
+        ):
+            self.gateway.move(reference, ends)
+
+    @precondition(lambda self: self.gateway.webhooks)
+    @rule(draw=st.randoms(use_true_random=False), once_more=st.booleans())
+    def a_webhook_arrives(self, draw: random.Random, once_more: bool) -> None:
+        told = draw.choice(self.gateway.webhooks)
+        if not once_more:
+            self.gateway.webhooks.remove(told)
+        self.hear(*told)
+
+    @precondition(lambda self: self.gateway.webhooks)
+    @rule()
+    def a_webhook_is_lost(self) -> None:
+        """Never that of a reversal: the money had left for good, nobody would ask again, and the gateway tries it 72 times."""
+        lost = next((told for told in self.gateway.webhooks if told[1] != "reversed"), None)
+        if lost is not None:
+            self.gateway.webhooks.remove(lost)
+
+    @precondition(lambda self: self.gateway.on_their_way)
+    @rule()
+    def a_call_arrives_late(self) -> None:
+        self.gateway.arrive(self.gateway.on_their_way[0])
+
+    def hear(self, reference: str, status: str) -> None:
+        [attempt] = [line for line in self.store.attempts if line.reference == reference]
+        self.store.record_news(attempt, News("webhook", status, AMOUNT_MINOR, "NGN"))
+
+    # --- what holds after every step ---
+
+    def left(self, payout: Payout) -> list[Attempt]:
+        """The attempts with which the payout's money is out, by the gateway's own book."""
+        return [line for line in self.store.attempts_of(payout) if self.gateway.has_left(line.reference)]
+
+    @invariant()
+    def no_payout_is_sent_twice(self) -> None:
+        for payout in self.store.payouts:
+            assert len(self.left(payout)) <= 1, payout
+            attempts = self.store.attempts_of(payout)
+            accepted = [line for line in attempts if line.reference in self.gateway.transfers]
+            over = [
+                line
+                for line in attempts
+                if line.status in RANKS and RANKS[line.status] > 0 and line.status != "success"
+            ]
+            assert len(accepted) <= len(over) + 1
+
+    @invariant()
+    def a_reference_is_written_down_before_anybody_hears_of_it(self) -> None:
+        assert set(self.gateway.transfers) <= {line.reference for line in self.store.attempts if line.submissions}
+        assert all(line.submissions == 0 for line in self.store.attempts if line.status == "reserved")
+
+    @invariant()
+    def no_payout_is_lost(self) -> None:
+        for payout in self.store.payouts:
+            if payout.status != "pending" or payout.id in self.store.excepted:
+                continue
+            present = self.store.present(payout)
+            waits = present is None or present.status == "reserved"
+            assert waits or (present is not None and present.due_at is not None), (payout, present)
+
+    @invariant()
+    def no_money_is_made_or_lost(self) -> None:
+        assert sum(self.store.ledger.values()) == 0
+        for payout in self.store.payouts:
+            in_transit = -self.store.balance(accounts.in_transit(payout.id).name)
+            assert in_transit == (AMOUNT_MINOR if payout.status == "pending" else 0)
+
+    @invariant()
+    def what_is_returned_has_not_left(self) -> None:
+        for payout in self.store.payouts:
+            if payout.returned is not None:
+                assert self.left(payout) == [], payout
+
+    @invariant()
+    def what_nobody_knows_is_settled_by_the_gateways_word_alone(self) -> None:
+        for attempt in self.store.attempts:
+            if attempt.status in RANKS and attempt.submissions:
+                assert attempt.observed, attempt
+            if attempt.status == "unknown":
+                assert attempt.due_at is not None or attempt.payout.id in self.store.excepted
+
+    def teardown(self) -> None:
+        """Nobody dies any more, calls are answered, webhooks come: every payout reaches the end that the gateway's book gives it."""
+        if not hasattr(self, "store"):
+            return
+        for process, _ in self.processes:
+            process.close()
+        self.processes, self.store.suspended = [], False
+        for _ in range(12):
+            self.heal_once()
+        for payout in self.store.payouts:
+            self.check_the_end(payout)
+        self.seen.update(self.store.seen)
+        booked = -self.store.balance(accounts.GATEWAY_CASH.name)
+        open_reversals = sum(
+            1
+            for payout in self.store.payouts
+            if payout.status == "processed" and not payout.returned and not self.left(payout)
+        )
+        assert booked == AMOUNT_MINOR * (sum(len(self.left(payout)) for payout in self.store.payouts) + open_reversals)
+        assert -self.store.balance(accounts.ESCROW_RELEASED.name) == -BROUGHT_MINOR
+
+    def heal_once(self) -> None:
+        for reference in list(self.gateway.on_their_way):
+            self.gateway.arrive(reference)
+        for reference, status in sorted(self.gateway.transfers.items()):
+            if status == "pending":
+                self.gateway.move(reference, "success")
+        while self.gateway.webhooks:
+            self.hear(*self.gateway.webhooks.pop(0))
+        self.start(dispatch(self.store, self.store.payouts, BALANCE_MINOR))
+        for _ in self.store.attempts:
+            self.start(work(self.store))
+        while self.processes:
+            self.go_on(0, "answered")
+        self.store.now += timedelta(hours=1)
+        self.no_payout_is_sent_twice()
+
+    def check_the_end(self, payout: Payout) -> None:
+        self.seen[f"ended {payout.status}"] += 1
+        assert all(line.status not in ("submitting", "unknown") for line in self.store.attempts_of(payout)), payout
+        if payout.status == "processed":
+            reversal_known = payout.returned == "reversal" or payout.id in self.store.excepted
+            assert len(self.left(payout)) == 1 or reversal_known, payout
+        elif payout.status == "pending":
+            assert self.left(payout) == []
+            assert payout.id in self.store.excepted or not payout.details_stand, payout
+        else:
+            assert self.left(payout) == []
+            assert payout.returned == "restitution"
+
+
+def test_every_schedule_sends_each_payout_once_and_loses_none() -> None:
+    number = int(os.environ.get("MODEL_SEED") or random.randrange(2**32))
+    schedules = int(os.environ.get("MODEL_SCHEDULES") or SCHEDULES)
+    sys.stdout.write(f"MODEL_SEED={number}\n")
+    Schedules.seen.clear()
+    run_state_machine_as_test(
+        seed(number)(type("Schedules", (Schedules,), {})),
+        settings=settings(
+            max_examples=schedules,
+            stateful_step_count=STEPS,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    sys.stdout.write(f"{schedules} schedules: {dict(sorted(Schedules.seen.items()))}\n")
+    # A model in which nothing dies or nothing arrives proves nothing.
+    assert min(Schedules.seen[what] for what in ("died", "ended processed", "ended pending", "unknown: send")) > 0
