@@ -4,7 +4,7 @@ import asyncpg
 import pytest
 
 from common.book import DAILY
-from payouts.app import verify_book_command
+from payouts.app import SERVICE, verify_book_command
 from payouts.measures import BOOK
 
 
@@ -13,7 +13,8 @@ async def test_a_changed_posting_is_found_and_named_and_on_call_hears_of_it(stor
     await story.payout(vendor, 400)
     await story.release(vendor, 50)
     database = story.service.runtime.database
-    assert await BOOK.seal(database) == 3
+    [seal] = [loop for loop in SERVICE.loops(story.service.dependencies) if loop.name == "seal the book"]
+    assert await seal.run_once() == 3
     await verify_book_command(story.service.dependencies)
     length, head = capsys.readouterr().out.splitlines()[-1].split()
     assert (length, (await BOOK.verify(database)).broken) == ("3", None)

@@ -8,6 +8,7 @@ import pytest
 from common.caller import THE_SERVICE
 from common.ids import new_id
 from contracts.identity import VendorSuspended
+from payouts.app import SERVICE
 from payouts.timers import request_scheduled_payouts
 from payouts.use_cases.request_scheduled_payout import request_scheduled_payout
 
@@ -105,7 +106,8 @@ async def test_a_week_of_downtime_asks_once_for_its_last_day(story, clock):
     vendor = await story.ready_vendor(1_000)
     await put(story, vendor, DAILY)
     clock.advance(timedelta(days=7, hours=7))
-    assert await run(story) == 1
+    [timer] = [loop for loop in SERVICE.loops(story.service.dependencies) if loop.name == "scheduled-payouts"]
+    assert await timer.run_once() == 1
     [decided] = await decisions(story, vendor)
     assert (str(decided["period"]), decided["outcome"]) == ("2026-01-08", "requested")
     assert (await schedule_of(story, vendor))["nextAt"] == "2026-01-09T05:00:00.000Z"

@@ -1,7 +1,7 @@
 """Reads of statements: pages of a vendor's lines, and calendar months. A vendor's lines are in one order by place and by time."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -10,6 +10,8 @@ from common.database import UnitOfWork
 from payouts.domain.lagos import ZONE, Month
 from payouts.domain.wallet import Kind
 
+# A line that somebody began to write before midnight stands in the month, and is there by then.
+LAST_LINES_WITHIN: Final = timedelta(minutes=5)
 _BEYOND_EVERY_POSITION: Final = 2**63 - 1
 _LINES: Final = """
 SELECT l.position, l.id, l.kind, l.order_id, l.payout_id, l.gross_minor, l.commission_minor, l.delivery_fee_minor, l.net_minor,
@@ -89,7 +91,7 @@ async def read_month(uow: UnitOfWork, vendor_id: UUID, month: Month, now: dateti
         "timeZone": ZONE,
         "from": iso(month.begin),
         "to": iso(month.end),
-        "isOver": now >= month.end,
+        "isOver": now >= month.end + LAST_LINES_WITHIN,
         "currency": "NGN",
         "openingBalanceMinor": opening_minor,
         "closingBalanceMinor": opening_minor + net_minor,
