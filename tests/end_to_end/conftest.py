@@ -21,6 +21,7 @@ SETTINGS = {
     "RATE_TIER_4": "100000",
     "RATE_TIER_4_ADDRESS": "100000",
     "RETRY_DELAYS_SECONDS": "0.2,0.5,1,1.5,2",
+    "PAYOUT_RETRY_SECONDS": "0.5",
 }
 _addresses = itertools.count(1)
 

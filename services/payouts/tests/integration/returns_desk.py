@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 import httpx
 
+from campus_tools.audit.invariants import INVARIANTS
 from common.ids import new_id
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from payouts.timers import take_up_due_transfers
@@ -170,3 +171,13 @@ class Desk:
     async def assert_books_agree_with_the_gateway(self, case: Case) -> None:
         """Whatever left the gateway for good left our cash, when nothing is under way."""
         assert await self.left_our_cash(case) == await self.left_the_gateway(case)
+        assert await self.findings(case) == []
+
+    async def findings(self, case: Case) -> list[str]:
+        """The promises that the audit finds broken by this payout."""
+        return [
+            invariant.promise
+            for invariant in INVARIANTS
+            if invariant.service == "payouts"
+            and any(case.payout_id in str(dict(row)) for row in await self.story.service.fetch(invariant.offending))
+        ]

@@ -140,6 +140,27 @@ async def test_a_rejected_reconciliation_posts_nothing_and_is_prepared_anew(desk
     assert (await desk.get("/api/reconciliations?status=lost")).status_code == 422
 
 
+async def test_the_audit_names_a_reversal_that_nobody_approved_and_a_payout_that_came_back_twice(desk):
+    case = await desk.reversed()
+    await desk.prepared(case)
+    [said] = await desk.findings(case)
+    assert said.startswith("each transfer that the gateway paid stands in the book once")
+    for key, kind, accounts in (
+        ("reversal", "reversal", ["gateway_cash", f"wallet:{case.vendor.id}"]),
+        ("restitution", "restitution", ["gateway_cash", f"wallet:{case.vendor.id}"]),
+    ):
+        await desk.story.service.fetch(
+            "SELECT ledger_post(gen_random_uuid(), $1, $2, 'NGN', '\\x00', $3, '{debit,credit}', '{f,t}', $4)",
+            kind,
+            f"{key}:{case.payout_id}",
+            accounts,
+            [1, -1],
+        )
+    findings = await desk.findings(case)
+    assert any(said.startswith("every reversal and recovery was approved") for said in findings)
+    assert any(said.startswith("a failed payout was restituted and no other was") for said in findings)
+
+
 async def test_nothing_is_prepared_for_a_payout_whose_books_agree_with_the_gateway(desk):
     way = await desk.dispatched()
     only_heard = await desk.dispatched()
@@ -197,6 +218,8 @@ async def test_a_success_after_a_restitution_is_an_exception_until_two_people_ta
     assert (payout["status"], payout["transfer"]["status"]) == ("failed", "success")
     assert payout["openException"]["cause"] == "unclassified"
     assert await desk.left_the_gateway(case) - await desk.left_our_cash(case) == AMOUNT
+    [said] = await desk.findings(case)
+    assert said.startswith("each transfer that the gateway paid stands in the book once")
 
     reconciliation = await desk.reconcile(case)
     assert (reconciliation["kind"], reconciliation["postings"][0]["type"]) == ("recovery", "recovery")

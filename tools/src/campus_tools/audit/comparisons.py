@@ -1,5 +1,6 @@
 """What must hold between the services, and between us and the payment gateway."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -28,7 +29,8 @@ _VENDOR_PAYABLE: Final = (
 _ENTRIES_OF: Final = "SELECT coalesce(sum(amount_minor), 0)::bigint FROM ledger_entries WHERE account = $1"
 _ON_THE_WAY: Final = """
 SELECT coalesce(sum(t.amount), 0)::bigint FROM payout_transfers t JOIN payout_requests p ON p.id = t.payout_id
-WHERE p.status = 'pending' AND t.reference = ANY ($1::text[])
+WHERE (p.status = 'pending' OR t.status IN ('submitting', 'unknown', 'pending', 'received', 'otp'))
+  AND t.reference = ANY ($1::text[])
 """
 # A refund to a bank account is a transfer too: 're-' and its attempt's digits.
 _REFUNDS_ON_THE_WAY: Final = """
@@ -94,10 +96,12 @@ async def _gateway_book(databases: Connections, sandbox: httpx.AsyncClient) -> l
     ours = await databases["payments"].fetchval(_ENTRIES_OF, "gateway_cash")
     ours += await databases["payouts"].fetchval(_ENTRIES_OF, "gateway_cash")
     # A transfer leaves the gateway when it is accepted, and our book when the bank confirms it.
-    left = {movement["reference"] for movement in movements if movement["kind"] == "transfer"}
-    left -= {
-        movement["reference"] for movement in movements if movement["kind"] in ("transfer_failed", "transfer_reversed")
-    }
+    # One that came back may leave again, when the bank contradicts itself: what counts is the sum.
+    moved: Counter[str] = Counter()
+    for movement in movements:
+        if movement["kind"] in ("transfer", "transfer_failed", "transfer_reversed"):
+            moved[movement["reference"]] -= movement["amount_minor"]
+    left = {reference for reference, minor in moved.items() if minor > 0}
     on_the_way = await databases["payouts"].fetchval(_ON_THE_WAY, list(left))
     on_the_way += await databases["payments"].fetchval(_REFUNDS_ON_THE_WAY, list(left))
     theirs = book["balance"] - book.get("opening", {}).get("amount_minor", 0) + on_the_way

@@ -34,8 +34,9 @@ def _book(service: str) -> tuple[Invariant, ...]:
             service,
             "every running balance equals its entries and is not below zero",
             "SELECT b.account, b.balance_minor, e.sum_minor::text FROM ledger_balances b "
-            "JOIN (SELECT account, sum(amount_minor) AS sum_minor FROM ledger_entries GROUP BY account) e USING (account) "
-            "WHERE b.balance_minor < 0 OR b.balance_minor <> CASE b.side WHEN 'debit' THEN e.sum_minor ELSE -e.sum_minor END",
+            "LEFT JOIN (SELECT account, sum(amount_minor) AS sum_minor FROM ledger_entries GROUP BY account) e USING (account) "
+            "WHERE b.balance_minor < 0 OR b.balance_minor <> "
+            "CASE b.side WHEN 'debit' THEN coalesce(e.sum_minor, 0) ELSE -coalesce(e.sum_minor, 0) END",
         ),
         Invariant(
             service,
@@ -86,6 +87,14 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
+        "no money is owed or in quarantine without its refund or its charge",
+        "SELECT b.account, b.balance_minor FROM ledger_balances b WHERE b.balance_minor <> 0 AND ((b.account LIKE 'refund_payable:%' "
+        "AND NOT EXISTS (SELECT FROM refunds r WHERE 'refund_payable:' || r.id = b.account)) OR (b.account LIKE 'quarantine:%' "
+        "AND NOT EXISTS (SELECT FROM quarantined_charges q WHERE b.account IN ('quarantine:' || q.reference, "
+        "'quarantine:' || q.reference || ':' || q.currency))))",
+    ),
+    Invariant(
+        "payments",
         "every decision is of two persons, and money left quarantine by an approved one only",
         "SELECT q.id, q.status, d.prepared_by, d.decided_by FROM quarantined_charges q "
         "LEFT JOIN quarantine_decisions d ON d.quarantined_charge_id = q.id AND d.status = 'approved' "
@@ -111,9 +120,10 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     Invariant(
         "payments",
         "what banks took beyond the orders equals the losses of lost chargebacks",
-        "SELECT e.minor AS ledger_minor, b.minor AS chargebacks_minor FROM (SELECT coalesce(sum(amount_minor), 0) AS minor "
-        "FROM ledger_entries WHERE account = 'chargeback_loss' OR account LIKE 'chargeback_loss:%') AS e, "
-        "(SELECT coalesce(sum(loss_minor), 0) AS minor FROM chargebacks) AS b WHERE e.minor <> b.minor",
+        "SELECT coalesce(e.id, b.id::text) AS chargeback, e.minor::text AS ledger_minor, b.loss_minor FROM (SELECT split_part("
+        "t.posting_key, ':', 2) AS id, sum(amount_minor) AS minor FROM ledger_entries JOIN ledger_transactions t "
+        "ON t.id = transaction_id WHERE account = 'chargeback_loss' OR account LIKE 'chargeback_loss:%' GROUP BY 1) AS e "
+        "FULL JOIN chargebacks b ON b.id::text = e.id WHERE coalesce(e.minor, 0) <> coalesce(b.loss_minor, 0)",
     ),
     Invariant(
         "payments",
@@ -167,14 +177,45 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payouts",
-        "no payout left twice",
-        "SELECT payout_id, count(*) AS transfers FROM payout_transfers WHERE status = 'success' GROUP BY payout_id HAVING count(*) > 1",
+        "each transfer that the gateway paid stands in the book once, and one that came back does not",
+        "SELECT p.id, p.status, paid.transfers, booked.postings FROM payout_requests p CROSS JOIN LATERAL (SELECT count(*) "
+        "FROM payout_transfers t WHERE t.payout_id = p.id AND t.status = 'success') AS paid (transfers) CROSS JOIN LATERAL (SELECT "
+        "coalesce(sum(CASE t.type WHEN 'reversal' THEN -1 ELSE 1 END), 0) FROM ledger_transactions t WHERE t.posting_key IN "
+        "('payout_processed:' || p.id, 'reversal:' || p.id) OR t.posting_key IN (SELECT 'recovery:' || a.id FROM payout_transfers a "
+        "WHERE a.payout_id = p.id)) AS booked (postings) WHERE paid.transfers <> booked.postings",
     ),
     Invariant(
         "payouts",
-        "a processed payout has its confirmed transfer",
+        "a processed payout has its confirmed transfer, unless its money is the wallet's again",
         "SELECT p.id FROM payout_requests p WHERE p.status = 'processed' AND NOT EXISTS "
-        "(SELECT FROM payout_transfers t WHERE t.payout_id = p.id AND t.status IN ('success', 'reversed'))",
+        "(SELECT FROM payout_transfers t WHERE t.payout_id = p.id AND t.status IN ('success', 'reversed')) AND NOT EXISTS "
+        "(SELECT FROM ledger_transactions t WHERE t.posting_key = 'reversal:' || p.id)",
+    ),
+    Invariant(
+        "payouts",
+        "a failed payout was restituted and no other was, a reversed one is processed, and no money came back twice",
+        "SELECT p.id, p.status, back.restitutions, back.reversals FROM payout_requests p CROSS JOIN LATERAL (SELECT "
+        "count(*) FILTER (WHERE t.type = 'restitution'), count(*) FILTER (WHERE t.type = 'reversal') FROM ledger_transactions t "
+        "WHERE t.posting_key IN ('restitution:' || p.id, 'reversal:' || p.id)) AS back (restitutions, reversals) "
+        "WHERE back.restitutions <> (p.status = 'failed')::int OR (back.reversals > 0 AND p.status <> 'processed')",
+    ),
+    Invariant(
+        "payouts",
+        "every reversal and recovery was approved by a second person, and every approval was posted",
+        "SELECT t.posting_key, r.id, r.kind, r.prepared_by, r.decided_by FROM (SELECT * FROM ledger_transactions "
+        "WHERE type IN ('reversal', 'recovery')) t FULL JOIN (SELECT *, kind || ':' || coalesce(transfer_id, payout_id) AS posting_key "
+        "FROM reconciliations WHERE status = 'approved') r ON r.posting_key = t.posting_key "
+        "WHERE r.id IS NULL OR r.decided_by = r.prepared_by OR NOT EXISTS "
+        "(SELECT FROM ledger_transactions l WHERE l.posting_key = r.posting_key)",
+    ),
+    Invariant(
+        "payouts",
+        "what was posted is what was prepared, account by account",
+        "SELECT r.id, r.kind, prepared.entry, posted.account, posted.amount_minor FROM reconciliations r "
+        "CROSS JOIN LATERAL (SELECT jsonb_array_elements(r.postings -> 0 -> 'entries') AS entry) AS prepared "
+        "LEFT JOIN ledger_transactions t ON t.posting_key = r.postings -> 0 ->> 'postingKey' "
+        "LEFT JOIN ledger_entries posted ON posted.transaction_id = t.id AND posted.account = prepared.entry ->> 'account' "
+        "WHERE r.status = 'approved' AND posted.amount_minor IS DISTINCT FROM (prepared.entry ->> 'amountMinor')::bigint",
     ),
     Invariant(
         "orders",

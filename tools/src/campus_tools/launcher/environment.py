@@ -60,20 +60,37 @@ PASSED_ON = (
     "MAIL_FROM",
     "ON_CALL_KEY",
     "GATEWAY_TIMEOUT_SECONDS",
+    "PAYOUT_*",
     "BANK_DETAILS_COOLING_SECONDS",
 )
 """Settings of the caller that every process gets as they are (architecture, section 6)."""
 
-_GIVEN_TO = {"orders": ("MEDIA_S3_*",)}
+_GIVEN_TO = {
+    "orders": ("MEDIA_S3_*",),
+    "notifications": (
+        "SMS_SHAPE",
+        "SMS_FALLBACK_*",
+        "MESSAGING_API_*",
+        "MESSAGING_PHONE_NUMBER_ID",
+        "MESSAGING_LANGUAGE",
+        "FCM_PROJECT",
+        "VAPID_SUBJECT",
+        "DEVICES_MAX",
+        "PIN_RECEIPT_SECONDS",
+        "PROVIDER_*",
+    ),
+}
 """Settings of the caller that only one service gets, because keys are among them."""
 
 _ADDRESSES = (
     "BASE_URL",
     "GATEWAY_API_URL",
     "SMS_API_URL",
+    "SMS_FALLBACK_API_URL",
     "SMTP_URL",
     "MESSAGING_API_URL",
     "PUSH_API_URL",
+    "FCM_TOKEN_URL",
     "ON_CALL_URL",
 )
 """Addresses that point at the sandbox unless the caller names real ones."""
@@ -151,9 +168,11 @@ class Environments:
             **{f"{name.upper()}_URL": self._api_url(name) for name in API_PORTS},
             "GATEWAY_API_URL": f"{sandbox}/gateway",
             "SMS_API_URL": f"{sandbox}/sms",
+            "SMS_FALLBACK_API_URL": f"{sandbox}/sms",
             "SMTP_URL": f"smtp://127.0.0.1:{self._port_base + SANDBOX_MAIL_PORT}",
             "MESSAGING_API_URL": f"{sandbox}/messaging",
             "PUSH_API_URL": f"{sandbox}/push",
+            "FCM_TOKEN_URL": f"{sandbox}/push/oauth/token",
             "ON_CALL_URL": f"{sandbox}/on-call/api/v2/alerts",
             "DEMO_DATA": self._caller.get("DEMO_DATA", "1"),
             "MEDIA_FOLDER": str(self._state_dir / "media"),
@@ -180,6 +199,7 @@ class Environments:
             "BASE_URL": self.sandbox_url,
             "WEBHOOK_URL": f"{self.base_url}/functions/v1/gateway-webhook",
             "MESSAGING_WEBHOOK_URL": f"{self.base_url}/api/messaging/webhook",
+            "SMS_RECEIPT_URL": f"{self.base_url}/functions/v1/sms-receipts",
         }
 
     def _database_urls(self, service: Service) -> dict[str, str]:
