@@ -1,0 +1,113 @@
+"""A payout whose account the bank refuses: exception, page, mail, classification, and the gateway's last word (section 8)."""
+
+import pytest_asyncio
+
+from tests.end_to_end.steps import delivered_order
+
+AMOUNT_MINOR = 50_000
+FINDING = {"severity": "SEV-1", "cause": "bank_switch_error", "note": "The bank says that its switch was down."}
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def refused(market, people):
+    """A payout of the demo vendor on its way, which the bank then refuses; its exception."""
+    before = (await market.sandbox.get("/control/settings")).json()["transfer_settlement"]
+    if (await market.wallet(people.vendor))["availableMinor"] < AMOUNT_MINOR:
+        await delivered_order(market, people)
+        await market.wallet_reaches(people.vendor, AMOUNT_MINOR, 20)
+    await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
+    try:
+        payout = await market.request_payout(people.vendor, AMOUNT_MINOR)
+        [transfer] = (await market.dispatch_payouts(people.maker, [payout["id"]]))["transfers"]
+        await move(market, transfer["reference"], "fail", reason="Account number is invalid")
+
+        async def opened():
+            found = await market.get("/api/payout-exceptions", people.ops, params={"payoutId": payout["id"]})
+            return found[0] if found else None
+
+        yield await market.until("the exception", opened, 20), transfer["reference"]
+    finally:
+        await market.sandbox.put("/control/settings", json={"transfer_settlement": before})
+
+
+async def move(market, reference, act, **why):
+    (await market.sandbox.post(f"/control/transfers/{reference}/{act}", json=why)).raise_for_status()
+
+
+async def act(market, exception, verb, person, **body):
+    path = f"/api/payout-exceptions/{exception['id']}/{verb}"
+    return await market.http.post(path, json=body, headers=person.headers)
+
+
+async def test_a_refused_account_is_told_to_everybody_and_ends_with_the_gateways_word(market, people, refused):
+    exception, reference = refused
+    assert (exception["cause"], exception["severity"], exception["status"]) == (
+        "account_number_invalid",
+        "SEV-3",
+        "open",
+    )
+    payout_id, key = exception["payoutId"], f"payout-exception:{exception['id']}"
+    payout = await market.get(f"/api/payouts/{payout_id}", people.vendor)
+    assert (payout["status"], payout["openException"]["id"]) == ("pending", exception["id"])
+
+    async def page(severity, *, over=False):
+        paged = [message["payload"] for message in await market.messages("on-call", "on_call")]
+        mine = [page for page in paged if page["labels"]["dedup_key"] == key]
+        return next((one for one in mine if one["labels"]["severity"] == severity and ("endsAt" in one) is over), None)
+
+    assert (await market.until("the page", lambda: page("SEV-3"), 20))["annotations"]["subject"] == payout_id
+
+    async def mail():
+        number = payout_id.replace("-", "")[-8:].upper()
+        mails = await market.messages(people.vendor.email, "email")
+        return [one for one in mails if number in one["text"] and "delayed" in one["subject"]] or None
+
+    [told] = await market.until("the mail", mail, 20)
+    assert "check them on your bank details page" in told["text"]
+
+    held = await act(market, exception, "close", people.ops, evidence="It looks fine.")
+    assert (held.status_code, held.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert (await act(market, exception, "classify", people.auditor, **FINDING)).status_code == 403
+    classified = await act(market, exception, "classify", people.maker, **FINDING)
+    assert classified.status_code == 200, classified.text
+    assert classified.json()["data"]["severity"] == "SEV-1"
+    assert await market.until("the graver page", lambda: page("SEV-1"), 20)
+
+    # The bank was wrong about itself: the gateway now says success, and, asked, stands by it.
+    await move(market, reference, "succeed")
+    await market.payout_reaches(people.vendor, payout_id, "processed", 20)
+    shown = await market.get(f"/api/payout-exceptions/{exception['id']}", people.ops)
+    assert (shown["status"], shown["transfer"]["reference"]) == ("closed", reference)
+    kinds = [line["kind"] for line in shown["acts"]]
+    assert (kinds[0], kinds[-1]) == ("classified", "closed")
+    again = await act(market, exception, "close", people.ops, evidence="It looks fine.")
+    assert (again.status_code, again.json()["data"]) == (200, shown)
+    assert (await act(market, exception, "classify", people.ops, **FINDING)).status_code == 409
+    assert await market.until("the word that it is over", lambda: page("SEV-1", over=True), 20)
+
+    async def listed():
+        alerts = await market.get("/api/alerts", people.ops, params={"status": "closed", "limit": 100})
+        return next((alert for alert in alerts if alert["subject"] == payout_id), None)
+
+    assert (await market.until("the closed alert", listed, 20))["closedAt"] is not None
+    assert len(await mail()) == 1
+
+
+async def test_failures_above_five_percent_are_observed_and_wake_somebody(market, people, refused):
+    exception, reference = refused
+    seen = await market.get("/api/payout-exceptions/observations", people.auditor)
+    assert seen["windowSeconds"] == 3600
+    assert seen["failures"] == sum(seen["bySeverity"].values()) == sum(seen["byCause"].values()) >= 1
+    assert seen["byCause"][exception["cause"]] >= 1
+    assert seen["failureRate"] == seen["failures"] / seen["attempts"] > 0.05
+    assert seen["alerting"] is True
+
+    async def raised():
+        paged = [message["payload"] for message in await market.messages("on-call", "on_call")]
+        return next((page for page in paged if page["labels"]["dedup_key"] == "payout-failure-rate"), None)
+
+    assert (await market.until("the page", raised, 30))["labels"]["severity"] == "SEV-2"
+    refused_door = await market.http.get("/api/payout-exceptions/observations", headers=people.buyer.headers)
+    assert refused_door.status_code == 403
+    await move(market, reference, "succeed")
+    await market.payout_reaches(people.vendor, exception["payoutId"], "processed", 20)
