@@ -3,7 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
 
+from campus_tools.service_kit import served
 from common.caller import THE_SERVICE
 from common.ids import new_id
 from contracts.operations import AlertCleared, AlertRaised
@@ -181,6 +185,26 @@ async def test_an_alert_that_closes_before_it_is_paged_is_said_to_be_over(story,
     await story.service.hear(cleared())
     await story.service.work(QUEUE)
     assert [page["closedAt"] is None for _, page in outside.pages] == [False, False]
+
+
+async def test_what_closes_while_its_page_is_on_its_way_is_said_to_be_over_once_more(open_story):
+    pages = []
+
+    async def take(request):
+        pages.append(await request.json())
+        if len(pages) == 1:
+            # The word that it is over overtakes the page: at the other side the page may arrive last.
+            story.service.runtime.clock.advance(timedelta(seconds=1))
+            await story.service.hear(cleared())
+            await story.service.work(QUEUE)
+        return Response()
+
+    app = Starlette(routes=[Route("/page", take, methods=["POST"])])
+    async with served(app) as url, open_story(on_call_url=f"{url}/page") as story:
+        await story.service.hear(alert())
+        await story.service.work(QUEUE)
+        await story.service.work(QUEUE)
+    assert [page["closedAt"] is None for page in pages] == [True, False, False]
 
 
 async def test_an_alert_list_knows_open_and_closed_only(story):

@@ -7,6 +7,7 @@ import pytest
 
 from contracts.payments import TransferFailed, TransferSucceeded
 from payouts.domain.failure_rate import Watch
+from payouts.measures import PAYOUT_FAILURE_RATE
 from payouts.timers import watch_payouts
 
 from .test_exceptions import hear, sent
@@ -75,6 +76,7 @@ async def test_a_high_rate_is_raised_once_by_all_workers_and_cleared_after_a_qui
     await look(story, workers=4)
     await look(story, workers=4)
     assert await counted() == [1, 0]
+    assert [sample.value for metric in PAYOUT_FAILURE_RATE.collect() for sample in metric.samples] == [0.5]
     alert = (await alerts(story, "raised", "payout-failure-rate"))[-1]
     assert (alert["severity"], alert["detail"].startswith("1 of 2 attempts")) == ("SEV-2", True)
     story.clock.advance(timedelta(minutes=61))
