@@ -1,0 +1,128 @@
+from datetime import timedelta
+
+import pytest
+
+from common.ids import new_id
+from common.problems import Conflict
+from payouts.domain.decisions import judge_decision
+from payouts.domain.errors import AlreadyDecided, DecidedByItsMaker
+from payouts.domain.returns import (
+    Attempt,
+    PayoutInHand,
+    describe_posting,
+    hash_of,
+    judge_reset,
+    judge_restitution,
+    plan_reconciliation,
+    wait_before_retry,
+)
+from payouts.domain.wallet import Standing
+
+# payout, how its money came back, its attempts -> what a reset, a restitution and a reconciliation say
+TABLE = [
+    ("pending", None, "", "NothingWasSent", True, "NothingWasSent"),
+    ("pending", None, "reserved", "NothingWasSent", True, "NothingWasSent"),
+    ("pending", None, "submitting", "TransferUnderWay", "TransferUnderWay", "TransferUnderWay"),
+    ("pending", None, "unknown", "TransferUnderWay", "TransferUnderWay", "TransferUnderWay"),
+    ("pending", None, "otp", "TransferUnderWay", "TransferUnderWay", "TransferUnderWay"),
+    ("pending", None, "failed", None, True, "restitution"),
+    ("pending", None, "rejected", None, True, "restitution"),
+    ("pending", None, "reversed", "ReversedNotReset", True, "restitution"),
+    ("pending", None, "failed reserved", "AttemptWaits", True, "AttemptWaits"),
+    ("pending", None, "failed held", "AttemptWaits", True, "restitution"),
+    ("pending", None, "failed pending", "TransferUnderWay", "TransferUnderWay", "TransferUnderWay"),
+    ("pending", None, "failed failed failed failed", "RetriesUsedUp", True, "restitution"),
+    ("pending", None, "contradicted", "GatewayContradictsItself", "GatewayContradictsItself", "GatewayContradictsItself"),
+    ("processed", None, "success", "PayoutNotPending", "PayoutNotPending", "NothingToReconcile"),
+    ("processed", None, "failed success", "PayoutNotPending", "PayoutNotPending", "NothingToReconcile"),
+    ("processed", None, "reversed", "PayoutNotPending", "PayoutNotPending", "reversal"),
+    ("processed", None, "success success", "PayoutNotPending", "PayoutNotPending", "recovery"),
+    ("processed", None, "success recovered", "PayoutNotPending", "PayoutNotPending", "NothingToReconcile"),
+    ("processed", "reversal", "reversed", "MoneyReturnedAlready", "MoneyReturnedAlready", "NothingToReconcile"),
+    ("failed", "restitution", "failed", "MoneyReturnedAlready", False, "NothingToReconcile"),
+    ("failed", "restitution", "success", "MoneyReturnedAlready", False, "recovery"),
+    ("failed", "restitution", "recovered", "MoneyReturnedAlready", False, "NothingToReconcile"),
+]  # fmt: skip
+
+
+def attempt(word):
+    status = {"held": "reserved", "contradicted": "failed", "recovered": "success"}.get(word, word)
+    return Attempt(
+        new_id(),
+        "po-1",
+        status,
+        leased=word == "reserved",
+        contradicted=word == "contradicted",
+        recovered=word == "recovered",
+    )
+
+
+def outcome(act, *arguments):
+    try:
+        return act(*arguments)
+    except Conflict as refused:
+        return type(refused).__name__
+
+
+@pytest.mark.parametrize(("status", "returned", "attempts", "reset", "restitution", "kind"), TABLE)
+def test_what_may_become_of_a_payouts_money_follows_from_its_attempts(
+    status, returned, attempts, reset, restitution, kind
+):
+    words = attempts.split()
+    payout = PayoutInHand(
+        new_id(), new_id(), 500, status, max(0, len(words) - 1), "po-1", tuple(map(attempt, words)), returned
+    )
+    assert outcome(judge_reset, payout) == reset
+    assert outcome(judge_restitution, payout) == restitution
+    plan = outcome(plan_reconciliation, payout, Standing(0, 0, 0, None, False))
+    assert getattr(plan, "kind", plan) == kind
+
+
+def test_the_wait_doubles_with_each_reset():
+    first = timedelta(seconds=60)
+    assert [wait_before_retry(count, first) for count in (1, 2, 3)] == [first, 2 * first, 4 * first]
+
+
+@pytest.mark.parametrize(("debt_minor", "expected"), [(0, 500), (200, 300), (900, 0)])
+def test_what_comes_back_repays_debt_first(debt_minor, expected):
+    payout = PayoutInHand(new_id(), new_id(), 500, "processed", 0, "po-1", (attempt("reversed"),), None)
+    posting = plan_reconciliation(payout, Standing(0, debt_minor, 0, None, False)).posting
+    entries = {entry.account.name: entry.amount_minor for entry in posting.entries}
+    assert -entries.get(f"wallet:{payout.vendor_id}", 0) == expected
+    assert entries["gateway_cash"] == 500
+
+
+@pytest.mark.parametrize(("available_minor", "owed"), [(500, 0), (120, 380), (0, 500)])
+def test_what_a_recovery_does_not_find_in_the_wallet_is_owed(available_minor, owed):
+    attempts = (attempt("success"), attempt("success"))
+    payout = PayoutInHand(new_id(), new_id(), 500, "processed", 1, "po-1", attempts, None)
+    plan = plan_reconciliation(payout, Standing(available_minor, 0, 0, None, False))
+    entries = {entry.account.name: entry.amount_minor for entry in plan.posting.entries}
+    assert (plan.transfer_id, entries.get(f"vendor_debt:{payout.vendor_id}", 0)) == (attempts[1].id, owed)
+
+
+def test_the_hash_changes_with_payout_kind_and_every_entry():
+    payout = PayoutInHand(new_id(), new_id(), 500, "processed", 0, "po-1", (attempt("reversed"),), None)
+    postings = [
+        [describe_posting(plan_reconciliation(payout, Standing(0, debt_minor, 0, None, False)).posting)]
+        for debt_minor in (0, 1)
+    ]
+    hashes = {
+        hash_of(payout.id, "reversal", postings[0]),
+        hash_of(payout.id, "reversal", postings[1]),
+        hash_of(payout.id, "restitution", postings[0]),
+        hash_of(new_id(), "reversal", postings[0]),
+    }
+    assert len(hashes) == 4
+    assert hash_of(payout.id, "reversal", postings[0]) in hashes
+
+
+def test_a_decision_is_another_persons_and_falls_once():
+    maker, checker = new_id(), new_id()
+    assert judge_decision("prepared", maker, "approved", checker) is True
+    assert judge_decision("approved", maker, "approved", checker) is False
+    with pytest.raises(AlreadyDecided):
+        judge_decision("rejected", maker, "approved", checker)
+    for status in ("prepared", "approved", "rejected"):
+        with pytest.raises(DecidedByItsMaker):
+            judge_decision(status, maker, "rejected", maker)
