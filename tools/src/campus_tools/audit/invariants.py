@@ -220,8 +220,9 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     Invariant(
         "orders",
         "an order's total is the sum of its items and its delivery fee",
-        "SELECT o.id, o.total_amount, sum(i.line_total_minor)::text AS items_minor FROM orders o JOIN order_items i ON i.order_id = o.id "
-        "GROUP BY o.id HAVING o.total_amount <> sum(i.line_total_minor) + o.delivery_fee_minor",
+        "SELECT o.id, o.total_amount, sum(i.line_total_minor)::text AS items_minor FROM orders o "
+        "LEFT JOIN order_items i ON i.order_id = o.id GROUP BY o.id "
+        "HAVING o.total_amount <> coalesce(sum(i.line_total_minor), 0) + o.delivery_fee_minor",
     ),
     Invariant(
         "orders",

@@ -1,0 +1,21 @@
+"""Two at once through the gateway: a few rounds of what `make races` plays two hundred times."""
+
+import pytest
+
+from campus_tools.audit import findings_of
+from campus_tools.soak.races import RACES, Cast, run_races
+
+ROUNDS = 4
+
+
+@pytest.fixture
+def cast(people) -> Cast:
+    return Cast(people.buyer, people.vendor, people.checker, people.checker, people.auditor)
+
+
+async def test_two_at_once_have_one_outcome_and_leave_right_books(system, market, cast):
+    figures = await run_races(market, ROUNDS, lambda _: None, cast)
+    assert [line.race for line in figures] == list(RACES)
+    assert [line.wrong for line in figures] == [()] * len(RACES)
+    assert [sum(line.outcomes.values()) for line in figures] == [ROUNDS] * len(RACES)
+    assert await findings_of(system.secrets, market.sandbox) == []
