@@ -9,6 +9,7 @@ import pytest
 
 from common.caller import Caller
 from common.ids import new_id
+from contracts.identity import VendorSuspended
 from contracts.payments import TransferSucceeded
 from contracts.permissions import permissions_of
 from payouts.clients.gateway import Gateway
@@ -343,7 +344,7 @@ def maker(story):
 def gateway_over(story, transport):
     client = story.service.dependencies.gateway.client
     other = httpx.AsyncClient(base_url=client.base_url, headers=client.headers, transport=transport)
-    return Gateway(other, 10)
+    return Gateway(other, 10, story.service.dependencies.account_numbers.open)
 
 
 async def dispatch_until_death(story, *, database=None, gateway=None):
@@ -372,30 +373,28 @@ async def carry_on(story, again_under):
     await recover(story)
 
 
-@pytest.mark.parametrize("again_under", ["the same key", "a new key"])
 @pytest.mark.parametrize("commits", range(7))
-async def test_a_process_that_dies_between_two_commits_of_a_dispatch_pays_once(story, immediate, commits, again_under):
+async def test_a_process_that_dies_between_two_commits_of_a_dispatch_pays_once(story, immediate, commits):
     vendor = await story.ready_vendor(10_000)
     payout_id = await story.payout(vendor, 1_000)
     mortal = MortalDatabase(story.service.runtime.database, commits)
     lived = await dispatch_until_death(story, database=mortal)
     # find, plan with its attempts, unsent, submitting, recipient, record, finish: seven commits, and the death before each.
     assert not lived
-    await carry_on(story, again_under)
+    await carry_on(story, "a new key" if commits % 2 else "the same key")
     await assert_paid_once(story, immediate, payout_id, 1_000)
 
 
-@pytest.mark.parametrize("again_under", ["the same key", "a new key"])
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("calls", range(3))
-async def test_a_process_that_dies_around_a_call_to_the_gateway_pays_once(story, immediate, calls, after, again_under):
+async def test_a_process_that_dies_around_a_call_to_the_gateway_pays_once(story, immediate, calls, after):
     vendor = await story.ready_vendor(10_000)
     payout_id = await story.payout(vendor, 1_000)
     async with httpx.AsyncHTTPTransport() as inner:
         gateway = gateway_over(story, MortalTransport(inner, calls, after=after))
         # balance, recipient, transfer.
         assert not await dispatch_until_death(story, gateway=gateway)
-    await carry_on(story, again_under)
+    await carry_on(story, "the same key" if after else "a new key")
     await assert_paid_once(story, immediate, payout_id, 1_000)
 
 
@@ -405,6 +404,91 @@ async def test_a_dispatch_that_nobody_kills_ends_within_the_commits_that_the_dea
     mortal = MortalDatabase(story.service.runtime.database, 7)
     assert await dispatch_until_death(story, database=mortal)
     assert mortal.lives == 0
+
+
+async def hold(story, vendor, by):
+    """Something that stops every payout of the vendor from leaving."""
+    if by == "vendor_suspended":
+        event = VendorSuspended(
+            vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="A shop", legal_name=vendor.legal_name,
+            campus_id=new_id(), reason="Complaints",
+        )  # fmt: skip
+        await story.service.hear(event)
+    else:
+        await story.service.fetch("UPDATE vendor_bank_details SET verified = false WHERE vendor_id = $1", vendor.id)
+
+
+async def release_hold(story, vendor):
+    await story.service.fetch("UPDATE vendor_bank_details SET verified = true WHERE vendor_id = $1", vendor.id)
+    await story.service.fetch("UPDATE vendors SET suspended = false WHERE id = $1", vendor.id)
+
+
+@pytest.mark.parametrize("by", ["vendor_suspended", "bank_details_changed"])
+async def test_what_is_held_after_it_was_written_down_is_not_sent_and_goes_with_a_later_dispatch(story, immediate, by):
+    vendor = await story.ready_vendor(10_000)
+    payout_id = await story.payout(vendor, 1_000)
+    # Dies with the attempt written down, and before it is taken to be sent: find, plan, unsent.
+    assert not await dispatch_until_death(story, database=MortalDatabase(story.service.runtime.database, 3))
+    reference = (await story.read_payout(payout_id))["transfer"]["reference"]
+    await hold(story, vendor, by)
+    await recover(story)
+    assert await immediate.transfers() == []
+    payout = await story.read_payout(payout_id)
+    assert (payout["status"], payout["transfer"]["status"], payout["openException"]) == ("pending", "reserved", None)
+    [line] = await story.service.fetch("SELECT outcome, reason FROM dispatch_lines")
+    assert tuple(line) == ("skipped", by)
+    again = (await story.dispatch(OTHER_KEY)).json()["data"]
+    assert again["skipped"] == [{"payoutId": payout_id, "reason": by}]
+    await release_hold(story, vendor)
+    await recover(story)
+    assert await immediate.transfers() == []
+    sent = (await story.dispatch("8b1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")).json()["data"]
+    assert [transfer["reference"] for transfer in sent["transfers"]] == [reference]
+    await assert_paid_once(story, immediate, payout_id, 1_000)
+
+
+async def test_what_the_gateway_never_got_is_not_sent_again_to_a_suspended_vendor(story, immediate):
+    vendor = await story.ready_vendor(10_000)
+    payout_id = await story.payout(vendor, 1_000)
+    await immediate.faults(transfer_call={"error_before": True, "times": 1})
+    await story.dispatch(KEY)
+    await hold(story, vendor, "vendor_suspended")
+    await recover(story)
+    payout = await story.read_payout(payout_id)
+    assert (payout["transfer"]["status"], payout["openException"]["cause"]) == ("unknown", "unclassified")
+    assert await immediate.transfers() == []
+    await release_hold(story, vendor)
+    story.clock.advance(timedelta(hours=1))
+    await recover(story)
+    await assert_paid_once(story, immediate, payout_id, 1_000)
+
+
+async def test_held_payouts_keep_no_other_from_its_batch_and_the_answer_tells_what_remains(story, sandbox):
+    held, other = await story.ready_vendor(1_000_000), await story.ready_vendor(1_000_000)
+    first = await story.payout(held, 1_000)
+    copy = """
+    INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at)
+    SELECT gen_random_uuid(), vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at
+    FROM payout_requests, generate_series(1, $2) WHERE id = $1
+    """
+    await story.service.fetch(copy, UUID(first), 300)
+    await hold(story, held, "vendor_suspended")
+    story.clock.advance(timedelta(minutes=1))
+    going = await story.payout(other, 1_000)
+    await story.service.fetch(copy, UUID(going), 204)
+    dry = (await story.dispatch(KEY, dryRun=True)).json()["data"]
+    assert (len(dry["transfers"]), dry["skipped"], dry["remaining"]) == (200, [], 5)
+    limited = (await story.dispatch(OTHER_KEY, maxTotalMinor=3_500)).json()["data"]
+    assert (limited["submitted"], limited["totalMinor"], limited["queued"], limited["remaining"]) == (3, 3_000, 0, 202)
+    assert {line["reason"] for line in limited["skipped"]} == {"max_total_reached"}
+
+
+async def test_more_than_two_hundred_named_payouts_are_refused_with_the_limit(story, sandbox):
+    refused = await story.dispatch(KEY, payoutIds=[str(new_id()) for _ in range(201)])
+    assert refused.status_code == 422
+    [told] = refused.json()["invalid_params"]
+    assert told["name"] == "payoutIds"
+    assert "200" in told["reason"]
 
 
 async def test_a_transfer_whose_webhook_is_lost_is_asked_for(story, sandbox):
