@@ -30,6 +30,7 @@ from sandbox.settings import Settings, read_settings
 KEY = "sk_test_current"
 OLD_KEY = "sk_test_previous"
 APP_SECRET = "messaging-app-secret"
+RECEIPT_KEY = "receipt-key"
 
 Found = TypeVar("Found")
 
@@ -56,6 +57,7 @@ class Receiver:
     received: list[tuple[str, bytes]] = field(default_factory=list)
     rejected: list[bytes] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
+    receipts: list[tuple[str, bytes]] = field(default_factory=list)
 
     async def accept(self, request: web.Request) -> web.Response:
         raw = await request.read()
@@ -64,6 +66,19 @@ class Receiver:
             return web.Response(status=401)
         self.received.append((request.path, raw))
         return web.Response(status=self.answers.pop(0) if self.answers else 200)
+
+    async def accept_receipt(self, request: web.Request) -> web.Response:
+        raw = await request.read()
+        if request.path.endswith("/termii"):
+            key = hmac.new(RECEIPT_KEY.encode(), raw, hashlib.sha512).hexdigest()
+            is_known = request.headers.get("X-Termii-Signature") == key
+        else:
+            is_known = request.query.get("key") == RECEIPT_KEY
+        if not is_known:
+            self.rejected.append(raw)
+            return web.Response(status=401)
+        self.receipts.append((request.path, raw))
+        return web.Response(status=200)
 
     def _signed(self, request: web.Request, raw: bytes) -> bool:
         if request.path == "/gateway-webhook":
@@ -86,6 +101,7 @@ async def receiver() -> AsyncIterator[Receiver]:
     kept = Receiver()
     app = web.Application()
     app.router.add_post("/{anything}", kept.accept)
+    app.router.add_post("/receipts/{company}", kept.accept_receipt)
     runner = web.AppRunner(app)
     await runner.setup()
     port = free_port()

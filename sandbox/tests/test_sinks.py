@@ -1,7 +1,10 @@
 import asyncio
+import base64
 import gzip
+import json
 import smtplib
 from email.message import EmailMessage
+from urllib.parse import parse_qsl
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -159,11 +162,59 @@ async def test_push_messages_are_kept_native_and_web(sandbox):
     ]
     kept = (await sandbox.messages(to="browser-1"))[0]["payload"]
     assert (kept["length"], kept["headers"]["authorization"]) == (120, "vapid")
+    assert base64.b64decode(kept["body"]) == b"x" * 120
 
     await sandbox.fault(push={"fail": "UNREGISTERED"})
     gone = await sandbox.client.post(native, json=message)
     assert (gone.status_code, gone.json()["error"]["details"][0]["errorCode"]) == (404, "UNREGISTERED")
     assert (await sandbox.client.post("/push/web/browser-1", content=b"x", headers=headers)).status_code == 410
+    await sandbox.fault(push={"fail": "QUOTA_EXCEEDED"})
+    assert (await sandbox.client.post(native, json=message)).json()["error"]["status"] == "RESOURCE_EXHAUSTED"
+    assert (await sandbox.client.post("/push/web/browser-1", content=b"x", headers=headers)).status_code == 429
+
+
+async def test_the_words_of_a_message_for_the_app_alone_are_shown_too(sandbox):
+    message = {"message": {"token": "device-2", "data": {"title": "Campus", "body": "Your PIN is 042917"}}}
+    assert (await sandbox.client.post("/push/v1/projects/campus/messages:send", json=message)).status_code == 200
+    assert [one["text"] for one in await sandbox.messages(to="device-2")] == ["Your PIN is 042917"]
+
+
+RECEIPT_KEY = "receipt-key"
+
+
+async def test_each_sms_company_tells_what_became_of_a_message(environment, running_sandbox, receiver, eventually):
+    told = {**environment, "SMS_RECEIPT_URL": f"{receiver.address}/receipts", "SMS_RECEIPT_KEY": RECEIPT_KEY}
+    async with running_sandbox(told) as sandbox:
+        await sandbox.settings_are(sms_receipt_delay_seconds=0.01)
+        message_id = (await sandbox.client.post("/sms/api/sms/send", json=TERMII)).json()["message_id"]
+        form = {"username": "campus", "to": "+2348012345678", "message": "x"}
+        await sandbox.fault(sms_receipt={"fail": "UserInBlacklist", "match": "+2348012345678"})
+        await sandbox.client.post("/sms/version1/messaging", data=form, headers={"apiKey": "k"})
+        await eventually(lambda: len(receiver.receipts) == 3)
+        termii = [json.loads(raw) for path, raw in receiver.receipts if path == "/receipts/termii"]
+        assert {one["message_id"] for one in termii} == {message_id}
+        assert {one["status"] for one in termii} == {"Message Sent", "DELIVERED"}
+        [other] = [dict(parse_qsl(raw.decode())) for path, raw in receiver.receipts if "africas" in path]
+        assert (other["status"], other["failureReason"]) == ("Failed", "UserInBlacklist")
+
+
+async def test_a_fault_of_one_sms_company_leaves_the_other_alone(sandbox):
+    await sandbox.fault(sms_termii={"error_before": True})
+    assert (await sandbox.client.post("/sms/api/sms/send", json=TERMII)).status_code == 500
+    form = {"username": "campus", "to": "+2348012345678", "message": "x"}
+    answer = await sandbox.client.post("/sms/version1/messaging", data=form, headers={"apiKey": "k"})
+    assert answer.json()["SMSMessageData"]["Recipients"][0]["statusCode"] == 101
+
+
+async def test_what_was_given_along_with_a_message_comes_back_with_its_failure(sandbox, receiver, eventually):
+    await sandbox.settings_are(messaging_statuses=True, messaging_status_delay_seconds=0.01)
+    await sandbox.fault(messaging_status={"fail": "Message undeliverable"})
+    await sandbox.client.post(
+        "/messaging/v21.0/1065/messages", json={**TEMPLATE, "biz_opaque_callback_data": "delivery-1"}
+    )
+    await eventually(receiver.messaging)
+    [status] = receiver.messaging()[0]["entry"][0]["changes"][0]["value"]["statuses"]
+    assert (status["status"], status["biz_opaque_callback_data"]) == ("failed", "delivery-1")
 
 
 async def test_alerts_arrive_in_three_dialects(sandbox):

@@ -7,6 +7,7 @@ import logging
 import sqlite3
 import time
 from contextlib import suppress
+from urllib.parse import urlencode
 
 import aiohttp
 
@@ -85,7 +86,7 @@ class Courier:
         status_code: int | None = None
         failure: str | None = None
         try:
-            status_code = await self._post(row["target"], row["body"])
+            status_code = await self._post(row["target"], row["event"], row["body"])
         except (aiohttp.ClientError, TimeoutError, OSError) as problem:
             failure = f"{type(problem).__name__}: {problem}"
         finally:
@@ -93,21 +94,31 @@ class Courier:
             self._wake.set()
         self._record_attempt(row, status_code, failure, round((time.monotonic() - started) * 1000))
 
-    async def _post(self, target: str, body: bytes) -> int:
+    async def _post(self, target: str, event: str, body: bytes) -> int:
         if self._session is None:
             raise RuntimeError("the courier delivers only while it runs")
-        address, headers = self._envelope(target, body)
+        address, headers = self._envelope(target, event, body)
         async with self._session.post(address, data=body, headers=headers, allow_redirects=False) as answer:
             await answer.read()
             return answer.status
 
-    def _envelope(self, target: str, body: bytes) -> tuple[str, dict[str, str]]:
+    def _envelope(self, target: str, event: str, body: bytes) -> tuple[str, dict[str, str]]:
         headers = {"Content-Type": "application/json", "User-Agent": "sandbox-webhooks"}
         if target == "gateway":
             headers["x-gateway-signature"] = sign_gateway(self._settings.gateway_keys[0], body)
             return self._settings.webhook_url, headers
+        if target == "sms":
+            return self._receipt_envelope(event, body, headers)
         headers["X-Hub-Signature-256"] = sign_messaging(self._settings.messaging_app_secret, body)
         return self._settings.messaging_webhook_url, headers
+
+    def _receipt_envelope(self, event: str, body: bytes, headers: dict[str, str]) -> tuple[str, dict[str, str]]:
+        """Termii signs what it sends; Africa's Talking sends a form to the address that it was given, key and all."""
+        key, address = self._settings.sms_receipt_key, f"{self._settings.sms_receipt_url}/{event}"
+        if event == "termii":
+            return address, {**headers, "X-Termii-Signature": sign_gateway(key, body)}
+        form = {**headers, "Content-Type": "application/x-www-form-urlencoded"}
+        return f"{address}?{urlencode({'key': key})}", form
 
     def _record_attempt(
         self, row: sqlite3.Row, status_code: int | None, failure: str | None, duration_milliseconds: int

@@ -111,7 +111,7 @@ CREATE TABLE IF NOT EXISTS accounts (
 
 CREATE TABLE IF NOT EXISTS webhooks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    target TEXT NOT NULL CHECK (target IN ('gateway', 'messaging')),
+    target TEXT NOT NULL CHECK (target IN ('gateway', 'messaging', 'sms')),
     event TEXT NOT NULL,
     reference TEXT NOT NULL,
     body BLOB NOT NULL,

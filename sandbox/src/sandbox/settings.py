@@ -11,7 +11,10 @@ class SettingsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Addresses, secrets and the opening float. `gateway_keys` are all accepted; the first one signs the webhooks."""
+    """Addresses, secrets and the opening float. `gateway_keys` are all accepted; the first one signs the webhooks.
+
+    Without `sms_receipt_url` the SMS companies tell nothing of a message.
+    """
 
     host: str
     port: int
@@ -21,6 +24,8 @@ class Settings:
     webhook_url: str
     messaging_webhook_url: str
     messaging_app_secret: str
+    sms_receipt_url: str
+    sms_receipt_key: str
     base_url: str
     opening_balance_minor: int
     access_log: bool
@@ -49,7 +54,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
             ("OPENING_BALANCE_MINOR", "0", 0, 2**53),
         )
     }
-    for name in ("WEBHOOK_URL", "MESSAGING_WEBHOOK_URL", "BASE_URL"):
+    for name in ("WEBHOOK_URL", "MESSAGING_WEBHOOK_URL", "SMS_RECEIPT_URL", "BASE_URL"):
         address = environment.get(name, "")
         if address and not address.startswith(("http://", "https://")):
             problems.append(f"{name} must be an http or https address, not {address!r}")
@@ -67,6 +72,8 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         webhook_url=environment["WEBHOOK_URL"],
         messaging_webhook_url=environment["MESSAGING_WEBHOOK_URL"],
         messaging_app_secret=environment["MESSAGING_APP_SECRET"],
+        sms_receipt_url=environment.get("SMS_RECEIPT_URL", "").rstrip("/"),
+        sms_receipt_key=environment.get("SMS_RECEIPT_KEY", ""),
         base_url=environment["BASE_URL"].rstrip("/"),
         opening_balance_minor=numbers["OPENING_BALANCE_MINOR"],
         access_log=environment.get("ACCESS_LOG", "0") == "1",

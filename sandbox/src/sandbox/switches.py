@@ -23,6 +23,8 @@ class Switches(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refund_delay_seconds: Seconds = 0.2
     messaging_statuses: bool = False
     messaging_status_delay_seconds: Seconds = 0.2
+    sms_receipts: bool = True
+    sms_receipt_delay_seconds: Seconds = 0.2
 
 
 def read_switches(book: Book) -> Switches:
@@ -36,7 +38,12 @@ def change_switches(book: Book, current: Switches, changes: dict[str, Any]) -> S
         changed = msgspec.convert({**msgspec.to_builtins(current), **changes}, Switches)
     except msgspec.ValidationError as problem:
         raise RefusedError(400, str(problem)) from None
-    delays = (changed.transfer_delay_seconds, changed.refund_delay_seconds, changed.messaging_status_delay_seconds)
+    delays = (
+        changed.transfer_delay_seconds,
+        changed.refund_delay_seconds,
+        changed.messaging_status_delay_seconds,
+        changed.sms_receipt_delay_seconds,
+    )
     if not all(0 <= delay <= WAIT_SECONDS_MAX for delay in delays):
         raise RefusedError(400, f"A delay must be from 0 to {WAIT_SECONDS_MAX} seconds")
     book.save_setting("switches", msgspec.json.encode(changed).decode())

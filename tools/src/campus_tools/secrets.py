@@ -1,11 +1,15 @@
 """The secrets of one system: made at the first start, kept in `STATE_DIR/secrets.env` (architecture, section 6)."""
 
 import base64
+import json
 import os
 import secrets
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from campus_tools.services import SERVICES
 
@@ -20,6 +24,9 @@ _KEYS = (
     "CURSOR_KEY",
     "MESSAGING_VERIFY_TOKEN",
     "MESSAGING_APP_SECRET",
+    "SMS_RECEIPT_KEY",
+    # A number of P-256 is 32 bytes, and as good as any 32 bytes are one.
+    "VAPID_PRIVATE_KEY",
 )
 
 
@@ -44,6 +51,8 @@ def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) 
     path = state_dir / "secrets.env"
     kept = read_secrets(path) if path.exists() else {}
     values = {name: given.get(name) or kept.get(name) or made for name, made in _new_secrets().items()}
+    account = given.get("FCM_SERVICE_ACCOUNT") or kept.get("FCM_SERVICE_ACCOUNT")
+    values["FCM_SERVICE_ACCOUNT"] = account or _service_account()
     # What a later start adds for people (addresses) stays until it is written anew.
     values = {**kept, **values}
     if values != kept:
@@ -89,6 +98,23 @@ def _new_secrets() -> dict[str, str]:
     values["BOOTSTRAP_ADMIN_PASSWORD"] = f"Admin-{secrets.token_hex(12)}-7"
     values |= {name: secrets.token_hex(24) for name in ROLE_PASSWORDS}
     return values
+
+
+def _service_account() -> str:
+    """A service account as Google hands them out, with a key of our own: the sandbox gives a token for it."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    return json.dumps(
+        {
+            "type": "service_account",
+            "project_id": "campus-marketplace",
+            "private_key_id": secrets.token_hex(20),
+            "private_key": pem,
+            "client_email": "push@campus-marketplace.iam.gserviceaccount.com",
+            "token_uri": "https://oauth2.googleapis.com/token",
+        },
+        separators=(",", ":"),
+    )
 
 
 def _key() -> str:

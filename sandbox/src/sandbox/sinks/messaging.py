@@ -8,13 +8,12 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sandbox.book import Book
-from sandbox.faults import answer_with_faults
+from sandbox.faults import Fault, answer_with_faults
 from sandbox.gateway.codes import new_code
 from sandbox.outbox import enqueue
 from sandbox.sinks.inbox import Message, normal_recipient, record_message
 from sandbox.web import JsonResponse, RefusedError, read_json
-from sandbox.world import world_of
+from sandbox.world import World, world_of
 
 STATUSES = ("sent", "delivered", "read")
 BUSINESS_ACCOUNT = "102290129340398"
@@ -48,9 +47,7 @@ async def send_message(request: Request) -> Response:
         message_id = "wamid." + new_code(length=32)
         record_message(world.book, Message("messaging", number, message_id, text, sender=phone_number_id, payload=body))
         if world.switches.messaging_statuses:
-            _enqueue_statuses(
-                world.book, phone_number_id, number, message_id, world.switches.messaging_status_delay_seconds
-            )
+            _enqueue_statuses(world, phone_number_id, number, message_id, body.get("biz_opaque_callback_data"))
             world.courier.wake()
         return JsonResponse(
             {
@@ -82,16 +79,22 @@ def rendered(body: dict[str, Any]) -> str:
     raise RefusedError(400, "(#131009) Parameter value is not valid: type must be text or template")
 
 
-def _enqueue_statuses(book: Book, phone_number_id: str, number: str, message_id: str, delay_seconds: float) -> None:
-    now = time.time()
-    with book.transaction():
-        for position, status in enumerate(STATUSES, start=1):
-            due = now + position * delay_seconds
-            change = {
-                "statuses": [{"id": message_id, "status": status, "timestamp": str(int(due)), "recipient_id": number}]
-            }
-            body = msgspec.json.encode(notification(phone_number_id, change))
-            enqueue(book, "messaging", f"status.{status}", message_id, body, due)
+def _enqueue_statuses(world: World, phone_number_id: str, number: str, message_id: str, callback: Any) -> None:
+    """Sent, delivered, read; or failed, when a fault says so. What the sender gave along comes back with each of them."""
+    fault = world.faults.take("messaging_status", normal_recipient(number)) or Fault()
+    statuses = ("failed",) if fault.fail is not None else STATUSES
+    begin, delay_seconds = time.time() + fault.delay, world.switches.messaging_status_delay_seconds
+    given = {} if callback is None else {"biz_opaque_callback_data": callback}
+    with world.book.transaction():
+        for position, status in enumerate(statuses, start=1):
+            due = begin + position * delay_seconds
+            told = {"id": message_id, "status": status, "timestamp": str(int(due)), "recipient_id": number, **given}
+            if fault.fail is not None:
+                told["errors"] = [{"code": 131026, "title": fault.fail}]
+            body = msgspec.json.encode(notification(phone_number_id, {"statuses": [told]}))
+            for _ in range(1 + fault.duplicate):
+                state = "dropped" if fault.drop else "pending"
+                enqueue(world.book, "messaging", f"status.{status}", message_id, body, due, state)
 
 
 def notification(phone_number_id: str, change: dict[str, Any]) -> dict[str, Any]:

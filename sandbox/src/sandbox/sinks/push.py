@@ -1,5 +1,6 @@
 """Push: the native service (FCM HTTP v1) with its token endpoint, and a web push service."""
 
+import base64
 from typing import Any
 
 from starlette.requests import Request
@@ -15,18 +16,24 @@ from sandbox.world import world_of
 WEB_PUSH_BYTES_MAX = 4096
 
 TOKEN_SECONDS = 3600
-REASONS = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 404: "NOT_FOUND", 500: "INTERNAL"}
+REASONS = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+}
+# Reasons of a fault that have a status of their own.
+STATUSES = {"UNREGISTERED": 404, "QUOTA_EXCEEDED": 429, "UNAVAILABLE": 503}
 
 
 def _refuse_native(status: int, message: str) -> Response:
-    """A fault that fails with the reason `UNREGISTERED` answers as for a token whose app was removed."""
-    if message == "UNREGISTERED":
-        status = 404
+    """A fault that fails with `UNREGISTERED`, `QUOTA_EXCEEDED` or `UNAVAILABLE` answers as the real service does then."""
+    status = STATUSES.get(message, status)
     error: dict[str, Any] = {"code": status, "message": message, "status": REASONS.get(status, "UNKNOWN")}
-    if message == "UNREGISTERED":
-        error["details"] = [
-            {"@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": "UNREGISTERED"}
-        ]
+    if message in STATUSES:
+        error["details"] = [{"@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": message}]
     return JsonResponse({"error": error}, status)
 
 
@@ -53,7 +60,8 @@ async def send_native(request: Request) -> Response:
     target = None if not isinstance(message, dict) else message.get("token") or message.get("topic")
     if not isinstance(message, dict) or not isinstance(target, str):
         return _refuse_native(400, "Recipient of the message is not set.")
-    notification = message.get("notification")
+    # A message with a secret is for the app alone: its words stand in `data`.
+    notification = message.get("notification") or message.get("data")
     shown = notification if isinstance(notification, dict) else {}
     name = f"projects/{request.path_params['project']}/messages/{new_code(length=16)}"
 
@@ -70,12 +78,12 @@ async def send_native(request: Request) -> Response:
 
 
 def _refuse_web(status: int, message: str) -> Response:
-    """A push service answers 410 when the subscription is gone; that is what `fail` means here."""
-    return Response(message, 410 if status == 400 else status)
+    """`fail` means here that the subscription is gone (410); too many messages and a busy service have words of their own."""
+    return Response(message, {"QUOTA_EXCEEDED": 429, "UNAVAILABLE": 503}.get(message, 410) if status == 400 else status)
 
 
 async def send_web(request: Request) -> Response:
-    """POST /push/web/{id}: the body is encrypted for the browser, so only its length and headers are kept."""
+    """POST /push/web/{id}: kept as it came, encrypted for the browser, in base64."""
     world = world_of(request)
     subscription = request.path_params["id"]
     body = await read_body(request)
@@ -93,7 +101,7 @@ async def send_web(request: Request) -> Response:
 
     def work(_fault: object) -> Response:
         text = f"{len(body)} encrypted bytes"
-        payload = {"length": len(body), "headers": kept}
+        payload = {"length": len(body), "body": base64.b64encode(body).decode(), "headers": kept}
         record_message(world.book, Message("web_push", subscription, message_id, text, payload=payload))
         location = f"{world.settings.base_url}/push/messages/{message_id}"
         return Response(status_code=201, headers={"Location": location, "TTL": headers["ttl"]})

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from sandbox.faults import answer_with_faults
 from sandbox.gateway.codes import new_code
 from sandbox.sinks.inbox import Message, normal_recipient, record_message
+from sandbox.sinks.sms_receipts import enqueue_receipts
 from sandbox.web import JsonResponse, RefusedError, read_json
 from sandbox.world import World, world_of
 
@@ -46,12 +47,14 @@ async def send_termii(request: Request) -> Response:
         message_id = new_code(length=20)
         for recipient in recipients:
             _record(world, recipient, message_id, text, body["from"], shown)
+            enqueue_receipts(world, "termii", recipient, message_id, body["from"], text)
         return JsonResponse(
             {"code": "ok", "message_id": message_id, "message": "Successfully Sent", "balance": 1000, "user": "Sandbox"}
         )
 
     keys = tuple(normal_recipient(recipient) for recipient in recipients)
-    return await answer_with_faults(request, world.faults, "sms", keys, work, _refuse_termii)
+    kind = "sms_termii" if "sms_termii" in world.faults.rules else "sms"
+    return await answer_with_faults(request, world.faults, kind, keys, work, _refuse_termii)
 
 
 async def send_africas_talking(request: Request) -> Response:
@@ -72,6 +75,9 @@ async def send_africas_talking(request: Request) -> Response:
         ]
         for answer in answers:
             _record(world, answer["number"], answer["messageId"], text, fields.get("from", ""), fields)
+            enqueue_receipts(
+                world, "africas-talking", answer["number"], answer["messageId"], fields.get("from", ""), text
+            )
         return _africas_talking_answer(answers)
 
     def refuse(status: int, message: str) -> Response:
@@ -81,7 +87,8 @@ async def send_africas_talking(request: Request) -> Response:
         return _africas_talking_answer([_africas_talking_view(number, 502, message, "None") for number in recipients])
 
     keys = tuple(normal_recipient(recipient) for recipient in recipients)
-    return await answer_with_faults(request, world.faults, "sms", keys, work, refuse)
+    kind = "sms_africas_talking" if "sms_africas_talking" in world.faults.rules else "sms"
+    return await answer_with_faults(request, world.faults, kind, keys, work, refuse)
 
 
 def _africas_talking_view(number: str, code: int, status: str, message_id: str) -> dict[str, Any]:

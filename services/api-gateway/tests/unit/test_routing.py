@@ -130,6 +130,8 @@ def test_only_functions_and_the_public_keys_are_open() -> None:
     assert opened == {
         "/.well-known/jwks.json",
         "/functions/v1/create-user",
+        "/functions/v1/sms-receipts/termii",
+        "/functions/v1/sms-receipts/africas-talking",
         "/functions/v1/gateway-webhook",
         "/functions/v1/deliver-notification",
     }

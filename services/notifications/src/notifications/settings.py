@@ -38,7 +38,7 @@ class Settings(ServiceSettings):
     pin_receipt_seconds: float = Field(default=90, gt=0)
     provider_failures_max: int = Field(default=5, ge=1)
     provider_window_seconds: float = Field(default=60, gt=0)
-    provider_rest_seconds: float = Field(default=30, gt=0)
+    provider_rest_seconds: float = Field(default=15, gt=0)
     smtp_url: str = Field(pattern="^smtp(s|\\+starttls)?://")
     mail_from: str = Field(default="Campus Marketplace <no-reply@campus.example>", min_length=3)
     on_call_url: str = Field(default="", pattern="^(https?://.*)?$")

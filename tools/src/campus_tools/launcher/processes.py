@@ -30,8 +30,11 @@ SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
         "SERVICE_ROLE_KEY",
         "MESSAGING_VERIFY_TOKEN",
         "MESSAGING_APP_SECRET",
+        "SMS_RECEIPT_KEY",
+        "VAPID_PRIVATE_KEY",
+        "FCM_SERVICE_ACCOUNT",
     ),
-    "sandbox": ("GATEWAY_SECRET_KEY", "MESSAGING_APP_SECRET"),
+    "sandbox": ("GATEWAY_SECRET_KEY", "MESSAGING_APP_SECRET", "SMS_RECEIPT_KEY"),
 }
 """Who may know which secret; `X` also means `X_PREVIOUS`. Shell patterns are allowed."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import httpx
 
@@ -51,7 +51,7 @@ class AfricasTalking:
 
     def __init__(self, http: httpx.AsyncClient, base_url: str, api_key: str, sender: str, provider: str) -> None:
         parts = urlsplit(base_url)
-        self._username = parts.username or "sandbox"
+        self._username = unquote(parts.username or "not-set")
         host = parts.netloc.rpartition("@")[2]
         self._url = f"{parts.scheme}://{host}{parts.path.rstrip('/')}/version1/messaging"
         self._http, self._api_key, self._sender = http, api_key, sender

@@ -18,8 +18,9 @@ from notifications.consumers.telling import tell, tell_vendor, vendor_of
 from notifications.domain.deliveries import Sealed, Wanted, notification_id_of, pin_channel
 from notifications.domain.errors import ContactUnknown
 from notifications.use_cases.deliver_notification import deliver_notification
+from notifications.use_cases.end_pin import end_pin
 from notifications.use_cases.tell_person import tell_person
-from notifications.use_cases.watch_pin import end_watch_over, watch_pin
+from notifications.use_cases.watch_pin import watch_pin
 
 if TYPE_CHECKING:
     from notifications.app import Dependencies
@@ -72,7 +73,7 @@ async def on_order_dispatched(
 async def on_order_delivered(
     event: OrderDelivered, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
 ) -> None:
-    await end_watch_over(uow, event.order_id)
+    await end_pin(uow, event.order_id)
     vendor = await vendor_of(uow, event.vendor_id)
     parameters = {"orderId": str(event.order_id), "businessName": vendor["business_name"]}
     await tell(uow, dependencies, event.buyer_id, "order_delivered", parameters, event.order_id)

@@ -14,9 +14,8 @@ from common.caller import THE_SERVICE
 from common.http import RawRoute, before_sign_in, dependencies_of, ok
 from common.problems import Unauthorized, ValidationFailed
 from common.schemas import ResponseShape
-from notifications import store
 from notifications.domain.receipt_keys import is_accompanied, is_signed
-from notifications.domain.sms_receipts import status_of
+from notifications.use_cases.take_receipt import take_receipt
 
 # A receipt has a few hundred bytes.
 BODY_BYTES_MAX: Final = 16 * 1024
@@ -55,15 +54,9 @@ async def africas_talking_report(request: Request) -> Response:
 async def _take(request: Request, company: str, message_id: object, word: object) -> Response:
     """What is well sent is answered 200 whatever its shape, so that it does not come again for ever."""
     dependencies = dependencies_of(request)
-    is_named = isinstance(message_id, str) and 0 < len(message_id) <= MESSAGE_ID_MAX and "\x00" not in message_id
-    status = status_of(company, word) if isinstance(word, str) else None
-    if is_named and status is not None:
-        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            store.leave_receipt(uow, "sms", str(message_id), status, dependencies.clock.now())
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await take_receipt(uow, company, message_id, word, dependencies.clock.now())
     return ok(request, {"received": True})
-
-
-MESSAGE_ID_MAX: Final = 200
 
 
 def _json(raw: bytes) -> Mapping[str, Any]:

@@ -4,7 +4,6 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from notifications import store
-from notifications.domain.deliveries import notification_id_of
 from notifications.use_cases.deliver_notification import Desk
 
 
@@ -23,14 +22,3 @@ async def watch_pin(
     due_at = desk.now + desk.pin_receipt
     await store.begin_watch(uow, notification_id, order_id, issue, channel, due_at)
     return True
-
-
-async def end_watch_over(uow: UnitOfWork, order_id: UUID) -> None:
-    """The PIN was used: it goes nowhere any more, and news of an older one comes too late."""
-    await store.end_watches(uow, order_id)
-    used = notification_id_of("delivery_pin", order_id, "used")
-    await store.begin_watch(uow, used, order_id, LAST_ISSUE, "sms", None, is_over=True)
-
-
-# Above every issue of a PIN, within PostgreSQL's integer.
-LAST_ISSUE = 2_147_483_647
