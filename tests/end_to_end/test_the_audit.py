@@ -1,0 +1,108 @@
+"""What the audit compares between the services is seen when it is broken by hand; nothing of the tampering stays."""
+
+from contextlib import AsyncExitStack
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+
+from campus_tools.audit import findings_of
+from campus_tools.audit.comparisons import COMPARISONS
+from campus_tools.audit.invariants import INVARIANTS
+from campus_tools.testing import eventually
+from tests.end_to_end.steps import delivered_order, paid_order
+
+# Whose database is tampered with, the statement, and its word by which the audit must name what it did: None where only sums can
+# be compared.
+COMPARED = {
+    "escrow equals the orders whose money is held": (
+        "orders",
+        "UPDATE orders SET status = 'cancelled' WHERE status = 'paid_escrow' RETURNING id::text",
+    ),
+    "what each order shows as refunded is what payments posted": (
+        "orders",
+        "UPDATE orders SET refunded_minor = refunded_minor + 1 WHERE status = 'paid' RETURNING id::text",
+    ),
+    "every vendor's locked share is the same in both books": (
+        "payouts",
+        "UPDATE order_shares SET remaining_vendor_minor = remaining_vendor_minor + 1 RETURNING order_id::text",
+    ),
+    "what payments released is what payouts received": (
+        "payments",
+        "UPDATE ledger_balances SET balance_minor = balance_minor + 1 WHERE account LIKE 'vendor_payable:%' RETURNING NULL",
+    ),
+    "the payment gateway's own book equals ours": (
+        "payments",
+        "UPDATE ledger_entries SET amount_minor = amount_minor + 1 WHERE account = 'gateway_cash' RETURNING NULL",
+    ),
+    "the past of the payments book is what its chain of hashes says": (
+        "payments",
+        "UPDATE ledger_entries SET amount_minor = -amount_minor WHERE transaction_id = (SELECT transaction_id FROM ledger_links "
+        "ORDER BY sequence LIMIT 1) RETURNING transaction_id::text",
+    ),
+    "the past of the payouts book is what its chain of hashes says": (
+        "payouts",
+        "UPDATE ledger_entries SET amount_minor = -amount_minor WHERE transaction_id = (SELECT transaction_id FROM ledger_links "
+        "ORDER BY sequence LIMIT 1) RETURNING transaction_id::text",
+    ),
+}
+OF_ORDERS = {
+    "an order's total is the sum of its items and its delivery fee": (
+        "DELETE FROM order_items WHERE order_id IN (SELECT id FROM orders WHERE status = 'paid') RETURNING order_id::text"
+    ),
+    "what an order shows as refunded is the sum of its refunds in the ledger": (
+        "UPDATE orders SET refunded_minor = refunded_minor + 1 WHERE status = 'paid' RETURNING id::text"
+    ),
+}
+
+
+async def test_what_is_compared_between_services_is_seen_broken(system, market, people):
+    await paid_order(market, people)
+    await delivered_order(market, people)
+    assert await findings_of(system.secrets, market.sandbox) == []
+    assert COMPARED.keys() == {line.promise for line in COMPARISONS}
+
+    async with AsyncExitStack() as stack:
+        databases = {}
+        for service in ("orders", "payments", "payouts"):
+            address = urlunsplit(urlsplit(system.servers.postgresql.url)._replace(path=f"/campus_{service}"))
+            databases[service] = await asyncpg.connect(address)
+            stack.push_async_callback(databases[service].close)
+            await databases[service].execute("SET session_replication_role = replica")
+
+        async def sealed():
+            return all(
+                [
+                    await databases[service].fetchval("SELECT count(*) FROM ledger_links")
+                    for service in ("payments", "payouts")
+                ]
+            )
+
+        await eventually(sealed, within=30)
+
+        async def tampered(service, statement, look):
+            """What `look` finds, and the words by which it must name the rows."""
+            undone = databases[service].transaction()
+            await undone.start()
+            try:
+                words = {row[0] for row in await databases[service].fetch(statement)}
+                return await look(), words
+            finally:
+                await undone.rollback()
+
+        for line in COMPARISONS:
+            service, statement = COMPARED[line.promise]
+            found, words = await tampered(
+                service, statement, lambda line=line: line.offending(databases, market.sandbox)
+            )
+            assert found, line.promise
+            assert words, line.promise
+            assert all(word is None or any(word in row for row in found) for word in words), (line.promise, found)
+        for line in INVARIANTS:
+            if line.promise in OF_ORDERS:
+                statement = OF_ORDERS[line.promise]
+                found, words = await tampered(
+                    "orders", statement, lambda line=line: databases["orders"].fetch(line.offending)
+                )
+                assert words, line.promise
+                assert words <= {str(row["id"]) for row in found}
+    assert await findings_of(system.secrets, market.sandbox) == []
