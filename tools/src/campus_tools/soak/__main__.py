@@ -2,6 +2,7 @@
 
 `webhooks` starts a system of its own and sends it signed webhooks at a rate: while payments' worker is killed, or, with
 `--read-only` and `--broker-away`, while the database takes no writes and the broker is gone.
+`payouts` starts one too, and dispatches payouts through a gateway of which some calls never answer or fail after the money has moved.
 `races` plays two at once against the running system, so many rounds of each race.
 """
 
@@ -26,6 +27,7 @@ from campus_tools.secrets import read_secrets
 from campus_tools.servers import ServerUnavailable
 from campus_tools.soak import races
 from campus_tools.soak.outages import Away, OutageFigures, soak_outages
+from campus_tools.soak.payouts import PayoutFigures, PayoutLoad, soak_payouts
 from campus_tools.soak.webhooks import Figures, Load, soak_webhooks
 
 _BEGAN = time.monotonic()
@@ -56,6 +58,13 @@ def _parser() -> argparse.ArgumentParser:
     webhooks.add_argument("--read-only", type=float, default=0.0, metavar="SECONDS", help="no writes, instead of kills")
     webhooks.add_argument("--broker-away", type=float, default=0.0, metavar="SECONDS", help="no broker, after that")
     webhooks.set_defaults(run=_webhooks)
+    payouts = kinds.add_parser("payouts", help="payouts, while calls to the gateway go wrong")
+    payouts.add_argument("--count", type=int, default=1_000, help="payouts in all")
+    payouts.add_argument(
+        "--timeouts", type=float, default=5.0, metavar="PERCENT", help="transfers that are not answered"
+    )
+    payouts.add_argument("--errors", type=float, default=2.0, metavar="PERCENT", help="errors after acceptance")
+    payouts.set_defaults(run=_payouts)
     two = kinds.add_parser("races", help="two at once against the running system")
     two.add_argument("--rounds", type=int, default=200, help="of each race")
     two.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
@@ -74,6 +83,21 @@ async def _webhooks(options: argparse.Namespace) -> bool:
                 if away.seconds:
                     return _show_outages(await soak_outages(system, market, load, away, _say))
                 return _show(await soak_webhooks(system, market, load, _say))
+            finally:
+                await market.close()
+                await asyncio.to_thread(system.stop)
+                system.servers.remove_data()
+
+
+async def _payouts(options: argparse.Namespace) -> bool:
+    load = PayoutLoad(options.count, options.timeouts, options.errors)
+    with tempfile.TemporaryDirectory(prefix="campus-soak-", ignore_cleanup_errors=True) as folder:
+        _say("starting the system")
+        environment = {**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "GATEWAY_TIMEOUT_SECONDS": "5"}
+        async with System(folder, environment=environment) as system:
+            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
+            try:
+                return _show_payouts(await soak_payouts(system, market, load, _say))
             finally:
                 await market.close()
                 await asyncio.to_thread(system.stop)
@@ -122,6 +146,23 @@ def _show_outages(figures: OutageFigures) -> bool:
     table.add_row("answered 503 and yet kept", str(figures.kept_though_refused))
     table.add_row("longest from the end of read-only to the last 503", f"{figures.recovered_seconds:.1f} s")
     table.add_row("last effect after the last webhook", f"{figures.effects_seconds:.1f} s")
+    table.add_row("broken promises of the audit", "\n".join(figures.broken_promises) or "none")
+    Console(width=150).print(table)
+    return figures.holds
+
+
+def _show_payouts(figures: PayoutFigures) -> bool:
+    table = Table("what", "seen")
+    table.add_row("payouts, in batches", f"{figures.count}, {figures.batches}")
+    table.add_row("calls without an answer, errors after acceptance", f"{figures.timeouts}, {figures.errors}")
+    table.add_row("longest dispatch", f"{figures.longest_batch_seconds:.1f} s")
+    table.add_row("unknown when the dispatch answered", str(figures.unknown_after_dispatch))
+    table.add_row("all settled after the last dispatch", f"{figures.settled_seconds:.1f} s")
+    table.add_row("statuses", ", ".join(f"{count} {status}" for status, count in sorted(figures.statuses.items())))
+    table.add_row(
+        "left by the sandbox's book: once, twice, unasked",
+        f"{figures.moved}, {figures.moved_twice}, {figures.strangers}",
+    )
     table.add_row("broken promises of the audit", "\n".join(figures.broken_promises) or "none")
     Console(width=150).print(table)
     return figures.holds
