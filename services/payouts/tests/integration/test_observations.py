@@ -17,9 +17,12 @@ SWITCH = "Issuer or switch inoperative"
 
 
 @pytest.fixture
-def story(shared_story):
-    """Two days later than whatever was observed before."""
+async def story(shared_story):
+    """Two days later than whatever was observed before, and quiet since."""
     shared_story.clock.advance(timedelta(days=2))
+    for _ in range(2):
+        await look(shared_story)
+        shared_story.clock.advance(timedelta(minutes=10))
     return shared_story
 
 
