@@ -1,7 +1,10 @@
 """The outside world of these tests: a real SMTP server, an SMS company and on-call receivers over real HTTP; and the service."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import base64
+import json
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
@@ -9,9 +12,13 @@ from email.message import EmailMessage
 from typing import Any
 from uuid import UUID
 
+import http_ece
+import jwt
 import pytest
 import pytest_asyncio
 from aiosmtpd.smtp import SMTP
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -40,9 +47,19 @@ class Outside:
     sms_faults: list[Response] = field(default_factory=list)
     mail_faults: list[str] = field(default_factory=list)
     page_faults: list[int] = field(default_factory=list)
+    forms: list[dict[str, Any]] = field(default_factory=list)
+    form_faults: list[Response] = field(default_factory=list)
+    approved: list[dict[str, Any]] = field(default_factory=list)
+    approved_faults: list[Response] = field(default_factory=list)
+    native: list[dict[str, Any]] = field(default_factory=list)
+    native_faults: list[Response] = field(default_factory=list)
+    assertions: list[str] = field(default_factory=list)
+    browser: "Browser" = field(default_factory=lambda: Browser())
     sms_down: bool = False
     hold_sms: asyncio.Event | None = None
     on_sms: Callable[[], None] | None = None
+    mail_connections: int = 0
+    mail_transports: list[Any] = field(default_factory=list)
     url: str = ""
     smtp_url: str = ""
 
@@ -59,11 +76,51 @@ class Outside:
             await self.hold_sms.wait()
         return JSONResponse({"code": "ok", "message_id": f"sms-{len(self.texts)}"})
 
+    async def take_form(self, request: Request) -> Response:
+        """Africa's Talking: the answer is a success, what counts stands beside the number."""
+        if self.form_faults:
+            return self.form_faults.pop(0)
+        async with request.form() as form:
+            self.forms.append({name: str(value) for name, value in form.items()})
+        told = {"statusCode": 101, "messageId": f"at-{len(self.forms)}", "status": "Success"}
+        return JSONResponse({"SMSMessageData": {"Recipients": [told]}}, 201)
+
+    async def take_approved(self, request: Request) -> Response:
+        if self.approved_faults:
+            return self.approved_faults.pop(0)
+        self.approved.append({**await request.json(), "authorization": request.headers["authorization"]})
+        return JSONResponse({"messages": [{"id": f"wamid.{len(self.approved)}"}]})
+
+    async def give_token(self, request: Request) -> Response:
+        async with request.form() as form:
+            self.assertions.append(str(form["assertion"]))
+        return JSONResponse({"access_token": f"token-{len(self.assertions)}", "expires_in": 3600})
+
+    async def take_native(self, request: Request) -> Response:
+        if self.native_faults:
+            return self.native_faults.pop(0)
+        self.native.append({**await request.json(), "authorization": request.headers["authorization"]})
+        return JSONResponse({"name": f"projects/campus/messages/{len(self.native)}"})
+
+    async def take_web(self, request: Request) -> Response:
+        return self.browser.receive(await request.body(), request.headers)
+
     async def take_page(self, request: Request) -> Response:
         if self.page_faults:
             return Response(status_code=self.page_faults.pop(0))
         self.pages.append((request.url.path, await request.json()))
         return Response(status_code=200)
+
+    async def handle_EHLO(self, server: Any, session: Any, _envelope: Any, hostname: str, responses: Any) -> Any:
+        self.mail_connections += 1
+        self.mail_transports.append(server.transport)
+        session.host_name = hostname
+        return responses
+
+    def hang_up(self) -> None:
+        """The mail server closes the connections that it has, as one does that nobody spoke on for a while."""
+        for transport in self.mail_transports:
+            transport.close()
 
     async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:
         if self.mail_faults:
@@ -74,11 +131,54 @@ class Outside:
         return "250 taken"
 
 
+@dataclass(slots=True)
+class Browser:
+    """A receiver of web pushes that holds the private key of its subscription, and checks who sent (RFC 8291, RFC 8292)."""
+
+    key: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
+    auth: bytes = field(default_factory=lambda: os.urandom(16))
+    received: list[dict[str, Any]] = field(default_factory=list)
+    raw: list[bytes] = field(default_factory=list)
+    faults: list[int] = field(default_factory=list)
+
+    def subscription(self, endpoint: str) -> dict[str, Any]:
+        point = self.key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+        return {"endpoint": endpoint, "keys": {"p256dh": text_of_bytes(point), "auth": text_of_bytes(self.auth)}}
+
+    def receive(self, body: bytes, headers: Mapping[str, str]) -> Response:
+        if self.faults:
+            return Response(status_code=self.faults.pop(0))
+        opened = http_ece.decrypt(body, private_key=self.key, auth_secret=self.auth, version="aes128gcm")
+        parts = dict(part.split("=", 1) for part in headers["authorization"].removeprefix("vapid ").split(","))
+        signer = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), bytes_of_text(parts["k"]))
+        # The tests' clock stands in the past: the signature is judged, its end is not.
+        claims = jwt.decode(
+            parts["t"], signer, algorithms=["ES256"], options={"verify_exp": False, "verify_aud": False}
+        )
+        kept = {name: headers[name] for name in ("ttl", "urgency", "topic", "content-encoding")}
+        self.raw.append(body)
+        self.received.append({**json.loads(opened), "claims": claims, "signer": parts["k"], "headers": kept})
+        return Response(status_code=201, headers={"Location": f"/messages/{len(self.received)}"})
+
+
+def text_of_bytes(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def bytes_of_text(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def outside() -> AsyncIterator[Outside]:
     world = Outside()
     routes = [
         Route("/sms/api/sms/send", world.take_sms, methods=["POST"]),
+        Route("/second/version1/messaging", world.take_form, methods=["POST"]),
+        Route("/messaging/{version}/{number}/messages", world.take_approved, methods=["POST"]),
+        Route("/push/oauth/token", world.give_token, methods=["POST"]),
+        Route("/push/v1/projects/{project}/messages:send", world.take_native, methods=["POST"]),
+        Route("/push/web/{id}", world.take_web, methods=["POST"]),
         Route("/on-call/{rest:path}", world.take_page, methods=["POST"]),
     ]
     loop = asyncio.get_running_loop()
@@ -169,6 +269,10 @@ class Story:
     async def deliveries(self) -> list[Any]:
         return await self.service.fetch("SELECT * FROM notification_deliveries ORDER BY created_at, id")
 
+    async def register(self, user_id: UUID, **device: Any) -> Any:
+        """POST /api/devices as that user."""
+        return await self.service.client.post("/api/devices", json=device, headers=self.service.headers(user_id))
+
     async def attempts(self) -> list[Any]:
         return await self.service.fetch("SELECT * FROM notification_delivery_logs ORDER BY attempted_at, id")
 
@@ -195,6 +299,41 @@ def open_story(fresh_database, broker_url, outside) -> Open:
             yield Story(service, Sealer(SEALING_KEY), new_id(), new_id(), new_id(), new_id())
 
     return open_one
+
+
+_SERVICE_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+SERVICE_ACCOUNT = json.dumps(
+    {
+        "type": "service_account",
+        "project_id": "campus",
+        "private_key_id": "1",
+        "private_key": _SERVICE_KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode(),
+        "client_email": "push@campus.example",
+        "token_uri": "https://oauth2.example/token",
+    }
+)
+RECEIPT_KEY = "a receipt key for these tests"
+
+
+@pytest.fixture
+def every_channel(outside) -> dict[str, Any]:
+    """Settings under which every channel has its provider."""
+    return {
+        "messaging_api_url": f"{outside.url}/messaging",
+        "messaging_api_token": "token-of-the-app",
+        "push_api_url": f"{outside.url}/push",
+        "fcm_service_account": SERVICE_ACCOUNT,
+        "fcm_token_url": f"{outside.url}/push/oauth/token",
+        "vapid_private_key": text_of_bytes(os.urandom(32)),
+        "sms_receipt_key": RECEIPT_KEY,
+    }
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def whole(open_story, every_channel) -> AsyncIterator[Story]:
+    """The service with every channel."""
+    async with open_story(**every_channel) as opened_story:
+        yield opened_story
 
 
 @pytest_asyncio.fixture(loop_scope="session")

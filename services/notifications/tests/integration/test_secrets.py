@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 import aio_pika
 from starlette.responses import JSONResponse
@@ -14,9 +15,10 @@ from contracts.identity import OneTimeCodeIssued
 from contracts.orders import DeliveryPinIssued
 from notifications.app import SERVICE
 
-PINS = ("042917", "583016", "690244")
+PINS = ("042917", "583016", "690244", "318842")
 CODE = "770031"
 ADDRESS = "+2348039998877"
+TOKEN = "token-of-a-phone"
 
 
 @asynccontextmanager
@@ -48,10 +50,12 @@ async def everything_stored(story):
 
 
 async def test_no_pin_and_no_code_stands_readable_in_any_table_log_queue_or_dead_letter(
-    open_story, outside, broker_url, capfd
+    open_story, outside, broker_url, every_channel, capfd
 ):
     delays = (0.05, 0.15)
-    async with open_story(retry_delays_seconds=delays) as story:
+    # Providers do not rest here: the ladder is to be climbed to its end.
+    patient = {"provider_failures_max": 1000, "pin_receipt_seconds": 3600, "retry_delays_seconds": delays}
+    async with open_story(**every_channel, **patient) as story:
         service = story.service
         running = [
             asyncio.ensure_future(task) for task in background(SERVICE, service.runtime, service.dependencies, "worker")
@@ -61,17 +65,33 @@ async def test_no_pin_and_no_code_stands_readable_in_any_table_log_queue_or_dead
             # One PIN arrives, one is refused by a company that repeats the text, one finds the company down for ever,
             # one is of a buyer whom nobody knows and ends as a dead letter.
             code_id, stranger = new_id(), new_id()
+            # One more goes on by the messaging app, which repeats it, by an app and by a browser, which do not take it.
+            endpoint = f"{outside.url}/push/web/browser"
+            await story.register(story.buyer_id, kind="web", subscription=outside.browser.subscription(endpoint))
+            await story.register(story.buyer_id, kind="android", token=TOKEN)
             refusing = JSONResponse({"message": f"Rejected: your PIN is {PINS[1]}"}, 422)
             await say(story, story.buyer(), story.pin(PINS[0], issue=1))
             await eventually(lambda: outside.texts)
             outside.sms_faults.append(refusing)
             await say(story, story.pin(PINS[1], issue=2))
             await eventually(lambda: service.published("operations.alert_raised.v1"))
+            outside.approved_faults.append(JSONResponse({"error": {"message": f"Bad: {PINS[3]}", "code": 100}}, 400))
+            outside.native_faults.append(JSONResponse({"error": {"status": PINS[3]}}, 404))
+            outside.browser.faults.append(400)
+            await say(story, story.pin(PINS[3], issue=4))
+            await eventually(lambda: len(outside.texts) == 2)
+            story.service.runtime.clock.advance(timedelta(hours=2))
+
+            async def gone_on():
+                pushes = "SELECT 1 FROM notification_deliveries WHERE channel = 'push' AND status = 'failed'"
+                return len(await service.fetch(pushes)) == 2
+
+            await eventually(gone_on)
             outside.sms_down = True
             sealed = story.sealer.seal(PINS[2], str(stranger))
             await say(
                 story,
-                story.pin(PINS[2], issue=3),
+                story.pin(PINS[2], issue=5),
                 DeliveryPinIssued(order_id=stranger, buyer_id=stranger, pin_sealed=sealed, issue=1),
                 OneTimeCodeIssued(
                     code_id=code_id,
@@ -85,7 +105,7 @@ async def test_no_pin_and_no_code_stands_readable_in_any_table_log_queue_or_dead
             async def all_ended():
                 failed = await service.fetch("SELECT 1 FROM notification_deliveries WHERE status = 'failed'")
                 letters = await service.fetch("SELECT 1 FROM dead_letters")
-                return len(failed) == 3 and len(letters) == 1
+                return len(failed) == 6 and len(letters) == 1
 
             await eventually(all_ended)
         for task in running:
@@ -93,6 +113,7 @@ async def test_no_pin_and_no_code_stands_readable_in_any_table_log_queue_or_dead
         await asyncio.gather(*running, return_exceptions=True)
         stored, spoken, carried = await everything_stored(story), capfd.readouterr(), b"\n".join(heard)
     assert PINS[0] in outside.texts[0]["sms"]
+    assert PINS[3] in outside.texts[1]["sms"]
     # The search would find something: these stand there.
     assert "message failed" in spoken.out + spoken.err
     assert story.order_id.hex in stored or str(story.order_id) in stored
@@ -103,6 +124,10 @@ async def test_no_pin_and_no_code_stands_readable_in_any_table_log_queue_or_dead
             assert form not in stored
             assert form not in spoken.out + spoken.err
             assert form.encode() not in carried
+    # The token of a device stands in its own row alone.
+    assert stored.count(TOKEN) == 1
+    assert TOKEN not in spoken.out + spoken.err
+    assert TOKEN.encode() not in carried
 
 
 async def say(story, *events):

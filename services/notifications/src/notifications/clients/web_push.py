@@ -87,15 +87,20 @@ class WebPush:
             return endpoint, {}
         parts = urlsplit(endpoint)
         host = parts.hostname or ""
-        try:
-            found = await asyncio.get_running_loop().getaddrinfo(host, 443, type=socket.SOCK_STREAM)
-        except OSError as error:
-            raise ProviderAway(PROVIDER, "the push service's name is not known") from error
-        numbers = [str(one[4][0]) for one in found]
-        if not numbers or not all(is_public(number) for number in numbers):
-            raise ProviderRefused(PROVIDER, "the endpoint leads into a private network")
-        shown = f"[{numbers[0]}]" if ":" in numbers[0] else numbers[0]
-        return parts._replace(netloc=shown).geturl(), {"Host": host}
+        number = await public_number(host)
+        return parts._replace(netloc=f"[{number}]" if ":" in number else number).geturl(), {"Host": host}
+
+
+async def public_number(host: str) -> str:
+    """The IP address of a host of the public internet; raises ProviderRefused when any of its addresses is another's."""
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, 443, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise ProviderAway(PROVIDER, "the push service's name is not known") from error
+    numbers = [str(one[4][0]) for one in found]
+    if not numbers or not all(is_public(number) for number in numbers):
+        raise ProviderRefused(PROVIDER, "the endpoint leads into a private network")
+    return numbers[0]
 
 
 def _encrypted(letter: Letter) -> bytes:

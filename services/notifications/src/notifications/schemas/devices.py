@@ -36,7 +36,7 @@ def _is_secret(text: str) -> str:
 class SubscriptionKeys(RequestBody):
     """The keys of a browser's subscription, base64url."""
 
-    p256dh: Annotated[str, Field(max_length=120), AfterValidator(_is_point)]
+    p256dh: Annotated[str, Field(max_length=120, alias="p256dh"), AfterValidator(_is_point)]
     auth: Annotated[str, Field(max_length=60), AfterValidator(_is_secret)]
 
 

@@ -1,0 +1,134 @@
+"""Statuses that only climb, hours that are quiet, and addresses that a push may go to."""
+
+from datetime import UTC, datetime, time
+
+import pytest
+
+from notifications.domain.approved_templates import APPROVED
+from notifications.domain.push_addresses import endpoint_fault, is_public
+from notifications.domain.quiet_hours import QuietHours, is_timezone
+from notifications.domain.receipt_keys import is_accompanied, is_signed
+from notifications.domain.statuses import climbs, furthest
+from notifications.domain.templates import CATALOG
+from notifications.domain.ways import WAYS, Preferences
+
+ORDER = ["queued", "sent", "delivered", "read"]
+
+
+@pytest.mark.parametrize("was", ORDER)
+@pytest.mark.parametrize("said", ORDER[1:])
+def test_a_status_climbs_and_never_falls(was, said):
+    assert climbs(was, said) == (ORDER.index(said) > ORDER.index(was))
+
+
+@pytest.mark.parametrize("lost", ["failed", "bounced"])
+def test_a_failure_ends_what_has_not_arrived_and_nothing_follows_it(lost):
+    assert [climbs(was, lost) for was in ORDER] == [True, True, False, False]
+    assert not any(climbs(lost, said) for said in [*ORDER[1:], "failed", "bounced"])
+
+
+def test_a_push_to_several_devices_stands_where_it_got_furthest():
+    assert furthest(["failed", "queued"]) == 1
+    assert furthest(["sent", "delivered", "failed"]) == 1
+    assert furthest(["failed"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "now", "over"),
+    [
+        ("22:00", "07:00", "2026-01-01T20:59", None),
+        ("22:00", "07:00", "2026-01-01T21:00", "2026-01-02T06:00"),
+        ("22:00", "07:00", "2026-01-01T23:30", "2026-01-02T06:00"),
+        ("22:00", "07:00", "2026-01-02T05:59", "2026-01-02T06:00"),
+        ("22:00", "07:00", "2026-01-02T06:00", None),
+        ("13:00", "15:00", "2026-01-01T12:30", "2026-01-01T14:00"),
+        ("13:00", "15:00", "2026-01-01T14:00", None),
+    ],
+)
+def test_quiet_hours_of_lagos_end_in_utc_an_hour_before(begins, ends, now, over):
+    quiet = QuietHours(time.fromisoformat(begins), time.fromisoformat(ends), "Africa/Lagos")
+    until = quiet.over_at(datetime.fromisoformat(now).replace(tzinfo=UTC))
+    assert until == (None if over is None else datetime.fromisoformat(over).replace(tzinfo=UTC))
+
+
+def test_quiet_hours_follow_the_wall_clock_over_a_change_of_the_clocks():
+    quiet = QuietHours(time(22), time(7), "Europe/Berlin")
+    assert quiet.over_at(datetime(2026, 3, 28, 22, tzinfo=UTC)) == datetime(2026, 3, 29, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("name", ["", "../etc/passwd", "/etc/localtime", "Nowhere/City", "Africa\x00"])
+def test_what_is_no_timezone_is_refused(name):
+    assert not is_timezone(name)
+
+
+SANDBOX = "http://127.0.0.1:8090"
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "http://push.example.com/x",
+        "ftp://push.example.com/x",
+        "https://127.0.0.1/x",
+        "https://169.254.169.254/latest/meta-data",
+        "https://[::1]/x",
+        "https://2130706433/x",
+        "https://0x7f.1/x",
+        "https://127.1/x",
+        "https://localhost/x",
+        "https://payments/x",
+        "https://db.internal/x",
+        "https://printer.local./x",
+        "https://user:secret@push.example.com/x",
+        "https://push.example.com:6379/x",
+        "https://push.example.com/x#fragment",
+        "http://127.0.0.1:8091/push",
+        "http://127.0.0.1:8090@evil.example.com/x",
+        "https:///x",
+        "https://[half",
+        "javascript:alert(1)",
+    ],
+)
+def test_an_endpoint_that_may_lead_into_a_network_of_ours_is_refused(endpoint):
+    assert endpoint_fault(endpoint, SANDBOX) is not None
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    ["https://fcm.googleapis.com/fcm/send/abc", "https://updates.push.services.mozilla.com:443/x", f"{SANDBOX}/push/x"],
+)
+def test_push_services_and_the_one_of_the_settings_are_taken(endpoint):
+    assert endpoint_fault(endpoint, SANDBOX) is None
+
+
+def test_only_addresses_of_the_public_internet_are_called():
+    inside = ["10.0.0.1", "192.168.1.1", "127.0.0.1", "169.254.169.254", "100.64.0.1", "::1", "fe80::1%eth0", "fd00::1"]
+    inside += ["::ffff:10.0.0.1", "0.0.0.0", "224.0.0.1", "not an address"]
+    assert not any(is_public(address) for address in inside)
+    assert is_public("8.8.8.8")
+    assert is_public("2001:4860:4860::8888")
+
+
+def test_without_a_key_nobody_is_believed():
+    assert not is_signed(b"", "", "")
+    assert not is_accompanied("", "")
+    assert not is_accompanied(None, "key")
+    assert is_accompanied("key", "key")
+
+
+def test_every_message_has_its_channels_and_its_approved_text():
+    assert set(APPROVED) == set(CATALOG)
+    assert set(WAYS) == set(CATALOG) - {"delivery_pin", "one_time_code"}
+    assert all(set(WAYS[name]) <= CATALOG[name].channels for name in WAYS)
+
+
+def test_the_messaging_app_is_for_who_asked_and_the_other_channels_for_who_did_not_refuse():
+    nothing_said = Preferences()
+    assert [nothing_said.wants(channel) for channel in ("push", "messaging", "sms", "email")] == [
+        True,
+        False,
+        True,
+        True,
+    ]
+    assert not nothing_said.refuses("messaging")
+    assert Preferences({"messaging": False}).refuses("messaging")
