@@ -121,6 +121,7 @@ def test_tier_4_is_what_the_contract_lists() -> None:
         "POST /api/payouts",
         "POST /api/payouts/dispatch",
         "PUT /api/vendors/:id/bank-details",
+        "POST /api/vendors/:id/bank-details/quarantine",
         "POST /api/orders/:id/release",
     }
 
