@@ -27,9 +27,9 @@ from .conftest import KEY as GATEWAY_KEY
 from .conftest import OPENING_BALANCE_MINOR, SEALING_KEY, _free_port
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
-_WAITS_FOR_A_LOCK = (
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-)
+_WAITS_FOR_A_LOCK = """
+SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%'
+"""
 
 
 class Killable:
@@ -141,7 +141,8 @@ async def reach(step: str, running: Killable, sandbox: Any, hold: Hold, watch: a
         asked = asyncio.create_task(running.dispatch())
         await eventually(sent, 20)
     else:
-        await sandbox.faults(transfer_call={"timeout": 1})
+        # Answered late enough for the test to take its lock before.
+        await sandbox.faults(transfer_call={"timeout": 2.5})
         asked = asyncio.create_task(running.dispatch())
         await eventually(sent, 20)
         await hold.take(LOCK_PAYOUTS if step == "after the answer" else LOCK_BATCHES)

@@ -226,6 +226,13 @@ class Schedules(RuleBasedStateMachine):
                 assert self.left(payout) == [], payout
 
     @invariant()
+    def what_the_books_call_over_has_not_left(self) -> None:
+        """No silence is taken for a failure: from such a one people would send again, or return the money."""
+        for attempt in self.store.attempts:
+            if RANKS.get(attempt.status, 0) > 0 and attempt.status != "success":
+                assert not self.gateway.has_left(attempt.reference), attempt
+
+    @invariant()
     def what_nobody_knows_is_settled_by_the_gateways_word_alone(self) -> None:
         for attempt in self.store.attempts:
             if attempt.status in RANKS and attempt.submissions:
