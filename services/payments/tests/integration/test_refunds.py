@@ -149,7 +149,7 @@ async def test_of_two_workers_that_repeat_a_call_one_sends_it(story: Any) -> Non
     with pytest.raises(GatewayAway):
         await story.service.work("payments.refunds")
     story.clock.advance(timedelta(seconds=31))
-    story.gateway.slow_seconds = 0.05
+    story.gateway.slow_seconds = 0.4
     needs = story.service.dependencies
     ended = await asyncio.gather(
         *(submit_refund(needs.database, needs.gateway, story.clock, event.refund_id) for _ in range(5)),
