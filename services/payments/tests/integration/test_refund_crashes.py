@@ -1,6 +1,7 @@
 """The process that sends a refund is killed between its decision, its call and its record: the sandbox pays exactly once."""
 
 import asyncio
+import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -83,18 +84,13 @@ async def test_killed_after_the_reference_is_written_and_before_the_call(
     story, sandbox = sandboxed
     refund_id, reference = await _owed(story, sandbox)
     # A gateway that takes the connection and never reads: nothing of the call reaches the sandbox.
-    reached = asyncio.Event()
-
-    async def never(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        reached.set()
-        await writer.wait_closed()
-
-    deaf = await asyncio.start_server(never, "127.0.0.1", 0)
-    address = f"http://127.0.0.1:{deaf.sockets[0].getsockname()[1]}"
-    async with _sending(story, address, refund_id):
-        await asyncio.wait_for(reached.wait(), 30)
-        assert await _status(story, refund_id) == "submitting"
-    deaf.close()
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        deaf.setblocking(False)
+        address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        async with _sending(story, address, refund_id):
+            connection, _ = await asyncio.wait_for(asyncio.get_running_loop().sock_accept(deaf), 60)
+            assert await _status(story, refund_id) == "submitting"
+        connection.close()
 
     # Whoever takes it over cannot know where it died: it asks, and waits before it sends again.
     with pytest.raises(RefundOutcomeUnknown):
