@@ -21,6 +21,7 @@ PASSED_TO_SERVICES: Final = frozenset(
         b"user-agent",
         b"x-gateway-signature",
         b"x-hub-signature-256",
+        b"x-termii-signature",
     }
 )
 # What a service says to the gateway only: hop-by-hop headers (RFC 9110, 7.6.1), and what the gateway says itself.

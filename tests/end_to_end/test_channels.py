@@ -1,0 +1,67 @@
+"""Messages through the running system: by every channel, with what the companies say became of them (contract section 12)."""
+
+import base64
+import os
+from uuid import uuid4
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+
+def in_base64(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+async def told(market, person_id, channel):
+    """The id of a message that was taken; None while the service has not heard of the person yet."""
+    key = {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY']}"}
+    notice = {"notificationId": str(uuid4()), "userId": person_id, "channel": channel}
+    body = {**notice, "template": "order_confirmation", "data": {"totalMinor": 530_000}}
+    answer = await market.http.post("/functions/v1/deliver-notification", json=body, headers=key)
+    assert answer.status_code in (200, 404), answer.text
+    return notice["notificationId"] if answer.status_code == 200 else None
+
+
+async def test_a_message_reaches_a_person_by_every_channel_and_staff_see_how_far_each_got(market, people, system):
+    phone = f"+23480{uuid4().int % 10**8:08d}"
+    student = await market.sign_up(f"student.{uuid4().hex}@unilag.edu.ng", "Ngozi Eze", phone)
+    person_id = (await market.get("/api/profiles/current", student))["id"]
+    browser, native = uuid4().hex, f"token-{uuid4().hex}"
+    point = ec.generate_private_key(ec.SECP256R1()).public_key()
+    keys = {
+        "p256dh": in_base64(point.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)),
+        "auth": in_base64(os.urandom(16)),
+    }
+    subscription = {"endpoint": f"{system.sandbox_url}/push/web/{browser}", "keys": keys}
+    await market.post("/api/devices", {"kind": "web", "subscription": subscription}, student)
+    await market.post("/api/devices", {"kind": "android", "token": native}, student)
+    assert [one["kind"] for one in await market.get("/api/devices", student)] == ["android", "web"]
+    assert len(base64.urlsafe_b64decode((await market.get("/api/devices/vapid-key"))["publicKey"] + "=")) == 65
+
+    notices = {}
+    for channel in ("push", "messaging", "sms", "email"):
+        notices[channel] = await market.until(f"{channel} is taken", lambda: told(market, person_id, channel), 20)  # noqa: B023
+
+    async def arrived():
+        logs = await market.get("/api/notification-delivery-logs", people.auditor, params={"limit": 100})
+        mine = [one for one in logs if one["userId"] == person_id and one["notificationId"] in notices.values()]
+        reached = {(one["channel"], one["status"]) for one in mine}
+        # The SMS company says that the telephone has it.
+        wanted = {("push", "sent"), ("messaging", "sent"), ("sms", "delivered"), ("email", "sent")}
+        return mine if wanted <= reached and len(mine) == 5 else None
+
+    attempts = await market.until("every channel has its message", arrived, 30)
+    assert all(phone not in one["recipient"] and native not in str(one) for one in attempts)
+    assert len(await market.messages(native, "push")) == 1
+    assert len(await market.messages(browser, "web_push")) == 1
+    assert "NGN 5,300.00" in (await market.messages(phone, "sms"))[0]["text"]
+
+    # Support sends the text message again; the same key changes nothing.
+    [sms] = [one["id"] for one in attempts if one["channel"] == "sms"]
+    path = f"/api/notification-delivery-logs/{sms}/resend"
+    assert (await market.post(path, {}, people.support))["status"] == "queued"
+
+    async def twice():
+        return True if len(await market.messages(phone, "sms")) == 2 else None
+
+    await market.until("the text message came again", twice, 20)
