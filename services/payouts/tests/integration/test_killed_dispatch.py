@@ -108,7 +108,8 @@ async def waiting(watch: asyncpg.Connection, statement: str) -> None:
 
 
 LOCK_PAYOUTS = "SELECT id FROM payout_requests FOR UPDATE"
-LOCK_BATCHES = "SELECT id FROM dispatch_batches FOR UPDATE"
+# Only the answer reads them again.
+LOCK_LINES = "LOCK TABLE dispatch_lines IN ACCESS EXCLUSIVE MODE"
 # The statement with which the service itself takes a transfer.
 LOCK_TRANSFER = "FOR UPDATE OF p, t"
 
@@ -145,8 +146,8 @@ async def reach(step: str, running: Killable, sandbox: Any, hold: Hold, watch: a
         await sandbox.faults(transfer_call={"timeout": 2.5})
         asked = asyncio.create_task(running.dispatch())
         await eventually(sent, 20)
-        await hold.take(LOCK_PAYOUTS if step == "after the answer" else LOCK_BATCHES)
-        await waiting(watch, LOCK_TRANSFER if step == "after the answer" else "UPDATE dispatch_batches SET answer")
+        await hold.take(LOCK_PAYOUTS if step == "after the answer" else LOCK_LINES)
+        await waiting(watch, LOCK_TRANSFER if step == "after the answer" else "FROM dispatch_lines")
     return asked
 
 

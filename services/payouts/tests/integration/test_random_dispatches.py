@@ -33,7 +33,7 @@ from .test_dispatch import Died, MortalDatabase, MortalTransport, gateway_over
 Answer = TypeVar("Answer")
 
 # Each step is several commits of the real database and calls on a real socket: as many as a run of all tests has time for.
-EXAMPLES = 5
+EXAMPLES = 8
 STEPS = 12
 AMOUNT_MINOR = 1_000
 FAULTS: tuple[dict[str, Any] | None, ...] = (
