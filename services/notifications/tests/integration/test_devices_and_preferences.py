@@ -7,6 +7,7 @@ import pytest
 from campus_tools.service_kit import OpenService
 from common.caller import Caller
 from common.ids import new_id
+from contracts.payouts import PayoutProcessed
 
 ALL_ON = {"push": True, "messaging": True, "sms": True, "email": True}
 
@@ -143,5 +144,9 @@ async def test_a_channel_that_is_switched_off_is_left_out_but_not_for_the_bank_a
         told = {**body, "notificationId": str(new_id()), "template": template, "data": data}
         answer = await story.service.client.post("/functions/v1/deliver-notification", json=told, headers=key)
         assert answer.status_code == 200
+    # What our own consumers tell stays out of the mailbox, and stands in the feed.
+    await story.service.hear(PayoutProcessed(payout_id=new_id(), vendor_id=story.vendor_id, amount_minor=100))
     await story.service.work("notifications.deliveries")
     assert len(outside.mails) == 2
+    feed = await story.service.client.get("/api/notifications", headers=story.service.headers(story.owner_id))
+    assert [line["template"] for line in feed.json()["data"]] == ["payout_processed", "bank_details_changed"]

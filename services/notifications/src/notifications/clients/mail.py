@@ -14,82 +14,58 @@ from notifications.domain.errors import ProviderAway, ProviderRefused, ProviderS
 
 PROVIDER: Final = "smtp"
 PERMANENT: Final = 500
-SERVICE_CLOSING: Final = 421
+# As many mails at once as a small mail server bears from one sender; the others wait for their turn.
+CONNECTIONS_MAX: Final = 4
 _PORTS: Final = {"smtp": 587, "smtp+starttls": 587, "smtps": 465}
 
 
 class Mail:
     """One mail server, by its URL: `smtp://` (STARTTLS when offered), `smtp+starttls://` (required), `smtps://` (TLS at once).
 
-    One connection is kept open and shared: greeting, TLS and login cost more than the mail itself. Mails stand in line
-    for it; one that the server closed meanwhile is opened again before anything is sent.
+    Connections are kept open and used again, the one that was used last first: greeting, TLS and login cost more than the
+    mail itself. One that the server closed meanwhile is opened again before anything is sent.
     """
 
     provider = PROVIDER
 
     def __init__(self, url: str, mail_from: str) -> None:
         parts = urlsplit(url)
-        self._server = aiosmtplib.SMTP(
-            hostname=parts.hostname or "localhost",
-            port=parts.port or _PORTS[parts.scheme],
-            username=unquote(parts.username) if parts.username else None,
-            password=unquote(parts.password) if parts.password else None,
-            use_tls=parts.scheme == "smtps",
-            start_tls={"smtp": None, "smtp+starttls": True, "smtps": False}[parts.scheme],
-            timeout=PROVIDER_SECONDS_MAX,
-        )
-        self._turn = asyncio.Lock()
+        self._idle: asyncio.LifoQueue[aiosmtplib.SMTP] = asyncio.LifoQueue()
+        for _ in range(CONNECTIONS_MAX):
+            server = aiosmtplib.SMTP(
+                hostname=parts.hostname or "localhost",
+                port=parts.port or _PORTS[parts.scheme],
+                username=unquote(parts.username) if parts.username else None,
+                password=unquote(parts.password) if parts.password else None,
+                use_tls=parts.scheme == "smtps",
+                start_tls={"smtp": None, "smtp+starttls": True, "smtps": False}[parts.scheme],
+                timeout=PROVIDER_SECONDS_MAX,
+            )
+            self._idle.put_nowait(server)
         self._from = mail_from
         self._domain = parseaddr(mail_from)[1].rpartition("@")[2]
 
     async def send(self, letter: Letter) -> str:
         """The Message-ID; raises ProviderAway and ProviderRefused."""
         mail = self._compose(letter)
-        async with self._turn:
-            await self._connected()
-            try:
-                await self._server.send_message(mail)
-            except aiosmtplib.SMTPRecipientsRefused as error:
-                raise self._fault(error.recipients[0].code, "the server refused the recipient") from None
-            except aiosmtplib.SMTPResponseException as error:
-                raise self._fault(error.code, "the server refused the message") from None
-            except (aiosmtplib.SMTPException, OSError) as error:
-                self._server.close()
-                raise ProviderSilent(PROVIDER, type(error).__name__) from error
-            except asyncio.CancelledError:
-                # Cut off in the middle of a mail: whoever speaks next on this connection would be misunderstood.
-                self._server.close()
-                raise
+        server = await self._idle.get()
+        try:
+            await _send(server, mail)
+        except BaseException:
+            # Whatever went wrong in the middle of a mail: whoever speaks next here would be misunderstood.
+            server.close()
+            raise
+        finally:
+            self._idle.put_nowait(server)
         return str(mail["Message-ID"])
 
     async def close(self) -> None:
         """Takes leave of the server."""
-        with suppress(aiosmtplib.SMTPException, OSError):
-            if self._server.is_connected:
-                await self._server.quit()
-
-    async def _connected(self) -> None:
-        """A connection that answers; raises ProviderAway."""
-        with suppress(aiosmtplib.SMTPException, OSError):
-            if self._server.is_connected:
-                # RSET asks whether somebody is still there, and clears what an interrupted mail may have left.
-                await self._server.rset()
-                return
-        self._server.close()
-        try:
-            await self._server.connect()
-        except aiosmtplib.SMTPAuthenticationError as error:
-            self._server.close()
-            raise ProviderAway(PROVIDER, f"{error.code} the server refused our login") from None
-        except (aiosmtplib.SMTPException, OSError) as error:
-            self._server.close()
-            raise ProviderAway(PROVIDER, type(error).__name__) from error
-
-    def _fault(self, code: int, words: str) -> ProviderAway | ProviderRefused:
-        """5yz is for good, anything else may pass (RFC 5321, 4.2.1). The server's own words may hold the address: left out."""
-        if code == SERVICE_CLOSING:
-            self._server.close()
-        return (ProviderRefused if code >= PERMANENT else ProviderAway)(PROVIDER, f"{code} {words}")
+        while not self._idle.empty():
+            server = self._idle.get_nowait()
+            with suppress(aiosmtplib.SMTPException, OSError):
+                if server.is_connected:
+                    await server.quit()
 
     def _compose(self, letter: Letter) -> EmailMessage:
         mail, message = EmailMessage(), letter.message
@@ -101,3 +77,37 @@ class Mail:
         mail.set_content(message.text)
         mail.add_alternative(message.html, subtype="html")
         return mail
+
+
+async def _send(server: aiosmtplib.SMTP, mail: EmailMessage) -> None:
+    """Sends on an open connection; raises ProviderAway and ProviderRefused."""
+    await _connect(server)
+    try:
+        await server.send_message(mail)
+    except aiosmtplib.SMTPRecipientsRefused as error:
+        raise _fault(error.recipients[0].code, "the server refused the recipient") from None
+    except aiosmtplib.SMTPResponseException as error:
+        raise _fault(error.code, "the server refused the message") from None
+    except (aiosmtplib.SMTPException, OSError) as error:
+        raise ProviderSilent(PROVIDER, type(error).__name__) from error
+
+
+async def _connect(server: aiosmtplib.SMTP) -> None:
+    """A connection that answers; raises ProviderAway."""
+    with suppress(aiosmtplib.SMTPException, OSError):
+        if server.is_connected:
+            # RSET asks whether somebody is still there.
+            await server.rset()
+            return
+    server.close()
+    try:
+        await server.connect()
+    except aiosmtplib.SMTPAuthenticationError as error:
+        raise ProviderAway(PROVIDER, f"{error.code} the server refused our login") from None
+    except (aiosmtplib.SMTPException, OSError) as error:
+        raise ProviderAway(PROVIDER, type(error).__name__) from error
+
+
+def _fault(code: int, words: str) -> ProviderAway | ProviderRefused:
+    """5yz is for good, anything else may pass (RFC 5321, 4.2.1). The server's own words may hold the address: left out."""
+    return (ProviderRefused if code >= PERMANENT else ProviderAway)(PROVIDER, f"{code} {words}")
