@@ -71,6 +71,8 @@ class Runtime:
     bus: Bus
     verifier: TokenVerifier
     on_broadcast: dict[type[Event], Callable[[Any], None]] = field(default_factory=dict)
+    # Called at the signal to end: answers that would last for ever end here, so that the drain is short.
+    on_stop: list[Callable[[], None]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +232,16 @@ async def _serve(
     service: Service, settings: ServiceSettings, runtime: Runtime, dependencies: Any, command: str
 ) -> None:
     app = http_app(service, settings, runtime, dependencies, with_routes=command != "worker")
-    await serve(app, settings.host, settings.port, background(service, runtime, dependencies, command))
+    beside = background(service, runtime, dependencies, command)
+    await serve(app, settings.host, settings.port, beside, on_stop=runtime.on_stop)
 
 
 class Server(uvicorn.Server):
     """uvicorn, with the signals in our hand: it would end the process before what is below the server is closed."""
+
+    def __init__(self, config: uvicorn.Config, on_stop: Sequence[Callable[[], None]] = ()) -> None:
+        super().__init__(config)
+        self._on_stop = on_stop
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -245,6 +252,8 @@ class Server(uvicorn.Server):
 
     def _stop(self) -> None:
         self.should_exit = True
+        for end in self._on_stop:
+            end()
 
 
 async def serve(
@@ -254,6 +263,7 @@ async def serve(
     beside: Sequence[Awaitable[None]],
     *,
     protocol: type[asyncio.Protocol] | Literal["httptools"] = "httptools",
+    on_stop: Sequence[Callable[[], None]] = (),
 ) -> None:
     """Serves until SIGTERM or SIGINT: no new requests, the running ones end, then the loops beside are cancelled."""
     config = uvicorn.Config(
@@ -272,7 +282,7 @@ async def serve(
         timeout_graceful_shutdown=DRAIN_SECONDS,
         timeout_keep_alive=75,
     )
-    server = Server(config)
+    server = Server(config, on_stop)
     gc.freeze()
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_as_coroutine(loop)) for loop in beside]

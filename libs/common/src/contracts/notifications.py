@@ -14,3 +14,11 @@ class DeliverySettled(Event, frozen=True, kw_only=True):
     user_id: UUID
     channel: Literal["push", "messaging", "sms", "email"]
     status: str
+
+
+class NotificationShown(Event, frozen=True, kw_only=True):
+    """The feed of a user has something new: whoever streams it looks there."""
+
+    TYPE: ClassVar[str] = "notifications.notification_shown.v1"
+    notification_id: UUID
+    user_id: UUID

@@ -94,7 +94,11 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
 }
 
 # Heard by every process on an exclusive queue of its own.
-BROADCASTS: Final[tuple[type[Event], ...]] = (identity.SessionRevoked, orders.ProductChanged)
+BROADCASTS: Final[tuple[type[Event], ...]] = (
+    identity.SessionRevoked,
+    orders.ProductChanged,
+    notifications.NotificationShown,
+)
 
 # What outside subscribers may hear. Identity, PIN, one-time-code, bank-detail and alert types are not among it (events.md).
 PUBLIC: Final[tuple[type[Event], ...]] = (

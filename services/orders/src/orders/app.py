@@ -5,17 +5,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-import httpx
-
 from common.clock import Clock
 from common.cursors import CursorSigner
 from common.database import Database
+from common.media import MediaStore, open_media_store
+from common.pictures import Studio
 from common.process import Loop, Runtime, Service
 from common.sealing import Sealer
-from common.tls import client_tls
-from orders.clients.media import Bucket, Folder, MediaStore
-from orders.clients.pictures import Studio
-from orders.clients.s3_signature import Key
 from orders.consumers import SUBSCRIPTIONS
 from orders.demo import load_demo_data
 from orders.domain.orders import Windows
@@ -58,7 +54,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     async with AsyncExitStack() as stack:
         studio = Studio()
         stack.callback(studio.close)
-        media = await _media_store(settings, runtime, stack)
+        media = await open_media_store(settings, runtime.clock, stack)
         yield _dependencies(settings, runtime, studio, media)
 
 
@@ -85,15 +81,6 @@ def _dependencies(settings: Settings, runtime: Runtime, studio: Studio, media: M
         media=media,
         media_url=(settings.media_url or f"{settings.base_url}/media").rstrip("/"),
     )
-
-
-async def _media_store(settings: Settings, runtime: Runtime, stack: AsyncExitStack) -> MediaStore:
-    """The bucket when one is named, else the folder."""
-    if not settings.media_s3_endpoint:
-        return Folder(settings.media_folder)
-    key = Key(settings.media_s3_access_key, settings.media_s3_secret_key, settings.media_s3_region)
-    http = await stack.enter_async_context(httpx.AsyncClient(verify=client_tls()))
-    return Bucket(http, settings.media_s3_endpoint, settings.media_s3_bucket, key, runtime.clock)
 
 
 def loops(dependencies: Dependencies) -> list[Loop]:

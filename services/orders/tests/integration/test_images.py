@@ -15,9 +15,9 @@ from starlette.routing import Route
 from campus_tools.service_kit import opened, served
 from common.clock import SystemClock
 from common.ids import new_id
+from common.media import Bucket, Folder, MediaAway
+from common.s3_signature import Key, signed_headers
 from orders.app import SERVICE
-from orders.clients.media import Bucket, Folder, MediaAway
-from orders.clients.s3_signature import Key, signed_headers
 
 from .conftest import PIN_KEY, SEALING_KEY, Market
 

@@ -8,9 +8,8 @@ from uuid import UUID
 import pytest
 from PIL import Image
 
-from orders.clients import pictures
-from orders.clients.pictures import Studio, StudioBusy, render
-from orders.domain.errors import NotAPicture
+from common import pictures
+from common.pictures import NotAPicture, Studio, StudioBusy, render
 from orders.domain.images import image_id_of
 
 

@@ -190,17 +190,6 @@ class TooManyImages(Conflict):
     detail = "The product has eight images already. Remove one first."
 
 
-class NotAPicture(ValidationFailed):
-    """What was sent is no whole JPEG, PNG or WebP picture, whatever its name says."""
-
-    def __init__(self, reason: str = "must be a JPEG, PNG or WebP picture") -> None:
-        super().__init__(f"file: {reason}", invalid_params=[InvalidParam("file", reason)])
-
-
-class PictureTooLarge(ValidationFailed):
-    status, detail = 413, "The file is larger than 5 MiB."
-
-
 class NoVendor(Forbidden):
     detail = "You do not sell here: your sign-in names no vendor."
 

@@ -11,11 +11,11 @@ from common.answers import answers
 from common.caller import Caller
 from common.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
 from common.problems import NotFound, ValidationFailed
+from common.uploads import FILE_SHOWN, read_picture
 from orders.domain.catalog import category_of
 from orders.domain.errors import NoVendor
 from orders.domain.images import image_id_of, picture_name, thumbnail_name
 from orders.queries.own_products import find_own_product, page_of_own_products
-from orders.routes.uploads import read_picture
 from orders.schemas.merchants import (
     ChangeProductRequest,
     ImageAnswer,
@@ -40,20 +40,6 @@ _IF_MATCH: Final[dict[str, Any]] = {
     "parameters": [
         {"name": "If-Match", "in": "header", "required": False, "schema": {"type": "string"}, "example": '"3"'}
     ]
-}
-_FILE: Final[dict[str, Any]] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {"file": {"type": "string", "format": "binary"}},
-                }
-            }
-        },
-    }
 }
 
 
@@ -132,7 +118,7 @@ async def withdraw_product(request: Request, caller: CurrentCaller, product_id: 
     "/api/products/{product_id}/images",
     status_code=201,
     responses=answers(ImageAnswer, 403, 404, 409, 413, 415, 422, status=201),
-    openapi_extra=_FILE,
+    openapi_extra=FILE_SHOWN,
 )
 @requires("catalog:own")
 async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:

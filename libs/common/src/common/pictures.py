@@ -1,4 +1,4 @@
-"""Pictures as they are shown, made from what merchants send. Nothing of the sent file is kept but what is seen.
+"""Pictures as they are shown, made from what people send. Nothing of the sent file is kept but what is seen.
 
 Decoding and encoding release the interpreter's lock, so threads do the work; few, because each holds a whole picture.
 """
@@ -11,8 +11,7 @@ from typing import Final
 
 from PIL import Image, ImageOps
 
-from common.problems import Unavailable
-from orders.domain.errors import NotAPicture
+from common.problems import InvalidParam, Unavailable, ValidationFailed
 
 FORMATS: Final = ("JPEG", "PNG", "WEBP")
 # A camera's 24 million pixels pass; as four bytes each they are 100 MB while the picture is made smaller.
@@ -34,6 +33,13 @@ class Renditions:
 
     picture: bytes
     thumbnail: bytes
+
+
+class NotAPicture(ValidationFailed):
+    """What was sent is no whole JPEG, PNG or WebP picture, whatever its name says."""
+
+    def __init__(self, reason: str = "must be a JPEG, PNG or WebP picture") -> None:
+        super().__init__(f"file: {reason}", invalid_params=[InvalidParam("file", reason)])
 
 
 class StudioBusy(Unavailable):

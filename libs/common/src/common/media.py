@@ -6,16 +6,19 @@ process that dies between the two leaves a file that nobody names.
 
 import asyncio
 import os
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 import httpx
+from pydantic import model_validator
 
 from common.clock import Clock
 from common.ids import new_id
 from common.problems import Unavailable
-from orders.clients.s3_signature import Key, signed_headers
+from common.s3_signature import Key, signed_headers
+from common.settings import ServiceSettings
+from common.tls import client_tls
 
 TYPE: Final = "image/webp"
 # One picture of some hundred kilobytes; whoever waits longer has lost the bucket.
@@ -35,6 +38,9 @@ class MediaStore(Protocol):
     async def get(self, name: str) -> bytes | None:
         """The content, or None."""
 
+    async def remove(self, name: str) -> None:
+        """Keeps it no longer; once more is no harm."""
+
 
 class Folder:
     """Pictures as files. A reader never sees half a file: each appears under its name when it is whole."""
@@ -47,6 +53,12 @@ class Folder:
 
     async def get(self, name: str) -> bytes | None:
         return await asyncio.to_thread(self._read, name)
+
+    async def remove(self, name: str) -> None:
+        try:
+            await asyncio.to_thread((self._folder / name).unlink, missing_ok=True)
+        except OSError as error:
+            raise MediaAway from error
 
     def _write(self, name: str, content: bytes) -> None:
         unfinished = self._folder / f".{name}.{new_id()}"
@@ -92,6 +104,11 @@ class Bucket:
             raise MediaAway from ValueError(f"the bucket answered {answer.status_code} to a GET")
         return answer.content
 
+    async def remove(self, name: str) -> None:
+        answer = await self._ask("DELETE", name, b"", {})
+        if answer.status_code not in (200, 204, 404):
+            raise MediaAway from ValueError(f"the bucket answered {answer.status_code} to a DELETE")
+
     async def _ask(self, method: str, name: str, content: bytes, headers: dict[str, str]) -> httpx.Response:
         url = f"{self._url}/{name}"
         headers = signed_headers(self._key, method, url, headers, content, self._clock.now())
@@ -99,3 +116,33 @@ class Bucket:
             return await self._http.request(method, url, headers=headers, content=content, timeout=BUCKET_SECONDS_MAX)
         except httpx.HTTPError as error:
             raise MediaAway from error
+
+
+class MediaSettings(ServiceSettings):
+    """Where a service keeps pictures: a folder that all its processes share, or, when an endpoint is named, a bucket."""
+
+    media_folder: Path = Path(".state/media")
+    media_s3_endpoint: str = ""
+    media_s3_bucket: str = ""
+    media_s3_region: str = "us-east-1"
+    media_s3_access_key: str = ""
+    media_s3_secret_key: str = ""
+
+    @model_validator(mode="after")
+    def whole_bucket(self) -> Self:
+        if self.media_s3_endpoint and not (
+            self.media_s3_bucket and self.media_s3_access_key and self.media_s3_secret_key
+        ):
+            raise ValueError("MEDIA_S3_ENDPOINT needs MEDIA_S3_BUCKET, MEDIA_S3_ACCESS_KEY and MEDIA_S3_SECRET_KEY")
+        return self
+
+
+async def open_media_store(
+    settings: MediaSettings, clock: Clock, stack: AsyncExitStack, *, under: str = ""
+) -> MediaStore:
+    """The bucket when one is named, else the folder; `under` is a folder of its own in either, for what others must not reach."""
+    if not settings.media_s3_endpoint:
+        return Folder(settings.media_folder / under)
+    key = Key(settings.media_s3_access_key, settings.media_s3_secret_key, settings.media_s3_region)
+    http = await stack.enter_async_context(httpx.AsyncClient(verify=client_tls()))
+    return Bucket(http, settings.media_s3_endpoint, f"{settings.media_s3_bucket}/{under}".rstrip("/"), key, clock)
