@@ -174,6 +174,16 @@ class Connection(asyncio.Protocol):
         self.close()
         self._wake()
 
+    def set_apart(self) -> None:
+        """The answer lasts: see `Upstream.set_apart`."""
+        self._upstream.set_apart(self)
+
+    def end(self) -> None:
+        """Ends an answer that lasts where it stands: its reader finds no more of it."""
+        self.is_complete = True
+        self.close()
+        self._wake()
+
     def close(self) -> None:
         self.is_open = False
         if self._transport is not None:

@@ -1,10 +1,11 @@
 """Carrying a request to its service and the answer back."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
 from api_gateway.call import Call
-from api_gateway.connection import Connection, Gone
+from api_gateway.connection import ClientGone, Connection, Gone
 from api_gateway.headers import Headers, passed_to_client, request_head, says_policy, without_policy
 from api_gateway.routing import Access, Route
 from api_gateway.upstream import Upstreams
@@ -13,6 +14,8 @@ from common.telemetry import trace_headers
 
 # An answer that is stored under a key is held in memory; the longest of ours is a dispatch of some hundred transfers.
 STORED_BYTES_MAX: Final = 1024 * 1024
+# A client that takes nothing of a stream for this long is not waited for: the service would keep its events for nobody.
+SLOW_READER_SECONDS: Final = 20.0
 
 
 class Forwarder:
@@ -68,12 +71,32 @@ class Forwarder:
         headers = passed_to_client(answer.headers, private=call.is_private or answer.status >= 400)
         if call.route is not None and call.route.is_page and says_policy(headers):
             call.extra = without_policy(call.extra)
+        if _lasts(answer.headers):
+            await self._relay_stream(call, answer, headers)
+            return
         await call.start(answer.status, headers)
         if answer.is_complete:
             await call.send({"type": "http.response.body", "body": await answer.next_chunk() or b""})
             return
         while (chunk := await answer.next_chunk()) is not None:
             await call.send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await call.send({"type": "http.response.body", "body": b""})
+
+    async def _relay_stream(self, call: Call, answer: Connection, headers: Headers) -> None:
+        """Passes on events as they come, for as long as they come. The route's `seconds_max` is how long a service may be
+        silent; it pings more often."""
+        if call.method == "HEAD":
+            await call.start(answer.status, headers)
+            await call.send({"type": "http.response.body", "body": b""})
+            return
+        answer.set_apart()
+        await call.start(answer.status, headers)
+        while (chunk := await answer.next_chunk()) is not None:
+            try:
+                async with asyncio.timeout(SLOW_READER_SECONDS):
+                    await call.send({"type": "http.response.body", "body": chunk, "more_body": True})
+            except TimeoutError:
+                raise ClientGone from None
         await call.send({"type": "http.response.body", "body": b""})
 
     async def relay_whole(self, call: Call, status: int, headers: Headers, body: bytes) -> None:
@@ -104,6 +127,10 @@ def problem_of_status(status: int) -> Problem:
     if status >= 500:
         return Problem(status=status)
     return ValidationFailed("The request is not valid.", status=status)
+
+
+def _lasts(headers: Headers) -> bool:
+    return any(name == b"content-type" and value.startswith(b"text/event-stream") for name, value in headers)
 
 
 def _is_json(headers: Headers) -> bool:

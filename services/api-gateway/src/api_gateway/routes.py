@@ -226,6 +226,9 @@ ROUTES: Final[tuple[Route, ...]] = (
     _act("/api/payout-exceptions/:id/close", PAYOUTS),
     # Notifications (section 12)
     _read("/api/notifications", NOTIFICATIONS),
+    _read("/api/notifications/unread-count", NOTIFICATIONS),
+    _read("/api/notifications/stream", NOTIFICATIONS),
+    _act("/api/notifications/read-all", NOTIFICATIONS),
     _act("/api/notifications/:id/read", NOTIFICATIONS),
     _read("/api/notification-delivery-logs", NOTIFICATIONS),
     _act("/api/notification-delivery-logs/:id/resend", NOTIFICATIONS),

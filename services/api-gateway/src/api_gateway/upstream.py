@@ -19,6 +19,8 @@ QUEUE_SECONDS_MAX: Final = 2.0
 QUEUE_MAX: Final = 1_024
 # Shorter than the services keep an idle connection (75 s), so that ours is the end that closes it.
 IDLE_SECONDS_MAX: Final = 50.0
+# Answers that last, of one service: each holds a connection, which the short ones must not miss.
+STREAMS_MAX: Final = 2_000
 # Deadlines are looked at this often.
 SWEEP_SECONDS: Final = 0.25
 
@@ -36,6 +38,8 @@ class Upstream:
         self._connections_max = connections_max
         self._idle: list[Connection] = []
         self._busy: set[Connection] = set()
+        self._streams: set[Connection] = set()
+        self._is_stopping = False
         self._opening = 0
         self._queue: deque[asyncio.Future[Connection | None]] = deque()
         self.loop = asyncio.get_running_loop()
@@ -166,8 +170,25 @@ class Upstream:
         connection.idle_since = self.loop.time()
         self._idle.append(connection)
 
+    def set_apart(self, connection: Connection) -> None:
+        """An answer that lasts gives its place among the busy ones to others. Raises UpstreamFailed when too many last."""
+        if len(self._streams) >= STREAMS_MAX or self._is_stopping:
+            raise UpstreamFailed("too many streams are open")
+        self._busy.discard(connection)
+        self._streams.add(connection)
+        self._give_place()
+
+    def end_streams(self) -> None:
+        """The process stops: what would last for ever ends here, whole, and its clients come back to another process."""
+        self._is_stopping = True
+        for connection in self._streams:
+            connection.end()
+
     def not_busy(self, connection: Connection) -> None:
         """A connection that is not used again."""
+        if connection in self._streams:
+            self._streams.discard(connection)
+            return
         self._busy.discard(connection)
         if self._queue:
             self._give_place()
@@ -179,13 +200,13 @@ class Upstream:
     def sweep(self) -> None:
         """Looks at every deadline."""
         now = self.loop.time()
-        for connection in [*self._busy]:
+        for connection in [*self._busy, *self._streams]:
             connection.look_at_deadline(now)
         while self._idle and now - self._idle[0].idle_since > IDLE_SECONDS_MAX:
             self._idle.pop(0).close()
 
     def close(self) -> None:
-        for connection in (*self._idle, *self._busy):
+        for connection in (*self._idle, *self._busy, *self._streams):
             connection.close()
         self._idle.clear()
 
@@ -203,6 +224,11 @@ class Upstreams:
     async def _sweep_once(self) -> None:
         for upstream in self._by_name.values():
             upstream.sweep()
+
+    def end_streams(self) -> None:
+        """Ends the answers that last, of every service."""
+        for upstream in self._by_name.values():
+            upstream.end_streams()
 
     async def close(self) -> None:
         """Closes every connection."""

@@ -247,3 +247,34 @@ async def test_ids_of_any_case_reach_the_service(gateway: Gateway) -> None:
     order = str(uuid4()).upper()
     await gateway.client.get(f"/api/orders/{order}", headers=gateway.bearer())
     assert gateway.upstream.last["path"] == f"/api/orders/{order}"
+
+
+STREAM = "/api/notification-delivery-logs"
+
+
+async def test_answers_that_last_leave_the_connections_to_the_short_ones(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(upstream_connections_max=1)
+    bearer = gateway.bearer()
+    async with (
+        gateway.client.stream("GET", STREAM, headers=bearer) as one,
+        gateway.client.stream("GET", STREAM, headers=bearer) as other,
+    ):
+        assert await anext(one.aiter_bytes()) == await anext(other.aiter_bytes()) == b"event: token\ndata: first\n\n"
+        assert (await gateway.client.get("/api/alerts", headers=bearer)).status_code == 201
+
+
+async def test_a_gateway_that_stops_ends_its_streams_whole_and_opens_no_more(gateway: Gateway) -> None:
+    async with gateway.client.stream("GET", STREAM, headers=gateway.bearer()) as answer:
+        pieces = answer.aiter_bytes()
+        assert await anext(pieces) == b"event: token\ndata: first\n\n"
+        for end in gateway.runtime.on_stop:
+            end()
+        assert [piece async for piece in pieces] == []
+    assert await eventually(lambda: gateway.upstream.left == 1)
+    assert (await gateway.client.get(STREAM, headers=gateway.bearer())).status_code == 503
+
+
+async def test_the_head_of_a_stream_is_answered_without_it(gateway: Gateway) -> None:
+    answer = await gateway.client.head(STREAM, headers=gateway.bearer())
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+    assert await eventually(lambda: gateway.upstream.left == 1)
