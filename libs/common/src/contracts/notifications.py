@@ -20,5 +20,14 @@ class NotificationShown(Event, frozen=True, kw_only=True):
     """The feed of a user has something new: whoever streams it looks there."""
 
     TYPE: ClassVar[str] = "notifications.notification_shown.v1"
-    notification_id: UUID
     user_id: UUID
+    notification_id: UUID
+
+
+class TicketOpened(Event, frozen=True, kw_only=True):
+    """Somebody asks support for help; without `user_id` from a telephone number that belongs to nobody we know."""
+
+    TYPE: ClassVar[str] = "notifications.ticket_opened.v1"
+    ticket_id: UUID
+    source: Literal["app", "messaging"]
+    user_id: UUID | None = None

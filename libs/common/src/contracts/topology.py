@@ -19,6 +19,7 @@ WORK_QUEUES: Final[tuple[str, ...]] = (
     "payments.webhooks",
     "payments.refunds",
     "notifications.deliveries",
+    "notifications.support",
     "payouts.transfers",
 )
 
@@ -136,4 +137,5 @@ PUBLIC: Final[tuple[type[Event], ...]] = (
     payouts.ExceptionChanged,
     payouts.ExceptionClosed,
     notifications.DeliverySettled,
+    notifications.TicketOpened,
 )

@@ -15,6 +15,8 @@ from common.database import Database
 from common.process import Loop, Runtime, Service
 from common.sealing import Sealer
 from common.tls import client_tls
+from contracts.identity import SessionRevoked
+from contracts.notifications import NotificationShown
 from notifications.clients.mail import Mail
 from notifications.clients.messaging import Messaging
 from notifications.clients.native_push import NativePush
@@ -24,6 +26,7 @@ from notifications.clients.web_push import WebPush
 from notifications.consumers import SUBSCRIPTIONS, WORK
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.domain.push_addresses import origin_of
+from notifications.feed_streams import FeedStreams
 from notifications.routes import alerts, delivery_logs, devices, feed, functions, preferences, receipts
 from notifications.settings import Settings
 from notifications.templates.words import Words
@@ -51,6 +54,7 @@ class Dependencies:
     push_doors: PushDoors
     sms_receipt_key: str
     pin_receipt: timedelta
+    feed_streams: FeedStreams
 
     def desk(self) -> Desk:
         """What writing a notification down needs, as of now."""
@@ -130,6 +134,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             Sealer(settings.sealing_key),
             Circuits(runtime.clock, limits),
         )
+        streams = _feed_streams(settings, runtime)
         yield Dependencies(
             clock=runtime.clock,
             database=runtime.database,
@@ -139,8 +144,26 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             push_doors=PushDoors(carriers.vapid_key, origin_of(settings.push_api_url), settings.devices_max),
             sms_receipt_key=settings.sms_receipt_key,
             pin_receipt=timedelta(seconds=settings.pin_receipt_seconds),
+            feed_streams=streams,
         )
+        await streams.close()
         await carriers.close()
+
+
+def _feed_streams(settings: Settings, runtime: Runtime) -> FeedStreams:
+    """The streams of this process, woken by what every process of the service says, and ended before it drains."""
+    streams = FeedStreams(
+        runtime.database,
+        runtime.clock,
+        runtime.verifier.revocations.cover,
+        per_user_max=settings.feed_streams_max,
+        ping_seconds=settings.feed_ping_seconds,
+        poll_seconds=settings.feed_poll_seconds,
+    )
+    runtime.on_broadcast[NotificationShown] = lambda event: streams.wake(event.user_id)
+    runtime.on_broadcast[SessionRevoked] = lambda event: streams.wake(event.user_id)
+    runtime.on_stop.append(streams.end)
+    return streams
 
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:

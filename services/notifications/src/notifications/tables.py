@@ -18,6 +18,7 @@ contacts = sa.Table(
     sa.Column("phone", sa.Text),
     sa.Column("full_name", sa.Text),
     sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.Index("contacts_of_phone", "phone", postgresql_where=sa.text("phone IS NOT NULL")),
 )
 
 vendors = sa.Table(
@@ -37,6 +38,7 @@ order_summaries = sa.Table(
     sa.Column("total_minor", sa.BigInteger, nullable=False),
     sa.Column("delivery_fee_minor", sa.BigInteger, nullable=False),
     sa.Column("items", JSONB, nullable=False),
+    sa.Column("buyer_id", sa.Uuid),
 )
 
 notifications = sa.Table(
@@ -49,6 +51,8 @@ notifications = sa.Table(
     sa.Column("body", sa.Text),
     sa.Column("created_at", _INSTANT, nullable=False),
     sa.Column("read_at", _INSTANT),
+    sa.Column("place", sa.BigInteger),
+    sa.CheckConstraint("(title IS NULL) = (place IS NULL)", name="notifications_place_in_feed"),
     sa.Index(
         "notifications_feed",
         "user_id",
@@ -56,6 +60,21 @@ notifications = sa.Table(
         sa.text("id DESC"),
         postgresql_where=sa.text("title IS NOT NULL"),
     ),
+    sa.Index("notifications_places", "user_id", "place", unique=True, postgresql_where=sa.text("place IS NOT NULL")),
+    sa.Index(
+        "notifications_unread",
+        "user_id",
+        sa.text("created_at DESC"),
+        sa.text("id DESC"),
+        postgresql_where=sa.text("title IS NOT NULL AND read_at IS NULL"),
+    ),
+)
+
+feeds = sa.Table(
+    "feeds",
+    metadata,
+    sa.Column("user_id", sa.Uuid, primary_key=True),
+    sa.Column("last", sa.BigInteger, nullable=False),
 )
 
 notification_deliveries = sa.Table(
@@ -205,4 +224,97 @@ notification_resends = sa.Table(
     sa.ForeignKeyConstraint(["delivery_id"], ["notification_deliveries.id"], name="notification_resends_delivery"),
     sa.UniqueConstraint("asked_by", "idempotency_key", name="notification_resends_once"),
     sa.Index("notification_resends_of_delivery", "delivery_id"),
+)
+
+processed_webhook_events = sa.Table(
+    "processed_webhook_events",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("provider", sa.Text, nullable=False),
+    sa.Column("event_type", sa.Text, nullable=False),
+    sa.Column("payload", JSONB, nullable=False),
+    sa.Column("raw", sa.LargeBinary, nullable=False),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("processed_at", _INSTANT, nullable=False, server_default=sa.text("now()")),
+    sa.CheckConstraint(
+        "outcome IN ('queued', 'done', 'ignored', 'dead')", name="processed_webhook_events_outcome_known"
+    ),
+)
+
+messaging_items = sa.Table(
+    "messaging_items",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("webhook_id", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("content", JSONB, nullable=False),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("ticket_id", sa.Uuid),
+    sa.Column("received_at", _INSTANT, nullable=False),
+    sa.ForeignKeyConstraint(["webhook_id"], ["processed_webhook_events.id"], name="messaging_items_webhook"),
+    sa.CheckConstraint("kind IN ('message', 'status')", name="messaging_items_kind_known"),
+    sa.CheckConstraint("outcome IN ('queued', 'done', 'ignored', 'dead')", name="messaging_items_outcome_known"),
+    sa.Index("messaging_items_of_webhook", "webhook_id"),
+    sa.Index("messaging_items_of_ticket", "ticket_id", postgresql_where=sa.text("ticket_id IS NOT NULL")),
+)
+
+support_tickets = sa.Table(
+    "support_tickets",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("user_id", sa.Uuid),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("subject", sa.Text, nullable=False),
+    sa.Column("order_id", sa.Uuid),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("priority", sa.Text, nullable=False),
+    sa.Column("assignee_id", sa.Uuid),
+    sa.Column("revision", sa.Integer, nullable=False),
+    sa.Column("unread_by_customer", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("unread_by_staff", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("phone_key", sa.Text),
+    sa.Column("phone_sealed", sa.Text),
+    sa.Column("phone_masked", sa.Text),
+    sa.Column("heard_at", _INSTANT),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("updated_at", _INSTANT, nullable=False),
+    sa.Column("closed_at", _INSTANT),
+    sa.CheckConstraint("source IN ('app', 'messaging')", name="support_tickets_source_known"),
+    sa.CheckConstraint("status IN ('open', 'pending', 'closed')", name="support_tickets_status_known"),
+    sa.CheckConstraint("priority IN ('low', 'normal', 'high', 'urgent')", name="support_tickets_priority_known"),
+    sa.CheckConstraint("(status = 'closed') = (closed_at IS NOT NULL)", name="support_tickets_closed_whole"),
+    sa.Index("support_tickets_newest", sa.text("created_at DESC"), sa.text("id DESC")),
+    sa.Index("support_tickets_of_user", "user_id", sa.text("created_at DESC"), sa.text("id DESC")),
+    sa.Index("support_tickets_of_phone", "phone_key", postgresql_where=sa.text("phone_key IS NOT NULL")),
+)
+
+support_messages = sa.Table(
+    "support_messages",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("ticket_id", sa.Uuid, nullable=False),
+    sa.Column("author", sa.Text, nullable=False),
+    sa.Column("author_id", sa.Uuid),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.ForeignKeyConstraint(["ticket_id"], ["support_tickets.id"], name="support_messages_ticket"),
+    sa.CheckConstraint("author IN ('customer', 'staff')", name="support_messages_author_known"),
+    sa.CheckConstraint("source IN ('app', 'messaging')", name="support_messages_source_known"),
+    sa.Index("support_messages_of_ticket", "ticket_id", "created_at", "id"),
+)
+
+support_attachments = sa.Table(
+    "support_attachments",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("ticket_id", sa.Uuid, nullable=False),
+    sa.Column("author", sa.Text, nullable=False),
+    sa.Column("author_id", sa.Uuid, nullable=False),
+    sa.Column("byte_count", sa.Integer, nullable=False),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.ForeignKeyConstraint(["ticket_id"], ["support_tickets.id"], name="support_attachments_ticket"),
+    sa.CheckConstraint("author IN ('customer', 'staff')", name="support_attachments_author_known"),
+    sa.Index("support_attachments_of_ticket", "ticket_id", "created_at", "id"),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from common.problems import Conflict, InvalidParam, NotFound, StaleRevision, ValidationFailed
+from common.problems import Conflict, InvalidParam, NotFound, RateLimited, StaleRevision, Unavailable, ValidationFailed
 
 
 class ContactUnknown(NotFound):
@@ -100,3 +100,77 @@ class RecipientGone(Conflict):
 
 class MessageUnknown(Exception):
     """News of a message came before we wrote down its provider's id of it; the ladder brings it again."""
+
+
+class TooManyStreams(RateLimited):
+    """One more open stream of the feed than a person may have in one process."""
+
+    def __init__(self, streams_max: int) -> None:
+        super().__init__(f"At most {streams_max} streams may be open: close one first.", headers={"Retry-After": "30"})
+
+
+class WebhookUnknown(Exception):
+    """A work item came without the row that was written with it."""
+
+
+class TicketClosed(Conflict):
+    detail = "This ticket was closed: open a new one."
+
+
+class TicketChanged(StaleRevision):
+    detail = "The ticket was changed meanwhile: read it again."
+
+
+class TooManyAttachments(Conflict):
+    detail = "The ticket has as many pictures as it can hold."
+
+
+class OrderNotYours(ValidationFailed):
+    """Unknown, or of other people: the two look the same."""
+
+    def __init__(self) -> None:
+        reason = "must be an order that you bought or sell"
+        super().__init__(f"orderId: {reason}", invalid_params=[InvalidParam("orderId", reason)])
+
+
+class AssigneeUnknown(ValidationFailed):
+    def __init__(self) -> None:
+        reason = "there is no such user"
+        super().__init__(f"assigneeId: {reason}", invalid_params=[InvalidParam("assigneeId", reason)])
+
+
+class AssistantAway(Unavailable):
+    """The assistant's provider did not answer, or not with what can be used. Says neither who it is nor what it said.
+
+    `reason` is for our log, in words of our own.
+    """
+
+    detail = "The assistant is not available for the moment. Try again."
+
+    def __init__(self, reason: str, detail: str | None = None, *, retry_after_seconds: int = 10) -> None:
+        super().__init__(detail, retry_after_seconds=retry_after_seconds)
+        self.reason = reason
+
+
+class MessageBeingAnswered(Conflict):
+    """Two messages at once in one conversation: the second is not taken, so that every reply has read what stands before it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "An earlier message of this conversation is being answered. Wait for its reply.", headers={"Retry-After": "2"}
+        )
+
+
+class TooManyQuestions(RateLimited):
+    """One more message in work than a person may have, over all conversations."""
+
+    def __init__(self, at_once_max: int) -> None:
+        super().__init__(f"At most {at_once_max} messages are answered at once.", headers={"Retry-After": "5"})
+
+
+class ConversationFull(Conflict):
+    detail = "This conversation has reached its greatest length. Begin a new one."
+
+
+class ConversationGone(NotFound):
+    detail = "The conversation was removed while the reply was written."

@@ -3,7 +3,7 @@
 from notifications.schemas.alerts import AlertShape
 from notifications.schemas.deliveries import Channel, DeliverNotificationRequest, DeliveryAnswer, DeliveryLogShape
 from notifications.schemas.devices import DeviceShape, RegisterDeviceRequest, VapidKeyShape
-from notifications.schemas.feed import NotificationShape
+from notifications.schemas.feed import NotificationShape, ReadAllRequest, ReadAllShape, UnreadCountShape
 from notifications.schemas.preferences import PreferencesRequest, PreferencesShape
 
 __all__ = [
@@ -16,6 +16,9 @@ __all__ = [
     "NotificationShape",
     "PreferencesRequest",
     "PreferencesShape",
+    "ReadAllRequest",
+    "ReadAllShape",
     "RegisterDeviceRequest",
+    "UnreadCountShape",
     "VapidKeyShape",
 ]

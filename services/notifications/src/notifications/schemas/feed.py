@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from common.schemas import ResponseShape
+from common.schemas import Instant, RequestBody, ResponseShape
 
 
 class NotificationShape(ResponseShape):
@@ -14,3 +14,19 @@ class NotificationShape(ResponseShape):
     body: str
     created_at: str
     read_at: str | None
+
+
+class UnreadCountShape(ResponseShape):
+    unread_count: int
+
+
+class ReadAllRequest(RequestBody):
+    """Up to which moment the person has seen their feed; without one, all of it."""
+
+    before: Instant | None = None
+
+
+class ReadAllShape(ResponseShape):
+    """How many became read."""
+
+    read: int

@@ -32,7 +32,7 @@ from notifications.store.devices import (
     remove_device,
     save_device,
 )
-from notifications.store.feed import record_notification_once, save_read
+from notifications.store.feed import record_notification_once, save_all_read, save_read
 from notifications.store.pins import (
     begin_watch,
     end_watches,
@@ -88,6 +88,7 @@ __all__ = [
     "release_abandoned_claims",
     "remove_device",
     "save_alert_closed",
+    "save_all_read",
     "save_attempt_status",
     "save_contact",
     "save_delivery_status",
