@@ -58,7 +58,7 @@ async def count_unread_notifications(request: Request, caller: CurrentCaller) ->
     return ok(request, {"unreadCount": unread})
 
 
-@router.get("/api/notifications/stream", response_class=EventStream, responses=_STREAM)
+@router.get("/api/notifications/stream", status_code=200, response_class=EventStream, responses=_STREAM)
 @signed_in
 async def stream_notifications(
     request: Request, caller: CurrentCaller, last_event_id: Annotated[str | None, Header()] = None
