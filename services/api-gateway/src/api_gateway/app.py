@@ -8,7 +8,7 @@ import uvicorn
 
 from api_gateway.addresses import ClientAddresses
 from api_gateway.cors import CrossOrigin
-from api_gateway.edge import Edge
+from api_gateway.edge import Edge, Patience
 from api_gateway.forwarding import Forwarder
 from api_gateway.headers import security_headers
 from api_gateway.keyed import KeyedRunner
@@ -56,6 +56,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     if settings.rate_limit_store_url:
         quotas = StoreQuotas(settings.rate_limit_store_url, windows)
     upstreams = Upstreams(_addresses_of(settings), settings.upstream_connections_max)
+    runtime.on_stop.append(upstreams.end_streams)
     records = IdempotencyRecords(
         runtime.database,
         lock_seconds=settings.idempotency_lock_seconds,
@@ -76,6 +77,9 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         tiers=Tiers(_limits_of(settings)),
         quotas=quotas,
         window_seconds=settings.rate_window_seconds,
+        patience=Patience(
+            settings.client_head_seconds_max, settings.client_body_seconds_max, settings.client_answer_seconds_max
+        ),
         forwarder=forwarder,
         keyed=KeyedRunner(records, forwarder, metrics),
         page_cache=page_cache,
@@ -119,7 +123,14 @@ async def run_edge() -> None:
             dependencies.edge.metrics.publish()
             beside = background(SERVICE, runtime, dependencies, "all")
             beside.append(_serve_inside(settings, runtime, dependencies))
-            await serve(dependencies.edge, settings.host, settings.port, beside, protocol=EdgeProtocol)
+            await serve(
+                dependencies.edge,
+                settings.host,
+                settings.port,
+                beside,
+                protocol=EdgeProtocol,
+                on_stop=runtime.on_stop,
+            )
     finally:
         telemetry.stop()
 

@@ -2,16 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from typing import Final
 
 from starlette.types import Receive
 
 from api_gateway.connection import ClientGone
 from api_gateway.routing import JSON_BYTES_MAX, Media, Route
 from common.problems import Problem, ValidationFailed
-
-# The whole body must be here within this time; the smallest useful uplink carries 5 MiB in less.
-BODY_SECONDS_MAX: Final = 60.0
 
 
 class BodyTooLarge(ValidationFailed):
@@ -24,6 +20,9 @@ class WrongMediaType(ValidationFailed):
 
 class BodyTooSlow(ValidationFailed):
     status, detail = 408, "The body did not arrive in time."
+
+    def __init__(self) -> None:
+        super().__init__(headers={"Connection": "close"})
 
 
 def check_announced_body(route: Route, headers: Mapping[bytes, bytes]) -> None:
@@ -49,27 +48,34 @@ def too_large(route: Route) -> Problem:
     return BodyTooLarge(f"The body is larger than {route.body_bytes_max // 1024} KiB.")
 
 
-async def read_body(receive: Receive, route: Route) -> bytes | AsyncIterator[bytes]:
+async def read_body(receive: Receive, route: Route, seconds_max: float) -> bytes | AsyncIterator[bytes]:
     """The body: as a whole when it is here already or a JSON document, else as a stream that ends in BodyTooLarge at the limit.
 
-    Raises BodyTooLarge, BodyTooSlow, ClientGone.
+    Raises BodyTooLarge, BodyTooSlow, ClientGone. All of it must be here within `seconds_max`.
     """
     if route.body_bytes_max <= JSON_BYTES_MAX:
-        return await read_whole_body(receive, route)
-    first, more = await _first(receive)
-    return _rest(receive, route, first) if more else _within(first, route)
+        return await read_whole_body(receive, route, seconds_max)
+    deadline = asyncio.get_running_loop().time() + seconds_max
+    first, more = await _next(receive, deadline)
+    return _rest(receive, route, first, deadline) if more else _within(first, route)
 
 
-async def read_whole_body(receive: Receive, route: Route) -> bytes:
+async def read_whole_body(receive: Receive, route: Route, seconds_max: float) -> bytes:
     """The body in one piece. Raises BodyTooLarge, BodyTooSlow, ClientGone."""
-    first, more = await _first(receive)
+    deadline = asyncio.get_running_loop().time() + seconds_max
+    first, more = await _next(receive, deadline)
     if not more:
         return _within(first, route)
-    return b"".join([chunk async for chunk in _rest(receive, route, first)])
+    return b"".join([chunk async for chunk in _rest(receive, route, first, deadline)])
 
 
-async def _first(receive: Receive) -> tuple[bytes, bool]:
-    message = await receive()
+async def _next(receive: Receive, deadline: float) -> tuple[bytes, bool]:
+    """What has come, and whether there is more to come. Raises BodyTooSlow, ClientGone."""
+    try:
+        async with asyncio.timeout_at(deadline):
+            message = await receive()
+    except TimeoutError as error:
+        raise BodyTooSlow from error
     if message["type"] == "http.disconnect":
         raise ClientGone
     return message.get("body", b""), message.get("more_body", False)
@@ -81,22 +87,15 @@ def _within(body: bytes, route: Route) -> bytes:
     return body
 
 
-async def _rest(receive: Receive, route: Route, first: bytes) -> AsyncIterator[bytes]:
+async def _rest(receive: Receive, route: Route, first: bytes, deadline: float) -> AsyncIterator[bytes]:
     size = len(first)
+    if size > route.body_bytes_max:
+        raise too_large(route)
     if first:
         yield first
-    deadline = asyncio.get_running_loop().time() + BODY_SECONDS_MAX
     more = True
     while more:
-        try:
-            async with asyncio.timeout_at(deadline):
-                message = await receive()
-        except TimeoutError as error:
-            raise BodyTooSlow from error
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        chunk: bytes = message.get("body", b"")
-        more = message.get("more_body", False)
+        chunk, more = await _next(receive, deadline)
         size += len(chunk)
         if size > route.body_bytes_max:
             raise too_large(route)

@@ -48,8 +48,9 @@ class Call:
         self.instant, self.window = instant, window_seconds * MICROSECONDS
         self.now = int(instant.timestamp() * MICROSECONDS)
         self.began = time.perf_counter()
-        # A mapping: of a header that was sent twice the last one counts, here and at the service.
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        if len(self.headers) < len(scope["headers"]):
+            self.headers = _joined(scope["headers"])
         self.method: str = scope["method"]
         self.path = canonical_path(scope["raw_path"].decode("ascii", "replace"))
         offered = self.headers.get(b"x-request-id")
@@ -110,6 +111,14 @@ async def _nothing() -> Message:
 
 async def _nowhere(_: Message) -> None:
     """Its sender is set by who asked for it."""
+
+
+def _joined(headers: Headers) -> dict[bytes, bytes]:
+    """A header that was sent twice is one list (RFC 9110, 5.3), here and at the service: what may stand once only is then no good value."""
+    joined: dict[bytes, bytes] = {}
+    for name, value in headers:
+        joined[name] = joined[name] + b", " + value if name in joined else value
+    return joined
 
 
 def _request_id(offered: bytes | None) -> str:

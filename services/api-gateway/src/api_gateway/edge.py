@@ -51,6 +51,15 @@ _STRICT: Final = frozenset({Quota.SENSITIVE, Quota.ACCOUNT, Quota.SESSION})
 
 
 @dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a client may keep the edge waiting (seconds): for a head, for a whole body, and until it takes an answer."""
+
+    head_seconds: float
+    body_seconds: float
+    answer_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Edge:
     """Everything that a request meets, put together by the composition root."""
 
@@ -61,6 +70,7 @@ class Edge:
     tiers: Tiers
     quotas: Quotas
     window_seconds: int
+    patience: Patience
     forwarder: Forwarder
     keyed: KeyedRunner
     page_cache: PageCache | None
@@ -241,7 +251,7 @@ class Edge:
     async def _pass_credentials(self, call: Call, route: Route) -> None:
         """Sign-up, login, refresh: the body names the account that is counted, so it is read first."""
         check_announced_body(route, call.headers)
-        body = await read_whole_body(call.receive, route)
+        body = await read_whole_body(call.receive, route, self.patience.body_seconds)
         if route.quota is Quota.SESSION:
             counters = self.tiers.of_session(session_named_in(body), call.address)
         else:
@@ -255,12 +265,12 @@ class Edge:
         check_announced_body(route, call.headers)
         key_hash = key_hash_of(call.headers.get(b"idempotency-key"), route.idempotency)
         if key_hash is None:
-            await self._forward(call, route, await read_body(call.receive, route))
+            await self._forward(call, route, await read_body(call.receive, route, self.patience.body_seconds))
         elif route.media is Media.IMAGE:
-            async with held_form(call.receive, route, call.headers) as form:
+            async with held_form(call.receive, route, call.headers, self.patience.body_seconds) as form:
                 await self.keyed.run(call, route, key_hash, form.chunks(), compared=await form.compared())
         else:
-            body = await read_whole_body(call.receive, route)
+            body = await read_whole_body(call.receive, route, self.patience.body_seconds)
             await self.keyed.run(call, route, key_hash, body, compared=body)
 
     async def _forward(self, call: Call, route: Route, body: bytes | AsyncIterator[bytes]) -> None:

@@ -38,10 +38,12 @@ class HeldForm:
 
 
 @asynccontextmanager
-async def held_form(receive: Receive, route: Route, headers: Mapping[bytes, bytes]) -> AsyncIterator[HeldForm]:
+async def held_form(
+    receive: Receive, route: Route, headers: Mapping[bytes, bytes], seconds_max: float
+) -> AsyncIterator[HeldForm]:
     """The body of a form, read to its end. Raises BodyTooLarge, BodyTooSlow, ClientGone."""
     with TemporaryFile() as file:
-        body = await read_body(receive, route)
+        body = await read_body(receive, route, seconds_max)
         if isinstance(body, bytes):
             file.write(body)
         else:

@@ -1,39 +1,51 @@
-"""What the gateway answers itself: health, the merged API reference, the pages of the error codes. None of it is counted."""
+"""What the gateway answers itself: health, the documents of the API and of its events, the pages of the error codes. None is counted."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from importlib import resources
 from typing import Final, get_args
 
 from api_gateway.call import Call
-from api_gateway.headers import Headers, with_page_policy
-from api_gateway.problem_pages import problem_page
-from api_gateway.reference import Reference, ReferenceAway
+from api_gateway.problem_pages import problem_index, problem_page
+from api_gateway.static_pages import StaticPage, page_file
 from common.problems import Code, Unavailable, ValidationFailed, slug_of
 
 Page = Callable[[Call], Awaitable[None]]
 Check = Callable[[], Awaitable[bool]]
 
+_JSON: Final = b"application/json"
 _HTML: Final = b"text/html; charset=utf-8"
 _CSS: Final = b"text/css; charset=utf-8"
 _JAVASCRIPT: Final = b"text/javascript; charset=utf-8"
-_FOR_AN_HOUR: Final = b"public, max-age=3600"
+_MINUTE: Final = 60
+_HOUR: Final = 3600
+# Path, file of the folder `pages`, media type, seconds that a client may keep it.
+_FILES: Final = (
+    ("/openapi.json", "openapi.json", _JSON, _MINUTE),
+    ("/asyncapi.json", "asyncapi.json", _JSON, _MINUTE),
+    ("/events", "events.html", _HTML, _HOUR),
+    ("/docs", "docs.html", _HTML, _HOUR),
+    ("/docs/docs.css", "docs.css", _CSS, _HOUR),
+    ("/docs/docs.js", "docs.js", _JAVASCRIPT, _HOUR),
+    ("/docs/swagger-ui.css", "swagger-ui/swagger-ui.css", _CSS, _HOUR),
+    ("/docs/swagger-ui-bundle.js", "swagger-ui/swagger-ui-bundle.js", _JAVASCRIPT, _HOUR),
+)
 
 
 class OwnPages:
     """The gateway's own paths. `checks` must all hold for readiness."""
 
-    def __init__(self, reference: Reference, checks: Mapping[str, Check]) -> None:
-        self._reference, self._checks = reference, checks
+    def __init__(self, checks: Mapping[str, Check]) -> None:
+        self._checks = checks
         self._pages: dict[str, Page] = {
             "/health/liveness": self._liveness,
             "/health/readiness": self._readiness,
-            "/openapi.json": self._openapi,
-            "/docs": _static("docs.html", _HTML),
-            "/docs/docs.css": _static("docs.css", _CSS),
-            "/docs/docs.js": _static("docs.js", _JAVASCRIPT),
+            "/errors": _html(problem_index()),
         }
+        for path, name, media_type, seconds_kept in _FILES:
+            self._pages[path] = StaticPage(
+                page_file(name), media_type, seconds_kept=seconds_kept, is_page=media_type == _HTML
+            )
         for code in get_args(Code):
-            self._pages[f"/errors/{slug_of(code)}"] = _content(problem_page(code).encode(), _HTML)
+            self._pages[f"/errors/{slug_of(code)}"] = _html(problem_page(code))
 
     def find(self, path: str) -> Page | None:
         page = self._pages.get(path)
@@ -50,13 +62,6 @@ class OwnPages:
             raise Unavailable(f"Not ready: {', '.join(sorted(failed))}.")
         await call.succeed({"status": "ready"})
 
-    async def _openapi(self, call: Call) -> None:
-        try:
-            document = await self._reference.document()
-        except ReferenceAway as error:
-            raise Unavailable("The API reference cannot be put together for the moment.") from error
-        await call.answer(200, [(b"content-type", b"application/json"), (b"cache-control", b"max-age=60")], document)
-
 
 def _read_only(page: Page) -> Page:
     async def answer(call: Call) -> None:
@@ -67,16 +72,5 @@ def _read_only(page: Page) -> Page:
     return answer
 
 
-def _static(name: str, media_type: bytes) -> Page:
-    return _content(resources.files("api_gateway").joinpath("pages", name).read_bytes(), media_type)
-
-
-def _content(body: bytes, media_type: bytes) -> Page:
-    async def answer(call: Call) -> None:
-        call.extra = with_page_policy(call.extra)
-        headers: Headers = [(b"content-type", media_type)]
-        if not call.is_private:
-            headers.append((b"cache-control", _FOR_AN_HOUR))
-        await call.answer(200, headers, body)
-
-    return answer
+def _html(text: str) -> Page:
+    return StaticPage(text.encode(), _HTML, seconds_kept=_HOUR, is_page=True)

@@ -1,6 +1,11 @@
-"""uvicorn's HTTP protocol with the limits of the contract: 16 KiB of headers, 8 KiB of URL (section 4), and problems for all it refuses."""
+"""uvicorn's HTTP protocol with the limits of the contract: 16 KiB of headers, 8 KiB of URL (section 4), and problems for all it refuses.
+
+Strict where two readers of one request could differ (RFC 9112): one good Host, no framing that only one of them knows. No client
+holds a connection for nothing: what it must send or take has a time (`Patience`).
+"""
 
 import asyncio
+import re
 from typing import Any, Final
 
 import httptools
@@ -13,8 +18,12 @@ URL_BYTES_MAX: Final = 8 * 1024
 # A head that has not ended by then is refused without looking for its end: nothing beyond it is kept in memory.
 # Twice what one read brings, since the bytes of a read are counted in full for every head that begins in it.
 HEAD_BYTES_MAX: Final = 512 * 1024
-# A client that opens a connection and takes longer for the head of its first request holds the connection for nothing.
-HEAD_SECONDS_MAX: Final = 20.0
+# A browser behind two proxies sends forty. Each costs a look at every step, whatever its length.
+HEADERS_MAX: Final = 128
+
+_JUDGED: Final = frozenset({b"host", b"transfer-encoding"})
+# A name, an IPv4 address or an IPv6 one in brackets, with a port or without (RFC 3986, 3.2.2).
+_HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 
 
 class _JoinedWrites:
@@ -23,13 +32,23 @@ class _JoinedWrites:
     uvicorn writes head and body of an answer apart, and each write is a system call: joining them saves 20 us of 100.
     """
 
-    __slots__ = ("_loop", "_pieces", "_transport", "get_extra_info", "is_closing", "pause_reading", "resume_reading")
+    __slots__ = (
+        "_loop",
+        "_pieces",
+        "_transport",
+        "abort",
+        "get_extra_info",
+        "is_closing",
+        "pause_reading",
+        "resume_reading",
+    )
 
     def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
         self._transport, self._loop = transport, loop
         self._pieces: list[bytes] = []
         self.get_extra_info = transport.get_extra_info
         self.is_closing = transport.is_closing
+        self.abort = transport.abort
         self.pause_reading = transport.pause_reading
         self.resume_reading = transport.resume_reading
 
@@ -56,15 +75,20 @@ class EdgeProtocol(HttpToolsProtocol):
         super().__init__(*arguments, **named)
         self._head_bytes = 0
         self._in_head = True
+        self._head_has_begun = False
         self._read_bytes = 0
-        self._first_head: asyncio.TimerHandle | None = None
+        # What the client still owes: the head that it began, the first one, or the rest of a body that was answered already.
+        self._owed: asyncio.TimerHandle | None = None
+        # What it does not take: an answer that stands in the way of all that follows.
+        self._untaken: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(_JoinedWrites(transport, self.loop))  # type: ignore[arg-type]
-        self._first_head = self.loop.call_later(HEAD_SECONDS_MAX, self._close_silent)
+        self._wait_for_client()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._forget_first_head()
+        self._forget_owed()
+        self._forget_untaken()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -72,34 +96,85 @@ class EdgeProtocol(HttpToolsProtocol):
         if self._in_head:
             self._head_bytes += self._read_bytes
         super().data_received(data)
-        if self._in_head and self._head_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
-            self._refuse(431)
+        if self._in_head and not self.transport.is_closing():
+            if self._head_bytes > HEAD_BYTES_MAX:
+                self._refuse(431)
+            elif self._owed is None and self._timeout_is_off():
+                self._wait_for_client()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        owes = self._head_has_begun if self._in_head else self.cycle.more_body
+        if owes and self._owed is None and self.cycle.response_complete:
+            self._wait_for_client()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._untaken is None:
+            self._untaken = self.loop.call_later(self._edge.patience.answer_seconds, self._abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._forget_untaken()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._head_has_begun = True
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
+        self._forget_owed()
         # What follows in the same read is the next head.
         self._in_head = True
         self._head_bytes = self._read_bytes
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
-        self._forget_first_head()
+        self._in_head = self._head_has_begun = False
+        self._forget_owed()
+        refused = self._judge_head()
+        if refused:
+            self.scope["state"][REFUSED_HEAD] = refused
+            if refused != 431:
+                self.url = b"/"
+        try:
+            super().on_headers_complete()
+        except (httptools.HttpParserInvalidURLError, AttributeError, UnicodeDecodeError):
+            # No URL, one without a path, or one that is not ASCII.
+            refused, self.url = 400, b"/"
+            self.scope["state"][REFUSED_HEAD] = refused
+            super().on_headers_complete()
+        if refused == 400 or self.parser.should_upgrade():
+            # Whoever stands between might read on differently; and of a protocol that we do not change to, the parser reads nothing.
+            self.cycle.keep_alive = False
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400)
+
+    @property
+    def _edge(self) -> Edge:
+        edge: Edge = self.config.loaded_app
+        return edge
+
+    def _judge_head(self) -> int:
+        """The status that refuses this head, or 0."""
         # Only a head that may be too long is measured: `_head_bytes` is never less than its length.
         if self._head_bytes > URL_BYTES_MAX:
             refused = self._measure_head()
             if refused:
-                self.scope["state"][REFUSED_HEAD] = refused
-                if refused == 414:
-                    self.url = b"/"
-        try:
-            super().on_headers_complete()
-        except httptools.HttpParserInvalidURLError:
-            self.url = b"/"
-            self.scope["state"][REFUSED_HEAD] = 400
-            super().on_headers_complete()
-
-    def send_400_response(self, msg: str) -> None:
-        self._refuse(400)
+                return refused
+        if len(self.headers) > HEADERS_MAX:
+            return 431
+        judged = [pair for pair in self.headers if pair[0] in _JUDGED]
+        version = self.parser.get_http_version()
+        hosts = [value for name, value in judged if name == b"host"]
+        framings = [value.lower() for name, value in judged if name == b"transfer-encoding"]
+        # A framing that HTTP/1.0 did not know, or one that is not undone here, is read differently by somebody.
+        if framings and (framings != [b"chunked"] or version != "1.1"):
+            return 400
+        if version == "1.0":
+            # A balancer that asks for the health may come without a host.
+            return 0 if all(_HOST.fullmatch(host) for host in hosts[:1]) and len(hosts) <= 1 else 400
+        return 0 if version == "1.1" and len(hosts) == 1 and _HOST.fullmatch(hosts[0]) else 400
 
     def _measure_head(self) -> int:
         if len(self.url) > URL_BYTES_MAX:
@@ -116,18 +191,33 @@ class EdgeProtocol(HttpToolsProtocol):
         task.add_done_callback(self.tasks.discard)
 
     async def _answer_and_close(self, status: int) -> None:
-        edge: Edge = self.config.loaded_app
-        answer = await edge.refusal_without_request(self.client[0] if self.client else "", status)
+        answer = await self._edge.refusal_without_request(self.client[0] if self.client else "", status)
         if not self.transport.is_closing():
             self.transport.write(answer)
             self.transport.close()
 
+    def _timeout_is_off(self) -> bool:
+        """Whether nothing else ends this connection: no request is under way, and it is not counted as idle."""
+        return self.timeout_keep_alive_task is None and (self.cycle is None or self.cycle.response_complete)
+
+    def _wait_for_client(self) -> None:
+        self._owed = self.loop.call_later(self._edge.patience.head_seconds, self._close_silent)
+
     def _close_silent(self) -> None:
-        self._first_head = None
+        self._owed = None
         if not self.transport.is_closing():
             self.transport.close()
 
-    def _forget_first_head(self) -> None:
-        if self._first_head is not None:
-            self._first_head.cancel()
-            self._first_head = None
+    def _abort(self) -> None:
+        self._untaken = None
+        self.transport.abort()
+
+    def _forget_owed(self) -> None:
+        if self._owed is not None:
+            self._owed.cancel()
+            self._owed = None
+
+    def _forget_untaken(self) -> None:
+        if self._untaken is not None:
+            self._untaken.cancel()
+            self._untaken = None

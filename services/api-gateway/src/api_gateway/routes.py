@@ -16,6 +16,8 @@ UPSTREAMS: Final = (IDENTITY, ORDERS, PAYMENTS, PAYOUTS, NOTIFICATIONS)
 IMAGE_BODY_BYTES_MAX: Final = 5 * MIB + 4 * KIB
 # A dispatch asks the payment gateway for every payout of its batch; everything else answers in far less.
 DISPATCH_SECONDS_MAX: Final = 100.0
+# A reply in one piece is silent until its end, which the service's AI_ANSWER_SECONDS holds below; one by the word pings.
+REPLY_SECONDS_MAX: Final = 80.0
 
 
 def _read(path: str, upstream: str) -> Route:
@@ -46,6 +48,11 @@ def _secret(path: str, upstream: str, quota: Quota) -> Route:
 
 def _credentials(path: str, quota: Quota) -> Route:
     return Route("POST", path, IDENTITY, quota, access=Access.CREDENTIALS)
+
+
+def _question(path: str, seconds_max: float) -> Route:
+    """A message to the assistant: a key is ignored, because the answer may be a stream."""
+    return Route("POST", path, NOTIFICATIONS, Quota.ASSISTANT, body_bytes_max=64 * KIB, seconds_max=seconds_max)
 
 
 def _machine(path: str, upstream: str, body_bytes_max: int, media: Media = Media.JSON) -> Route:
@@ -239,6 +246,11 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route("DELETE", "/api/devices/:id", NOTIFICATIONS),
     _browse("/api/devices/vapid-key", NOTIFICATIONS),
     _read("/api/alerts", NOTIFICATIONS),
+    _question("/api/assistant/chat", REPLY_SECONDS_MAX),
+    _question("/api/assistant/stream", 30.0),
+    _read("/api/assistant/conversations", NOTIFICATIONS),
+    Route("DELETE", "/api/assistant/conversations/:id", NOTIFICATIONS),
+    _read("/api/assistant/conversations/:id/messages", NOTIFICATIONS),
     _machine("/functions/v1/deliver-notification", NOTIFICATIONS, 256 * KIB),
     _machine("/functions/v1/sms-receipts/termii", NOTIFICATIONS, 16 * KIB, Media.ANY),
     _machine("/functions/v1/sms-receipts/africas-talking", NOTIFICATIONS, 16 * KIB, Media.ANY),

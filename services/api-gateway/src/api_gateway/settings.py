@@ -41,6 +41,12 @@ class Settings(ServiceSettings):
     # How long anonymous readers of the catalog share a page; 0: not at all.
     edge_cache_seconds: float = Field(default=5.0, ge=0, le=60)
 
+    # How long a client may take for a head, for a whole body (the smallest useful uplink carries 5 MiB in a minute), and
+    # before it takes more of its answer.
+    client_head_seconds_max: float = Field(default=20.0, gt=0)
+    client_body_seconds_max: float = Field(default=60.0, gt=0)
+    client_answer_seconds_max: float = Field(default=60.0, gt=0)
+
     idempotency_lock_seconds: int = Field(default=120, ge=1)
     idempotency_keep_seconds: int = Field(default=86_400, ge=1)
 

@@ -1,19 +1,14 @@
 """The process itself: two doors, and what survives it."""
 
 import asyncio
-import os
 import signal
-import socket
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from uuid import uuid4
 
 import asyncpg
 import httpx
 import msgspec
 
-from campus_tools.service_kit import BASE_URL, Issuer
+from campus_tools.service_kit import Issuer
 from campus_tools.testing import DatabaseUrls, eventually
 from common.bus import Bus, Outgoing
 from common.clock import SystemClock, iso
@@ -23,78 +18,13 @@ from common.retry import RetryLadder
 from contracts.identity import SessionRevoked
 
 from .conftest import Upstream
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-class Process:
-    """`python -m api_gateway api` in a process of its own."""
-
-    def __init__(self, urls: DatabaseUrls, broker_url: str, issuer: Issuer, upstream: Upstream) -> None:
-        self.port, self.metrics_port = free_port(), free_port()
-        services = ("IDENTITY", "ORDERS", "PAYMENTS", "PAYOUTS", "NOTIFICATIONS")
-        self._environment = {
-            **os.environ,
-            "PORT": str(self.port),
-            "METRICS_PORT": str(self.metrics_port),
-            "BASE_URL": BASE_URL,
-            "JWKS_URL": issuer.jwks_url,
-            "API_DATABASE_URL": urls.api,
-            "SERVICE_DATABASE_URL": urls.service,
-            "BROKER_URL": broker_url,
-            **{f"{name}_URL": upstream.url for name in services},
-        }
-        self._process: asyncio.subprocess.Process | None = None
-
-    async def start(self) -> None:
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "api_gateway", "api", env=self._environment, stdout=asyncio.subprocess.DEVNULL
-        )
-
-        async def ready() -> bool:
-            try:
-                async with httpx.AsyncClient(trust_env=False) as client:
-                    answer = await client.get(f"http://127.0.0.1:{self.metrics_port}/health/readiness")
-            except httpx.TransportError:
-                return False
-            return answer.status_code == 200
-
-        await eventually(ready, within=60)
-
-    async def end(self, number: signal.Signals) -> int:
-        assert self._process is not None
-        self._process.send_signal(number)
-        code = await asyncio.wait_for(self._process.wait(), 30)
-        self._process = None
-        return code
-
-    async def stop(self) -> None:
-        if self._process is not None:
-            await self.end(signal.SIGKILL)
-
-
-@asynccontextmanager
-async def running_process(
-    urls: DatabaseUrls, broker_url: str, issuer: Issuer, upstream: Upstream
-) -> AsyncIterator[tuple[Process, httpx.AsyncClient]]:
-    process = Process(urls, broker_url, issuer, upstream)
-    try:
-        await process.start()
-        base = f"http://127.0.0.1:{process.port}"
-        async with httpx.AsyncClient(base_url=base, timeout=20, trust_env=False) as client:
-            yield process, client
-    finally:
-        await process.stop()
+from .gateway_process import running_process
 
 
 async def test_a_killed_gateway_neither_loses_nor_repeats_what_stands_under_a_key(
     module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer
 ) -> None:
-    async with running_process(module_urls, broker_url, issuer, upstream) as (process, client):
+    async with running_process(module_urls, broker_url, issuer, upstream.url) as (process, client):
         user = new_id()
 
         async def checkout(key: object) -> httpx.Response:
@@ -129,7 +59,7 @@ async def test_a_killed_gateway_neither_loses_nor_repeats_what_stands_under_a_ke
 async def test_metrics_and_health_answer_on_the_inner_door_only(
     module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer
 ) -> None:
-    async with running_process(module_urls, broker_url, issuer, upstream) as (process, client):
+    async with running_process(module_urls, broker_url, issuer, upstream.url) as (process, client):
         await client.get("/api/products")
         assert (await client.get("/metrics")).status_code == 404
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{process.metrics_port}", trust_env=False) as inside:
@@ -143,7 +73,7 @@ async def test_metrics_and_health_answer_on_the_inner_door_only(
 async def test_a_revocation_that_is_said_anywhere_is_heard_and_outlives_the_process(
     module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer
 ) -> None:
-    async with running_process(module_urls, broker_url, issuer, upstream) as (process, client):
+    async with running_process(module_urls, broker_url, issuer, upstream.url) as (process, client):
         user, session = new_id(), new_id()
         headers = {"Authorization": f"Bearer {issuer.token(user, session_id=session)}"}
         assert (await client.get("/api/orders", headers=headers)).status_code == 201
@@ -163,7 +93,7 @@ async def test_a_revocation_that_is_said_anywhere_is_heard_and_outlives_the_proc
 async def test_a_running_request_ends_before_the_process_does(
     module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer
 ) -> None:
-    async with running_process(module_urls, broker_url, issuer, upstream) as (process, client):
+    async with running_process(module_urls, broker_url, issuer, upstream.url) as (process, client):
         upstream.gate.clear()
         under_way = asyncio.create_task(client.get("/api/products"))
         await eventually(lambda: upstream.seen)

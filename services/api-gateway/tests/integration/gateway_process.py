@@ -1,0 +1,81 @@
+"""`python -m api_gateway api` in a process of its own."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+
+from campus_tools.service_kit import BASE_URL, Issuer
+from campus_tools.testing import DatabaseUrls, eventually
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Process:
+    """A gateway that may be killed and started again on its port; `changed` are settings by their environment names."""
+
+    def __init__(self, urls: DatabaseUrls, broker_url: str, issuer: Issuer, upstream_url: str, **changed: str) -> None:
+        self.port, self.metrics_port = free_port(), free_port()
+        services = ("IDENTITY", "ORDERS", "PAYMENTS", "PAYOUTS", "NOTIFICATIONS")
+        self._environment = {
+            **os.environ,
+            "PORT": str(self.port),
+            "METRICS_PORT": str(self.metrics_port),
+            "BASE_URL": BASE_URL,
+            "JWKS_URL": issuer.jwks_url,
+            "API_DATABASE_URL": urls.api,
+            "SERVICE_DATABASE_URL": urls.service,
+            "BROKER_URL": broker_url,
+            **{f"{name}_URL": upstream_url for name in services},
+            **changed,
+        }
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "api_gateway", "api", env=self._environment, stdout=asyncio.subprocess.DEVNULL
+        )
+
+        async def ready() -> bool:
+            try:
+                async with httpx.AsyncClient(trust_env=False) as client:
+                    answer = await client.get(f"http://127.0.0.1:{self.metrics_port}/health/readiness")
+            except httpx.TransportError:
+                return False
+            return answer.status_code == 200
+
+        await eventually(ready, within=60)
+
+    async def end(self, number: signal.Signals) -> int:
+        assert self._process is not None
+        self._process.send_signal(number)
+        code = await asyncio.wait_for(self._process.wait(), 30)
+        self._process = None
+        return code
+
+    async def stop(self) -> None:
+        if self._process is not None:
+            await self.end(signal.SIGKILL)
+
+
+@asynccontextmanager
+async def running_process(
+    urls: DatabaseUrls, broker_url: str, issuer: Issuer, upstream_url: str, **changed: str
+) -> AsyncIterator[tuple[Process, httpx.AsyncClient]]:
+    process = Process(urls, broker_url, issuer, upstream_url, **changed)
+    try:
+        await process.start()
+        base = f"http://127.0.0.1:{process.port}"
+        async with httpx.AsyncClient(base_url=base, timeout=20, trust_env=False) as client:
+            yield process, client
+    finally:
+        await process.stop()
