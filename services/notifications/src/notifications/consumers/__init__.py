@@ -17,14 +17,40 @@ from contracts.identity import (
 from contracts.operations import AlertCleared, AlertRaised
 from contracts.orders import (
     DeliveryPinIssued,
+    DisputeResolved,
+    OrderCancelled,
     OrderDelivered,
     OrderDispatched,
+    OrderDisputed,
+    OrderExpired,
     OrderPlaced,
     ReturnDecided,
     ReturnRequested,
 )
-from contracts.payments import EscrowHeld
-from contracts.payouts import BankDetailsChanged, BankDetailsQuarantined, PayoutDelayed, PayoutProcessed
+from contracts.payments import (
+    ChargeDisputed,
+    EscrowHeld,
+    EscrowRefunded,
+    EscrowReleased,
+    RefundFailed,
+    RefundSettled,
+)
+from contracts.payouts import (
+    BankDetailsChanged,
+    BankDetailsQuarantined,
+    PayoutDelayed,
+    PayoutFailed,
+    PayoutProcessed,
+    PayoutReversed,
+)
+from notifications.consumers.endings import (
+    alert_vendor_on_order_disputed,
+    on_dispute_resolved,
+    on_order_cancelled,
+    on_order_disputed,
+    on_order_expired,
+    tell_vendor_on_dispute_resolved,
+)
 from notifications.consumers.identity import (
     on_one_time_code_issued,
     on_profile_changed,
@@ -45,12 +71,23 @@ from notifications.consumers.orders import (
     on_return_decided,
     on_return_requested,
 )
-from notifications.consumers.payments import alert_vendor_on_escrow_held, on_escrow_held
+from notifications.consumers.payments import (
+    alert_vendor_on_escrow_held,
+    on_charge_disputed,
+    on_escrow_held,
+    on_escrow_refunded,
+    on_escrow_released,
+    on_refund_failed,
+    on_refund_settled,
+    tell_vendor_on_escrow_refunded,
+)
 from notifications.consumers.payouts import (
     on_bank_details_changed,
     on_bank_details_quarantined,
     on_payout_delayed,
+    on_payout_failed,
     on_payout_processed,
+    on_payout_reversed,
 )
 from notifications.consumers.work import WORK, Errand
 
@@ -67,14 +104,28 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(VendorReinstated, on_vendor_reinstated),
     Subscription(OneTimeCodeIssued, on_one_time_code_issued),
     Subscription(OrderPlaced, on_order_placed),
+    Subscription(OrderCancelled, on_order_cancelled),
+    Subscription(OrderExpired, on_order_expired),
     Subscription(DeliveryPinIssued, on_delivery_pin_issued),
     Subscription(OrderDispatched, on_order_dispatched),
     Subscription(OrderDelivered, on_order_delivered),
+    Subscription(OrderDisputed, on_order_disputed),
+    Subscription(OrderDisputed, alert_vendor_on_order_disputed),
+    Subscription(DisputeResolved, on_dispute_resolved),
+    Subscription(DisputeResolved, tell_vendor_on_dispute_resolved),
     Subscription(ReturnRequested, on_return_requested),
     Subscription(ReturnDecided, on_return_decided),
     Subscription(EscrowHeld, on_escrow_held),
     Subscription(EscrowHeld, alert_vendor_on_escrow_held),
+    Subscription(EscrowReleased, on_escrow_released),
+    Subscription(EscrowRefunded, on_escrow_refunded),
+    Subscription(EscrowRefunded, tell_vendor_on_escrow_refunded),
+    Subscription(RefundSettled, on_refund_settled),
+    Subscription(RefundFailed, on_refund_failed),
+    Subscription(ChargeDisputed, on_charge_disputed),
     Subscription(PayoutProcessed, on_payout_processed),
+    Subscription(PayoutFailed, on_payout_failed),
+    Subscription(PayoutReversed, on_payout_reversed),
     Subscription(PayoutDelayed, on_payout_delayed),
     Subscription(BankDetailsChanged, on_bank_details_changed),
     Subscription(BankDetailsQuarantined, on_bank_details_quarantined),

@@ -1,11 +1,18 @@
 """What is heard from payments."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from common.database import UnitOfWork
 from common.messages import Received
-from contracts.payments import EscrowHeld
-from notifications.consumers.telling import order_of, tell, vendor_of
+from contracts.payments import (
+    ChargeDisputed,
+    EscrowHeld,
+    EscrowRefunded,
+    EscrowReleased,
+    RefundFailed,
+    RefundSettled,
+)
+from notifications.consumers.telling import order_of, tell, tell_vendor, vendor_of
 
 if TYPE_CHECKING:
     from notifications.app import Dependencies
@@ -35,3 +42,67 @@ async def alert_vendor_on_escrow_held(
         "items": order["items"],
     }
     await tell(uow, dependencies, vendor["owner_user_id"], "vendor_dispatch_alert", parameters, event.order_id)
+
+
+async def on_escrow_released(
+    event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """The money of the order, or of a part of it, is in the vendor's wallet. A release that is all the platform's is no news."""
+    if event.net_minor == 0:
+        return
+    parameters = {"orderId": str(event.order_id), "netMinor": event.net_minor}
+    await tell_vendor(uow, dependencies, event.vendor_id, "order_completed", parameters, event.release_id)
+
+
+async def on_escrow_refunded(
+    event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """The refund is in the books, and the payment gateway is asked for it."""
+    parameters = {"orderId": str(event.order_id), "amountMinor": event.amount_minor}
+    await tell(uow, dependencies, event.buyer_id, "refund_on_its_way", parameters, event.refund_id)
+
+
+async def tell_vendor_on_escrow_refunded(
+    event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """The vendor must not hand over what is no longer paid."""
+    parameters = {
+        "orderId": str(event.order_id),
+        "amountMinor": event.amount_minor,
+        "fromVendorMinor": event.from_vendor_minor,
+    }
+    await tell_vendor(uow, dependencies, event.vendor_id, "order_refunded", parameters, event.refund_id)
+
+
+async def on_refund_settled(
+    event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    if event.buyer_id is not None:
+        await tell(uow, dependencies, event.buyer_id, "refund_settled", _refund(event), event.refund_id)
+
+
+async def on_refund_failed(
+    event: RefundFailed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """A refund that failed may be tried again and fail again: once told is enough."""
+    if event.buyer_id is not None:
+        await tell(uow, dependencies, event.buyer_id, "refund_failed", _refund(event), event.refund_id)
+
+
+def _refund(event: RefundSettled | RefundFailed) -> dict[str, Any]:
+    known = {"orderId": str(event.order_id)} if event.order_id is not None else {}
+    return known | ({"amountMinor": event.amount_minor} if event.currency is None else {})
+
+
+async def on_charge_disputed(
+    event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """The buyer's bank asks for the money back, or has decided: the vendor is told what is theirs of it."""
+    about = event.chargeback_id or event.order_id
+    parameters: dict[str, Any] = {"orderId": str(event.order_id)}
+    if event.outcome is None:
+        parameters["amountMinor"] = event.vendor_minor
+        await tell_vendor(uow, dependencies, event.vendor_id, "chargeback_opened", parameters, about)
+        return
+    parameters |= {"outcome": event.outcome, "amountMinor": event.from_vendor_minor}
+    await tell_vendor(uow, dependencies, event.vendor_id, "chargeback_decided", parameters, about, event.outcome)

@@ -4,7 +4,14 @@ from typing import TYPE_CHECKING
 
 from common.database import UnitOfWork
 from common.messages import Received
-from contracts.payouts import BankDetailsChanged, BankDetailsQuarantined, PayoutDelayed, PayoutProcessed
+from contracts.payouts import (
+    BankDetailsChanged,
+    BankDetailsQuarantined,
+    PayoutDelayed,
+    PayoutFailed,
+    PayoutProcessed,
+    PayoutReversed,
+)
 from notifications.consumers.telling import tell_vendor
 
 if TYPE_CHECKING:
@@ -26,6 +33,20 @@ async def on_payout_delayed(
     await tell_vendor(
         uow, dependencies, event.vendor_id, "payout_delayed", parameters, event.exception_id or received.event_id
     )
+
+
+async def on_payout_failed(
+    event: PayoutFailed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
+    await tell_vendor(uow, dependencies, event.vendor_id, "payout_failed", parameters, event.payout_id)
+
+
+async def on_payout_reversed(
+    event: PayoutReversed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
+    await tell_vendor(uow, dependencies, event.vendor_id, "payout_reversed", parameters, event.reconciliation_id)
 
 
 async def on_bank_details_changed(

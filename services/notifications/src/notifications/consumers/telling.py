@@ -33,10 +33,10 @@ async def tell(
     user_id: UUID,
     template: str,
     parameters: dict[str, Any],
-    about: UUID,
+    *about: object,
 ) -> None:
     """Tells a person by the channels of the message, once for what it is about."""
-    await tell_person(uow, dependencies.desk(), user_id, template, parameters, notification_id_of(template, about))
+    await tell_person(uow, dependencies.desk(), user_id, template, parameters, notification_id_of(template, *about))
 
 
 async def tell_vendor(
@@ -45,9 +45,9 @@ async def tell_vendor(
     vendor_id: UUID,
     template: str,
     parameters: dict[str, Any],
-    about: UUID,
+    *about: object,
 ) -> None:
     """Tells the owner of a vendor."""
     vendor = await vendor_of(uow, vendor_id)
     named = {**parameters, "businessName": vendor["business_name"]}
-    await tell(uow, dependencies, vendor["owner_user_id"], template, named, about)
+    await tell(uow, dependencies, vendor["owner_user_id"], template, named, *about)

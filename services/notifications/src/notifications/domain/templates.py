@@ -18,6 +18,7 @@ SECRET_MAX: Final = 64
 
 
 _LINE: Final = ("name", "quantity", "lineTotalMinor")
+_ORDER_AND_AMOUNT: Final = frozenset({"orderId", "amountMinor"})
 _EVERY_CHANNEL: Final = frozenset({"push", "messaging", "sms", "email"})
 
 
@@ -55,6 +56,24 @@ CATALOG: Final[Mapping[str, Template]] = {
         {"orderId": "text"}, channels=frozenset({"sms", "messaging", "push"}), secrets=frozenset({"pin"})
     ),
     "delivery_pin_ready": Template({"orderId": "text"}),
+    "order_cancelled": Template({"orderId": "text", "businessName": "text"}),
+    "order_expired": Template({"orderId": "text", "businessName": "text"}),
+    "order_completed": Template({"orderId": "text", "businessName": "text", "netMinor": "kobo"}),
+    "order_refunded": Template(
+        {"orderId": "text", "businessName": "text", "amountMinor": "kobo", "fromVendorMinor": "kobo"}
+    ),
+    "refund_on_its_way": Template({"orderId": "text", "amountMinor": "kobo"}),
+    # Money in another currency was never an order's, and is told without its amount.
+    "refund_settled": Template({"orderId": "text", "amountMinor": "kobo"}, optional=_ORDER_AND_AMOUNT),
+    "refund_failed": Template({"orderId": "text", "amountMinor": "kobo"}, optional=_ORDER_AND_AMOUNT),
+    "dispute_opened": Template({"orderId": "text"}),
+    "dispute_resolved": Template({"orderId": "text", "outcome": "text", "refundMinor": "kobo", "releaseMinor": "kobo"}),
+    "chargeback_opened": Template({"orderId": "text", "businessName": "text", "amountMinor": "kobo"}),
+    "chargeback_decided": Template(
+        {"orderId": "text", "businessName": "text", "outcome": "text", "amountMinor": "kobo"}
+    ),
+    "payout_failed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
+    "payout_reversed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
     "payout_processed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
     "payout_delayed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo", "cause": "text"}),
     "bank_details_changed": Template({"businessName": "text", "last4": "text"}),
@@ -64,6 +83,8 @@ CATALOG: Final[Mapping[str, Template]] = {
     "vendor_application_decided": Template({"outcome": "text", "reason": "text"}, optional=frozenset({"reason"})),
     "vendor_suspended": Template({"businessName": "text", "reason": "text"}),
     "vendor_reinstated": Template({"businessName": "text"}),
+    # What support said is read in the ticket; `messageId` finds it for the messaging app, where it may go out in words.
+    "ticket_reply": Template({"ticketId": "text", "messageId": "text"}, optional=frozenset({"messageId"})),
     "one_time_code": Template({"purpose": "purpose"}, secrets=frozenset({"code"}), in_feed=False),
 }
 

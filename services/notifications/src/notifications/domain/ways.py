@@ -24,6 +24,19 @@ WAYS: Final[Mapping[str, tuple[Channel, ...]]] = {
     "order_dispatched": _MAIL_AND_PUSH,
     "order_delivered": _MAIL_AND_PUSH,
     "return_requested": _MAIL_AND_PUSH,
+    "order_cancelled": _MAIL_AND_PUSH,
+    "order_expired": _MAIL_AND_PUSH,
+    "order_completed": _MAIL_AND_PUSH,
+    "order_refunded": _MAIL_AND_PUSH,
+    "refund_on_its_way": _MAIL_AND_PUSH,
+    "refund_settled": _MAIL_AND_PUSH,
+    "refund_failed": _MAIL_AND_PUSH,
+    "dispute_opened": _MAIL_AND_PUSH,
+    "dispute_resolved": _MAIL_AND_PUSH,
+    "chargeback_opened": _MAIL_AND_PUSH,
+    "chargeback_decided": _MAIL_AND_PUSH,
+    "payout_failed": _MAIL_AND_PUSH,
+    "payout_reversed": _MAIL_AND_PUSH,
     "payout_processed": _MAIL_AND_PUSH,
     "payout_delayed": _MAIL_AND_PUSH,
     "bank_details_changed": _MAIL_AND_PUSH,
@@ -32,6 +45,7 @@ WAYS: Final[Mapping[str, tuple[Channel, ...]]] = {
     "vendor_suspended": _MAIL_AND_PUSH,
     "vendor_reinstated": _MAIL_AND_PUSH,
     "delivery_pin_ready": _MAIL_AND_PUSH,
+    "ticket_reply": _MAIL_AND_PUSH,
 }
 # A delivery PIN goes by the first of these that reaches the buyer, and by the next when nobody says that it arrived.
 PIN_WAYS: Final[tuple[Channel, ...]] = ("sms", "messaging", "push")

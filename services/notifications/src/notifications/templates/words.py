@@ -76,7 +76,7 @@ def _told(template: str, name: str, values: Mapping[str, object]) -> str:
         return NOT_GIVEN
     if kind == "kobo" and isinstance(value, int):
         return naira_text(value)
-    text = order_number(str(value)) if name in ("orderId", "payoutId") else " ".join(str(value).split())
+    text = order_number(str(value)) if name in ("orderId", "payoutId", "ticketId") else " ".join(str(value).split())
     return text[:PARAMETER_MAX] or NOT_GIVEN
 
 

@@ -1,0 +1,71 @@
+"""What is heard of orders that end otherwise than by their delivery: cancelled, expired, disputed.
+
+What both parties are told is one text that names neither, and one notification for each of them; so each has a handler of its own.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from common.database import UnitOfWork
+from common.messages import Received
+from contracts.orders import DisputeResolved, OrderCancelled, OrderDisputed, OrderExpired
+from notifications.consumers.telling import tell, vendor_of
+
+if TYPE_CHECKING:
+    from notifications.app import Dependencies
+
+
+async def on_order_cancelled(
+    event: OrderCancelled, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """The vendor never heard of an order that was not paid."""
+    vendor = await vendor_of(uow, event.vendor_id)
+    parameters = {"orderId": str(event.order_id), "businessName": vendor["business_name"]}
+    await tell(uow, dependencies, event.buyer_id, "order_cancelled", parameters, event.order_id)
+
+
+async def on_order_expired(
+    event: OrderExpired, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    vendor = await vendor_of(uow, event.vendor_id)
+    parameters = {"orderId": str(event.order_id), "businessName": vendor["business_name"]}
+    await tell(uow, dependencies, event.buyer_id, "order_expired", parameters, event.order_id)
+
+
+async def on_order_disputed(
+    event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """The reason stays on the page of the order: a buyer may have written into it how to be reached."""
+    parameters = {"orderId": str(event.order_id)}
+    await tell(uow, dependencies, event.buyer_id, "dispute_opened", parameters, event.order_id, event.buyer_id)
+
+
+async def alert_vendor_on_order_disputed(
+    event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    owner = (await vendor_of(uow, event.vendor_id))["owner_user_id"]
+    parameters = {"orderId": str(event.order_id)}
+    await tell(uow, dependencies, owner, "dispute_opened", parameters, event.order_id, event.vendor_id)
+
+
+async def on_dispute_resolved(
+    event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    about = (event.order_id, event.outcome, event.refund_id, event.buyer_id)
+    await tell(uow, dependencies, event.buyer_id, "dispute_resolved", _decision(event), *about)
+
+
+async def tell_vendor_on_dispute_resolved(
+    event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    owner = (await vendor_of(uow, event.vendor_id))["owner_user_id"]
+    about = (event.order_id, event.outcome, event.refund_id, event.vendor_id)
+    await tell(uow, dependencies, owner, "dispute_resolved", _decision(event), *about)
+
+
+def _decision(event: DisputeResolved) -> dict[str, Any]:
+    return {
+        "orderId": str(event.order_id),
+        "outcome": event.outcome,
+        "refundMinor": event.refund_minor,
+        "releaseMinor": event.release_minor,
+    }
