@@ -1,0 +1,121 @@
+"""What the assistant knows by heart: how the marketplace works, for buyers and vendors."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+FOUND_MAX: Final = 2
+_WORD: Final = re.compile(r"[a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """`about`: the words (or their beginnings) by which people ask for it."""
+
+    id: str
+    title: str
+    about: tuple[str, ...]
+    text: str
+
+
+ARTICLES: Final = (
+    Article(
+        "delivery-pin",
+        "The delivery PIN",
+        ("pin", "handover", "confirm", "receive"),
+        "When your payment is held, you get a delivery PIN by text message, and you can read it on the page of the order. Give "
+        "it to the vendor or hub agent only when the goods are in your hands: the PIN releases your money. After five wrong "
+        "tries it is locked; have a new one sent from the page of the order (at most three times). Nobody of ours asks for "
+        "your PIN, and the assistant cannot see it.",
+    ),
+    Article(
+        "paying",
+        "Paying, and how your money is protected",
+        ("pay", "escrow", "card", "transfer", "charge", "safe", "protect", "money", "held", "scam"),
+        "You pay at the checkout within 15 minutes, or the order expires and nothing is charged. Your money is held in escrow: "
+        "the vendor gets it only after the delivery is confirmed with your PIN. Prices are those of the moment at which you "
+        "placed the order.",
+    ),
+    Article(
+        "refunds",
+        "Refunds",
+        ("refund", "cancel", "cancell", "reimburse", "back"),
+        "Cancel an order on its page before it is dispatched: a paid order is refunded in full. A vendor who does not dispatch "
+        "within 72 hours is cancelled by us, and you are refunded. The order shows refund_pending while the money is on its "
+        "way, and refunded when it has arrived.",
+    ),
+    Article(
+        "returns",
+        "Returning goods",
+        ("return", "exchange", "damaged", "broken", "wrong"),
+        "Within 7 days after the delivery you can ask on the page of the order to return some or all of its items. The vendor "
+        "or our support decides; after approval the money of these items comes back to you.",
+    ),
+    Article(
+        "disputes",
+        "When something is wrong with an order",
+        ("dispute", "problem", "complain", "never", "arrive", "arrived", "missing", "fraud", "late"),
+        "If goods do not come or are not what was sold, open a dispute on the page of the order, before you give the PIN. The "
+        "money is frozen until our staff have decided.",
+    ),
+    Article(
+        "delivery",
+        "Delivery and pick-up",
+        ("deliver", "delivery", "shipping", "ship", "hub", "pickup", "pick", "dispatch", "fee"),
+        "A vendor hands an order over after it is paid; you then see it as dispatched. Choose a hub at the checkout to pick it "
+        "up there: the fee of the hub is shown before you pay. At the handover you give the delivery PIN.",
+    ),
+    Article(
+        "selling",
+        "Selling on the marketplace",
+        ("sell", "vendor", "merchant", "shop", "store", "commission", "apply", "application"),
+        "Apply to sell with your business name and campus; the staff of your campus decide. Vendors list products, dispatch "
+        "paid orders and ask for the delivery PIN. A commission is taken of each order, as agreed with the vendor.",
+    ),
+    Article(
+        "payouts",
+        "Payouts to vendors",
+        ("payout", "withdraw", "withdrawal", "bank", "wallet", "earning", "earnings"),
+        "What a vendor has earned stands in the wallet after each delivery, and is paid out to the verified bank account. A new "
+        "bank account waits for a while before the first payout, which keeps thieves from emptying a wallet.",
+    ),
+    Article(
+        "account",
+        "Your account and signing in",
+        ("account", "password", "login", "log", "sign", "otp", "profile", "phone", "email", "delete", "factor"),
+        "Sign in with your password or with a one-time code. Forgot the password? Ask for a reset by mail. Change your name and "
+        "phone number in your profile. You can delete your account there too; orders that still run are ended first. Never "
+        "tell anybody your password or a code.",
+    ),
+    Article(
+        "support",
+        "Talking to a person",
+        ("support", "contact", "human", "person", "agent", "ticket", "call", "talk", "staff", "speak"),
+        "Open a support ticket in the app and say what happened; name the order if it is about one. People of our support "
+        "answer there. You can also write to us in the messaging app from the phone number of your profile.",
+    ),
+    Article(
+        "reviews",
+        "Reviews",
+        ("review", "rating", "rate", "star", "stars", "feedback"),
+        "After a delivery you can review the products and the vendor of the order. Reviews that insult or advertise are hidden.",
+    ),
+)
+
+
+def search_articles(query: str) -> Sequence[Article]:
+    """The articles that fit a question best, at most two; none when none has a word of it."""
+    words = set(_WORD.findall(query.lower()))
+    scored = [(_score(article, words), -place) for place, article in enumerate(ARTICLES)]
+    best = sorted((pair for pair in scored if pair[0] > 0), reverse=True)[:FOUND_MAX]
+    return [ARTICLES[-place] for _, place in best]
+
+
+def _score(article: Article, words: set[str]) -> int:
+    return sum(1 for word in words if any(_fits(word, known) for known in article.about))
+
+
+def _fits(word: str, known: str) -> bool:
+    """The word itself, or one of its usual forms: refund, refunds, refunded, refunding."""
+    return word == known or (word.startswith(known) and word[len(known) :] in ("s", "ed", "d", "ing", "er", "es"))

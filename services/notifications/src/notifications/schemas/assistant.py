@@ -1,0 +1,54 @@
+"""Shapes of the assistant (contract sections 4 and 12)."""
+
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+from pydantic import StringConstraints
+
+from common.schemas import RequestBody, ResponseShape
+
+MESSAGE_CHARACTERS_MAX: Final = 4_000
+
+
+class AskRequest(RequestBody):
+    """One message; without a conversation it begins one."""
+
+    message: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MESSAGE_CHARACTERS_MAX)]
+    conversation_id: UUID | None = None
+
+
+class ReplyShape(ResponseShape):
+    """`provider`: `built-in` or `openai-compatible`. The reply is plain text."""
+
+    conversation_id: UUID
+    reply: str
+    provider: str
+
+
+class ConversationShape(ResponseShape):
+    """A conversation of the caller; it is called as it began."""
+
+    id: UUID
+    title: str
+    created_at: str
+    last_message_at: str
+
+
+class MessageShape(ResponseShape):
+    """`provider` stands on replies."""
+
+    id: UUID
+    role: Literal["user", "assistant"]
+    text: str
+    provider: str | None
+    created_at: str
+
+
+STREAM_ANSWER: Final[dict[str, Any]] = {
+    "description": (
+        "Server-sent events. `token`: `{text}`, pieces of the reply in order. Then one of: `done`: `{conversationId, provider, usage?}` "
+        "with `usage` `{promptTokens, completionTokens}`; `error`: a problem document, nothing of the turn is kept. "
+        "`: ping` comments in between."
+    ),
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
