@@ -52,7 +52,6 @@ PASSED_ON = (
     "LOG_LEVEL",
     "TRUSTED_*",
     "ALLOWED_ORIGINS",
-    "AI_*",
     "OPENING_BALANCE_MINOR",
     "ACCESS_LOG",
     "SMS_API_KEY",
@@ -78,6 +77,8 @@ _GIVEN_TO = {
         "DEVICES_MAX",
         "PIN_RECEIPT_SECONDS",
         "PROVIDER_*",
+        "AI_*",
+        "ASSISTANT_*",
     ),
 }
 """Settings of the caller that only one service gets, because keys are among them."""
