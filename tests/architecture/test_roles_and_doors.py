@@ -139,6 +139,15 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "POST /api/notifications/:id/read": (EVERYBODY, False),
     "GET /api/notification-delivery-logs": ({"support_agent", "auditor"}, False),
     "GET /api/alerts": ({"ops_oncall", "auditor"}, False),
+    "GET /api/support-tickets": (EVERYBODY, False),
+    "POST /api/support-tickets": (EVERYBODY, False),
+    "GET /api/support-tickets/:id": (EVERYBODY, False),
+    "PATCH /api/support-tickets/:id": ({"support_agent"}, False),
+    "POST /api/support-tickets/:id/assign": ({"support_agent"}, False),
+    "POST /api/support-tickets/:id/close": (EVERYBODY, False),
+    "GET /api/support-tickets/:id/messages": (EVERYBODY, False),
+    "POST /api/support-tickets/:id/messages": (EVERYBODY, False),
+    "POST /api/support-tickets/:id/attachments": (EVERYBODY, False),
 }
 
 # What section 5 gives each role, literally; the table may say it in more words, and gives what other sections name.

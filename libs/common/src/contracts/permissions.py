@@ -70,6 +70,7 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "staff:read",
             "reviews:read",
             "delivery_logs:read",
+            "tickets:read",
             "bank_details:read",
             "vendors:read",
             "vendor_applications:read",

@@ -19,6 +19,10 @@ WORK_QUEUES: Final[tuple[str, ...]] = (
     "payments.webhooks",
     "payments.refunds",
     "notifications.deliveries",
+    "notifications.deliveries.push",
+    "notifications.deliveries.messaging",
+    "notifications.deliveries.sms",
+    "notifications.deliveries.email",
     "notifications.support",
     "payouts.transfers",
 )

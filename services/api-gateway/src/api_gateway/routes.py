@@ -41,6 +41,17 @@ def _act_once(path: str, upstream: str, quota: Quota = Quota.BY_CALLER, seconds_
     return Route("POST", path, upstream, quota, idempotency=Idempotency.REQUIRED, seconds_max=seconds_max)
 
 
+def _picture(path: str, upstream: str) -> Route:
+    return Route(
+        "POST",
+        path,
+        upstream,
+        idempotency=Idempotency.ACCEPTED,
+        media=Media.IMAGE,
+        body_bytes_max=IMAGE_BODY_BYTES_MAX,
+    )
+
+
 def _secret(path: str, upstream: str, quota: Quota) -> Route:
     """A POST whose answer holds a secret: it is never stored, so a key is ignored."""
     return Route("POST", path, upstream, quota)
@@ -126,14 +137,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route("PUT", "/api/products/:id", ORDERS),
     Route("PATCH", "/api/products/:id", ORDERS),
     Route("DELETE", "/api/products/:id", ORDERS),
-    Route(
-        "POST",
-        "/api/products/:id/images",
-        ORDERS,
-        idempotency=Idempotency.ACCEPTED,
-        media=Media.IMAGE,
-        body_bytes_max=IMAGE_BODY_BYTES_MAX,
-    ),
+    _picture("/api/products/:id/images", ORDERS),
     Route("DELETE", "/api/products/:id/images/:id", ORDERS),
     _share("/api/categories", ORDERS),
     _browse("/media/:id", ORDERS),
@@ -246,6 +250,20 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route("DELETE", "/api/devices/:id", NOTIFICATIONS),
     _browse("/api/devices/vapid-key", NOTIFICATIONS),
     _read("/api/alerts", NOTIFICATIONS),
+    Route("GET", "/api/messaging/webhook", NOTIFICATIONS, Quota.MACHINES, access=Access.OPEN),
+    _machine("/api/messaging/webhook", NOTIFICATIONS, 4 * MIB, Media.ANY),
+    _read("/api/support-tickets", NOTIFICATIONS),
+    _act("/api/support-tickets", NOTIFICATIONS),
+    _read("/api/support-tickets/:id", NOTIFICATIONS),
+    Route("PATCH", "/api/support-tickets/:id", NOTIFICATIONS),
+    _act("/api/support-tickets/:id/assign", NOTIFICATIONS),
+    _act("/api/support-tickets/:id/close", NOTIFICATIONS),
+    _act("/api/support-tickets/:id/read", NOTIFICATIONS),
+    _read("/api/support-tickets/:id/messages", NOTIFICATIONS),
+    _act("/api/support-tickets/:id/messages", NOTIFICATIONS),
+    _read("/api/support-tickets/:id/attachments", NOTIFICATIONS),
+    _picture("/api/support-tickets/:id/attachments", NOTIFICATIONS),
+    _read("/api/support-tickets/:id/attachments/:id", NOTIFICATIONS),
     _question("/api/assistant/chat", REPLY_SECONDS_MAX),
     _question("/api/assistant/stream", 30.0),
     _read("/api/assistant/conversations", NOTIFICATIONS),

@@ -1,7 +1,8 @@
 """Composition root of the notifications service."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -12,34 +13,59 @@ from common.circuit import CircuitLimits, Circuits
 from common.clock import Clock
 from common.cursors import CursorSigner
 from common.database import Database
+from common.logging import get_logger
+from common.media import MediaStore, open_media_store
+from common.pictures import Studio
 from common.process import Loop, Runtime, Service
 from common.sealing import Sealer
 from common.tls import client_tls
 from contracts.identity import SessionRevoked
 from contracts.notifications import NotificationShown
+from notifications.clients.built_in import BuiltIn
+from notifications.clients.language_model import LanguageModel
 from notifications.clients.mail import Mail
+from notifications.clients.marketplace import Marketplace
 from notifications.clients.messaging import Messaging
 from notifications.clients.native_push import NativePush
 from notifications.clients.on_call import OnCall
 from notifications.clients.sms import SHAPES
 from notifications.clients.web_push import WebPush
 from notifications.consumers import SUBSCRIPTIONS, WORK
+from notifications.domain.attachments import FOLDER as PICTURES
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.domain.push_addresses import origin_of
 from notifications.feed_streams import FeedStreams
-from notifications.routes import alerts, delivery_logs, devices, feed, functions, preferences, receipts
+from notifications.routes import (
+    alerts,
+    assistant,
+    delivery_logs,
+    devices,
+    feed,
+    functions,
+    messaging_webhook,
+    preferences,
+    receipts,
+    tickets,
+)
 from notifications.settings import Settings
 from notifications.templates.words import Words
 from notifications.timers import (
     DUE_EVERY_SECONDS,
+    PRUNE_EVERY_SECONDS,
     SWEEP_EVERY_SECONDS,
     advance_pins_once,
+    prune_conversations_once,
     release_due_once,
     resume_abandoned_once,
 )
+from notifications.use_cases.answer_turn import Assistant
 from notifications.use_cases.deliver_notification import Desk
+from notifications.use_cases.hear_customer import Numbers
+from notifications.use_cases.open_turn import TurnLimits
 from notifications.use_cases.register_device import PushDoors
 from notifications.use_cases.send_delivery import Carrier, Post
+
+log: Final = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +79,15 @@ class Dependencies:
     on_call: OnCall
     push_doors: PushDoors
     sms_receipt_key: str
+    messaging_verify_token: str
+    messaging_app_secret: str
+    numbers: Numbers
+    media: MediaStore
+    studio: Studio
     pin_receipt: timedelta
     feed_streams: FeedStreams
+    assistant: Assistant
+    conversations_kept: timedelta
 
     def desk(self) -> Desk:
         """What writing a notification down needs, as of now."""
@@ -119,7 +152,15 @@ def _sms(settings: Settings, http: httpx.AsyncClient) -> tuple[Carrier, ...]:
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
     """The carriers, the words and the keys, on what every process has open."""
-    async with httpx.AsyncClient(timeout=PROVIDER_SECONDS_MAX, verify=client_tls()) as http:
+    async with (
+        httpx.AsyncClient(timeout=PROVIDER_SECONDS_MAX, verify=client_tls()) as http,
+        _assistant(settings, runtime) as answering,
+        AsyncExitStack() as stack,
+    ):
+        if not settings.messaging_app_secret:
+            log.critical("MESSAGING_APP_SECRET is empty: every messaging webhook is answered 401 until it is set")
+        studio = Studio()
+        stack.callback(studio.close)
         carriers = compose_carriers(settings, http, runtime.clock)
         limits = CircuitLimits(
             settings.provider_failures_max,
@@ -143,8 +184,15 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             on_call=OnCall(http, settings.on_call_url, settings.on_call_key),
             push_doors=PushDoors(carriers.vapid_key, origin_of(settings.push_api_url), settings.devices_max),
             sms_receipt_key=settings.sms_receipt_key,
+            messaging_verify_token=settings.messaging_verify_token,
+            messaging_app_secret=settings.messaging_app_secret,
+            numbers=Numbers(settings.sealing_key),
+            media=await open_media_store(settings, runtime.clock, stack, under=PICTURES),
+            studio=studio,
             pin_receipt=timedelta(seconds=settings.pin_receipt_seconds),
             feed_streams=streams,
+            assistant=answering,
+            conversations_kept=timedelta(days=settings.assistant_keep_days),
         )
         await streams.close()
         await carriers.close()
@@ -166,6 +214,44 @@ def _feed_streams(settings: Settings, runtime: Runtime) -> FeedStreams:
     return streams
 
 
+# Replies that are written at once in one process; each also reads our catalog now and then.
+ASSISTANT_CONNECTIONS_MAX: Final = 200
+
+
+@asynccontextmanager
+async def _assistant(settings: Settings, runtime: Runtime) -> AsyncIterator[Assistant]:
+    """The model whose address is set, or the built-in one; with connections of its own, so that long replies hold up no message."""
+    limits = httpx.Limits(max_connections=ASSISTANT_CONNECTIONS_MAX, max_keepalive_connections=20)
+    async with httpx.AsyncClient(timeout=PROVIDER_SECONDS_MAX, verify=client_tls(), limits=limits) as http:
+        model: LanguageModel | BuiltIn = BuiltIn()
+        if settings.ai_base_url:
+            model = LanguageModel(
+                http,
+                settings.ai_base_url,
+                settings.ai_api_key,
+                settings.ai_model,
+                tokens_max=settings.ai_max_tokens,
+                silence_seconds=settings.ai_silence_seconds,
+            )
+        # Longer than any reply takes, with what is written at its end.
+        life = timedelta(seconds=settings.ai_answer_seconds + 30)
+        answering = Assistant(
+            runtime.database,
+            runtime.clock,
+            model,
+            Marketplace(http, settings.orders_url or settings.base_url),
+            origin_of(settings.base_url),
+            settings.ai_answer_seconds,
+            settings.assistant_ping_seconds,
+            TurnLimits(settings.assistant_at_once_max, life, settings.ai_history_characters),
+        )
+        try:
+            yield answering
+        finally:
+            # Cancelled ones still give their turns up.
+            await asyncio.gather(*answering.at_work, return_exceptions=True)
+
+
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
     """The sweep over what dead workers left, and what waits for the clock."""
     return [
@@ -180,6 +266,7 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
             lambda: resume_abandoned_once(dependencies.database, dependencies.clock),
             SWEEP_EVERY_SECONDS,
         ),
+        Loop("prune conversations", lambda: prune_conversations_once(dependencies), PRUNE_EVERY_SECONDS),
     ]
 
 
@@ -195,6 +282,9 @@ SERVICE: Final = Service(
         receipts.router,
         delivery_logs.router,
         alerts.router,
+        messaging_webhook.router,
+        tickets.router,
+        assistant.router,
     ],
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,

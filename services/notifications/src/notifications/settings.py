@@ -4,11 +4,11 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from common.settings import ServiceSettings
+from common.media import MediaSettings
 from notifications.domain.alerts import PAGERDUTY_PATH
 
 
-class Settings(ServiceSettings):
+class Settings(MediaSettings):
     """Providers and keys. The default of an API key is a word that every real company refuses, aloud, with 401.
 
     A channel without its address or key has no provider: `messaging`, `push` for browsers, `push` for apps.
@@ -27,6 +27,8 @@ class Settings(ServiceSettings):
     messaging_api_version: str = Field(default="v21.0", pattern="^v[0-9]+\\.[0-9]+$")
     messaging_phone_number_id: str = Field(default="106540352242922", pattern="^[0-9]+$")
     messaging_api_token: str = Field(default="not-set", min_length=1)
+    messaging_verify_token: str = Field(default="", description="Of the webhook's handshake; empty: every one is 403")
+    messaging_app_secret: str = Field(default="", description="Signs the webhooks; empty: every one is 401")
     messaging_language: str = Field(default="en", pattern="^[a-z]{2,3}(_[A-Z]{2})?$")
     push_api_url: str = Field(default="https://fcm.googleapis.com", pattern="^https?://")
     fcm_project: str = Field(default="", pattern="^[a-z0-9-]*$")
@@ -44,6 +46,27 @@ class Settings(ServiceSettings):
     provider_rest_seconds: float = Field(default=15, gt=0)
     smtp_url: str = Field(pattern="^smtp(s|\\+starttls)?://")
     mail_from: str = Field(default="Campus Marketplace <no-reply@campus.example>", min_length=3)
+    orders_url: str = Field(
+        default="",
+        pattern="^(https?://.*)?$",
+        description="Where the assistant reads catalog and orders; empty: through the gateway, at BASE_URL",
+    )
+    ai_base_url: str = Field(
+        default="",
+        pattern="^(https?://.*)?$",
+        description="An OpenAI-compatible endpoint, asked at `/chat/completions` below it; empty: the built-in assistant",
+    )
+    ai_api_key: str = ""
+    ai_model: str = Field(default="gpt-4o-mini", min_length=1)
+    ai_max_tokens: int = Field(default=800, ge=16, le=4096)
+    ai_silence_seconds: float = Field(default=20, gt=0)
+    ai_answer_seconds: float = Field(default=60, gt=0, le=70, description="A whole reply, with everything looked up")
+    ai_history_characters: int = Field(default=12_000, ge=0, description="What the model is shown of a conversation")
+    assistant_at_once_max: int = Field(default=3, ge=1, description="Messages of one person that are answered at once")
+    assistant_ping_seconds: float = Field(default=15, gt=0, le=25)
+    assistant_keep_days: int = Field(
+        default=90, ge=1, description="Conversations in which nothing was said are removed"
+    )
     on_call_url: str = Field(default="", pattern="^(https?://.*)?$")
     on_call_key: str = ""
 

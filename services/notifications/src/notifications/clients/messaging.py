@@ -1,4 +1,7 @@
-"""The messaging app's cloud API: approved texts with parameters, `POST {url}/{version}/{phone_number_id}/messages`."""
+"""The messaging app's cloud API: approved texts with parameters, and within a day of the customer's message free ones.
+
+`POST {url}/{version}/{phone_number_id}/messages`
+"""
 
 from typing import Any, Final
 
@@ -31,12 +34,7 @@ class Messaging:
             "messaging_product": "whatsapp",
             "recipient_type": "individual",
             "to": letter.address.removeprefix("+"),
-            "type": "template",
-            "template": {
-                "name": letter.template,
-                "language": {"code": self._language},
-                "components": _components(letter),
-            },
+            **self._content(letter),
             "biz_opaque_callback_data": str(letter.delivery_id),
         }
         try:
@@ -50,6 +48,13 @@ class Messaging:
         if message_id is None:
             raise ProviderAway(PROVIDER, "the answer names no message")
         return message_id
+
+    def _content(self, letter: Letter) -> dict[str, Any]:
+        """A text as it stands where the customer wrote within a day, else the approved one."""
+        if letter.message.text:
+            return {"type": "text", "text": {"preview_url": False, "body": letter.message.text}}
+        named = {"name": letter.template, "language": {"code": self._language}, "components": _components(letter)}
+        return {"type": "template", "template": named}
 
 
 def _components(letter: Letter) -> list[dict[str, Any]]:

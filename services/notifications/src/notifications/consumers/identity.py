@@ -17,11 +17,12 @@ from contracts.identity import (
     VendorReinstated,
     VendorSuspended,
 )
-from notifications import store
+from notifications import queries, store
 from notifications.consumers.telling import tell
 from notifications.domain.deliveries import Contact, Sealed, Wanted, masked
 from notifications.templates.words import GREETED
 from notifications.use_cases.deliver_notification import deliver_notification
+from notifications.use_cases.forget_tickets import forget_tickets
 
 if TYPE_CHECKING:
     from notifications.app import Dependencies
@@ -41,8 +42,12 @@ async def on_profile_changed(
 
 async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: "Dependencies") -> None:
     """How the person was reached is forgotten, here and in every message; late news of before brings none of it back."""
+    contact = await queries.find_contact(uow, event.user_id)
+    phone_key = dependencies.numbers.key_of(contact.phone) if contact and contact.phone else None
+    await forget_tickets(uow, event.user_id, phone_key, dependencies.clock.now())
     if not await store.forget_contact(uow, event.user_id, received.sequence, named_in=GREETED):
         telemetry.STALE_NEWS.labels(received.type).inc()
+    await store.forget_conversations(uow, event.user_id)
 
 
 async def on_vendor_approved(

@@ -34,7 +34,7 @@ async def on_order_placed(
         {"name": item.name, "quantity": item.quantity, "lineTotalMinor": item.line_total_minor} for item in event.items
     ]
     await store.save_order_summary(
-        uow, event.order_id, event.vendor_id, event.total_minor, event.delivery_fee_minor, items
+        uow, event.order_id, event.vendor_id, event.total_minor, event.delivery_fee_minor, items, event.buyer_id
     )
 
 

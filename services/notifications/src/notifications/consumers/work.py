@@ -12,7 +12,9 @@ from common.database import UnitOfWork
 from common.logging import get_logger
 from common.messages import Received, WorkItem
 from notifications import store
+from notifications.consumers.support import SUPPORT_WORK
 from notifications.domain.statuses import Status
+from notifications.domain.ways import CHANNELS
 from notifications.use_cases.give_up_delivery import give_up_delivery
 from notifications.use_cases.hear_delivery_status import hear_delivery_status
 from notifications.use_cases.page_on_call import page_on_call
@@ -66,4 +68,8 @@ async def give_up_errand(errand: Errand, received: Received, uow: UnitOfWork, er
         telemetry.STALE_NEWS.labels("receipt").inc()
 
 
-WORK: Final[list[WorkItem[Any]]] = [WorkItem(store.DELIVERIES_QUEUE, Errand, run_errand, give_up_errand)]
+WORK: Final[list[WorkItem[Any]]] = [
+    WorkItem(store.DELIVERIES_QUEUE, Errand, run_errand, give_up_errand),
+    *(WorkItem(store.delivery_queue_of(channel), Errand, run_errand, give_up_errand) for channel in CHANNELS),
+    SUPPORT_WORK,
+]

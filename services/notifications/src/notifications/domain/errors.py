@@ -157,7 +157,8 @@ class MessageBeingAnswered(Conflict):
 
     def __init__(self) -> None:
         super().__init__(
-            "An earlier message of this conversation is being answered. Wait for its reply.", headers={"Retry-After": "2"}
+            "An earlier message of this conversation is being answered. Wait for its reply.",
+            headers={"Retry-After": "2"},
         )
 
 

@@ -29,7 +29,8 @@ SET owner_user_id = excluded.owner_user_id, business_name = excluded.business_na
 WHERE v.sequence < excluded.sequence
 """
 _SAVE_ORDER: Final = """
-INSERT INTO order_summaries (order_id, vendor_id, total_minor, delivery_fee_minor, items) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO order_summaries (order_id, vendor_id, total_minor, delivery_fee_minor, items, buyer_id)
+VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (order_id) DO NOTHING
 """
 
@@ -66,6 +67,7 @@ async def save_order_summary(
     total_minor: int,
     delivery_fee_minor: int,
     items: Sequence[Mapping[str, Any]],
+    buyer_id: UUID,
 ) -> None:
     """Keeps what a confirmation tells of an order. It never changes: prices are frozen at checkout."""
-    await uow.execute(_SAVE_ORDER, order_id, vendor_id, total_minor, delivery_fee_minor, list(items))
+    await uow.execute(_SAVE_ORDER, order_id, vendor_id, total_minor, delivery_fee_minor, list(items), buyer_id)

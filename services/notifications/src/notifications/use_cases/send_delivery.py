@@ -13,9 +13,20 @@ from common.clock import Clock
 from common.database import Database, UnitOfWork
 from common.sealing import SealBroken, Sealer
 from notifications import queries, store
-from notifications.domain.deliveries import PROVIDER_SECONDS_MAX, Device, Free, Letter, UsedUp, judge_claim, without
+from notifications.domain.deliveries import (
+    PROVIDER_SECONDS_MAX,
+    Device,
+    Free,
+    Letter,
+    Message,
+    UsedUp,
+    judge_claim,
+    without,
+)
 from notifications.domain.errors import DeviceGone, ProviderAway, ProviderRefused, ProviderSilent
 from notifications.domain.templates import CATALOG
+from notifications.domain.tickets import may_write_freely
+from notifications.queries.tickets import find_free_text
 from notifications.templates.words import Words
 from notifications.use_cases.give_up_delivery import give_up_delivery
 from notifications.use_cases.say_provider_rests import say_provider_rests
@@ -64,6 +75,7 @@ class _Claimed:
     carrier: Carrier
     device: Device | None
     has_another: bool
+    free_text: str | None = None
 
     @property
     def counterpart(self) -> str:
@@ -160,7 +172,8 @@ async def _claim_by(
         until = post.circuits.of(_counterpart(carrier, device)).admit()
         if until is None:
             claim_id = await store.claim_delivery(uow, row, carrier.provider, now)
-            return _Claimed(row, claim_id, carrier, device, has_another=place < len(carriers))
+            free_text = await _free_text(uow, row, now)
+            return _Claimed(row, claim_id, carrier, device, has_another=place < len(carriers), free_text=free_text)
         rests.append(until)
     if rests:
         await store.postpone_delivery(uow, row["id"], min(rests))
@@ -175,6 +188,15 @@ async def _device(uow: UnitOfWork, row: Any) -> Device | None:
     return await queries.find_device(uow, UUID(row["recipient"]), row["user_id"])
 
 
+async def _free_text(uow: UnitOfWork, row: Any, now: datetime) -> str | None:
+    """What support wrote, while the messaging app lets it go out as it stands; None for what goes as an approved text."""
+    message_id = row["payload"].get("messageId") if row["channel"] == "messaging" else None
+    told = None if message_id is None else await find_free_text(uow, UUID(message_id))
+    if told is None or not told["body"] or not may_write_freely(told["heard_at"], now):
+        return None
+    return str(told["body"])
+
+
 def _counterpart(carrier: Carrier, device: Device | None) -> str:
     return carrier.provider if device is None or device.kind != "web" else f"{carrier.provider} {device.origin}"
 
@@ -185,12 +207,14 @@ def _write(claimed: _Claimed, post: Post, secrets: dict[str, str]) -> Letter:
     for name, sealed in store.sealed_of(row).items():
         secrets[name] = post.sealer.unseal(sealed.text, sealed.context)
     address = secrets.get("address", row["recipient"]) if device is None else device.address
+    values = {**row["payload"], **secrets}
+    free = None if claimed.free_text is None else Message(text=claimed.free_text)
     return Letter(
         delivery_id=row["id"],
         notification_id=row["notification_id"],
         template=row["template"],
         address=address,
-        message=post.words.message(row["channel"], row["template"], {**row["payload"], **secrets}),
+        message=free or post.words.message(row["channel"], row["template"], values),
         sensitive=bool(secrets),
         device=device,
     )

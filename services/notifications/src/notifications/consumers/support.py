@@ -1,0 +1,64 @@
+"""The work around support: what customers sent by the messaging app, and what support answers."""
+
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+import msgspec
+
+from common import telemetry
+from common.caller import THE_SERVICE
+from common.database import UnitOfWork
+from common.messages import PermanentFault, Received, WorkItem
+from notifications.domain.attachments import picture_name
+from notifications.store import messaging
+from notifications.store.queue import SUPPORT_QUEUE
+from notifications.use_cases.take_messaging_item import take_messaging_item
+from notifications.use_cases.take_messaging_webhook import take_messaging_webhook
+from notifications.use_cases.tell_reply import tell_reply
+
+if TYPE_CHECKING:
+    from notifications.app import Dependencies
+
+
+class SupportTask(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One piece of work: a body to take apart, one of its items, an answer to tell, or a picture to remove."""
+
+    webhook_id: str | None = None
+    item_id: str | None = None
+    reply_id: UUID | None = None
+    removed_attachment_id: UUID | None = None
+
+
+async def do_support_task(task: SupportTask, received: Received, dependencies: "Dependencies") -> None:
+    """Each in a transaction of its own, repeatable; what is not known yet climbs the retry ladder."""
+    database, now = dependencies.database, dependencies.clock.now()
+    if task.webhook_id is not None:
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await take_messaging_webhook(uow, task.webhook_id, now)
+    if task.item_id is not None:
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await take_messaging_item(uow, task.item_id, dependencies.numbers, dependencies.post.sealer, now)
+    if task.reply_id is not None:
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await tell_reply(uow, task.reply_id, dependencies.desk())
+    if task.removed_attachment_id is not None:
+        await dependencies.media.remove(picture_name(task.removed_attachment_id))
+
+
+async def give_up_support_task(task: SupportTask, received: Received, uow: UnitOfWork, error: str) -> None:
+    """The end of the ladder: a status of a message that we never sent is ignored and counted, everything else is a dead letter."""
+    if task.item_id is not None:
+        item = await messaging.lock_messaging_item(uow, task.item_id)
+        if item is not None and item["kind"] == "status":
+            # Of a message that somebody else sent by the same account.
+            telemetry.STALE_NEWS.labels("messaging_status").inc()
+            await messaging.save_messaging_item(uow, task.item_id, "ignored")
+            return
+        await messaging.save_messaging_item(uow, task.item_id, "dead")
+    if task.webhook_id is not None:
+        await messaging.save_messaging_webhook(uow, task.webhook_id, "dead")
+    # The common dead letters keep it, in this same transaction, and replay it.
+    raise PermanentFault(error)
+
+
+SUPPORT_WORK: Final[WorkItem[Any]] = WorkItem(SUPPORT_QUEUE, SupportTask, do_support_task, give_up_support_task)

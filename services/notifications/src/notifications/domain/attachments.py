@@ -1,0 +1,10 @@
+"""Pictures of tickets by name. Their store is a folder of its own, which no public door reads."""
+
+from typing import Final
+from uuid import UUID
+
+FOLDER: Final = "support"
+
+
+def picture_name(attachment_id: UUID) -> str:
+    return f"{attachment_id}.webp"

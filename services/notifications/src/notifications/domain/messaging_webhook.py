@@ -1,0 +1,156 @@
+"""The messaging app's webhook: who may say something, and what a body holds, whatever its shape (contract section 9).
+
+Nothing here raises for an odd body. One that is no notification holds nothing; an odd message or status among others is left out, or
+taken with what it has.
+"""
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from notifications.domain.incoming_texts import cleaned, text_of_message
+
+PROVIDER: Final = "messaging_app"
+UNREADABLE: Final = "unreadable"
+# What a status may say; the app has other words, which say nothing that we record.
+STATUSES: Final = frozenset({"sent", "delivered", "read", "failed"})
+# Far above any id of the app, far below what an index of PostgreSQL can hold.
+_ID_CHARACTERS_MAX: Final = 200
+_NAME_CHARACTERS_MAX: Final = 100
+_SIGNATURE: Final = re.compile(r"sha256=[0-9a-f]{64}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One message or status. `key` is the same for the same message, and for the same status of the same message."""
+
+    key: str
+    kind: Literal["message", "status"]
+    content: Mapping[str, Any]
+
+
+def is_signed(raw: bytes, offered: Sequence[str], secret: str) -> bool:
+    """Whether the one `X-Hub-Signature-256` is that of these bytes. Without a secret: never."""
+    if not secret or len(offered) != 1 or _SIGNATURE.fullmatch(offered[0]) is None:
+        return False
+    expected = "sha256=" + hmac.digest(secret.encode(), raw, "sha256").hex()
+    return hmac.compare_digest(expected, offered[0])
+
+
+def is_subscription(mode: str | None, offered: str | None, verify_token: str) -> bool:
+    """Whether the handshake is that of somebody who knows the verify token. Without a token of ours: never."""
+    expected, given = verify_token.encode(), (offered or "").encode(errors="replace")
+    return hmac.compare_digest(expected, given) and bool(verify_token) and mode == "subscribe"
+
+
+def key_of_body(raw: bytes) -> str:
+    """The app gives its bodies no id: the same bytes are the same body."""
+    return hashlib.sha256(raw).hexdigest()
+
+
+def read_body(raw: bytes) -> Any:
+    """The body's JSON value; None when it is none."""
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def event_type_of(body: Any) -> str:
+    """What the body says that it is about, for the list of what came: the first change's field."""
+    for change in _changes(body):
+        field = change.get("field")
+        if isinstance(field, str) and field:
+            return cleaned(field, _ID_CHARACTERS_MAX)
+    return UNREADABLE if body is None else "unknown"
+
+
+def items_of(body: Any) -> list[Item]:
+    """Every message and status of the body, each once, in its order."""
+    found: dict[str, Item] = {}
+    for change in _changes(body):
+        value = _fields(change.get("value"))
+        names = _names(value)
+        for message in _list(value.get("messages")):
+            item = _message(message, names)
+            found.setdefault(item.key, item)
+        for status in _list(value.get("statuses")):
+            item = _status(status)
+            found.setdefault(item.key, item)
+    return list(found.values())
+
+
+def _message(message: Mapping[str, Any], names: Mapping[str, str]) -> Item:
+    sender = message.get("from")
+    kind, text = text_of_message(message)
+    number = cleaned(sender, 40) if isinstance(sender, str) else ""
+    content = {
+        "from": number,
+        "name": names.get(number, ""),
+        "kind": kind,
+        "text": text,
+        "at": _seconds(message.get("timestamp")),
+    }
+    return Item(f"message:{_id_of(message)}", "message", content)
+
+
+def _status(status: Mapping[str, Any]) -> Item:
+    word = status.get("status")
+    given = status.get("biz_opaque_callback_data")
+    content = {
+        "id": status.get("id") if _is_id(status.get("id")) else None,
+        "status": word if word in STATUSES else None,
+        "deliveryId": given if _is_id(given) else None,
+        "at": _seconds(status.get("timestamp")),
+    }
+    said = cleaned(word, 40) if isinstance(word, str) else "unknown"
+    return Item(f"status:{_id_of(status)}:{said}", "status", content)
+
+
+def _id_of(item: Mapping[str, Any]) -> str:
+    told = item.get("id")
+    if _is_id(told):
+        return str(told)
+    try:
+        canonical = json.dumps(item, sort_keys=True).encode()
+    except (ValueError, RecursionError):
+        canonical = repr(sorted(item)).encode(errors="replace")
+    return f"sha256:{hashlib.sha256(canonical).hexdigest()}"
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= _ID_CHARACTERS_MAX and cleaned(value, len(value)) == value
+
+
+def _seconds(value: object) -> int | None:
+    """Epoch seconds as a text or a number, of a year that people write messages in."""
+    text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    if not text.isascii() or not text.isdigit() or len(text) > len("4102444800"):
+        return None
+    return int(text)
+
+
+def _names(value: Mapping[str, Any]) -> dict[str, str]:
+    names = {}
+    for contact in _list(value.get("contacts")):
+        number, name = contact.get("wa_id"), _fields(contact.get("profile")).get("name")
+        if isinstance(number, str) and isinstance(name, str):
+            names[number] = cleaned(name, _NAME_CHARACTERS_MAX)
+    return names
+
+
+def _changes(body: Any) -> Iterator[Mapping[str, Any]]:
+    for entry in _list(_fields(body).get("entry")):
+        yield from _list(entry.get("changes"))
+
+
+def _fields(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

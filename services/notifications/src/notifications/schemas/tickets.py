@@ -1,0 +1,94 @@
+"""Shapes of support tickets (contract sections 12 and 15.9)."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import AfterValidator, Field
+
+from common.schemas import RequestBody, ResponseShape
+from notifications.domain.tickets import SUBJECT_MAX, TEXT_MAX, Priority, Side, Status
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+Text = Annotated[str, Field(min_length=1, max_length=TEXT_MAX), AfterValidator(_not_blank)]
+
+
+class OpenTicketRequest(RequestBody):
+    """What it is about and the first message; `orderId` is an order that the caller bought or sells."""
+
+    subject: Annotated[str, Field(min_length=1, max_length=SUBJECT_MAX), AfterValidator(_not_blank)]
+    message: Text
+    order_id: UUID | None = None
+
+
+class WriteMessageRequest(RequestBody):
+    text: Text
+
+
+class AssignTicketRequest(RequestBody):
+    """A user of the staff, or null to take the ticket back."""
+
+    assignee_id: UUID | None
+
+
+class ChangeTicketRequest(RequestBody):
+    """Without `revision` the last writer wins; with it a change since then is 409."""
+
+    priority: Priority
+    revision: Annotated[int, Field(strict=True, ge=1)] | None = None
+
+
+class CustomerShape(ResponseShape):
+    """Who asks; shown to staff only. Without an id: a number of the messaging app that is nobody's here."""
+
+    id: UUID | None
+    name: str | None
+    email: str | None
+    phone: str | None
+
+
+class TicketShape(ResponseShape):
+    """`unread` counts what the reader's side has not read; `revision` grows with status, priority and assignee."""
+
+    id: UUID
+    subject: str
+    status: Status
+    priority: Priority
+    source: str
+    order_id: UUID | None
+    assignee_id: UUID | None
+    unread: int
+    revision: int
+    created_at: str
+    updated_at: str
+    closed_at: str | None
+    customer: CustomerShape | None = None
+
+
+class TicketMessageShape(ResponseShape):
+    """One message; `kind` is `text`, or what the messaging app called it (`image`, `location`, ...)."""
+
+    id: UUID
+    ticket_id: UUID
+    author: Side
+    author_id: UUID | None
+    source: str
+    kind: str
+    text: str
+    created_at: str
+
+
+class AttachmentShape(ResponseShape):
+    """A picture of a ticket; `url` is a path of this API and needs the reader's token."""
+
+    id: UUID
+    ticket_id: UUID
+    author: Side
+    byte_count: int
+    url: str
+    created_at: str

@@ -1,0 +1,197 @@
+"""Support tickets, their messages and pictures: SQL by name, without decisions."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import asyncpg
+
+from common.database import UnitOfWork
+from notifications.store.queue import SUPPORT_QUEUE
+
+# One message of a number at a time, so that two at once open one ticket.
+_LOCK_NUMBER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('ticket:' || $1, 0))"
+_USERS_OF_NUMBER: Final = "SELECT user_id FROM contacts WHERE phone = $1 LIMIT 2"
+# Of a person whatever they opened; of a number only what belongs to nobody yet, or to them. What is not over comes first.
+_LOCK_LIVING: Final = """
+SELECT id, user_id, order_id, status, closed_at FROM support_tickets
+WHERE (user_id = $1 OR (phone_key = $2 AND user_id IS NULL)) AND (status <> 'closed' OR closed_at >= $3)
+ORDER BY status = 'closed', updated_at DESC, id DESC LIMIT 1 FOR UPDATE
+"""
+_LOCK: Final = "SELECT id, user_id, order_id, status, revision, closed_at FROM support_tickets WHERE id = $1 FOR UPDATE"
+_OPEN: Final = """
+INSERT INTO support_tickets
+    (id, user_id, source, subject, order_id, status, priority, revision, unread_by_staff, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, 'open', 'normal', 1, 1, $6, $6)
+"""
+_NUMBER: Final = """
+UPDATE support_tickets
+SET user_id = coalesce(user_id, $2), phone_key = $3, phone_sealed = $4, phone_masked = $5, heard_at = greatest(heard_at, $6)
+WHERE id = $1
+"""
+_WRITTEN: Final = """
+UPDATE support_tickets
+SET status = $2, closed_at = NULL, updated_at = greatest(updated_at, $3), revision = revision + (status <> $2)::int,
+    unread_by_staff = CASE $4 WHEN 'customer' THEN unread_by_staff + 1 ELSE 0 END,
+    unread_by_customer = CASE $4 WHEN 'staff' THEN unread_by_customer + 1 ELSE 0 END
+WHERE id = $1
+"""
+_MESSAGE: Final = """
+INSERT INTO support_messages (id, ticket_id, author, author_id, source, kind, body, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+"""
+_CLOSE: Final = """
+UPDATE support_tickets SET status = 'closed', closed_at = $2, updated_at = $2, revision = revision + 1
+WHERE id = $1 AND status <> 'closed'
+"""
+_ASSIGN: Final = """
+UPDATE support_tickets SET assignee_id = $2, updated_at = $3, revision = revision + 1
+WHERE id = $1 AND assignee_id IS DISTINCT FROM $2
+"""
+_PRIORITY: Final = """
+UPDATE support_tickets SET priority = $2, updated_at = $3, revision = revision + 1 WHERE id = $1 AND priority <> $2
+"""
+_READ_BY_CUSTOMER: Final = "UPDATE support_tickets SET unread_by_customer = 0 WHERE id = $1"
+_READ_BY_STAFF: Final = "UPDATE support_tickets SET unread_by_staff = 0 WHERE id = $1"
+_COUNT_ATTACHMENTS: Final = "SELECT count(*) FROM support_attachments WHERE ticket_id = $1"
+_ATTACH: Final = """
+INSERT INTO support_attachments (id, ticket_id, author, author_id, byte_count, created_at)
+VALUES ($1, $2, $3, $4, $5, $6)
+"""
+_LOCK_OF_USER: Final = """
+SELECT id FROM support_tickets WHERE user_id = $1 OR (user_id IS NULL AND phone_key = $2) ORDER BY id FOR UPDATE
+"""
+_EMPTY_TICKETS: Final = """
+UPDATE support_tickets
+SET subject = '', phone_key = NULL, phone_sealed = NULL, phone_masked = NULL, heard_at = NULL, status = 'closed',
+    closed_at = coalesce(closed_at, $2), updated_at = $2, revision = revision + 1
+WHERE id = ANY ($1)
+"""
+_EMPTY_MESSAGES: Final = "UPDATE support_messages SET body = '', kind = 'erased' WHERE ticket_id = ANY ($1)"
+_DROP_ATTACHMENTS: Final = "DELETE FROM support_attachments WHERE ticket_id = ANY ($1) RETURNING id"
+_REPLY: Final = """
+SELECT m.id, m.body, t.id AS ticket_id, t.user_id, t.phone_sealed, t.phone_masked
+FROM support_messages m JOIN support_tickets t ON t.id = m.ticket_id WHERE m.id = $1
+"""
+
+
+async def lock_number(uow: UnitOfWork, phone_key: str) -> None:
+    """Makes the other messages of this number wait."""
+    await uow.execute(_LOCK_NUMBER, phone_key)
+
+
+async def find_user_of_number(uow: UnitOfWork, phone: str) -> UUID | None:
+    """The one person with this number; None when there is none, or when several say that it is theirs."""
+    rows = await uow.fetch(_USERS_OF_NUMBER, phone)
+    return rows[0]["user_id"] if len(rows) == 1 else None
+
+
+async def lock_living_ticket(
+    uow: UnitOfWork, user_id: UUID | None, phone_key: str, closed_after: datetime
+) -> asyncpg.Record | None:
+    """The ticket that a message of this number goes on with, locked."""
+    return await uow.fetch_row(_LOCK_LIVING, user_id, phone_key, closed_after)
+
+
+async def lock_ticket(uow: UnitOfWork, ticket_id: UUID) -> asyncpg.Record | None:
+    """The ticket, locked; None when there is none that the caller may change."""
+    return await uow.fetch_row(_LOCK, ticket_id)
+
+
+async def save_opened_ticket(
+    uow: UnitOfWork,
+    ticket_id: UUID,
+    user_id: UUID | None,
+    source: str,
+    subject: str,
+    order_id: UUID | None,
+    now: datetime,
+) -> None:
+    await uow.execute(_OPEN, ticket_id, user_id, source, subject, order_id, now)
+
+
+async def save_number(
+    uow: UnitOfWork,
+    ticket_id: UUID,
+    user_id: UUID | None,
+    phone_key: str,
+    phone_sealed: str,
+    phone_masked: str,
+    heard_at: datetime,
+) -> None:
+    """Where answers to the ticket go, and whose it is when that was not known."""
+    await uow.execute(_NUMBER, ticket_id, user_id, phone_key, phone_sealed, phone_masked, heard_at)
+
+
+async def save_written(uow: UnitOfWork, ticket_id: UUID, status: str, author: str, now: datetime) -> None:
+    """Somebody wrote: the other side has one more to read, and the writer has read everything."""
+    await uow.execute(_WRITTEN, ticket_id, status, now, author)
+
+
+async def save_ticket_message(
+    uow: UnitOfWork,
+    message_id: UUID,
+    ticket_id: UUID,
+    author: str,
+    author_id: UUID | None,
+    source: str,
+    kind: str,
+    body: str,
+    at: datetime,
+) -> None:
+    await uow.execute(_MESSAGE, message_id, ticket_id, author, author_id, source, kind, body, at)
+
+
+async def save_ticket_closed(uow: UnitOfWork, ticket_id: UUID, now: datetime) -> None:
+    await uow.execute(_CLOSE, ticket_id, now)
+
+
+async def save_assignee(uow: UnitOfWork, ticket_id: UUID, assignee_id: UUID | None, now: datetime) -> None:
+    await uow.execute(_ASSIGN, ticket_id, assignee_id, now)
+
+
+async def save_priority(uow: UnitOfWork, ticket_id: UUID, priority: str, now: datetime) -> None:
+    await uow.execute(_PRIORITY, ticket_id, priority, now)
+
+
+async def save_ticket_read(uow: UnitOfWork, ticket_id: UUID, side: str) -> None:
+    await uow.execute(_READ_BY_CUSTOMER if side == "customer" else _READ_BY_STAFF, ticket_id)
+
+
+async def count_attachments(uow: UnitOfWork, ticket_id: UUID) -> int:
+    count: int = await uow.fetch_value(_COUNT_ATTACHMENTS, ticket_id)
+    return count
+
+
+async def save_attachment(
+    uow: UnitOfWork, attachment_id: UUID, ticket_id: UUID, author: str, author_id: UUID, byte_count: int, now: datetime
+) -> None:
+    await uow.execute(_ATTACH, attachment_id, ticket_id, author, author_id, byte_count, now)
+
+
+async def lock_tickets_of_user(uow: UnitOfWork, user_id: UUID, phone_key: str | None) -> list[UUID]:
+    """Those of the user, and those of the number that never became anybody's."""
+    return [row["id"] for row in await uow.fetch(_LOCK_OF_USER, user_id, phone_key)]
+
+
+async def empty_tickets(uow: UnitOfWork, ticket_ids: Sequence[UUID], now: datetime) -> list[UUID]:
+    """Closes the tickets and keeps nothing of what was said; the ids of the pictures that nobody names any more."""
+    await uow.execute(_EMPTY_TICKETS, list(ticket_ids), now)
+    await uow.execute(_EMPTY_MESSAGES, list(ticket_ids))
+    return [row["id"] for row in await uow.fetch(_DROP_ATTACHMENTS, list(ticket_ids))]
+
+
+async def find_reply(uow: UnitOfWork, message_id: UUID) -> Any:
+    """A message of staff with where it goes to."""
+    return await uow.fetch_row(_REPLY, message_id)
+
+
+def leave_reply(uow: UnitOfWork, message_id: UUID) -> None:
+    """Leaves the telling of an answer to the worker."""
+    uow.leave_work(SUPPORT_QUEUE, message_id, {"replyId": str(message_id)})
+
+
+def leave_removal(uow: UnitOfWork, attachment_id: UUID) -> None:
+    """Leaves the removal of a picture from its store to the worker."""
+    uow.leave_work(SUPPORT_QUEUE, attachment_id, {"removedAttachmentId": str(attachment_id)})

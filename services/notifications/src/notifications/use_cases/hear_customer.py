@@ -1,0 +1,61 @@
+"""Hear a customer who writes in the messaging app: their ticket goes on, or begins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.ids import new_id
+from common.sealing import Sealer
+from contracts.notifications import TicketOpened
+from notifications.domain.deliveries import masked
+from notifications.domain.incoming_texts import BEGINS_NOTHING
+from notifications.domain.telephone_numbers import key_of
+from notifications.domain.tickets import REOPENED_WITHIN, instant_told, subject_of, without_pins
+from notifications.store import tickets
+from notifications.use_cases.find_living_pins import find_living_pins
+
+SOURCE: Final = "messaging"
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """How telephone numbers are found again without being kept in the clear."""
+
+    secret: str
+
+    def key_of(self, phone: str) -> str:
+        return key_of(self.secret, phone)
+
+
+async def hear_customer(
+    uow: UnitOfWork, phone: str, told: Mapping[str, Any], numbers: Numbers, sealer: Sealer, now: datetime
+) -> UUID | None:
+    """The ticket that the message now stands in (contract section 12); None for a thumb that would begin one.
+
+    The ticket is that of the one user with this number (E.164), or of the number alone, until it is known to be somebody's and
+    writes again. A ticket that was closed within seven days is opened again. Of two messages at once the second waits.
+    """
+    phone_key = numbers.key_of(phone)
+    await tickets.lock_number(uow, phone_key)
+    user_id = await tickets.find_user_of_number(uow, phone)
+    living = await tickets.lock_living_ticket(uow, user_id, phone_key, now - REOPENED_WITHIN)
+    if living is None and told["kind"] in BEGINS_NOTHING:
+        return None
+    order_id = None if living is None else living["order_id"]
+    text = without_pins(told["text"], await find_living_pins(uow, sealer, user_id, order_id))
+    ticket_id: UUID = new_id() if living is None else living["id"]
+    if living is None:
+        await tickets.save_opened_ticket(uow, ticket_id, user_id, SOURCE, subject_of(text), None, now)
+        uow.publish(TicketOpened(ticket_id=ticket_id, user_id=user_id, source=SOURCE))
+    else:
+        await tickets.save_written(uow, ticket_id, "open", "customer", now)
+    heard_at = instant_told(told["at"], now)
+    sealed = sealer.seal(phone, str(ticket_id))
+    await tickets.save_number(uow, ticket_id, user_id, phone_key, sealed, masked(phone), heard_at)
+    await tickets.save_ticket_message(
+        uow, new_id(), ticket_id, "customer", user_id, SOURCE, told["kind"], text, heard_at
+    )
+    return ticket_id
