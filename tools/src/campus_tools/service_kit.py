@@ -180,10 +180,14 @@ class OpenService:
         return received
 
     async def work(self, queue: str, *, attempt: int = 1, is_last_attempt: bool = False) -> int:
-        """Does the work items that wait in the outbox for `queue`, once each; tells how many. Raises what they raise."""
+        """Does the work items that wait in the outbox for `queue` and those below it (`queue.*`), once each; tells how many.
+
+        Raises what they raise.
+        """
         waiting = await self.fetch(
-            "UPDATE outbox SET published_at = now() WHERE queue = $1 AND published_at IS NULL "
-            "RETURNING position, id, type, source, subject, sequence, payload, created_at",
+            "UPDATE outbox SET published_at = now() "
+            "WHERE (queue = $1 OR starts_with(queue, $1 || '.')) AND published_at IS NULL "
+            "RETURNING position, id, queue, type, source, subject, sequence, payload, created_at",
             queue,
         )
         for row in sorted(waiting, key=lambda row: row["position"]):
@@ -197,7 +201,7 @@ class OpenService:
                 attempt,
                 is_last_attempt,
             )
-            await self.consumers.handle(queue, received, msgspec.Raw(bytes(row["payload"])))
+            await self.consumers.handle(row["queue"], received, msgspec.Raw(bytes(row["payload"])))
         return len(waiting)
 
     async def published(self, event_type: str) -> list[dict[str, Any]]:

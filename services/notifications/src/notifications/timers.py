@@ -21,14 +21,17 @@ SWEEP_EVERY_SECONDS: Final = 5.0
 # What waited for the end of quiet hours comes in portions too; a second late is on time.
 DUE_ROWS_MAX: Final = 500
 DUE_EVERY_SECONDS: Final = 1.0
+# Some thousand messages at most go with so many conversations: a short transaction. A hundred a minute is far more than come to an end.
+PRUNED_ROWS_MAX: Final = 100
+PRUNE_EVERY_SECONDS: Final = 60.0
 
 
 async def resume_abandoned_once(database: Database, clock: Clock) -> int:
     """Gives the messages of dead workers back to the queue, once their claims are over; tells how many."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         abandoned = await store.release_abandoned_claims(uow, clock.now() - CLAIM_LIFE, ABANDONED_ROWS_MAX)
-        for delivery_id in abandoned:
-            store.leave_delivery(uow, delivery_id)
+        for row in abandoned:
+            store.leave_delivery(uow, row["id"], row["channel"])
     if abandoned:
         log.warning("deliveries were abandoned by their workers and go out again", count=len(abandoned))
     return len(abandoned)
@@ -38,8 +41,8 @@ async def release_due_once(database: Database, clock: Clock) -> int:
     """Gives what waited for its time (quiet hours, a provider that rested) to the queue; tells how many."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         due = await store.take_due_deliveries(uow, clock.now(), DUE_ROWS_MAX)
-        for delivery_id in due:
-            store.leave_delivery(uow, delivery_id)
+        for row in due:
+            store.leave_delivery(uow, row["id"], row["channel"])
     return len(due)
 
 
@@ -56,3 +59,10 @@ async def advance_pins_once(dependencies: "Dependencies") -> int:
             # One that cannot go on must not hold back the others; it is tried again at the next round.
             log.error("a PIN could not go on by its next channel", notification_id=str(notification_id), exc_info=error)
     return moved
+
+
+async def prune_conversations_once(dependencies: "Dependencies") -> int:
+    """Removes conversations in which nothing was said for `ASSISTANT_KEEP_DAYS`, in portions; tells how many."""
+    now = dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        return await store.prune_conversations(uow, now - dependencies.conversations_kept, now, PRUNED_ROWS_MAX)

@@ -11,6 +11,18 @@ from notifications.store.alerts import (
     save_repetition,
 )
 from notifications.store.contacts import forget_contact, save_contact, save_order_summary, save_vendor
+from notifications.store.conversations import (
+    begin_conversation,
+    begin_turn,
+    count_turns,
+    end_turn,
+    forget_conversations,
+    grow_conversation,
+    lock_turns,
+    prune_conversations,
+    remove_conversation,
+    save_message,
+)
 from notifications.store.deliveries import (
     claim_delivery,
     leave_delivery,
@@ -45,7 +57,7 @@ from notifications.store.pins import (
     save_step,
 )
 from notifications.store.preferences import forget_preferences, save_preferences
-from notifications.store.queue import DELIVERIES_QUEUE
+from notifications.store.queue import DELIVERIES_QUEUE, delivery_queue_of
 from notifications.store.statuses import (
     begin_delivery_again,
     find_told_attempt,
@@ -58,19 +70,26 @@ from notifications.store.statuses import (
 
 __all__ = [
     "DELIVERIES_QUEUE",
+    "begin_conversation",
     "begin_delivery_again",
+    "begin_turn",
     "begin_watch",
     "claim_delivery",
     "count_other_devices",
+    "count_turns",
+    "delivery_queue_of",
+    "end_turn",
     "end_watches",
     "find_first_delivery",
     "find_last_closing",
     "find_told_attempt",
     "find_told_delivery",
     "forget_contact",
+    "forget_conversations",
     "forget_dead_device",
     "forget_devices",
     "forget_preferences",
+    "grow_conversation",
     "leave_delivery",
     "leave_page",
     "leave_receipt",
@@ -79,13 +98,16 @@ __all__ = [
     "lock_devices",
     "lock_due_watch",
     "lock_open_alert",
+    "lock_turns",
     "lock_watches",
     "postpone_delivery",
+    "prune_conversations",
     "record_alert_once",
     "record_delivery_once",
     "record_notification_once",
     "record_resend_once",
     "release_abandoned_claims",
+    "remove_conversation",
     "remove_device",
     "save_alert_closed",
     "save_all_read",
@@ -95,6 +117,7 @@ __all__ = [
     "save_device",
     "save_failed_attempt",
     "save_given_up",
+    "save_message",
     "save_order_summary",
     "save_page_failed",
     "save_paged",

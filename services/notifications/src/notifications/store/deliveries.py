@@ -8,7 +8,7 @@ from uuid import UUID
 from common.database import UnitOfWork
 from common.ids import new_id
 from notifications.domain.deliveries import Sealed, Wanted, masked
-from notifications.store.queue import DELIVERIES_QUEUE
+from notifications.store.queue import delivery_queue_of
 
 _RECORD_DELIVERY: Final = """
 INSERT INTO notification_deliveries
@@ -51,14 +51,14 @@ _TAKE_DUE: Final = """
 UPDATE notification_deliveries SET due_at = NULL WHERE id IN (
     SELECT id FROM notification_deliveries WHERE due_at <= $1 AND status = 'queued'
     ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
-) RETURNING id
+) RETURNING id, channel
 """
 _MARK_FAILED: Final = """
 UPDATE notification_deliveries SET status = 'failed', due_at = NULL, claim_id = NULL, claimed_at = NULL
 WHERE id = $1 AND status = 'queued'
 """
 _TAKE_ABANDONED: Final = """
-SELECT id, claim_id FROM notification_deliveries
+SELECT id, channel, claim_id FROM notification_deliveries
 WHERE claimed_at < $1 AND status = 'queued'
 ORDER BY claimed_at LIMIT $2
 FOR UPDATE SKIP LOCKED
@@ -90,9 +90,9 @@ async def record_delivery_once(
     return delivery_id
 
 
-def leave_delivery(uow: UnitOfWork, delivery_id: UUID) -> None:
+def leave_delivery(uow: UnitOfWork, delivery_id: UUID, channel: str) -> None:
     """Leaves the sending to the worker; it begins when this transaction has committed."""
-    uow.leave_work(DELIVERIES_QUEUE, delivery_id, {"deliveryId": str(delivery_id)})
+    uow.leave_work(delivery_queue_of(channel), delivery_id, {"deliveryId": str(delivery_id)})
 
 
 async def lock_delivery(uow: UnitOfWork, delivery_id: UUID) -> Any:
@@ -140,13 +140,13 @@ async def save_given_up(uow: UnitOfWork, row: Any) -> bool:
     return bool(await uow.execute(_MARK_FAILED, row["id"]))
 
 
-async def release_abandoned_claims(uow: UnitOfWork, claimed_before: datetime, rows_max: int) -> list[UUID]:
-    """Gives back the claims of workers that died with a message in hand; the ids of those deliveries."""
+async def release_abandoned_claims(uow: UnitOfWork, claimed_before: datetime, rows_max: int) -> list[Any]:
+    """Gives back the claims of workers that died with a message in hand; id and channel of those deliveries."""
     rows = await uow.fetch(_TAKE_ABANDONED, claimed_before, rows_max)
     for row in rows:
         await uow.execute(_LOG_UNKNOWN, row["claim_id"])
         await uow.execute(_RELEASE_CLAIM, row["id"], row["claim_id"])
-    return [row["id"] for row in rows]
+    return rows
 
 
 async def postpone_delivery(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:
@@ -154,9 +154,9 @@ async def postpone_delivery(uow: UnitOfWork, delivery_id: UUID, due_at: datetime
     await uow.execute(_POSTPONE, delivery_id, due_at)
 
 
-async def take_due_deliveries(uow: UnitOfWork, now: datetime, rows_max: int) -> list[UUID]:
-    """What waited for this moment."""
-    return [row["id"] for row in await uow.fetch(_TAKE_DUE, now, rows_max)]
+async def take_due_deliveries(uow: UnitOfWork, now: datetime, rows_max: int) -> list[Any]:
+    """What waited for this moment: id and channel of each."""
+    return await uow.fetch(_TAKE_DUE, now, rows_max)
 
 
 def sealed_of(row: Any) -> dict[str, Sealed]:

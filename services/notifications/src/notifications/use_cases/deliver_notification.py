@@ -72,7 +72,7 @@ async def deliver_notification(
     for address in recipients:
         delivery_id = await store.record_delivery_once(uow, wanted, address, payload, desk.now, due_at)
         if delivery_id is not None and due_at is None:
-            store.leave_delivery(uow, delivery_id)
+            store.leave_delivery(uow, delivery_id, wanted.channel)
     return await queries.find_delivery(uow, wanted.notification_id, wanted.channel, recipients)
 
 

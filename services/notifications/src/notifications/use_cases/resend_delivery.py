@@ -30,7 +30,7 @@ async def resend_delivery(
     if await store.record_resend_once(uow, row["id"], log_id, asked_by, key, now):
         await _check(uow, row, now)
         await store.begin_delivery_again(uow, row["id"])
-        store.leave_delivery(uow, row["id"])
+        store.leave_delivery(uow, row["id"], row["channel"])
         log.info("a message is sent again", delivery_id=str(row["id"]), asked_by=str(asked_by))
     return await queries.find_delivery(uow, row["notification_id"], row["channel"], [row["recipient"]])
 
