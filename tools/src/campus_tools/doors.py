@@ -48,6 +48,11 @@ class Door:
         )
 
 
+def template_of(path: str) -> str:
+    """A path of a service as the gateway's route table writes it."""
+    return _PARAMETER.sub(":id", path).replace("{month}", ":month")
+
+
 def routers_of(service: str) -> Sequence[APIRouter]:
     """The routers that a process of this service serves beside its health: its own and the common ones."""
     absent: Any = None  # What a door needs when it is used; here doors are only looked at, or refused.
@@ -74,5 +79,4 @@ def _doors_of(service: str) -> Iterator[Door]:
             if isinstance(route, APIRoute):
                 guard: Guard = route.endpoint.__guard__  # type: ignore[attr-defined]
                 for method in route.methods or ():
-                    path = _PARAMETER.sub(":id", route.path).replace("{month}", ":month")
-                    yield Door(service, method, path, guard)
+                    yield Door(service, method, template_of(route.path), guard)

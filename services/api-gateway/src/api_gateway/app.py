@@ -12,12 +12,12 @@ from api_gateway.edge import Edge, Patience
 from api_gateway.forwarding import Forwarder
 from api_gateway.headers import security_headers
 from api_gateway.keyed import KeyedRunner
+from api_gateway.load import Load
 from api_gateway.metrics import Metrics
 from api_gateway.own_pages import Check, OwnPages
 from api_gateway.page_cache import PageCache
 from api_gateway.protocol import EdgeProtocol
 from api_gateway.quotas import ProcessQuotas, Quotas, StoreQuotas
-from api_gateway.reference import Reference
 from api_gateway.routes import IDENTITY, NOTIFICATIONS, ORDERS, PAYMENTS, PAYOUTS, ROUTES
 from api_gateway.routing import RouteTable
 from api_gateway.settings import Settings
@@ -52,9 +52,10 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     """Puts the edge together. The route table is checked here: a bad one stops the start."""
     routes = RouteTable(ROUTES)
     windows = SlidingWindows(settings.rate_window_seconds)
+    metrics, spans = Metrics(), ServerSpans()
     quotas: Quotas = ProcessQuotas(windows)
     if settings.rate_limit_store_url:
-        quotas = StoreQuotas(settings.rate_limit_store_url, windows)
+        quotas = StoreQuotas(settings.rate_limit_store_url, windows, metrics)
     upstreams = Upstreams(_addresses_of(settings), settings.upstream_connections_max)
     runtime.on_stop.append(upstreams.end_streams)
     records = IdempotencyRecords(
@@ -62,7 +63,9 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         lock_seconds=settings.idempotency_lock_seconds,
         keep_seconds=settings.idempotency_keep_seconds,
     )
-    metrics, spans = Metrics(), ServerSpans()
+    load = Load(settings.requests_in_flight_max)
+    metrics.in_flight = lambda: load.running
+    runtime.on_stop.append(lambda: setattr(load, "is_leaving", True))
     forwarder = Forwarder(upstreams, tracing=spans.recording)
     page_cache = (
         PageCache(forwarder, metrics, routes, settings.edge_cache_seconds) if settings.edge_cache_seconds else None
@@ -80,10 +83,11 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         patience=Patience(
             settings.client_head_seconds_max, settings.client_body_seconds_max, settings.client_answer_seconds_max
         ),
+        load=load,
         forwarder=forwarder,
         keyed=KeyedRunner(records, forwarder, metrics),
         page_cache=page_cache,
-        pages=OwnPages(Reference(ROUTES, upstreams, runtime.clock, settings.base_url), _checks_of(runtime)),
+        pages=OwnPages(_checks_of(runtime, load)),
         cross_origin=CrossOrigin(settings.allowed_origins),
         metrics=metrics,
         spans=spans,
@@ -183,7 +187,7 @@ def _limits_of(settings: Settings) -> Limits:
     )
 
 
-def _checks_of(runtime: Runtime) -> dict[str, Check]:
+def _checks_of(runtime: Runtime, load: Load) -> dict[str, Check]:
     async def database_answers() -> bool:
         async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             return bool(await uow.fetch_value("SELECT true"))
@@ -191,4 +195,7 @@ def _checks_of(runtime: Runtime) -> dict[str, Check]:
     async def broker_answers() -> bool:
         return runtime.bus.is_connected
 
-    return {"database": database_answers, "broker": broker_answers}
+    async def stays() -> bool:
+        return not load.is_leaving
+
+    return {"database": database_answers, "broker": broker_answers, "leaving": stays}

@@ -17,7 +17,9 @@ class StaticPage:
 
     def __init__(self, body: bytes, media_type: bytes, *, seconds_kept: int, is_page: bool = False) -> None:
         self._body, self._media_type, self._is_page = body, media_type, is_page
-        self._compressed = gzip.compress(body, compresslevel=6, mtime=0) if len(body) >= _COMPRESSED_FROM_BYTES else None
+        self._compressed = (
+            gzip.compress(body, compresslevel=6, mtime=0) if len(body) >= _COMPRESSED_FROM_BYTES else None
+        )
         # Weak: the same for the plain and for the compressed form.
         self._tag = b'W/"%b"' % hashlib.sha256(body).hexdigest()[:32].encode()
         self._cache_control = b"public, max-age=%d" % seconds_kept

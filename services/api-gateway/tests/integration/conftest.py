@@ -75,26 +75,10 @@ class Upstream:
 
         return StreamingResponse(events(), media_type="text/event-stream")
 
-    async def openapi(self, _: Request) -> Response:
-        order = {"type": "object", "properties": {"id": {"type": "string"}}}
-        answered = {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Order"}}}}}
-        return JSONResponse(
-            {
-                "openapi": "3.1.0",
-                "paths": {
-                    "/api/orders/{order_id}": {"get": {"responses": answered}},
-                    "/api/orders/checkout": {"post": {"responses": {"201": {}, "422": {}}}},
-                    "/internal/orders": {"get": {"responses": {}}},
-                },
-                "components": {"schemas": {"Order": order}},
-            }
-        )
-
     def app(self) -> Starlette:
         methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
         return Starlette(
             routes=[
-                Route("/openapi.json", self.openapi),
                 Route("/api/notification-delivery-logs", self.stream),
                 Route("/{path:path}", self.echo, methods=methods),
             ]

@@ -1,7 +1,10 @@
 """What the gateway answers itself."""
 
 import json
+import re
 from typing import get_args
+
+import pytest
 
 from campus_tools.testing import eventually
 from common.problems import Code, slug_of
@@ -44,19 +47,44 @@ async def test_every_code_of_the_specification_has_its_page(gateway: Gateway) ->
     assert (await gateway.client.get("/errors/unknown")).status_code == 404
 
 
-async def test_the_reference_page_loads_nothing_from_elsewhere(gateway: Gateway) -> None:
-    page = await gateway.client.get("/docs")
-    assert "//" not in page.text.replace("<!doctype", "")
-    assert "default-src 'none'" in page.headers["content-security-policy"]
-    for asset in ("/docs/docs.css", "/docs/docs.js"):
-        assert asset in page.text
-        assert (await gateway.client.get(asset)).status_code == 200
+@pytest.mark.parametrize("path", ["/docs", "/events", "/errors", "/errors/internal-error"])
+async def test_a_page_loads_nothing_from_elsewhere(gateway: Gateway, path: str) -> None:
+    page = await gateway.client.get(path)
+    assert page.status_code == 200
+    loaded = re.findall(r"""(?:src|href|action|data|poster)\s*=\s*["']([^"']+)""", page.text)
+    assert loaded
+    assert all(target.startswith(("/", "#")) and not target.startswith("//") for target in loaded)
+    assert not re.search(r"<style|<script(?! src)|\son\w+=|@import|url\(", page.text)
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert "unsafe-eval" not in policy
+    for target in loaded:
+        assert (await gateway.client.get(target.partition("#")[0] or path)).status_code == 200, target
 
 
-async def test_the_reference_shows_public_routes_only_and_stays_while_services_are_away(
-    gateway: Gateway, open_gateway: OpenGateway
-) -> None:
-    document = json.loads((await gateway.client.get("/openapi.json")).content)
-    assert set(document["paths"]) == {"/api/orders/{order_id}", "/api/orders/checkout"}
+async def test_the_viewer_s_own_files_load_nothing_from_elsewhere(gateway: Gateway) -> None:
+    for path in ("/docs/docs.css", "/docs/swagger-ui.css"):
+        style = (await gateway.client.get(path)).text
+        assert not re.search(r"""@import|url\((?!\s*["']?data:)""", style)
+    script = (await gateway.client.get("/docs/docs.js")).text
+    assert "://" not in script
+    assert "validatorUrl: null" in script
+
+
+async def test_documents_are_compressed_for_those_who_take_it_and_not_sent_twice(gateway: Gateway) -> None:
+    plain = await gateway.client.get("/openapi.json", headers={"Accept-Encoding": "identity"})
+    packed = await gateway.client.get("/openapi.json", headers={"Accept-Encoding": "br, gzip"})
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.content == plain.content
+    assert int(packed.headers["content-length"]) < len(plain.content) / 5
+    again = await gateway.client.get("/openapi.json", headers={"If-None-Match": plain.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["x-request-id"]
+
+
+async def test_the_documents_are_there_while_every_service_is_away(open_gateway: OpenGateway) -> None:
     away = await open_gateway(upstream_url="http://127.0.0.1:9")
-    assert (await away.client.get("/openapi.json")).status_code == 503
+    assert json.loads((await away.client.get("/openapi.json")).content)["openapi"] == "3.1.0"
+    assert json.loads((await away.client.get("/asyncapi.json")).content)["asyncapi"] == "3.0.0"

@@ -1,0 +1,1 @@
+"""The documents that integrators read, generated from the code and checked in: OpenAPI, AsyncAPI, request collections."""

@@ -1,0 +1,92 @@
+"""What the services say of their operations, beside the gateway's route table and the guards; no process is started for it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fastapi import FastAPI
+
+from api_gateway.routes import ROUTES
+from api_gateway.routing import Route
+from campus_tools.doors import SERVICES_WITH_DOORS, doors, routers_of, template_of
+from common.http import Guard
+
+_REFERENCE_PREFIX: Final = "#/components/schemas/"
+# What services say to each other, behind the gateway.
+_INTERNAL: Final = "/internal/"
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A public operation: its route at the gateway, its guard, its path with named parameters, and what its service says of it."""
+
+    route: Route
+    guard: Guard
+    path: str
+    operation: Mapping[str, Any]
+
+
+class Drifted(Exception):
+    """The route table and the services disagree about what is public."""
+
+
+def described() -> tuple[list[Described], dict[str, Any]]:
+    """Every public operation in the order of the table, and all schemas, named after their service; raises Drifted."""
+    routes = {(route.upstream, route.method, route.path): route for route in ROUTES}
+    guards = {(door.service, door.method, door.path): door.guard for door in doors()}
+    schemas: dict[str, Any] = {}
+    told: dict[tuple[str, str, str], tuple[str, Mapping[str, Any]]] = {}
+    for service in SERVICES_WITH_DOORS:
+        document = _document_of(service)
+        prefix = service.capitalize()
+        for name, schema in document.get("components", {}).get("schemas", {}).items():
+            schemas[prefix + name] = _renamed(schema, prefix)
+        for path, method, operation in _operations_of(document):
+            told[(service, method, template_of(path))] = (path, _renamed(operation, prefix))
+    _must_agree(set(routes), {key for key in told if not key[2].startswith(_INTERNAL)})
+    found = [Described(route, guards[key], *told[key]) for key, route in routes.items()]
+    return _with_one_name_for_each_path(found), schemas
+
+
+def _must_agree(routes: set[tuple[str, str, str]], told: set[tuple[str, str, str]]) -> None:
+    without_operation = sorted(" ".join(key) for key in routes - told)
+    without_route = sorted(" ".join(key) for key in told - routes)
+    if without_operation or without_route:
+        raise Drifted(f"routes without an operation: {without_operation}; operations without a route: {without_route}")
+
+
+def _document_of(service: str) -> dict[str, Any]:
+    app = FastAPI(title=service)
+    for router in routers_of(service):
+        app.include_router(router)
+    return app.openapi()
+
+
+def _operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            yield path, method.upper(), operation
+
+
+def _with_one_name_for_each_path(found: list[Described]) -> list[Described]:
+    """Two services may serve one path under two names of its parameter, which OpenAPI would take for two paths."""
+    names: dict[str, str] = {}
+    for entry in found:
+        names.setdefault(entry.route.path, entry.path)
+    differing = [entry.path for entry in found if names[entry.route.path] != entry.path]
+    if differing:
+        raise Drifted(f"the same path under two names: {differing}")
+    return found
+
+
+def _renamed(value: Any, prefix: str) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: _REFERENCE_PREFIX + prefix + inner.removeprefix(_REFERENCE_PREFIX)
+            if name == "$ref" and isinstance(inner, str)
+            else _renamed(inner, prefix)
+            for name, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [_renamed(inner, prefix) for inner in value]
+    return value

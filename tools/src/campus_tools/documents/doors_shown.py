@@ -1,0 +1,56 @@
+"""How each operation is opened: tokens, the service key, signatures."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from api_gateway.routing import Access
+from campus_tools.documents.described import Described
+
+# Doors that a signature or a secret opens instead of a token.
+_SIGNED: Final[Mapping[str, str]] = {
+    "/functions/v1/gateway-webhook": "gatewaySignature",
+    "/api/messaging/webhook": "messagingSignature",
+    "/functions/v1/sms-receipts/termii": "termiiSignature",
+    "/functions/v1/sms-receipts/africas-talking": "receiptKey",
+}
+SECURITY_SCHEMES: Final[Mapping[str, Any]] = {
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "The access token of `POST /api/auth/login` or `POST /api/auth/mfa/verify`.",
+    },
+    "serviceKey": {"type": "http", "scheme": "bearer", "description": "`SERVICE_ROLE_KEY`, for the functions only."},
+    "gatewaySignature": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Gateway-Signature",
+        "description": "HMAC SHA-512 of the raw body under the payment gateway's secret, in hex.",
+    },
+    "messagingSignature": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Hub-Signature-256",
+        "description": "`sha256=` and the HMAC SHA-256 of the raw body under the messaging app's secret, in hex.",
+    },
+    "termiiSignature": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Termii-Signature",
+        "description": "HMAC SHA-512 of the raw body under `SMS_RECEIPT_KEY`, in hex.",
+    },
+    "receiptKey": {"type": "apiKey", "in": "query", "name": "key", "description": "`SMS_RECEIPT_KEY`."},
+}
+
+
+def security_of(entry: Described) -> list[dict[str, list[str]]]:
+    """The `security` of an operation."""
+    if entry.guard.service_key:
+        return [{"serviceKey": []}]
+    if entry.route.path in _SIGNED:
+        return [{_SIGNED[entry.route.path]: []}]
+    if entry.route.access is Access.TOKEN:
+        return [{"bearer": []}]
+    if entry.route.access is Access.ANONYMOUS:
+        return [{}, {"bearer": []}]
+    return []

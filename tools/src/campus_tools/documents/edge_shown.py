@@ -1,0 +1,76 @@
+"""What the gateway itself answers, and the shapes that every service shares: problems, envelopes, health."""
+
+from typing import Any, get_args
+
+from campus_tools.documents.refusals import EVERYWHERE, INVALID_PARAM_SCHEMA, PROBLEM_SCHEMA, headers_shown
+from campus_tools.documents.samples import Samples
+from common.problems import Code
+
+
+def shared_schemas() -> dict[str, Any]:
+    """The schemas that no service owns."""
+    stamps = {
+        "timestamp": {"type": "string", "format": "date-time"},
+        "version": {"type": "string", "const": "v1"},
+        "requestId": {"type": "string"},
+    }
+    offset = {name: {"type": "integer"} for name in ("page", "limit", "total", "total_pages")}
+    cursor = {
+        "next_cursor": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "has_more": {"type": "boolean"},
+        "limit": {"type": "integer"},
+    }
+    return {
+        "Problem": dict(PROBLEM_SCHEMA),
+        "ProblemCode": {"type": "string", "enum": list(get_args(Code))},
+        "InvalidParam": dict(INVALID_PARAM_SCHEMA),
+        "Meta": {"type": "object", "required": list(stamps), "properties": stamps},
+        "OffsetMeta": {"type": "object", "required": [*stamps, *offset], "properties": {**stamps, **offset}},
+        "CursorMeta": {"type": "object", "required": [*stamps, *cursor], "properties": {**stamps, **cursor}},
+    }
+
+
+def envelope_of(payload: Any, meta: str) -> dict[str, Any]:
+    """The success envelope around a payload; `meta` names one of the shared schemas."""
+    return {
+        "type": "object",
+        "required": ["success", "data", "meta"],
+        "properties": {
+            "success": {"type": "boolean", "const": True},
+            "data": payload,
+            "meta": {"$ref": f"#/components/schemas/{meta}"},
+        },
+    }
+
+
+def health_operations() -> dict[str, Any]:
+    """The two health pages."""
+    return {
+        "/health/liveness": {"get": _health("get_health_liveness", "alive", "Whether the gateway runs")},
+        "/health/readiness": {"get": _health("get_health_readiness", "ready", "Whether the gateway can serve")},
+    }
+
+
+def _health(operation_id: str, word: str, summary: str) -> dict[str, Any]:
+    payload = {
+        "type": "object",
+        "required": ["status"],
+        "properties": {"status": {"type": "string", "const": word}},
+    }
+    schema = envelope_of(payload, "Meta")
+    answers: dict[str, Any] = {
+        "200": {
+            "description": "Yes.",
+            "headers": headers_shown(*EVERYWHERE),
+            "content": {"application/json": {"schema": schema, "example": Samples(shared_schemas()).of(schema)}},
+        }
+    }
+    if word == "ready":
+        answers["503"] = {"$ref": "#/components/responses/Refused503"}
+    return {
+        "operationId": operation_id,
+        "tags": ["health"],
+        "summary": summary,
+        "responses": answers,
+        "security": [],
+    }

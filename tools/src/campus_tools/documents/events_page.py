@@ -1,0 +1,101 @@
+"""The page of the events for people: written out whole, so that it needs no script."""
+
+import json
+from collections.abc import Iterator, Mapping
+from html import escape
+from itertools import groupby
+from typing import Any, Final
+
+from campus_tools.documents.asyncapi import EXCHANGE, data_schemas, example_of, meaning_of, title_of
+from campus_tools.documents.samples import Samples
+from contracts.event import Event
+from contracts.topology import PUBLIC
+
+_HEAD: Final = (
+    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    '<title>Campus Marketplace events</title>\n<link rel="stylesheet" href="/docs/docs.css">\n</head>\n<body>\n<main>\n'
+)
+_ENVELOPE: Final = (
+    ("specversion", "<code>1.0</code>"),
+    ("id", "A UUIDv7, also the AMQP <code>message_id</code>: take effect once for each."),
+    ("source", "<code>/services/</code> and the publisher."),
+    ("type", "The event's type, also the routing key."),
+    ("subject", "The id of what it speaks of: the first field of <code>data</code>."),
+    ("time", "When it happened, ISO 8601 UTC."),
+    ("datacontenttype", "<code>application/json</code>"),
+    ("sequence", "Grows by one per subject and publisher: judge order by it, never by arrival."),
+    ("data", "The fields below."),
+)
+
+
+def page() -> str:
+    """The whole page."""
+    schemas = data_schemas()
+    lines = [_HEAD, *_opening(), *_contents()]
+    samples = Samples(schemas)
+    for publisher, events in groupby(PUBLIC, key=lambda event: event.publisher()):
+        lines.append(f"<h2>{publisher.capitalize()}</h2>")
+        for event in events:
+            lines += _event(event, schemas, samples)
+    lines.append("</main>\n</body>\n</html>")
+    return "\n".join(lines) + "\n"
+
+
+def _opening() -> Iterator[str]:
+    yield "<h1>Events</h1>"
+    yield (
+        f"<p>Everything here is said on the durable topic exchange <code>{EXCHANGE}</code> as CloudEvents 1.0 in structured mode "
+        '(<code>application/cloudevents+json</code>). For programs: <a href="/asyncapi.json">asyncapi.json</a>. '
+        'For requests: <a href="/docs">API reference</a>.</p>'
+    )
+    yield (
+        "<p>A subscriber has a user of its own at the broker. It declares queues named <code>sub.&lt;team&gt;.*</code>, binds them to "
+        f"<code>{EXCHANGE}</code> with patterns such as <code>orders.#</code> or <code>payments.escrow_held.v1</code>, and reads them. "
+        "Events come at least once and in any order. Unknown fields are to be ignored: more may be added; anything else becomes "
+        "<code>.v2</code>, published beside <code>.v1</code> for six months. Amounts ending in <code>Minor</code> are kobo.</p>"
+    )
+    yield "<h2>The envelope</h2>\n<table><thead><tr><th>Field</th><th>Meaning</th></tr></thead><tbody>"
+    for name, meaning in _ENVELOPE:
+        yield f"<tr><td><code>{name}</code></td><td>{meaning}</td></tr>"
+    yield "</tbody></table>"
+
+
+def _contents() -> Iterator[str]:
+    yield "<h2>All types</h2>\n<table><thead><tr><th>Type</th><th>Meaning</th></tr></thead><tbody>"
+    for event in PUBLIC:
+        link = f'<a href="#{event.TYPE}"><code>{event.TYPE}</code></a>'
+        yield f"<tr><td>{link}</td><td>{_prose(meaning_of(event))}</td></tr>"
+    yield "</tbody></table>"
+
+
+def _event(event: type[Event], schemas: Mapping[str, Any], samples: Samples) -> Iterator[str]:
+    yield f'<h3 id="{event.TYPE}">{title_of(event)}</h3>'
+    yield f"<p><code>{event.TYPE}</code></p>\n<p>{_prose(meaning_of(event))}</p>"
+    yield "<table><thead><tr><th>Field of data</th><th>Kind</th><th></th></tr></thead><tbody>"
+    schema = schemas[event.__name__]
+    for name, inner in schema["properties"].items():
+        always = "" if name in schema.get("required", ()) else "not always"
+        yield f"<tr><td><code>{name}</code></td><td>{_kind(inner, schemas)}</td><td>{always}</td></tr>"
+    yield "</tbody></table>"
+    example = json.dumps(example_of(event, samples), indent=2, ensure_ascii=False)
+    yield f"<details><summary>Example</summary><pre>{escape(example)}</pre></details>"
+
+
+def _kind(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
+    if "$ref" in schema:
+        inner = schemas[schema["$ref"].rsplit("/", 1)[-1]]
+        return f"object: {', '.join(f'<code>{name}</code>' for name in inner['properties'])}"
+    if "anyOf" in schema:
+        return " or ".join(_kind(choice, schemas) for choice in schema["anyOf"] if choice.get("type") != "null")
+    if "enum" in schema:
+        return ", ".join(f"<code>{escape(str(word))}</code>" for word in schema["enum"])
+    if schema.get("type") == "array":
+        return f"list of {_kind(schema.get('items', {}), schemas)}"
+    return "UUID" if schema.get("format") == "uuid" else {"string": "text"}.get(schema["type"], schema["type"])
+
+
+def _prose(text: str) -> str:
+    """Escaped, with what stands between backquotes as code."""
+    pieces = escape(text).split("`")
+    return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))

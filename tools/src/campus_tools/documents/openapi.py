@@ -1,0 +1,303 @@
+"""The merged OpenAPI 3.1 document of everything public: the services' operations, and what the gateway adds to each."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from api_gateway.routing import Access, Idempotency, Route
+from campus_tools.documents.described import Described, described
+from campus_tools.documents.doors_shown import SECURITY_SCHEMES, security_of
+from campus_tools.documents.edge_shown import envelope_of, health_operations, shared_schemas
+from campus_tools.documents.refusals import EVERYWHERE, HEADERS, headers_shown, refusal_answers, refusals_of
+from campus_tools.documents.requests import FILES, REQUESTS
+from campus_tools.documents.samples import Samples
+from common.http import Guard
+
+_SCHEMAS: Final = "#/components/schemas/"
+# What has no envelope (contract section 15.2).
+_BARE: Final = frozenset({"/.well-known/jwks.json"})
+_CONTEXTS: Final[Mapping[str, str]] = {
+    "identity": "Identity and campus",
+    "orders": "Catalog and orders",
+    "payments": "Payments, escrow and ledger",
+    "payouts": "Payouts",
+    "notifications": "Notifications and support",
+    "api-gateway": "The edge",
+}
+_DESCRIPTION: Final = """\
+The backend that student marketplaces run on: escrow, delivery PIN, payouts.
+
+- `/api/v1/...` and `/api/...` are the same. Fields are camelCase, times ISO 8601 UTC, ids UUIDs, and amounts ending in `Minor`
+  integers in kobo.
+- A success stands in the envelope `{success, data, meta}`, a refusal is `application/problem+json` with one of twelve codes, each
+  with a page under [/errors](/errors).
+- `Idempotency-Key`, a UUID v4, is required where it says so and accepted on the other marked POSTs: the same request under the
+  same key is done once.
+- Every answer carries `X-Request-Id` and the `RateLimit-*` headers. What happens is also told as [events](/events).
+"""
+
+
+def document() -> dict[str, Any]:
+    """The whole document; raises Drifted when table and services disagree."""
+    entries, schemas = described()
+    schemas |= shared_schemas()
+    samples = Samples(schemas)
+    paths: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        shown = _operation(entry, schemas, samples)
+        paths.setdefault(entry.path, {})[entry.route.method.lower()] = shown
+    paths |= health_operations()
+    whole: dict[str, Any] = {
+        "openapi": "3.1.0",
+        "info": {"title": "Campus Marketplace API", "version": "v1", "description": _DESCRIPTION},
+        "servers": [{"url": "/", "description": "The gateway that served this document."}],
+        "tags": _tags(entries),
+        "x-tagGroups": _tag_groups(entries),
+        "paths": dict(sorted(paths.items())),
+        "components": {
+            "schemas": schemas,
+            "responses": refusal_answers(),
+            "headers": dict(HEADERS),
+            "securitySchemes": dict(SECURITY_SCHEMES),
+        },
+    }
+    whole["components"]["schemas"] = _reached(whole, schemas)
+    used = {name for entry in entries for asked in security_of(entry) for name in asked}
+    whole["components"]["securitySchemes"] = {name: told for name, told in SECURITY_SCHEMES.items() if name in used}
+    told: dict[str, Any] = _in_the_words_of_json_schema(whole)
+    return told
+
+
+def _operation(entry: Described, schemas: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
+    route, told = entry.route, entry.operation
+    description = _described_with_guard(str(told.get("description", "")), entry.guard)
+    shown: dict[str, Any] = {
+        "operationId": operation_id(route.method, route.path),
+        "tags": list(told.get("tags", [route.upstream])),
+        "summary": _summary(str(told["summary"])),
+    }
+    if description:
+        shown["description"] = description
+    parameters = [_parameter(parameter, samples) for parameter in told.get("parameters", [])]
+    parameters = [parameter for parameter in parameters if parameter["name"].lower() != "idempotency-key"]
+    if route.idempotency is not Idempotency.IGNORED:
+        parameters.append(_idempotency_key(route))
+    if parameters:
+        shown["parameters"] = parameters
+    if "requestBody" in told:
+        shown["requestBody"] = _body(entry, told["requestBody"], samples)
+    elif route.access is Access.OPEN and route.method == "POST":
+        shown["requestBody"] = _RAW_BODY
+    shown["responses"] = {**_successes(entry, schemas, samples), **refusals_of(entry)}
+    if route.path == "/functions/v1/gateway-webhook":
+        shown["responses"]["401"] = _BARE_REFUSAL
+    shown["security"] = security_of(entry)
+    if entry.guard.permission or entry.guard.one_of:
+        shown["x-permissions"] = [entry.guard.permission] if entry.guard.permission else list(entry.guard.one_of)
+    if entry.guard.step_up:
+        shown["x-step-up"] = True
+    if route.deprecated_at is not None:
+        shown["deprecated"] = True
+    return shown
+
+
+_RAW_BODY: Final = {
+    "required": True,
+    "description": "Kept as it came: what is well signed is answered 200 whatever its shape.",
+    "content": {"application/json": {"schema": {}, "example": {"event": "charge.success", "data": {"id": 302961}}}},
+}
+_BARE_REFUSAL: Final = {
+    "description": "The signature is missing or wrong. The one refusal that is no problem document.",
+    "headers": headers_shown(*EVERYWHERE),
+    "content": {
+        "application/json": {
+            "schema": {
+                "type": "object",
+                "required": ["error"],
+                "properties": {"error": {"type": "string", "const": "Invalid signature"}},
+            },
+            "example": {"error": "Invalid signature"},
+        }
+    },
+}
+
+
+def operation_id(method: str, path: str) -> str:
+    """One name for each operation, made of its method and path alone, so that it never changes."""
+    words = [re.sub(r"[^a-z0-9]+", "_", part.lower()).strip("_") for part in path.split("/") if part not in ("", "api")]
+    named = [
+        f"by_{word}" if part.startswith(":") else word
+        for part, word in zip([part for part in path.split("/") if part not in ("", "api")], words, strict=True)
+    ]
+    return "_".join([method.lower(), *named])
+
+
+def _summary(told: str) -> str:
+    words = told.removesuffix(" Route").split()
+    return " ".join([words[0], *(word.lower() for word in words[1:])])
+
+
+def _described_with_guard(told: str, guard: Guard) -> str:
+    asked = [told.strip()] if told.strip() else []
+    permissions = [guard.permission] if guard.permission else list(guard.one_of)
+    if permissions:
+        asked.append(f"Needs the permission {' or '.join(f'`{name}`' for name in permissions)}.")
+    if guard.step_up:
+        asked.append("Needs a second factor shown within the last 15 minutes (AAL2).")
+    return "\n\n".join(asked)
+
+
+def _parameter(told: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
+    schema = told.get("schema", {})
+    shown = {**told, "schema": {name: value for name, value in schema.items() if name != "title"}}
+    if told["name"].lower() == "if-match":
+        shown["name"] = "If-Match"
+        shown["description"] = "The revision that was read, quoted. A stale one is 409."
+        shown["example"] = '"3"'
+    elif told["name"] == "cursor":
+        shown["description"] = "`meta.next_cursor` of the page before; none for the first."
+    else:
+        shown["example"] = samples.of_parameter(told["name"], schema)
+    return shown
+
+
+def _idempotency_key(route: Route) -> dict[str, Any]:
+    return {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": route.idempotency is Idempotency.REQUIRED,
+        "schema": {"type": "string", "format": "uuid"},
+        "description": "A UUID v4, new for each operation; the same one again gets the same answer.",
+        "example": "7d3c2b1a-4e5f-4a6b-8c7d-9e0f1a2b3c4d",
+    }
+
+
+def _body(entry: Described, told: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
+    content = {}
+    for media, inner in told["content"].items():
+        content[media] = dict(inner)
+        if media == "application/json":
+            example = REQUESTS.get(entry.route.name)
+            schema = inner.get("schema", {})
+            content[media]["example"] = samples.of(schema, whole=False) if example is None else example
+        else:
+            content[media]["example"] = samples.of(inner["schema"])
+    return {**told, "content": content}
+
+
+def _successes(entry: Described, schemas: Mapping[str, Any], samples: Samples) -> dict[str, Any]:
+    told = {
+        status: answer
+        for status, answer in entry.operation.get("responses", {}).items()
+        if status.startswith(("2", "3"))
+    }
+    if "204" in told:
+        told = {"204": told["204"]}
+    shown = {}
+    for status, answer in told.items():
+        names = [*EVERYWHERE]
+        if entry.route.idempotency is not Idempotency.IGNORED:
+            names.append("X-Cache-Lookup")
+        shown[status] = {
+            "description": _SUCCESSES.get(status, "Done."),
+            "headers": {**answer.get("headers", {}), **headers_shown(*names)},
+        }
+        content = {
+            media: _content(entry, media, inner, schemas, samples)
+            for media, inner in answer.get("content", {}).items()
+            if media == "application/json" or len(answer["content"]) == 1 or inner.get("schema")
+        }
+        # FastAPI adds an empty JSON shape beside the one that a file's route declares.
+        if len(content) > 1 and not answer["content"].get("application/json", {"schema": 1}).get("schema"):
+            del content["application/json"]
+        if content:
+            shown[status]["content"] = content
+    return shown
+
+
+_SUCCESSES: Final[Mapping[str, str]] = {"200": "Done.", "201": "Made.", "202": "Taken.", "204": "Done; nothing to say."}
+
+
+def _content(
+    entry: Described, media: str, told: Mapping[str, Any], schemas: Mapping[str, Any], samples: Samples
+) -> dict[str, Any]:
+    schema = told.get("schema", {})
+    if media != "application/json":
+        example = FILES.get(entry.route.path)
+        return {} if example is None else {"schema": {"type": "string"}, "example": example}
+    if entry.route.path not in _BARE and not _is_envelope(schema, samples):
+        payload = {name: value for name, value in schema.items() if name != "title"}
+        schema = envelope_of(payload, _meta_of(entry.operation))
+    return {"schema": schema, "example": samples.of(schema)}
+
+
+def _is_envelope(schema: Mapping[str, Any], samples: Samples) -> bool:
+    return {"success", "data", "meta"} <= set(samples.resolved(schema).get("properties", {}))
+
+
+def _meta_of(operation: Mapping[str, Any]) -> str:
+    names = {parameter["name"] for parameter in operation.get("parameters", [])}
+    return "CursorMeta" if "cursor" in names else "OffsetMeta" if "page" in names else "Meta"
+
+
+def _tags(entries: Iterable[Described]) -> list[dict[str, str]]:
+    contexts: dict[str, list[str]] = {}
+    for entry in entries:
+        for tag in entry.operation.get("tags", [entry.route.upstream]):
+            named = contexts.setdefault(tag, [])
+            if _CONTEXTS[entry.route.upstream] not in named:
+                named.append(_CONTEXTS[entry.route.upstream])
+    return [
+        *({"name": tag, "description": "; ".join(named)} for tag, named in contexts.items()),
+        {"name": "health", "description": _CONTEXTS["api-gateway"]},
+    ]
+
+
+def _tag_groups(entries: Iterable[Described]) -> list[dict[str, Any]]:
+    groups: dict[str, list[str]] = {}
+    seen: set[str] = set()
+    for entry in entries:
+        for tag in entry.operation.get("tags", [entry.route.upstream]):
+            if tag not in seen:
+                seen.add(tag)
+                groups.setdefault(_CONTEXTS[entry.route.upstream], []).append(tag)
+    groups[_CONTEXTS["api-gateway"]] = ["health"]
+    return [{"name": name, "tags": tags} for name, tags in groups.items()]
+
+
+def _reached(whole: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+    """The schemas that something public leads to; FastAPI's own shape of a 422 is not among them."""
+    reached: set[str] = set()
+    ahead = list(_references({name: part for name, part in whole.items() if name != "components"}))
+    ahead += _references({**whole["components"], "schemas": {}})
+    while ahead:
+        name = ahead.pop().removeprefix(_SCHEMAS)
+        if name in schemas and name not in reached:
+            reached.add(name)
+            ahead += _references(schemas[name])
+    return {name: schemas[name] for name in sorted(reached)}
+
+
+def _references(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        own = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
+        return own + [found for inner in value.values() for found in _references(inner)]
+    if isinstance(value, list):
+        return [found for inner in value for found in _references(inner)]
+    return []
+
+
+def _in_the_words_of_json_schema(value: Any) -> Any:
+    r"""Python's `\z` is `$` there; an empty text as default, which says that nothing was told, would break its own length."""
+    if isinstance(value, dict):
+        untold = value.get("default") == "" and "minLength" in value
+        return {
+            name: inner.replace(r"\z", "$").replace(r"\A", "^")
+            if name == "pattern" and isinstance(inner, str)
+            else _in_the_words_of_json_schema(inner)
+            for name, inner in value.items()
+            if not (untold and name == "default")
+        }
+    if isinstance(value, list):
+        return [_in_the_words_of_json_schema(inner) for inner in value]
+    return value

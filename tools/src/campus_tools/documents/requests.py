@@ -1,0 +1,38 @@
+"""Examples that no schema tells: requests of operations that take one of several shapes, and answers that are files."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orders.domain.exports
+import payments.domain.exports
+import payouts.domain.exports
+from contracts.demo import AKOKA_HUB, USERS
+
+_BUYER: Final = USERS[0]
+_SOME_ID: Final = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
+
+REQUESTS: Final[Mapping[str, Any]] = {
+    "POST /api/orders/checkout": {
+        "items": [{"productId": _SOME_ID, "quantity": 2}],
+        "hubId": str(AKOKA_HUB.id),
+        "deliveryNote": "Room 12, ground floor.",
+        "expectedTotalMinor": 450_000,
+    },
+    "POST /api/auth/otp": {"email": _BUYER.email},
+    "POST /api/auth/otp/verify": {"email": _BUYER.email, "code": "482915"},
+    "POST /api/devices": {"kind": "android", "token": "fGx3kQ9Rk0a"},
+    "PATCH /api/products/:id": {"stock": 25, "revision": 3},
+    "PATCH /api/profiles/current": {"fullName": _BUYER.full_name, "phone": _BUYER.phone},
+    "POST /api/orders/:id/resolve": {"outcome": "split", "refundMinor": 150_000},
+    "POST /api/payouts/dispatch": {"maxTotalMinor": 50_000_000, "dryRun": True},
+}
+
+# An export without a row is its line of names.
+FILES: Final[Mapping[str, str]] = {
+    "/api/campus-orders/export": "".join(orders.domain.exports.csv_of_orders([])),
+    "/api/transactions/export": payments.domain.exports.csv_heading(),
+    "/api/wallets/current/statements/:month/export": payouts.domain.exports.csv_heading(),
+    "/api/wallets/current/statements/:month/print": "<!doctype html><title>Statement 2026-01</title>",
+    "/api/notifications/stream": f'id: {_SOME_ID}\nevent: notification\ndata: {{"title":"Your order is on its way"}}\n\n',
+    "/api/assistant/stream": 'event: token\ndata: {"text":"Rice"}\n\nevent: done\ndata: {}\n\n',
+}
