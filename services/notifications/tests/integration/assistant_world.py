@@ -3,17 +3,26 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+import httpx
 import jwt
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from campus_tools.service_kit import OpenService, opened, served
+from campus_tools.testing import DatabaseUrls
+from common.clock import ManualClock
 from common.ids import new_id
+from common.process import http_app
+from notifications.app import SERVICE
+
+from .conftest import SEALING_KEY, SERVICE_ROLE_KEY
 
 AI_KEY = "sk-a-key-of-the-provider"
 Answer = Callable[[dict[str, Any]], Awaitable[Response]]
@@ -92,6 +101,13 @@ class AssistantWorld:
     begun: int = 0
     left: int = 0
     url: str = ""
+
+    def forget(self) -> None:
+        """As on the first day."""
+        self.script, self.asked, self.asked_headers = [], [], []
+        self.products, self.orders, self.read, self.tokens = [], [], [], []
+        self.sees_all, self.market_status, self.begun, self.left = False, 200, 0, 0
+        self.gate = asyncio.Event()
 
     async def complete(self, request: Request) -> Response:
         body = await request.json()
@@ -187,3 +203,68 @@ def events_of(text: str) -> list[tuple[str, Any]]:
         if "event" in fields:
             found.append((fields["event"], json.loads(fields["data"])))
     return found
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The service on a real socket, and the world around it."""
+
+    service: OpenService
+    world: AssistantWorld
+    http: httpx.AsyncClient
+    clock: ManualClock
+
+    def headers(self, user_id: UUID, **claims: Any) -> dict[str, str]:
+        return self.service.headers(user_id, **claims)
+
+    async def chat(self, user_id: UUID, message: str, conversation: str | None = None, **claims: Any) -> httpx.Response:
+        body = {"message": message} | ({"conversationId": conversation} if conversation else {})
+        return await self.http.post("/api/assistant/chat", json=body, headers=self.headers(user_id, **claims))
+
+    async def stream(self, user_id: UUID, message: str) -> list[tuple[str, Any]]:
+        answer = await self.http.post("/api/assistant/stream", json={"message": message}, headers=self.headers(user_id))
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        return events_of(answer.text)
+
+    async def messages(self, user_id: UUID, conversation: str) -> list[tuple[str, str]]:
+        answer = await self.http.get(
+            f"/api/assistant/conversations/{conversation}/messages", headers=self.headers(user_id)
+        )
+        assert answer.status_code == 200, answer.text
+        return [(row["role"], row["text"]) for row in answer.json()["data"]]
+
+    async def kept(self, user_id: UUID) -> list[dict[str, Any]]:
+        answer = await self.http.get("/api/assistant/conversations", headers=self.headers(user_id))
+        rows: list[dict[str, Any]] = answer.json()["data"]
+        return rows
+
+    async def turns(self, user_id: UUID) -> int:
+        rows = await self.service.fetch("SELECT 1 FROM conversation_turns WHERE user_id = $1", user_id)
+        return len(rows)
+
+
+Open = Callable[..., Awaitable[Desk]]
+
+
+@asynccontextmanager
+async def desk_opened(urls: DatabaseUrls, broker_url: str, *, with_model: bool, **settings: Any) -> AsyncIterator[Desk]:
+    """The service with a provider or without one; keyword arguments replace settings."""
+    world, clock = AssistantWorld(), ManualClock()
+    async with AsyncExitStack() as stack:
+        world.url = await stack.enter_async_context(served(world.app()))
+        model = {"ai_base_url": f"{world.url}/ai/v1", "ai_api_key": AI_KEY, "ai_model": "a-model"}
+        values = {
+            "sealing_key": SEALING_KEY,
+            "service_role_key": SERVICE_ROLE_KEY,
+            "sms_api_url": "http://127.0.0.1:9",
+            "smtp_url": "smtp://127.0.0.1:9",
+            "orders_url": f"{world.url}/market",
+            **(model if with_model else {}),
+            **settings,
+        }
+        service = await stack.enter_async_context(opened(SERVICE, urls, broker_url, clock=clock, **values))
+        app = http_app(SERVICE, service.settings, service.runtime, service.dependencies)
+        url = await stack.enter_async_context(served(app))
+        http = await stack.enter_async_context(httpx.AsyncClient(base_url=url, timeout=20))
+        yield Desk(service, world, http, clock)

@@ -19,6 +19,8 @@ _SECRET_NUMBER: Final = re.compile(
     r"\b(pin|otp|cvv|code|passcode|password)\b([^\d\n]{0,40}?)(?<!\d)\d(?:[ -]?\d){3,7}(?!\d)", re.IGNORECASE | re.ASCII
 )
 _CARD_NUMBER: Final = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)", re.ASCII)
+# Half of an id are digits, and it is no secret.
+_ID: Final = re.compile(r"(\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b)", re.IGNORECASE | re.ASCII)
 _TOKEN: Final = re.compile(r"eyJ[\w-]{4,}\.[\w-]+\.[\w-]*|\bBearer\s+\S+", re.IGNORECASE | re.ASCII)
 
 
@@ -80,8 +82,13 @@ def without_secrets(message: str) -> str:
 
     It is kept, and may be sent to a company outside.
     """
-    message = _SECRET_NUMBER.sub(lambda found: f"{found[1]}{found[2]}{HIDDEN}", message)
-    return _TOKEN.sub(HIDDEN, _CARD_NUMBER.sub(HIDDEN, message))
+    parts = _ID.split(_TOKEN.sub(HIDDEN, message))
+    return "".join(part if _ID.fullmatch(part) else _without_numbers(part) for part in parts)
+
+
+def _without_numbers(text: str) -> str:
+    text = _SECRET_NUMBER.sub(lambda found: f"{found[1]}{found[2]}{HIDDEN}", text)
+    return _CARD_NUMBER.sub(HIDDEN, text)
 
 
 def recent(history: Sequence[Line], characters_max: int) -> list[Line]:

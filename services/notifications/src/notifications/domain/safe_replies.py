@@ -47,8 +47,11 @@ class SafeReply:
     def _harmless(self, text: str) -> str:
         if not text:
             return ""
-        words = re.split(r"(\s+)", text)
-        return "".join(_inert(self._without_links(word)) for word in words)
+        return "".join(self._harmless_word(word) for word in re.split(r"(\s+)", text))
+
+    def _harmless_word(self, word: str) -> str:
+        parts = [word[at : at + WORD_CHARACTERS_MAX] for at in range(0, len(word), WORD_CHARACTERS_MAX)]
+        return " ".join(_inert(self._without_links(part)) for part in parts)
 
     def _without_links(self, word: str) -> str:
         return _LEADS_ELSEWHERE.sub(lambda found: found[0] if self._is_own(found[0]) else LINK_REMOVED, word)

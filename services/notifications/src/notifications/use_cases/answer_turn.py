@@ -113,11 +113,13 @@ async def _converse(assistant: Assistant, turn: Turn, asker: Asker, say: Say) ->
     lines, used = list(turn.lines), None
     reply = _Writing(SafeReply(assistant.own_origin), say)
     for look in range(LOOKS_MAX + 1):
-        # After the last look the model has no tools any more: it can only answer.
+        # After the last look the model has no tools any more: it can only answer, or has failed.
         spoken = await assistant.model.speak(INSTRUCTIONS, lines, TOOLS if look < LOOKS_MAX else (), reply.hear)
         used = spoken.used if used is None else used.plus(spoken.used)
         if not spoken.calls:
             return await reply.end(is_cut=spoken.is_cut), used
+        if look == LOOKS_MAX:
+            break
         lines.append(Line("assistant", reply.new_part(), spoken.calls))
         # One after the other: a model that asks eight things at once opens no eight connections.
         lines += [Line("tool", await _look_up(assistant, call, asker), call_id=call.id) for call in spoken.calls]
