@@ -239,9 +239,12 @@ async def _serve(
 class Server(uvicorn.Server):
     """uvicorn, with the signals in our hand: it would end the process before what is below the server is closed."""
 
-    def __init__(self, config: uvicorn.Config, on_stop: Sequence[Callable[[], None]] = ()) -> None:
+    def __init__(
+        self, config: uvicorn.Config, on_stop: Sequence[Callable[[], None]] = (), leave_seconds: float = 0.0
+    ) -> None:
         super().__init__(config)
-        self._on_stop = on_stop
+        self._on_stop, self._leave_seconds = on_stop, leave_seconds
+        self._is_leaving = False
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -251,9 +254,17 @@ class Server(uvicorn.Server):
         yield
 
     def _stop(self) -> None:
-        self.should_exit = True
+        """The second signal ends what the first one announced."""
+        if self._is_leaving or self._leave_seconds == 0:
+            self._exit()
+        else:
+            asyncio.get_running_loop().call_later(self._leave_seconds, self._exit)
+        self._is_leaving = True
         for end in self._on_stop:
             end()
+
+    def _exit(self) -> None:
+        self.should_exit = True
 
 
 async def serve(
@@ -264,8 +275,12 @@ async def serve(
     *,
     protocol: type[asyncio.Protocol] | Literal["httptools"] = "httptools",
     on_stop: Sequence[Callable[[], None]] = (),
+    leave_seconds: float = 0.0,
 ) -> None:
-    """Serves until SIGTERM or SIGINT: no new requests, the running ones end, then the loops beside are cancelled."""
+    """Serves until SIGTERM or SIGINT: no new requests, the running ones end, then the loops beside are cancelled.
+
+    For `leave_seconds` after the signal new requests are still taken, so that whoever sends them can see that the process leaves.
+    """
     config = uvicorn.Config(
         app,
         host=host,
@@ -282,7 +297,7 @@ async def serve(
         timeout_graceful_shutdown=DRAIN_SECONDS,
         timeout_keep_alive=75,
     )
-    server = Server(config, on_stop)
+    server = Server(config, on_stop, leave_seconds)
     gc.freeze()
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_as_coroutine(loop)) for loop in beside]

@@ -69,9 +69,13 @@ async def _answer_http_exception(request: Request, error: Any) -> Response:
         413: "The body is too large.",
         415: "The media type is not accepted.",
     }
-    detail = details.get(error.status_code, "The request is not valid.")
-    status = error.status_code if error.status_code in details else 422
-    return problem_response(request, ValidationFailed(detail, status=status, headers=dict(error.headers or {})))
+    if error.status_code not in details:
+        # The framework could not read the body at all: no UTF-8, a number without end, brackets without end.
+        return problem_response(request, ValidationFailed.of("body", "cannot be read"))
+    return problem_response(
+        request,
+        ValidationFailed(details[error.status_code], status=error.status_code, headers=dict(error.headers or {})),
+    )
 
 
 async def _answer_database_error(request: Request, error: Any) -> Response:

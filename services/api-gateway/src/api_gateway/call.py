@@ -6,7 +6,7 @@ from typing import Final
 
 from starlette.types import Message, Receive, Scope, Send
 
-from api_gateway.headers import NO_STORE, Headers
+from api_gateway.headers import NO_STORE, Headers, quota_headers
 from api_gateway.routing import Route, canonical_path
 from api_gateway.windows import MICROSECONDS, Standing
 from common import envelope, problems
@@ -76,11 +76,8 @@ class Call:
         self.head_was_sent = True
         headers.append((b"x-request-id", self.request_id.encode()))
         headers.append((b"api-version", b"v1"))
-        standing = self.standing
-        if standing is not None:
-            headers.append((b"ratelimit-limit", b"%d" % standing.limit))
-            headers.append((b"ratelimit-remaining", b"%d" % standing.remaining))
-            headers.append((b"ratelimit-reset", b"%d" % standing.reset_second(self.now, self.window)))
+        if self.standing is not None:
+            headers.extend(quota_headers(self.standing, self.now, self.window))
         headers.extend(self.extra)
         if self.is_private or status >= 400:
             headers.append(NO_STORE)

@@ -6,10 +6,10 @@ from typing import Final
 from api_gateway.headers import Headers
 
 _EXPOSED: Final = (
-    b"API-Version, Deprecation, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Sunset, "
-    b"X-Cache-Lookup, X-Request-Id"
+    b"API-Version, Content-Disposition, Deprecation, ETag, Link, RateLimit, RateLimit-Limit, RateLimit-Policy, "
+    b"RateLimit-Remaining, RateLimit-Reset, Retry-After, Sunset, WWW-Authenticate, X-Cache-Lookup, X-Request-Id"
 )
-_ACCEPTED: Final = b"Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id"
+_ACCEPTED: Final = b"Authorization, Content-Type, Idempotency-Key, If-Match, If-Modified-Since, If-None-Match, Last-Event-ID, X-Request-Id"
 _PREFLIGHT_SECONDS: Final = b"600"
 
 

@@ -23,6 +23,7 @@ from api_gateway.forwarding import Forwarder
 from api_gateway.headers import Headers
 from api_gateway.idempotency import key_hash_of
 from api_gateway.keyed import KeyedRunner
+from api_gateway.load import Load, Overloaded, is_of_machines
 from api_gateway.metrics import Metrics
 from api_gateway.own_pages import OwnPages
 from api_gateway.page_cache import PageCache
@@ -71,6 +72,7 @@ class Edge:
     quotas: Quotas
     window_seconds: int
     patience: Patience
+    load: Load
     forwarder: Forwarder
     keyed: KeyedRunner
     page_cache: PageCache | None
@@ -92,6 +94,7 @@ class Edge:
         call.extra = [*self.always, *self.cross_origin.headers(call.headers)]
         peer = scope["client"][0] if scope["client"] else ""
         call.address = self.addresses.of(peer, call.headers.get(b"x-forwarded-for"))
+        self.load.running += 1
         try:
             if self.spans.recording:
                 with self.spans.of(call, trusted=self.addresses.trusts(peer)):
@@ -99,6 +102,7 @@ class Edge:
             else:
                 await self._guarded(call)
         finally:
+            self.load.running -= 1
             name = call.route.name if call.route is not None else _UNKNOWN_ROUTE
             self.metrics.request_ended(name, call.status, time.perf_counter() - call.began)
 
@@ -154,9 +158,7 @@ class Edge:
         await self._refuse(call, unavailable)
 
     async def _pass(self, call: Call) -> None:
-        refused_head = call.scope["state"].get(REFUSED_HEAD)
-        if refused_head is not None:
-            raise ValidationFailed(_HEAD_REFUSALS[refused_head], status=refused_head)
+        self._refuse_at_once(call)
         routes = self.routes.find(call.path, call.instant)
         if not routes and await self._answer_own_page(call):
             return
@@ -164,15 +166,15 @@ class Edge:
             await self._answer_preflight(call, allowed_methods(routes))
             return
         route = call.route = routes.get("GET" if call.method == "HEAD" else call.method)
+        # Refusals of a deprecated route say it too: whoever is refused is to change as well.
+        call.extra = [*call.extra, *route.deprecation_headers] if route and route.deprecated_at else call.extra
         if route is not None and route.quota in (Quota.ACCOUNT, Quota.SESSION):
             await self._pass_credentials(call, route)
             return
         await self._admit(call, route)
         if route is None:
-            self._refuse_unknown(call, routes)
-            return
+            raise _unknown(routes)
         if call.method in ("GET", "HEAD"):
-            call.extra = [*call.extra, *route.deprecation_headers] if route.deprecated_at else call.extra
             if await self._answer_shared(call, route):
                 return
             await self._forward(call, route, b"")
@@ -180,6 +182,15 @@ class Edge:
             await self._pass_body(call, route)
             if self.page_cache is not None and route.upstream in self.page_cache.services and call.status < 300:
                 self.page_cache.something_written()
+
+    def _refuse_at_once(self, call: Call) -> None:
+        """A head that is no good, and whatever comes while too much is under way."""
+        refused_head = call.scope["state"].get(REFUSED_HEAD)
+        if refused_head is not None:
+            raise ValidationFailed(_HEAD_REFUSALS[refused_head], status=refused_head)
+        if self.load.is_too_much(call.path):
+            self.metrics.shed["machines" if is_of_machines(call.path) else "people"] += 1
+            raise Overloaded
 
     async def _answer_shared(self, call: Call, route: Route) -> bool:
         """A page of the catalog that others may just have asked for as well."""
@@ -241,13 +252,6 @@ class Edge:
             seconds = standing.retry_after_seconds(call.now, call.window)
             raise RateLimited(headers={"Retry-After": str(seconds)})
 
-    def _refuse_unknown(self, call: Call, routes: Mapping[str, Route]) -> None:
-        if not routes:
-            raise NotFound
-        raise ValidationFailed(
-            "This path does not know this method.", status=405, headers={"Allow": allowed_methods(routes)}
-        )
-
     async def _pass_credentials(self, call: Call, route: Route) -> None:
         """Sign-up, login, refresh: the body names the account that is counted, so it is read first."""
         check_announced_body(route, call.headers)
@@ -261,7 +265,6 @@ class Edge:
         await self._forward(call, route, body)
 
     async def _pass_body(self, call: Call, route: Route) -> None:
-        call.extra = [*call.extra, *route.deprecation_headers] if route.deprecated_at else call.extra
         check_announced_body(route, call.headers)
         key_hash = key_hash_of(call.headers.get(b"idempotency-key"), route.idempotency)
         if key_hash is None:
@@ -279,6 +282,14 @@ class Edge:
             await self.forwarder.relay(call, answer)
         finally:
             answer.release()
+
+
+def _unknown(routes: Mapping[str, Route]) -> Problem:
+    """The refusal of a path that nobody knows, or of a method that this path does not know."""
+    if not routes:
+        return NotFound()
+    allow = {"Allow": allowed_methods(routes)}
+    return ValidationFailed("This path does not know this method.", status=405, headers=allow)
 
 
 def _is_sent_twice(name: bytes, headers: Sequence[tuple[bytes, bytes]]) -> bool:

@@ -106,20 +106,38 @@ class Forwarder:
         passed = [pair for pair in passed_to_client(headers, private=True) if pair[0] != b"content-length"]
         await call.answer(status, passed, body)
 
+    async def relay_rest(self, call: Call, answer: Connection, beginning: bytes) -> None:
+        """Passes on an answer whose beginning was read, and the rest as it comes."""
+        if answer.status >= 400 and not _is_json(answer.headers):
+            raise problem_of_status(answer.status)
+        await call.start(answer.status, passed_to_client(answer.headers, private=True))
+        await call.send({"type": "http.response.body", "body": beginning, "more_body": True})
+        while (chunk := await answer.next_chunk()) is not None:
+            await call.send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await call.send({"type": "http.response.body", "body": b""})
+
 
 async def read_answer(answer: Connection) -> bytes:
     """The whole body of an answer, at most STORED_BYTES_MAX; raises AnswerTooLong."""
+    content, is_whole = await read_beginning(answer)
+    if not is_whole:
+        raise AnswerTooLong
+    return content
+
+
+async def read_beginning(answer: Connection) -> tuple[bytes, bool]:
+    """The body as far as it can be kept, and whether that is all of it."""
     parts, size = [], 0
     while (chunk := await answer.next_chunk()) is not None:
+        parts.append(chunk)
         size += len(chunk)
         if size > STORED_BYTES_MAX:
-            raise AnswerTooLong
-        parts.append(chunk)
-    return b"".join(parts)
+            return b"".join(parts), False
+    return b"".join(parts), True
 
 
 class AnswerTooLong(Exception):
-    """A service answered a keyed request with more than can be kept: a bug of that service."""
+    """An answer is longer than what can be kept."""
 
 
 def problem_of_status(status: int) -> Problem:

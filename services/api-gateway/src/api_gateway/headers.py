@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from api_gateway.windows import MICROSECONDS, Standing
+
 Headers = list[tuple[bytes, bytes]]
 
 # What a client may tell a service. Everything else stops here, and with it every header that would say who is calling
@@ -44,6 +46,8 @@ _KEPT_FROM_CLIENTS: Final = frozenset(
         b"ratelimit-limit",
         b"ratelimit-remaining",
         b"ratelimit-reset",
+        b"ratelimit",
+        b"ratelimit-policy",
         b"traceparent",
         b"tracestate",
     }
@@ -74,6 +78,20 @@ def passed_to_client(headers: Iterable[tuple[bytes, bytes]], *, private: bool) -
     return [pair for pair in headers if pair[0] not in _KEPT_FROM_CLIENTS]
 
 
+def quota_headers(standing: Standing, now: int, window: int) -> Headers:
+    """The three named headers (contract section 4), and beside them the fields of draft-ietf-httpapi-ratelimit-headers-11:
+    the policy of the tier that is tightest, and what of it is left for how many seconds. `now` and `window` are microseconds."""
+    name = standing.tier.encode() if standing.tier[0].isalpha() else b"tier-" + standing.tier.encode()
+    seconds = standing.seconds_to_reset(now, window)
+    return [
+        (b"ratelimit-limit", b"%d" % standing.limit),
+        (b"ratelimit-remaining", b"%d" % standing.remaining),
+        (b"ratelimit-reset", b"%d" % standing.reset_second(now, window)),
+        (b"ratelimit-policy", b'"%b";q=%d;w=%d' % (name, standing.limit, window // MICROSECONDS)),
+        (b"ratelimit", b'"%b";r=%d;t=%d' % (name, standing.remaining, seconds)),
+    ]
+
+
 def security_headers(base_url: str) -> Headers:
     """What stands on every answer, whatever it holds."""
     headers = [
@@ -99,7 +117,7 @@ def says_policy(headers: Headers) -> bool:
 def with_page_policy(headers: Headers) -> Headers:
     """The same for a page of our own, whose style and script come from this server."""
     policy = (
-        b"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
+        b"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
         b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     return [(name, policy if name == _CONTENT_POLICY else value) for name, value in headers]

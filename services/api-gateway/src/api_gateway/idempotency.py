@@ -23,6 +23,12 @@ class OperationInProgress(Conflict):
         super().__init__(headers={"Retry-After": str(retry_after_seconds)})
 
 
+class AnswerNotKept(Conflict):
+    """409: the operation was done, but its answer was longer than what is kept, so it cannot be given again."""
+
+    detail = "The operation under this Idempotency-Key was done; its answer was too long to be kept. Read what it made."
+
+
 @dataclass(frozen=True, slots=True)
 class Leased:
     """The key is ours until the lease ends."""
@@ -30,11 +36,20 @@ class Leased:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The answer that the first request under this key was given."""
+    """The answer that the first request under this key was given; without a content type when it was too long to be kept."""
 
     status: int
     content_type: str
     body: bytes
+
+    @classmethod
+    def too_long(cls, status: int) -> "Stored":
+        """What stands in the place of an answer that is not kept: the key stays bound to what was done."""
+        return cls(status, "", b"")
+
+    @property
+    def is_kept(self) -> bool:
+        return self.content_type != ""
 
 
 @dataclass(frozen=True, slots=True)

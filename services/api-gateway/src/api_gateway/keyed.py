@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from api_gateway.call import Call
-from api_gateway.connection import UpstreamFailed
-from api_gateway.forwarding import Forwarder, read_answer
+from api_gateway.connection import Connection, UpstreamFailed
+from api_gateway.forwarding import Forwarder, read_beginning
 from api_gateway.idempotency import (
     HEADER,
+    AnswerNotKept,
     InProgress,
     Leased,
     OperationInProgress,
@@ -51,6 +52,8 @@ class KeyedRunner:
         begun = await self._records.begin(ask)
         self._metrics.idempotency[type(begun).__name__] += 1
         match begun:
+            case Stored() if not begun.is_kept:
+                raise AnswerNotKept
             case Stored():
                 headers = [(b"content-type", begun.content_type.encode()), _HIT]
                 await call.answer(begun.status, headers, begun.body)
@@ -66,8 +69,11 @@ class KeyedRunner:
         try:
             answer = await self._forwarder.ask(call, route, body, watch_client=False)
             try:
-                content = await read_answer(answer)
+                content, is_whole = await read_beginning(answer)
                 status, headers = answer.status, answer.headers
+                if not is_whole:
+                    await self._pass_long(call, ask, answer, content)
+                    return
             finally:
                 answer.release()
         except UpstreamFailed as failure:
@@ -78,6 +84,12 @@ class KeyedRunner:
         kept = Stored(status, _content_type(headers), content) if is_stored(status) else None
         await self._settle(call, ask, kept)
         await self._forwarder.relay_whole(call, status, headers, content)
+
+    async def _pass_long(self, call: Call, ask: Ask, answer: Connection, beginning: bytes) -> None:
+        """What was done was done: its answer reaches the client though it is not kept, and a repeat is told so (409)."""
+        log.warning("answer too long to be kept", path=call.path, request_id=call.request_id)
+        await self._settle(call, ask, Stored.too_long(answer.status) if is_stored(answer.status) else None)
+        await self._forwarder.relay_rest(call, answer, beginning)
 
     async def _settle(self, call: Call, ask: Ask, kept: Stored | None) -> None:
         """Keeps the answer, or frees the key. A store that is away does not take the answer from who waits for it."""

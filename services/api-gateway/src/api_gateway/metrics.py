@@ -5,10 +5,10 @@ A labelled prometheus counter and histogram take 5 us a request; these take 0.5.
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import REGISTRY, Collector, CollectorRegistry
 
@@ -26,6 +26,9 @@ class Metrics(Collector):
         self.idempotency: defaultdict[str, int] = defaultdict(int)
         self.upstream_failures: defaultdict[str, int] = defaultdict(int)
         self.page_cache: defaultdict[str, int] = defaultdict(int)
+        self.shed: defaultdict[str, int] = defaultdict(int)
+        self.counted_alone: defaultdict[str, int] = defaultdict(int)
+        self.in_flight: Callable[[], int] = lambda: 0
 
     def publish(self, registry: CollectorRegistry = REGISTRY) -> None:
         """Shows these numbers under `/metrics` of the process."""
@@ -50,6 +53,16 @@ class Metrics(Collector):
         )
         yield _counter(
             "gateway_upstream_failures", "Requests that a service did not answer.", "upstream", self.upstream_failures
+        )
+        yield GaugeMetricFamily("gateway_requests_in_flight", "Requests under way.", value=self.in_flight())
+        yield _counter(
+            "gateway_shed", "Requests refused because too many were under way, by whose.", "whose", self.shed
+        )
+        yield _counter(
+            "gateway_quota_store_away",
+            "Requests met while the quota store was away, by what became of them: counted in this process, or refused.",
+            "outcome",
+            self.counted_alone,
         )
         yield _counter(
             "gateway_page_cache", "Anonymous reads of shared pages, by what was found.", "found", self.page_cache

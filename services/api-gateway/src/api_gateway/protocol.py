@@ -143,8 +143,9 @@ class EdgeProtocol(HttpToolsProtocol):
             refused, self.url = 400, b"/"
             self.scope["state"][REFUSED_HEAD] = refused
             super().on_headers_complete()
-        if refused == 400 or self.parser.should_upgrade():
-            # Whoever stands between might read on differently; and of a protocol that we do not change to, the parser reads nothing.
+        if refused == 400 or self.parser.should_upgrade() or self._edge.load.is_leaving:
+            # This process ends; or whoever stands between might read on differently; or the parser reads no further, since the
+            # client asked for a protocol that we do not change to.
             self.cycle.keep_alive = False
 
     def send_400_response(self, msg: str) -> None:

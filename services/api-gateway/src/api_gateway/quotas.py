@@ -9,6 +9,7 @@ import redis.asyncio as redis
 from redis.exceptions import RedisError
 
 from api_gateway.batching import Batches
+from api_gateway.metrics import Metrics
 from api_gateway.windows import Counter, SlidingWindows, Standing, tightest
 from common.logging import get_logger
 from common.problems import Unavailable
@@ -98,8 +99,8 @@ class _Check:
 class StoreQuotas:
     """Counting in Redis or Valkey. Checks that arrive during a round trip share the next one."""
 
-    def __init__(self, url: str, windows: SlidingWindows, *, prefix: str = "campus:quota:") -> None:
-        self._windows, self._prefix = windows, prefix
+    def __init__(self, url: str, windows: SlidingWindows, metrics: Metrics, *, prefix: str = "campus:quota:") -> None:
+        self._windows, self._metrics, self._prefix = windows, metrics, prefix
         self._client: Any = redis.from_url(
             url, socket_timeout=STORE_SECONDS_MAX, socket_connect_timeout=STORE_SECONDS_MAX
         )
@@ -111,6 +112,7 @@ class StoreQuotas:
         try:
             return await self._ask(counters, counts=True)
         except (RedisError, OSError, TimeoutError) as error:
+            self._metrics.counted_alone["refused" if strict else "counted here"] += 1
             if strict:
                 raise Unavailable from error
             return self._windows.count_all(counters, now)
@@ -152,7 +154,8 @@ def _standings(batch: Sequence[_Check], answers: Sequence[int]) -> Sequence[Stan
         standings = []
         for counter in check.counters:
             held, oldest, room = answers[position : position + 3]
-            standings.append(Standing(counter.limit, held, None if oldest < 0 else oldest, admitted=room == 1))
+            at = None if oldest < 0 else oldest
+            standings.append(Standing(counter.tier, counter.limit, held, at, admitted=room == 1))
             position += 3
         found.append(tightest(standings))
     return found

@@ -47,6 +47,11 @@ class Settings(ServiceSettings):
     client_body_seconds_max: float = Field(default=60.0, gt=0)
     client_answer_seconds_max: float = Field(default=60.0, gt=0)
 
+    # Requests that one process answers at once; one processor answers some 3,000 in a second.
+    requests_in_flight_max: int = Field(default=1_024, ge=1)
+    # After the signal to end: how long new connections are still taken, until every balancer has seen that readiness is gone.
+    leave_seconds: float = Field(default=2.0, ge=0)
+
     idempotency_lock_seconds: int = Field(default=120, ge=1)
     idempotency_keep_seconds: int = Field(default=86_400, ge=1)
 

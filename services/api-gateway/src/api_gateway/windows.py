@@ -22,6 +22,7 @@ class Counter:
 class Standing:
     """What a request found: the tightest of its counters. `oldest` is the instant of the oldest counted request, or None."""
 
+    tier: str
     limit: int
     counted: int
     oldest: int | None
@@ -34,6 +35,10 @@ class Standing:
     def reset_second(self, now: int, window: int) -> int:
         """The Unix second at which the oldest counted request has left the window; of one counted now when there is none."""
         return math.ceil(((now if self.oldest is None else self.oldest) + window) / MICROSECONDS)
+
+    def seconds_to_reset(self, now: int, window: int) -> int:
+        """Whole seconds in which no more than what remains is admitted: until the oldest counted request has left the window."""
+        return max(0, math.ceil(((now if self.oldest is None else self.oldest) + window - now) / MICROSECONDS))
 
     def retry_after_seconds(self, now: int, window: int) -> int:
         """Whole seconds after which one more request is admitted."""
@@ -75,7 +80,7 @@ class SlidingWindows:
         admitted = len(log) < counter.limit
         if admitted:
             log.append(now)
-        return Standing(counter.limit, len(log), log[0] if log else None, admitted)
+        return Standing(counter.tier, counter.limit, len(log), log[0] if log else None, admitted)
 
     def count_all(self, counters: Sequence[Counter], now: int) -> Standing:
         """Counts one request under every counter, or under none when one of them has no room."""
@@ -91,7 +96,8 @@ class SlidingWindows:
         log = self._logs.get((counter.tier, counter.subject), ())
         gone = now - self.window
         living = [at for at in log if at > gone]
-        return Standing(counter.limit, len(living), living[0] if living else None, admitted=len(living) < counter.limit)
+        oldest = living[0] if living else None
+        return Standing(counter.tier, counter.limit, len(living), oldest, admitted=len(living) < counter.limit)
 
     def sweep(self, now: int) -> None:
         """Forgets subjects whose last counted request has left the window."""

@@ -27,7 +27,7 @@ class ProductQuery(BaseModel):
     min_price_minor: Price | None = None
     max_price_minor: Price | None = None
     in_stock: bool | None = None
-    sort: Literal["newest", "price_asc", "price_desc", "relevance"] = "newest"
+    sort: Literal["newest", "created_at", "price_asc", "price_desc", "relevance"] = "newest"
     limit: Annotated[int, Field(ge=1, le=LIMIT_MAX)] = LIMIT_DEFAULT
     cursor: Annotated[QueryText | None, Field(max_length=512)] = None
 

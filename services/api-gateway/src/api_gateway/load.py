@@ -1,0 +1,35 @@
+"""How many requests are answered at once, and when more are refused: 503 at once costs less than an answer that comes too late."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from common.problems import Unavailable
+
+# What a payment company or a telephone network tells us must not wait for people: a quarter more is kept for them.
+_RESERVE_PARTS: Final = 4
+
+
+class Overloaded(Unavailable):
+    """503 with `Retry-After`: the request was neither counted nor passed on."""
+
+    detail = "More requests are under way than are answered in time. Try again."
+
+
+@dataclass(slots=True)
+class Load:
+    """The requests of this process that are under way. `is_leaving`: it was told to end, and each answer ends its connection."""
+
+    limit: int
+    running: int = 0
+    is_leaving: bool = False
+
+    def is_too_much(self, path: str) -> bool:
+        """Whether the request that was counted last is one too many. Health is always answered."""
+        if self.running <= self.limit or path.startswith("/health/"):
+            return False
+        return not is_of_machines(path) or self.running > self.limit + self.limit // _RESERVE_PARTS
+
+
+def is_of_machines(path: str) -> bool:
+    """Whether machines call here: webhooks and functions."""
+    return path.startswith("/functions/")
