@@ -144,6 +144,28 @@ async def test_a_customer_s_message_arrives_signed_in_the_specified_shape(sandbo
     assert set(value["metadata"]) == {"display_phone_number", "phone_number_id"}
 
 
+async def test_a_customer_s_picture_and_a_status_told_by_hand_arrive_in_the_platform_s_words(
+    sandbox, receiver, eventually
+):
+    picture = {"type": "image", "image": {"id": "7", "caption": "broken"}}
+    body = {"from": "2348012345678", "message": picture, "id": "wamid.7"}
+    assert (await sandbox.client.post("/control/messaging/incoming", json=body)).status_code == 202
+    assert (await sandbox.client.post("/control/messaging/incoming", json={"from": "234"})).status_code == 400
+    told = {"messaging_product": "whatsapp", "to": "2348012345678", "type": "text", "text": {"body": "Hello"}}
+    path, given = "/messaging/v21.0/1065/messages", {"biz_opaque_callback_data": "ours"}
+    message_id = (await sandbox.client.post(path, json={**told, **given})).json()["messages"][0]["id"]
+    statuses = "/control/messaging/statuses"
+    assert (await sandbox.client.post(statuses, json={"id": message_id, "status": "read"})).status_code == 202
+    assert (await sandbox.client.post(statuses, json={"id": message_id, "status": "eaten"})).status_code == 400
+    assert (await sandbox.client.post(statuses, json={"id": "wamid.none", "status": "read"})).status_code == 404
+    await eventually(lambda: len(receiver.messaging()) == 2)
+    values = [one["entry"][0]["changes"][0]["value"] for one in receiver.messaging()]
+    [message] = next(value["messages"] for value in values if "messages" in value)
+    assert {"id": "wamid.7", "from": "2348012345678", **picture}.items() <= message.items()
+    [status] = next(value["statuses"] for value in values if "statuses" in value)
+    assert {"id": message_id, "status": "read", "recipient_id": "2348012345678", **given}.items() <= status.items()
+
+
 async def test_push_messages_are_kept_native_and_web(sandbox):
     form = {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": "signed"}
     token = (await sandbox.client.post("/push/oauth/token", data=form)).json()

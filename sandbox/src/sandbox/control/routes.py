@@ -26,7 +26,7 @@ from sandbox.control.views import (
     show_trace_page,
 )
 from sandbox.control.webhooks import list_webhooks, resend_webhook, send_webhook
-from sandbox.sinks.messaging import receive_incoming
+from sandbox.sinks.messaging import receive_incoming, report_status
 from sandbox.web import JsonResponse
 
 
@@ -59,6 +59,7 @@ ROUTES = [
             Route("/messages", show_messages, methods=["GET"]),
             Route("/messages", clear_messages, methods=["DELETE"]),
             Route("/messaging/incoming", receive_incoming, methods=["POST"]),
+            Route("/messaging/statuses", report_status, methods=["POST"]),
             Route("/traces", show_trace_list, methods=["GET"]),
             Route("/traces/{trace_id}", show_trace, methods=["GET"]),
             Route("/webhooks", list_webhooks, methods=["GET"]),

@@ -111,28 +111,57 @@ def notification(phone_number_id: str, change: dict[str, Any]) -> dict[str, Any]
 
 
 async def receive_incoming(request: Request) -> Response:
-    """`POST /control/messaging/incoming` `{from, name, text, id?}`: a customer writes to the business."""
+    """`POST /control/messaging/incoming` `{from, name?, text or message, id?}`: a customer writes to the business.
+
+    `message` is anything but a text in the platform's own words: `{"type": "image", "image": {"caption": "broken"}}`.
+    """
     world = world_of(request)
     body = await read_json(request)
-    given = [body.get(name) for name in ("from", "name", "text")]
-    if not all(isinstance(value, str) and value for value in given):
-        raise RefusedError(400, "from, name and text are required")
-    number = re.sub(r"[^0-9]", "", str(body["from"]))
+    sender, name = body.get("from"), body.get("name", "")
+    number = re.sub(r"[^0-9]", "", sender) if isinstance(sender, str) else ""
+    content = _content(body)
+    if not number or not isinstance(name, str) or content is None:
+        raise RefusedError(400, "from, and text or message, are required")
     message_id = str(body.get("id") or "wamid." + new_code(length=32))
     now = time.time()
     change = {
-        "contacts": [{"profile": {"name": body["name"]}, "wa_id": number}],
-        "messages": [
-            {
-                "from": number,
-                "id": message_id,
-                "timestamp": str(int(now)),
-                "type": "text",
-                "text": {"body": body["text"]},
-            }
-        ],
+        "contacts": [{"profile": {"name": name}, "wa_id": number}],
+        "messages": [{"from": number, "id": message_id, "timestamp": str(int(now)), **content}],
     }
-    encoded = msgspec.json.encode(notification(PHONE_NUMBER_ID, change))
-    webhook_id = enqueue(world.book, "messaging", "messages", message_id, encoded, now)
+    return _tell(world, "messages", message_id, notification(PHONE_NUMBER_ID, change))
+
+
+def _content(body: dict[str, Any]) -> dict[str, Any] | None:
+    text, message = body.get("text"), body.get("message")
+    if isinstance(text, str) and text:
+        return {"type": "text", "text": {"body": text}}
+    return message if isinstance(message, dict) else None
+
+
+async def report_status(request: Request) -> Response:
+    """`POST /control/messaging/statuses` `{id, status}`: the platform tells what became of a message that it took."""
+    world = world_of(request)
+    body = await read_json(request)
+    message_id, status = body.get("id"), body.get("status")
+    if status not in (*STATUSES, "failed"):
+        raise RefusedError(400, "status must be sent, delivered, read or failed")
+    row = world.book.one("SELECT * FROM messages WHERE channel = 'messaging' AND provider_id = ?", str(message_id))
+    if row is None:
+        raise RefusedError(404, "No such message")
+    sent = msgspec.json.decode(row["payload"])
+    given = sent.get("biz_opaque_callback_data")
+    told = {
+        "id": message_id,
+        "status": status,
+        "timestamp": str(int(time.time())),
+        "recipient_id": re.sub(r"[^0-9]", "", row["recipient"]),
+        **({} if given is None else {"biz_opaque_callback_data": given}),
+    }
+    body = notification(row["sender"] or PHONE_NUMBER_ID, {"statuses": [told]})
+    return _tell(world, f"status.{status}", str(message_id), body)
+
+
+def _tell(world: World, event: str, message_id: str, body: dict[str, Any]) -> Response:
+    webhook_id = enqueue(world.book, "messaging", event, message_id, msgspec.json.encode(body), time.time())
     world.courier.wake()
     return JsonResponse({"id": message_id, "webhook_id": webhook_id}, 202)

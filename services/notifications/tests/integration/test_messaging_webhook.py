@@ -234,7 +234,16 @@ async def test_every_kind_of_message_is_read_and_an_odd_one_stops_none_of_its_ne
 async def test_a_message_without_a_time_or_from_the_future_stands_at_the_time_of_its_arrival(desk):
     now = desk.service.runtime.clock.now()
     future = str(int(now.timestamp()) + 86_400)
-    await hear(desk, {"messages": [text("a", "1", timestamp=future), text("b", "2", timestamp="soon"), text("c", "3", timestamp=-5)]})
+    await hear(
+        desk,
+        {
+            "messages": [
+                text("a", "1", timestamp=future),
+                text("b", "2", timestamp="soon"),
+                text("c", "3", timestamp=-5),
+            ]
+        },
+    )
     assert {row["created_at"] for row in await messages(desk)} == {now}
 
 
@@ -242,7 +251,9 @@ async def test_a_message_that_comes_again_is_one_whatever_body_it_comes_in(desk)
     first = text("wamid.1", "Hello")
     await hear(desk, {"messages": [first, first]})
     await hear(desk, {"messages": [first]})
-    await hear(desk, {"contacts": [{"wa_id": BUYER, "profile": {"name": "C"}}], "messages": [first, text("wamid.2", "Again")]})
+    await hear(
+        desk, {"contacts": [{"wa_id": BUYER, "profile": {"name": "C"}}], "messages": [first, text("wamid.2", "Again")]}
+    )
     assert [row["body"] for row in await messages(desk)] == ["Hello", "Again"]
     assert len(await desk.service.published("notifications.ticket_opened.v1")) == 1
 
@@ -346,7 +357,9 @@ async def test_a_strangers_ticket_becomes_the_users_who_writes_from_that_number(
 async def test_a_number_that_two_people_call_theirs_is_nobodys(desk):
     await desk.know_the_people()
     other = desk.buyer()
-    other = type(other)(user_id=new_id(), email="x@unilag.edu.ng", role="buyer", referral=other.referral, phone=other.phone)
+    other = type(other)(
+        user_id=new_id(), email="x@unilag.edu.ng", role="buyer", referral=other.referral, phone=other.phone
+    )
     await desk.service.hear(other)
     await hear(desk, {"messages": [text("wamid.1", "Hello")]})
     assert [row["user_id"] for row in await tickets(desk)] == [None]
@@ -377,7 +390,9 @@ async def test_statuses_climb_in_whatever_order_they_come_and_each_once(desk, ou
     told = [status("wamid.1", word) for word in ("read", "sent", "delivered", "read", "failed", "played")]
     await hear(desk, {"statuses": told[:2]}, {"statuses": told[2:]})
     assert await standing(desk) == ["read"]
-    logs = await desk.service.fetch("SELECT status, told_at FROM notification_delivery_logs WHERE channel = 'messaging'")
+    logs = await desk.service.fetch(
+        "SELECT status, told_at FROM notification_delivery_logs WHERE channel = 'messaging'"
+    )
     assert [(row["status"], int(row["told_at"].timestamp())) for row in logs] == [("read", 1767225600)]
     assert await outcomes(desk) == {
         "status:wamid.1:read": "done",
@@ -385,7 +400,9 @@ async def test_statuses_climb_in_whatever_order_they_come_and_each_once(desk, ou
     }
 
 
-async def test_a_status_that_is_faster_than_our_own_call_waits_for_it_and_one_of_nobodys_message_is_ignored(desk, outside):
+async def test_a_status_that_is_faster_than_our_own_call_waits_for_it_and_one_of_nobodys_message_is_ignored(
+    desk, outside
+):
     await sent_by_the_app(desk, outside)
     await post(desk, body_of({"statuses": [status("wamid.1", "delivered"), status("wamid.other", "read")]}))
     await desk.service.work(QUEUE)
@@ -424,5 +441,3 @@ def test_the_key_of_a_number_is_not_guessed_without_the_secret():
         None,
         None,
     ]
-
-

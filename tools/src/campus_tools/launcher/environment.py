@@ -67,6 +67,7 @@ PASSED_ON = (
 _GIVEN_TO = {
     "orders": ("MEDIA_S3_*",),
     "notifications": (
+        "MEDIA_S3_*",
         "SMS_SHAPE",
         "SMS_FALLBACK_*",
         "MESSAGING_API_*",
@@ -75,6 +76,7 @@ _GIVEN_TO = {
         "FCM_PROJECT",
         "VAPID_SUBJECT",
         "DEVICES_MAX",
+        "FEED_*",
         "PIN_RECEIPT_SECONDS",
         "PROVIDER_*",
         "AI_*",

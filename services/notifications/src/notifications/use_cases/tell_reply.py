@@ -24,10 +24,11 @@ async def tell_reply(uow: UnitOfWork, message_id: UUID, desk: Desk) -> bool:
         return False
     notification_id = notification_id_of(TEMPLATE, message_id)
     parameters = {"ticketId": str(reply["ticket_id"]), "messageId": str(message_id)}
-    if reply["user_id"] is not None:
+    is_known = reply["user_id"] is not None
+    if is_known:
         await tell_person(uow, desk, reply["user_id"], TEMPLATE, parameters, notification_id)
     if reply["phone_sealed"] is not None and CHANNEL in desk.channels:
         address = {"address": Sealed(reply["phone_sealed"], str(reply["ticket_id"]))}
         wanted = Wanted(notification_id, CHANNEL, TEMPLATE, parameters, user_id=reply["user_id"], sealed=address)
-        await deliver_notification(uow, wanted, desk, recipient=reply["phone_masked"])
+        await deliver_notification(uow, wanted, desk, recipient=reply["phone_masked"], in_feed=is_known)
     return True
