@@ -42,8 +42,10 @@ class EventStream(StreamingResponse):
         *,
         on_end: Callable[[], None] = lambda: None,
         slow_reader_seconds: float = SLOW_READER_SECONDS,
+        # FastAPI reads the documented status from this signature.
+        status_code: int = 200,
     ) -> None:
-        super().__init__(events, headers=_HEADERS)
+        super().__init__(events, status_code, headers=_HEADERS)
         self._events, self._on_end, self._slow_reader_seconds = events, on_end, slow_reader_seconds
 
     async def stream_response(self, send: Send) -> None:
