@@ -1,6 +1,13 @@
-"""The processes of the notifications service: `python -m notifications api | worker | all | migrate`."""
+"""The processes of the notifications service: `python -m notifications api | worker | all | migrate`, and `preview`, which needs no
+settings: it writes every message as it goes out."""
+
+import sys
 
 from common.process import main
 from notifications.app import SERVICE
+from notifications.templates.preview import write_preview
 
-main(SERVICE)
+if sys.argv[1:2] == ["preview"]:
+    sys.stdout.write(f"{write_preview(sys.argv[2:])}\n")
+else:
+    main(SERVICE)

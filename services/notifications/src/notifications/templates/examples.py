@@ -1,0 +1,51 @@
+"""Values by which every message can be looked at (`python -m notifications preview`) and is tried by the tests. Nobody's."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from notifications.domain.templates import CATALOG
+
+_SHOP: Final = "Ada's Kitchen"
+_ORDER: Final = "0192f3c4-5a10-7c31-9f00-2c7d3f2a91bc"
+_PAYOUT: Final = "0192f3c9-0b52-7d80-8a11-90ce51d7e604"
+_ITEMS: Final = [
+    {"name": "Jollof rice with chicken", "quantity": 2, "lineTotalMinor": 500_000},
+    {"name": "Zobo, 50 cl", "quantity": 1, "lineTotalMinor": 70_000},
+]
+# By the name of a parameter; a template whose own differ has them below.
+_USUAL: Final[Mapping[str, Any]] = {
+    "orderId": _ORDER,
+    "businessName": _SHOP,
+    "items": _ITEMS,
+    "totalMinor": 600_000,
+    "deliveryFeeMinor": 30_000,
+    "amountMinor": 600_000,
+    "netMinor": 541_500,
+    "fromVendorMinor": 0,
+    "refundMinor": 200_000,
+    "releaseMinor": 400_000,
+    "payoutId": _PAYOUT,
+    "cause": "name_mismatch",
+    "last4": "6785",
+    "reason": "The name of the account is not the shop's legal name",
+    "outcome": "approved",
+    "purpose": "sign_in",
+    "pin": "000000",
+    "code": "000000",
+    "ticketId": "0192f3cb-77aa-7b02-b3c4-1d2e3f405162",
+    "messageId": "0192f3cb-8c01-7e55-9d10-6a7b8c9d0e1f",
+}
+_OWN: Final[Mapping[str, Mapping[str, Any]]] = {
+    "dispute_resolved": {"outcome": "split"},
+    "chargeback_decided": {"outcome": "lost", "amountMinor": 541_500},
+    "vendor_application_decided": {"outcome": "rejected", "reason": "Tell us more about what you sell"},
+    "vendor_suspended": {"reason": "Several orders were not handed over"},
+    "order_refunded": {"fromVendorMinor": 541_500},
+}
+
+
+def example_of(name: str) -> dict[str, Any]:
+    """A whole set of values for a message, its secrets among them."""
+    template = CATALOG[name]
+    wanted = (*template.parameters, *sorted(template.secrets))
+    return {parameter: _OWN.get(name, {}).get(parameter, _USUAL[parameter]) for parameter in wanted}

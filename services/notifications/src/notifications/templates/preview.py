@@ -1,0 +1,69 @@
+"""Every message as it goes out, on one page to look at: `python -m notifications preview [--out folder]`."""
+
+import argparse
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Final
+
+from notifications.domain.approved_templates import APPROVED
+from notifications.domain.templates import CATALOG
+from notifications.domain.text_messages import parts_of
+from notifications.domain.ways import CHANNELS, WAYS
+from notifications.templates.examples import example_of
+from notifications.templates.words import GREETED, Words
+
+_STYLE: Final = """
+body{font-family:Arial,Helvetica,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1f2933}
+section{border-top:1px solid #cbd2d9;padding:1rem 0}
+h3{font-size:.9rem;color:#52606d;margin:.8rem 0 .2rem}
+pre{white-space:pre-wrap;background:#f4f5f7;padding:.6rem;margin:0}
+iframe{width:100%;height:20rem;border:1px solid #cbd2d9}
+"""
+
+
+def write_preview(arguments: Sequence[str]) -> Path:
+    """Writes index.html into the folder, and tells where it is."""
+    parser = argparse.ArgumentParser(prog="python -m notifications preview", description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("preview"), help="the folder (preview)")
+    folder: Path = parser.parse_args(arguments).out
+    folder.mkdir(parents=True, exist_ok=True)
+    page = folder / "index.html"
+    page.write_text(preview_page(Words()), encoding="utf-8")
+    return page
+
+
+def preview_page(words: Words) -> str:
+    """One section for each message, with its words for each channel and for the feed."""
+    contents = " · ".join(f'<a href="#{name}">{name}</a>' for name in CATALOG)
+    sections = "".join(_section(words, name) for name in CATALOG)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Messages</title>'
+        f"<style>{_STYLE}</style></head><body><h1>Messages</h1><p>{contents}</p>{sections}</body></html>\n"
+    )
+
+
+def _section(words: Words, name: str) -> str:
+    template, values = CATALOG[name], {**example_of(name), GREETED: "Chidi"}
+    ways = ", ".join(WAYS.get(name, ())) or "as its kind demands"
+    parts = [f'<section id="{name}"><h2>{name}</h2><p>Of our own accord by: {ways}.</p>']
+    if template.in_feed:
+        line = words.feed_line(name, values)
+        parts.append(_shown("feed", f"{line.title}\n{line.body}"))
+    for channel in (channel for channel in CHANNELS if channel in template.channels):
+        message = words.message(channel, name, values)
+        if channel == "sms":
+            parts.append(_shown(f"sms, {len(message.text)} characters, parts: {parts_of(message.text)}", message.text))
+        elif channel == "messaging":
+            told = zip(APPROVED[name], message.parameters, strict=True)
+            parts.append(_shown("messaging", "\n".join(f"{parameter}: {value}" for parameter, value in told)))
+        elif channel == "push":
+            parts.append(_shown("push", f"{message.subject}\n{message.text}"))
+        else:
+            parts.append(_shown("email", f"Subject: {message.subject}\n\n{message.text}"))
+            parts.append(f'<iframe title="{name} as HTML" sandbox srcdoc="{escape(message.html)}"></iframe>')
+    return "".join([*parts, "</section>"])
+
+
+def _shown(heading: str, text: str) -> str:
+    return f"<h3>{escape(heading)}</h3><pre>{escape(text)}</pre>"

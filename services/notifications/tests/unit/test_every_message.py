@@ -1,0 +1,92 @@
+"""Every message by every channel, with whole values and hostile ones: well-formed, escaped, short enough, without links."""
+
+from html.parser import HTMLParser
+
+import pytest
+
+from notifications.domain.approved_templates import APPROVED
+from notifications.domain.templates import CATALOG, check_complete
+from notifications.domain.text_messages import PARTS_MAX, parts_of
+from notifications.domain.ways import CHANNELS
+from notifications.templates.examples import example_of
+from notifications.templates.preview import preview_page, write_preview
+from notifications.templates.words import GREETED, Words
+
+WORDS = Words()
+HOSTILE = "</p><script>alert('x')</script>\"&<b>"
+# What a mail program shows of a subject on a small screen, and what RFC 5322 says of a line.
+SUBJECT_MAX = 78
+VOID = {"meta", "br", "hr", "img", "link"}
+
+
+class Strict(HTMLParser):
+    """Every element is closed where it must be; what names an address or runs is kept."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.suspicious, self.text = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("script", "img", "a", "link", "iframe", "form"):
+            self.suspicious.append(tag)
+        self.suspicious += [name for name, _ in attrs if name.startswith("on") or name in ("href", "src")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def values_of(name, *, hostile=False):
+    values = example_of(name)
+    if hostile:
+        kinds = CATALOG[name].parameters
+        values |= {parameter: HOSTILE for parameter, kind in kinds.items() if kind == "text"}
+        values |= {"items": [{"name": HOSTILE, "quantity": 1, "lineTotalMinor": 1}]} if "items" in kinds else {}
+    return values
+
+
+@pytest.mark.parametrize("name", CATALOG)
+def test_a_message_is_whole_well_formed_and_escaped_on_each_of_its_channels(name):
+    template = CATALOG[name]
+    for hostile in (False, True):
+        values = values_of(name, hostile=hostile)
+        check_complete(template, values)
+        greeted = {**values, GREETED: HOSTILE if hostile else "Chidi"}
+        for channel in template.channels:
+            message = WORDS.message(channel, name, greeted)
+            words = f"{message.subject} {message.text}"
+            assert not any(hole in words for hole in ("{{", "{%", "None", "Undefined"))
+            assert not any(link in words.lower() for link in ("http:", "https:", "www."))
+            if channel == "sms":
+                assert parts_of(message.text) <= (PARTS_MAX if hostile else 1)
+            elif channel == "messaging":
+                assert len(message.parameters) == len(APPROVED[name])
+            elif channel == "email":
+                page = Strict()
+                page.feed(message.html)
+                page.close()
+                assert page.open == []
+                assert page.suspicious == []
+                assert ("alert('x')" in "".join(page.text)) == (HOSTILE in greeted.values())
+                assert "\n" not in message.subject
+                assert hostile or len(message.subject) <= SUBJECT_MAX
+            else:
+                assert message.subject
+                assert message.text
+
+
+def test_the_preview_shows_every_message_on_every_channel_and_runs_nothing(tmp_path):
+    page = write_preview(["--out", str(tmp_path / "made")]).read_text()
+    assert page == preview_page(WORDS)
+    for name, template in CATALOG.items():
+        begin = page.index(f'<section id="{name}">')
+        section = page[begin : page.index("</section>", begin)]
+        assert section.count("<pre>") == len(template.channels) + template.in_feed
+        assert section.count("<iframe") == ("email" in template.channels)
+        assert all(f"<h3>{channel}" in section for channel in CHANNELS if channel in template.channels)
+    assert "<script" not in page
