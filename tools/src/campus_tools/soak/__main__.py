@@ -3,6 +3,7 @@
 `webhooks` starts a system of its own and sends it signed webhooks at a rate: while payments' worker is killed, or, with
 `--read-only` and `--broker-away`, while the database takes no writes and the broker is gone.
 `payouts` starts one too, and dispatches payouts through a gateway of which some calls never answer or fail after the money has moved.
+`notifications` starts one too, and sends messages over four channels of which one is down for a while, while their worker is killed.
 `races` plays two at once against the running system, so many rounds of each race.
 """
 
@@ -26,6 +27,7 @@ from campus_tools.launcher import StartFailed, System
 from campus_tools.secrets import read_secrets
 from campus_tools.servers import ServerUnavailable
 from campus_tools.soak import races
+from campus_tools.soak.notifications import MAY_BE_DOWN, MessageFigures, MessageLoad, soak_messages
 from campus_tools.soak.outages import Away, OutageFigures, soak_outages
 from campus_tools.soak.payouts import PayoutFigures, PayoutLoad, soak_payouts
 from campus_tools.soak.webhooks import Figures, Load, soak_webhooks
@@ -65,6 +67,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     payouts.add_argument("--errors", type=float, default=2.0, metavar="PERCENT", help="errors after acceptance")
     payouts.set_defaults(run=_payouts)
+    messages = kinds.add_parser("notifications", help="messages, while one channel is down and their worker dies")
+    messages.add_argument("--count", type=int, default=10_000, help="messages in all")
+    messages.add_argument("--rate", type=float, default=50.0, help="messages in a second")
+    messages.add_argument("--down", choices=MAY_BE_DOWN, default="sms", help="the channel that is down")
+    messages.add_argument("--down-seconds", type=float, default=60.0, metavar="SECONDS", help="for how long")
+    messages.add_argument("--how", choices=("refusing", "hanging"), default="hanging", help="what its provider does")
+    messages.add_argument("--kills", type=int, default=3, help="how often the worker is killed")
+    messages.set_defaults(run=_notifications)
     two = kinds.add_parser("races", help="two at once against the running system")
     two.add_argument("--rounds", type=int, default=200, help="of each race")
     two.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
@@ -98,6 +108,20 @@ async def _payouts(options: argparse.Namespace) -> bool:
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
             try:
                 return _show_payouts(await soak_payouts(system, market, load, _say))
+            finally:
+                await market.close()
+                await asyncio.to_thread(system.stop)
+                system.servers.remove_data()
+
+
+async def _notifications(options: argparse.Namespace) -> bool:
+    load = MessageLoad(options.count, options.rate, options.down, options.down_seconds, options.kills, options.how)
+    with tempfile.TemporaryDirectory(prefix="campus-soak-", ignore_cleanup_errors=True) as folder:
+        _say("starting the system")
+        async with System(folder, environment={**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": ""}) as system:
+            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
+            try:
+                return _show_messages(await soak_messages(system, market, load, _say))
             finally:
                 await market.close()
                 await asyncio.to_thread(system.stop)
@@ -164,6 +188,31 @@ def _show_payouts(figures: PayoutFigures) -> bool:
         f"{figures.moved}, {figures.moved_twice}, {figures.strangers}",
     )
     table.add_row("broken promises of the audit", "\n".join(figures.broken_promises) or "none")
+    Console(width=150).print(table)
+    return figures.holds
+
+
+def _show_messages(figures: MessageFigures) -> bool:
+    table = Table(
+        "channel", "taken", "arrived", "twice (unexplained)", "late, p50 / p99", "while one was down", "while it died"
+    )
+    for name, line in figures.channels.items():
+        table.add_row(
+            name,
+            str(line.taken),
+            str(line.arrived),
+            f"{line.twice} ({line.unexplained})",
+            str(line.quiet),
+            str(line.down),
+            str(line.killed),
+        )
+    Console(width=150).print(table)
+    table = Table("what", "seen")
+    table.add_row("not taken", str(figures.refused))
+    table.add_row("worker killed", f"{figures.kills} times")
+    table.add_row("given up, sent again by support", f"{figures.given_up}, {figures.resent}")
+    table.add_row("from the first message to the last end", f"{figures.arrived_seconds:.1f} s")
+    table.add_row("statuses", ", ".join(f"{count} {status}" for status, count in sorted(figures.statuses.items())))
     Console(width=150).print(table)
     return figures.holds
 

@@ -1,0 +1,10 @@
+"""Messages over four channels, one of which is down for a while, and their worker killed: what was taken arrives, by every channel."""
+
+from campus_tools.soak.notifications import MessageLoad, soak_messages
+
+
+async def test_every_message_arrives_though_a_channel_is_down_and_the_worker_dies(system, market):
+    load = MessageLoad(count=60, rate=20, down="sms", down_seconds=2, kills=1)
+    figures = await soak_messages(system, market, load, lambda _: None)
+    assert figures.holds, figures
+    assert {name: line.arrived for name, line in figures.channels.items()} == dict.fromkeys(figures.channels, 15)
