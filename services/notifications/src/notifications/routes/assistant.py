@@ -47,7 +47,9 @@ async def chat(request: Request, caller: CurrentCaller, body: AskRequest) -> Res
     )
 
 
-@router.post("/api/assistant/stream", response_class=EventStream, responses={**_ASKED, 200: STREAM_ANSWER})
+@router.post(
+    "/api/assistant/stream", status_code=200, response_class=EventStream, responses={**_ASKED, 200: STREAM_ANSWER}
+)
 @signed_in
 async def stream(request: Request, caller: CurrentCaller, body: AskRequest) -> Response:
     """Asks the assistant and gets the reply as it is written. A client that leaves ends the work; the turn is then not kept."""
