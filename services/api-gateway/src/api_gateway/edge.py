@@ -23,7 +23,7 @@ from api_gateway.forwarding import Forwarder
 from api_gateway.headers import Headers
 from api_gateway.idempotency import key_hash_of
 from api_gateway.keyed import KeyedRunner
-from api_gateway.load import Load, Overloaded, is_of_machines
+from api_gateway.load import Load, Overloaded
 from api_gateway.metrics import Metrics
 from api_gateway.own_pages import OwnPages
 from api_gateway.page_cache import PageCache
@@ -158,14 +158,17 @@ class Edge:
         await self._refuse(call, unavailable)
 
     async def _pass(self, call: Call) -> None:
-        self._refuse_at_once(call)
+        refused_head = call.scope["state"].get(REFUSED_HEAD)
+        if refused_head is not None:
+            raise ValidationFailed(_HEAD_REFUSALS[refused_head], status=refused_head)
         routes = self.routes.find(call.path, call.instant)
+        route = call.route = routes.get("GET" if call.method == "HEAD" else call.method)
+        self._shed(call, route)
         if not routes and await self._answer_own_page(call):
             return
         if self.cross_origin.is_preflight(call.method, call.headers):
             await self._answer_preflight(call, allowed_methods(routes))
             return
-        route = call.route = routes.get("GET" if call.method == "HEAD" else call.method)
         # Refusals of a deprecated route say it too: whoever is refused is to change as well.
         call.extra = [*call.extra, *route.deprecation_headers] if route and route.deprecated_at else call.extra
         if route is not None and route.quota in (Quota.ACCOUNT, Quota.SESSION):
@@ -183,13 +186,11 @@ class Edge:
             if self.page_cache is not None and route.upstream in self.page_cache.services and call.status < 300:
                 self.page_cache.something_written()
 
-    def _refuse_at_once(self, call: Call) -> None:
-        """A head that is no good, and whatever comes while too much is under way."""
-        refused_head = call.scope["state"].get(REFUSED_HEAD)
-        if refused_head is not None:
-            raise ValidationFailed(_HEAD_REFUSALS[refused_head], status=refused_head)
-        if self.load.is_too_much(call.path):
-            self.metrics.shed["machines" if is_of_machines(call.path) else "people"] += 1
+    def _shed(self, call: Call, route: Route | None) -> None:
+        """Refuses whatever comes while too much is under way. Health is always answered."""
+        of_machines = route is not None and route.quota is Quota.MACHINES
+        if self.load.is_too_much(of_machines=of_machines) and not call.path.startswith("/health/"):
+            self.metrics.shed["machines" if of_machines else "people"] += 1
             raise Overloaded
 
     async def _answer_shared(self, call: Call, route: Route) -> bool:

@@ -23,13 +23,8 @@ class Load:
     running: int = 0
     is_leaving: bool = False
 
-    def is_too_much(self, path: str) -> bool:
-        """Whether the request that was counted last is one too many. Health is always answered."""
-        if self.running <= self.limit or path.startswith("/health/"):
+    def is_too_much(self, *, of_machines: bool) -> bool:
+        """Whether the request that was counted last is one too many."""
+        if self.running <= self.limit:
             return False
-        return not is_of_machines(path) or self.running > self.limit + self.limit // _RESERVE_PARTS
-
-
-def is_of_machines(path: str) -> bool:
-    """Whether machines call here: webhooks and functions."""
-    return path.startswith("/functions/")
+        return not of_machines or self.running > self.limit + self.limit // _RESERVE_PARTS

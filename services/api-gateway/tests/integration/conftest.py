@@ -3,13 +3,14 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 import httpx
+import pytest
 import pytest_asyncio
 import uvicorn
 from starlette.applications import Starlette
@@ -20,6 +21,7 @@ from starlette.routing import Route
 from api_gateway.app import SERVICE, Dependencies
 from api_gateway.protocol import EdgeProtocol
 from api_gateway.settings import Settings
+from campus_tools.servers.redis import PrivateRedis
 from campus_tools.service_kit import BASE_URL, Issuer, issuing, served
 from campus_tools.testing import DatabaseFactory, DatabaseUrls
 from common.ids import new_id
@@ -207,3 +209,17 @@ def problem_of(answer: httpx.Response) -> dict[str, Any]:
     assert answer.headers["api-version"] == "v1"
     assert answer.headers["cache-control"] == "no-store"
     return document
+
+
+@pytest.fixture(scope="module")
+def private_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRedis]:
+    """A quota store of this module's own, which its tests may take away."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    state = tmp_path_factory.mktemp("redis")
+    (state / "servers").mkdir()
+    server = PrivateRedis(state, port, say=print)
+    server.start()
+    yield server
+    server.stop()

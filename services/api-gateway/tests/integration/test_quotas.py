@@ -1,32 +1,14 @@
 """The tiers at work (contract section 4)."""
 
 import asyncio
-import socket
 import time
-from collections.abc import Iterator
 from uuid import uuid4
-
-import pytest
 
 from campus_tools.servers.redis import PrivateRedis
 from campus_tools.testing import eventually
 from common.ids import new_id
 
 from .conftest import Gateway, OpenGateway, problem_of
-
-
-@pytest.fixture(scope="module")
-def private_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRedis]:
-    """A quota store of this module's own, which its tests may take away."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    state = tmp_path_factory.mktemp("redis")
-    (state / "servers").mkdir()
-    server = PrivateRedis(state, port, say=print)
-    server.start()
-    yield server
-    server.stop()
 
 
 async def test_the_61st_anonymous_request_is_429_with_a_true_time_to_wait(open_gateway: OpenGateway) -> None:

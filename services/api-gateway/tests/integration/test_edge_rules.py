@@ -1,0 +1,300 @@
+"""What the edge adds to every answer, and what it does when an answer or a crowd is too large."""
+
+import asyncio
+import re
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from api_gateway.forwarding import STORED_BYTES_MAX
+from api_gateway.routes import ORDERS, PAYMENTS
+from api_gateway.routing import Access, Idempotency, Media, Quota, Route, RouteTable
+from campus_tools.servers.redis import PrivateRedis
+from campus_tools.service_kit import BASE_URL
+from campus_tools.testing import eventually
+from common.clock import SystemClock
+from common.ids import new_id
+
+from .conftest import Gateway, OpenGateway, listening, problem_of
+
+NAMED = ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset")
+FIELD = re.compile(r'"([a-z0-9-]+)";(?:q=(\d+);w=(\d+)|r=(\d+);t=(\d+))')
+# One of each kind: passed on, the gateway's own, refused by each step.
+ANSWERS = [
+    ("GET", "/api/products", {}),
+    ("GET", "/health/liveness", {}),
+    ("GET", "/health/readiness", {}),
+    ("GET", "/docs", {}),
+    ("GET", "/errors/validation-failed", {}),
+    ("GET", "/openapi.json", {}),
+    ("GET", "/.well-known/jwks.json", {}),
+    ("GET", "/nowhere", {}),
+    ("DELETE", "/api/products", {}),
+    ("GET", "/api/orders", {}),
+    ("POST", "/api/orders/checkout", {}),
+    ("POST", "/api/auth/login", {"json": {}}),
+    ("POST", "/functions/v1/gateway-webhook", {"content": b"{}"}),
+    ("GET", "/api/products?q=" + "x" * 9_000, {}),
+    ("HEAD", "/api/products", {}),
+]
+
+
+@pytest.mark.parametrize("store", [False, True], ids=["in the process", "in a store"])
+async def test_every_answer_says_its_quota_in_both_forms(
+    open_gateway: OpenGateway, private_redis: PrivateRedis, store: bool
+) -> None:
+    gateway = await open_gateway(**({"rate_limit_store_url": private_redis.url} if store else {}))
+    for method, path, content in ANSWERS:
+        answer = await gateway.client.request(method, path, **content)
+        assert [len(answer.headers.get_list(name)) for name in (*NAMED, "ratelimit", "ratelimit-policy")] == [1] * 5
+        policy, left = FIELD.fullmatch(answer.headers["ratelimit-policy"]), FIELD.fullmatch(answer.headers["ratelimit"])
+        assert policy is not None, answer.headers
+        assert left is not None, answer.headers
+        assert policy[1] == left[1]
+        assert (policy[2], policy[3]) == (answer.headers["ratelimit-limit"], "60")
+        assert left[4] == answer.headers["ratelimit-remaining"]
+
+
+async def test_who_is_refused_is_not_told_to_come_back_before_the_window_that_is_said(
+    open_gateway: OpenGateway,
+) -> None:
+    gateway = await open_gateway(rate_tier_1=2)
+    answers = [await gateway.client.get("/api/products") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [201, 201, 429]
+    left = FIELD.fullmatch(answers[-1].headers["ratelimit"])
+    assert left is not None
+    assert (left[1], left[4]) == ("tier-1", "0")
+    assert int(answers[-1].headers["retry-after"]) >= int(left[5])
+    assert answers[-1].headers["ratelimit-policy"] == '"tier-1";q=2;w=60'
+
+
+async def test_each_counter_is_named_by_its_tier(gateway: Gateway) -> None:
+    async def policy(method: str, path: str, **content: Any) -> str:
+        return (await gateway.client.request(method, path, **content)).headers["ratelimit-policy"]
+
+    assert await policy("GET", "/api/orders", headers=gateway.bearer()) == '"tier-2";q=300;w=60'
+    assert await policy("GET", "/api/orders", headers=gateway.bearer(roles=["merchant"])) == '"tier-3";q=600;w=60'
+    assert await policy("POST", "/api/auth/login", json={"email": "a@b.example"}) == '"tier-4";q=10;w=60'
+    assert await policy("POST", "/functions/v1/gateway-webhook", content=b"{}") == '"machines";q=6000;w=60'
+
+
+# Browsers
+
+SHOP = "https://shop.example"
+PREFLIGHT = {
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Headers": "authorization, idempotency-key",
+}
+
+
+async def test_a_page_of_an_allowed_origin_reads_what_it_needs_and_sends_no_cookie(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(allowed_origins=SHOP)
+    asked = await gateway.client.options("/api/orders/checkout", headers={"Origin": SHOP, **PREFLIGHT})
+    assert (asked.status_code, asked.headers["access-control-allow-origin"]) == (204, SHOP)
+    accepted = {name.strip().lower() for name in asked.headers["access-control-allow-headers"].split(",")}
+    assert {"authorization", "content-type", "idempotency-key", "if-match", "if-none-match"} <= accepted
+    for path, status in (("/api/products", 201), ("/api/orders", 401), ("/nowhere", 404), ("/health/liveness", 200)):
+        answer = await gateway.client.get(path, headers={"Origin": SHOP})
+        assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (status, SHOP)
+        exposed = {name.strip().lower() for name in answer.headers["access-control-expose-headers"].split(",")}
+        assert {
+            *NAMED,
+            "ratelimit",
+            "ratelimit-policy",
+            "x-request-id",
+            "x-cache-lookup",
+            "etag",
+            "retry-after",
+        } <= exposed
+        assert "access-control-allow-credentials" not in answer.headers
+        assert answer.headers.get_list("vary") == ["Origin"]
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "http://shop.example", f"{SHOP}.evil.example", f"{SHOP}:444", "null", SHOP.upper()],
+)
+async def test_a_page_of_any_other_origin_is_told_nothing(open_gateway: OpenGateway, origin: str) -> None:
+    gateway = await open_gateway(allowed_origins=SHOP)
+    for answer in (
+        await gateway.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT}),
+        await gateway.client.get("/api/products", headers={"Origin": origin}),
+    ):
+        assert not [name for name in answer.headers if name.startswith("access-control-")]
+        assert answer.headers["vary"] == "Origin"
+
+
+async def test_without_origins_no_page_is_told_anything(gateway: Gateway) -> None:
+    answer = await gateway.client.get("/api/products", headers={"Origin": SHOP})
+    assert not [name for name in answer.headers if name.startswith("access-control-")]
+
+
+# What every answer forbids its reader
+
+SECURITY = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
+
+
+@pytest.mark.parametrize(("method", "path", "content"), ANSWERS, ids=[f"{one[0]} {one[1][:40]}" for one in ANSWERS])
+async def test_no_answer_is_framed_sniffed_or_told_on(
+    gateway: Gateway, method: str, path: str, content: dict[str, Any]
+) -> None:
+    answer = await gateway.client.request(method, path, **content)
+    assert {name: answer.headers[name] for name in SECURITY} == SECURITY
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    for banner in ("server", "x-powered-by", "via"):
+        assert banner not in answer.headers
+    # The test's own address is plain HTTP: a browser would be locked out.
+    assert ("strict-transport-security" in answer.headers) == BASE_URL.startswith("https:")
+
+
+async def test_behind_https_a_browser_is_told_to_stay_there(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(base_url="https://campus.example")
+    answer = await gateway.client.get("/api/products")
+    assert answer.headers["strict-transport-security"] == "max-age=31536000; includeSubDomains"
+
+
+# A route that ends
+
+NOTICE = SystemClock().now().replace(microsecond=0) - timedelta(days=30)
+SUNSET = NOTICE + timedelta(days=200)
+OLD: dict[str, Any] = {"deprecated_at": NOTICE, "sunset_at": SUNSET, "successor": "https://campus.example/docs#v2"}
+OLD_ROUTES = (
+    Route("GET", "/api/old", ORDERS, access=Access.ANONYMOUS, **OLD),
+    Route("GET", "/api/old/mine", ORDERS, **OLD),
+    Route("POST", "/api/old", PAYMENTS, idempotency=Idempotency.REQUIRED, **OLD),
+    Route("POST", "/api/old/login", ORDERS, Quota.ACCOUNT, access=Access.CREDENTIALS, **OLD),
+    Route("POST", "/api/old/hook", PAYMENTS, Quota.MACHINES, access=Access.OPEN, media=Media.ANY, **OLD),
+    Route("GET", "/api/new", ORDERS, access=Access.ANONYMOUS),
+)
+
+
+def said_of_the_end(answer: httpx.Response) -> tuple[str | None, str | None, str | None]:
+    return answer.headers.get("deprecation"), answer.headers.get("sunset"), answer.headers.get("link")
+
+
+async def test_a_deprecated_route_says_so_on_every_answer_until_it_is_gone(gateway: Gateway) -> None:
+    edge = replace(gateway.dependencies.edge, routes=RouteTable(OLD_ROUTES), page_cache=None)
+    expected = (
+        f"@{int(NOTICE.timestamp())}",
+        SUNSET.strftime("%a, %d %b %Y %H:%M:%S GMT"),
+        '<https://campus.example/docs#v2>; rel="sunset"',
+    )
+    user = gateway.bearer(new_id())
+    key = {"Idempotency-Key": str(uuid4())}
+    async with (
+        listening(edge) as port,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client,
+    ):
+        answers = {
+            "passed on": (await client.get("/api/old"), 201),
+            "by its other name": (await client.get("/api/v1/old"), 201),
+            "no token": (await client.get("/api/old/mine"), 401),
+            "no key": (await client.post("/api/old", json={}, headers=user), 422),
+            "under a key": (await client.post("/api/old", json={}, headers=user | key), 201),
+            "repeated": (await client.post("/api/old", json={}, headers=user | key), 201),
+            "wrong media type": (await client.post("/api/old/login", content=b"x"), 415),
+            "credentials": (await client.post("/api/old/login", json={"email": "a@b.example"}), 201),
+            "a machine": (await client.post("/api/old/hook", content=b"{}"), 201),
+        }
+        for what, (answer, status) in answers.items():
+            assert (answer.status_code, said_of_the_end(answer)) == (status, expected), what
+        assert answers["repeated"][0].headers["x-cache-lookup"] == "HIT"
+        limited = [await client.post("/api/old/login", json={"email": "a@b.example"}) for _ in range(10)][-1]
+        assert (limited.status_code, said_of_the_end(limited)) == (429, expected)
+        assert said_of_the_end(await client.get("/api/new")) == (None, None, None)
+        assert said_of_the_end(await client.get("/nowhere")) == (None, None, None)
+
+
+class After:
+    """A clock past the sunset."""
+
+    @staticmethod
+    def now() -> Any:
+        return SUNSET
+
+
+async def test_after_its_sunset_a_route_does_not_exist(gateway: Gateway) -> None:
+    edge = replace(gateway.dependencies.edge, routes=RouteTable(OLD_ROUTES), page_cache=None, clock=After())
+    async with (
+        listening(edge) as port,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client,
+    ):
+        for gone in (await client.get("/api/old"), await client.post("/api/old/login", json={})):
+            assert (gone.status_code, problem_of(gone)["code"]) == (404, "RESOURCE_NOT_FOUND")
+            assert said_of_the_end(gone) == (None, None, None)
+        assert (await client.get("/api/new")).status_code == 201
+
+
+# An answer that is too long to be kept
+
+
+async def test_an_answer_too_long_to_be_kept_reaches_its_client_and_its_effect_is_not_repeated(
+    gateway: Gateway,
+) -> None:
+    gateway.upstream.answer = (201, {"text": "x" * (2 * STORED_BYTES_MAX)})
+    headers = gateway.bearer(new_id()) | {"Idempotency-Key": str(uuid4())}
+    first = await gateway.client.post("/api/orders/checkout", json={}, headers=headers)
+    assert (first.status_code, len(first.json()["text"])) == (201, 2 * STORED_BYTES_MAX)
+    assert first.headers["x-number"] == "1"
+    again = await gateway.client.post("/api/orders/checkout", json={}, headers=headers)
+    assert (again.status_code, problem_of(again)["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert "was done" in again.json()["detail"]
+    assert "x-cache-lookup" not in again.headers
+    other = await gateway.client.post("/api/orders/checkout", json={"other": 1}, headers=headers)
+    assert other.status_code == 422
+    assert len(gateway.upstream.seen) == 1
+
+
+async def test_a_long_refusal_that_is_not_kept_frees_the_key(gateway: Gateway) -> None:
+    gateway.upstream.answer = (409, {"text": "x" * (2 * STORED_BYTES_MAX)})
+    headers = gateway.bearer(new_id()) | {"Idempotency-Key": str(uuid4())}
+    assert (await gateway.client.post("/api/orders/checkout", json={}, headers=headers)).status_code == 409
+    gateway.upstream.answer = (201, {})
+    assert (await gateway.client.post("/api/orders/checkout", json={}, headers=headers)).status_code == 201
+
+
+# More than is answered in time
+
+
+async def test_a_crowd_is_refused_at_once_and_machines_and_health_are_not(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(requests_in_flight_max=8)
+    gateway.upstream.gate.clear()
+    waiting = [asyncio.create_task(gateway.client.get("/api/orders", headers=gateway.bearer())) for _ in range(8)]
+    await eventually(lambda: len(gateway.upstream.seen) == 8)
+    shed = [await gateway.client.get("/api/orders", headers=gateway.bearer()) for _ in range(3)]
+    for answer in shed:
+        assert (answer.status_code, problem_of(answer)["code"]) == (503, "INTERNAL_ERROR")
+        assert int(answer.headers["retry-after"]) >= 1
+    assert (await gateway.client.get("/health/liveness")).status_code == 200
+    told = [asyncio.create_task(gateway.client.post("/functions/v1/gateway-webhook", content=b"{}")) for _ in range(2)]
+    await eventually(lambda: len(gateway.upstream.seen) == 10)
+    assert (await gateway.client.post("/functions/v1/gateway-webhook", content=b"{}")).status_code == 503
+    metrics = gateway.dependencies.edge.metrics
+    assert dict(metrics.shed) == {"people": 3, "machines": 1}
+    assert metrics.in_flight() == 10
+    gateway.upstream.gate.set()
+    assert [(await one).status_code for one in (*waiting, *told)] == [201] * 10
+    assert (await gateway.client.get("/api/orders", headers=gateway.bearer())).status_code == 201
+    assert await eventually(lambda: metrics.in_flight() == 0)
+
+
+async def test_a_refused_request_of_a_crowd_burns_neither_quota_nor_key(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(requests_in_flight_max=1)
+    user = gateway.bearer(new_id())
+    key = {"Idempotency-Key": str(uuid4())}
+    gateway.upstream.gate.clear()
+    first = asyncio.create_task(gateway.client.get("/api/orders", headers=gateway.bearer()))
+    await eventually(lambda: gateway.upstream.seen)
+    assert (await gateway.client.post("/api/orders/checkout", json={}, headers=user | key)).status_code == 503
+    gateway.upstream.gate.set()
+    await first
+    done = await gateway.client.post("/api/orders/checkout", json={}, headers=user | key)
+    assert (done.status_code, done.headers["ratelimit-remaining"]) == (201, "299")
+    assert "x-cache-lookup" not in done.headers

@@ -1,0 +1,307 @@
+"""Every fault at every route of the gateway's table: status, code, the headers of contract section 4 and the shape of the problem.
+
+What applies to a route is read from the route table, from the guards of the services and from the merged OpenAPI, so a new route
+meets all of it without a line here.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid1, uuid4
+
+import httpx
+import pytest_asyncio
+
+from api_gateway.routes import ROUTES
+from api_gateway.routing import Access, Idempotency, Media, Route
+from campus_tools.doors import doors, template_of
+from campus_tools.journey import Marketplace, Person
+from common.problems import TITLES
+from contracts import demo
+from contracts.permissions import permissions_of
+from tests.end_to_end.conftest import new_address
+from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
+
+DOORS = {(door.service, door.name): door for door in doors()}
+# As many as two processors answer without a queue.
+AT_ONCE = 16
+REQUEST_ID = re.compile(r"req_[A-Za-z0-9]{16,64}")
+KEY = "Idempotency-Key"
+# Their refusals are the bare ones of their senders' contracts (contract section 2), which the services' own tests hold.
+SIGNED = ("/functions/v1/gateway-webhook", "/functions/v1/sms-receipts/", "/api/messaging/webhook")
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+FORGED = "eyJhIjoxfQ"
+BAD_QUERIES = {
+    "limit": ("0", "101", "-1", "many", "1.5"),
+    "cursor": (FORGED, "x" * 600, "%00"),
+    "page": ("0", "-1", "10001", "one"),
+    "sort": ("zzz", "", "created_at;DROP"),
+    "order": ("sideways",),
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A request that must be refused, and how. `named`: the invalid param that must be among the named ones."""
+
+    what: str
+    route: Route
+    status: int
+    code: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    method: str = ""
+    path: str = ""
+    query: str = ""
+    content: bytes | None = None
+    named: str | None = None
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Who asks: each account once with a password only and once with two factors, a token past its time, and the service key."""
+
+    once: Mapping[str, Person]
+    twice: Mapping[str, Person]
+    newcomer: Person
+    newcomer_twice: Person
+    expired: str
+    service_key: str
+
+    def allowed(self, route: Route) -> dict[str, str]:
+        """The headers of somebody whom the route's guard lets in."""
+        if route.access is Access.OPEN:
+            return {"Authorization": f"Bearer {self.service_key}"}
+        if route.access is Access.CREDENTIALS:
+            return {"X-Forwarded-For": new_address()}
+        door = DOORS[route.upstream, route.name]
+        if route.path.startswith("/api/auth/"):
+            return self.newcomer_twice.headers
+        for user in demo.USERS:
+            if user.name in self.twice and (
+                not door.permissions or not permissions_of(user.roles).isdisjoint(door.permissions)
+            ):
+                return self.twice[user.name].headers
+        raise AssertionError(f"nobody of the demo may use {route.name}")
+
+    def forbidden(self, route: Route) -> dict[str, str] | None:
+        """The headers of somebody who lacks the permission; None when everybody has it, or none is asked for."""
+        door = DOORS[route.upstream, route.name]
+        for user in demo.USERS:
+            if door.permissions and user.name in self.twice and permissions_of(user.roles).isdisjoint(door.permissions):
+                return self.twice[user.name].headers
+        return None
+
+    def not_stepped_up(self, route: Route) -> dict[str, str]:
+        """The headers of somebody who has the permission, signed in with a password only."""
+        door = DOORS[route.upstream, route.name]
+        for user in demo.USERS:
+            if door.permissions and not permissions_of(user.roles).isdisjoint(door.permissions):
+                return self.once[user.name].headers
+        return self.newcomer.headers
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def cast(system, issuers) -> Cast:
+    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+    market.http.headers["X-Forwarded-For"] = new_address()
+    try:
+        enrolled = [user for user in demo.USERS if user.name != "BUYER" and user.name != "BUYER2"]
+        student, cautious = await newcomer(market), await newcomer(market)
+        return Cast(
+            {user.name: await market.sign_in(user.email) for user in demo.USERS},
+            {user.name: await market.sign_in_with_two_factors(user.email, user.name) for user in enrolled}
+            | {user.name: await market.sign_in(user.email) for user in demo.USERS if user not in enrolled},
+            await market.sign_in(student.email),
+            await stepped_up(market, cautious.email),
+            issuers.school(uuid4(), exp=int(time.time()) - 3_600, iat=int(time.time()) - 7_200),
+            system.secrets["SERVICE_ROLE_KEY"],
+        )
+    finally:
+        await market.close()
+
+
+def faults(cast: Cast, parameters: Mapping[str, frozenset[str]]) -> Iterator[Fault]:
+    """Every fault that applies, route by route."""
+    for route in ROUTES:
+        if not route.path.startswith(SIGNED):
+            yield from faults_of_callers(cast, route)
+            yield from faults_of_bodies(cast, route)
+            yield from faults_of_keys(cast, route)
+        yield from faults_of_paths(cast, route)
+        yield from faults_of_queries(cast, route, parameters.get(route.name, frozenset()))
+
+
+def faults_of_callers(cast: Cast, route: Route) -> Iterator[Fault]:
+    stranger = {"X-Forwarded-For": new_address()}
+    expired = {"Authorization": f"Bearer {cast.expired}", **stranger}
+    nonsense = {"Authorization": "Bearer nonsense", **stranger}
+    if route.access is Access.OPEN and route.method == "POST":
+        for what, headers in (("no token", stranger), ("expired", expired), ("nonsense", nonsense)):
+            yield Fault(what, route, 401, "AUTH_UNAUTHORIZED", headers, content=b"{}")
+    if route.access in (Access.TOKEN, Access.ANONYMOUS):
+        yield Fault("expired", route, 401, "AUTH_TOKEN_EXPIRED", expired)
+        yield Fault("nonsense", route, 401, "AUTH_UNAUTHORIZED", nonsense)
+    if route.access is not Access.TOKEN:
+        return
+    yield Fault("no token", route, 401, "AUTH_UNAUTHORIZED", stranger)
+    key = {KEY: str(uuid4())} if route.idempotency is Idempotency.REQUIRED else {}
+    forbidden = cast.forbidden(route)
+    if forbidden is not None:
+        yield Fault("wrong role", route, 403, "AUTH_FORBIDDEN", {**forbidden, **key}, content=b'{"unknown": 1}')
+    if DOORS[route.upstream, route.name].guard.step_up:
+        headers = {**cast.not_stepped_up(route), **key}
+        yield Fault("no step-up", route, 403, "AUTH_AAL2_REQUIRED", headers, content=b'{"unknown": 1}')
+
+
+def faults_of_bodies(cast: Cast, route: Route) -> Iterator[Fault]:
+    if route.method not in ("POST", "PUT", "PATCH"):
+        return
+    allowed = (
+        {**cast.allowed(route), KEY: str(uuid4())} if route.idempotency is Idempotency.REQUIRED else cast.allowed(route)
+    )
+    text = {**allowed, "Content-Type": "text/plain"}
+    yield Fault("wrong media type", route, 415, "VALIDATION_FAILED", text, content=b"{}")
+    zipped = {**allowed, "Content-Encoding": "gzip"}
+    yield Fault("compressed", route, 415, "VALIDATION_FAILED", zipped, content=b"{}")
+    large = b" " * (route.body_bytes_max + 1)
+    yield Fault("too large", route, 413, "VALIDATION_FAILED", allowed, content=large)
+    if route.media is not Media.JSON:
+        return
+    for what, content in (
+        ("an unknown field", b'{"unknownField": true}'),
+        ("cut off", b"{"),
+        ("no object", b"[1]"),
+        ("not a number", b'{"a": NaN}'),
+        ("a null byte", b"{\x00}"),
+        ("not UTF-8", b'{"a": "\xff"}'),
+        ("nested without end", b"[" * 20_000),
+        ("a number without end", b'{"a": 1' + b"0" * 10_000 + b"}"),
+    ):
+        yield Fault(what, route, 422, "VALIDATION_FAILED", fresh_key(allowed), content=content, named="")
+
+
+def fresh_key(headers: Mapping[str, str]) -> dict[str, str]:
+    return {**headers, **({KEY: str(uuid4())} if KEY in headers else {})}
+
+
+def faults_of_keys(cast: Cast, route: Route) -> Iterator[Fault]:
+    if route.idempotency is Idempotency.IGNORED or route.media is not Media.JSON:
+        return
+    allowed = cast.allowed(route)
+    if route.idempotency is Idempotency.REQUIRED:
+        yield Fault("no key", route, 422, "VALIDATION_FAILED", allowed, content=b"{}", named=KEY)
+    for bad in ("nonsense", str(uuid1()), ""):
+        headers = {**allowed, KEY: bad}
+        yield Fault(f"the key {bad!r}", route, 422, "VALIDATION_FAILED", headers, content=b"{}", named=KEY)
+
+
+def faults_of_paths(cast: Cast, route: Route) -> Iterator[Fault]:
+    token = cast.newcomer.headers
+    if ":id" in route.path:
+        for bad in ("not-a-uuid", "%00", f"{uuid4()}0"):
+            path = route.path.replace(":id", bad, 1).replace(":id", str(uuid4()))
+            yield Fault(f"the id {bad}", route, 404, "RESOURCE_NOT_FOUND", token, path=path)
+    known = {each.method for each in ROUTES if each.path == route.path}
+    for method in METHODS:
+        if method not in known and route.method == min(known):
+            yield Fault(f"by {method}", route, 405, "VALIDATION_FAILED", token, method=method)
+
+
+def faults_of_queries(cast: Cast, route: Route, known: frozenset[str]) -> Iterator[Fault]:
+    if "limit" not in known:
+        return
+    for name, values in BAD_QUERIES.items():
+        # Whatever a list is sorted by, a word that it does not know is refused (contract section 1).
+        if name in known or name == "sort":
+            for value in values:
+                if value == FORGED and ":id" in route.path:
+                    # Whose list it is stands in its seal, so the row is looked for first, and nobody has it.
+                    continue
+                query = f"{name}={value}"
+                yield Fault(query[:40], route, 422, "VALIDATION_FAILED", cast.allowed(route), query=query, named=name)
+    if "page" in known:
+        query = "page=101&limit=100"
+        yield Fault(query, route, 422, "VALIDATION_FAILED", cast.allowed(route), query=query, named="page")
+
+
+async def ask(client: httpx.AsyncClient, fault: Fault) -> httpx.Response:
+    path = fault.path or fault.route.path.replace(":id", str(uuid4()))
+    path = path.replace(":month", "2026-01")
+    headers = dict(fault.headers)
+    content = fault.content
+    if content is None and fault.route.method in ("POST", "PUT", "PATCH"):
+        content = b"{}"
+    if content is not None and fault.route.method in ("POST", "PUT", "PATCH"):
+        media = "multipart/form-data; boundary=b" if fault.route.media is Media.IMAGE else "application/json"
+        headers.setdefault("Content-Type", media)
+    else:
+        content = None
+    return await client.request(
+        fault.method or fault.route.method,
+        path + (f"?{fault.query}" if fault.query else ""),
+        headers=headers,
+        content=content,
+    )
+
+
+def wrong_of(answer: httpx.Response, fault: Fault, base_url: str) -> str | None:
+    """What is wrong with a refusal, or None."""
+    if answer.status_code != fault.status:
+        return f"{answer.status_code} {answer.text[:160]}"
+    problem: dict[str, Any] = answer.json()
+    headers = answer.headers
+    code = problem.get("code", "")
+    checks = {
+        "code": code == fault.code,
+        "media type": headers.get("content-type") == "application/problem+json",
+        "members": {"type", "title", "status", "detail", "instance", "code", "invalid_params", "requestId"}
+        == set(problem),
+        "type": problem.get("type") == f"{base_url}/errors/{code.lower().replace('_', '-')}",
+        "title": problem.get("title") == TITLES.get(code),
+        "status": problem.get("status") == fault.status,
+        "detail": bool(problem.get("detail")),
+        "requestId": problem.get("requestId") == headers.get("x-request-id"),
+        "X-Request-Id": REQUEST_ID.fullmatch(headers.get("x-request-id", "")) is not None,
+        "API-Version": headers.get_list("api-version") == ["v1"],
+        "Cache-Control": headers.get_list("cache-control") == ["no-store"],
+        "RateLimit": all(headers.get(f"ratelimit-{name}", "").isdigit() for name in ("limit", "remaining", "reset")),
+        "Reset": int(headers.get("ratelimit-reset", 0)) > time.time() - 5,
+        "Allow": ("allow" in headers) == (fault.status == 405),
+        "WWW-Authenticate": ("www-authenticate" in headers) == (fault.status == 401),
+        "X-Cache-Lookup": "x-cache-lookup" not in headers,
+        "Server": "server" not in headers and headers.get("x-content-type-options") == "nosniff",
+    }
+    if fault.named is not None:
+        names = [param["name"] for param in problem.get("invalid_params", [])]
+        checks["invalid_params"] = fault.named in names if fault.named else bool(names)
+        checks["reasons"] = all(param["reason"] for param in problem.get("invalid_params", []))
+    missed = [name for name, holds in checks.items() if not holds]
+    return f"{', '.join(missed)}: {answer.text[:160]}" if missed else None
+
+
+async def test_every_fault_at_every_route_is_refused_in_the_contract_s_words(market, cast, system):
+    document = (await market.http.get("/openapi.json")).json()
+    parameters = {
+        f"{method.upper()} {template_of(path)}": frozenset(
+            each["name"] for each in operation.get("parameters", []) if each["in"] == "query"
+        )
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    }
+    asked = list(faults(cast, parameters))
+    turns = asyncio.Semaphore(AT_ONCE)
+    wrong: list[str] = []
+
+    async def look(fault: Fault) -> None:
+        async with turns:
+            answer = await ask(market.http, fault)
+        missed = wrong_of(answer, fault, system.base_url)
+        if missed is not None:
+            wrong.append(f"{fault.route.name} with {fault.what}: {missed}")
+
+    await asyncio.gather(*(look(fault) for fault in asked))
+    assert wrong == [], f"{len(wrong)} of {len(asked)}\n" + "\n".join(sorted(wrong))
+    assert {fault.route.path for fault in asked} == {route.path for route in ROUTES}
