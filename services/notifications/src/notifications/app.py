@@ -35,6 +35,7 @@ from notifications.domain.attachments import FOLDER as PICTURES
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.domain.push_addresses import origin_of
 from notifications.feed_streams import FeedStreams
+from notifications.lanes import Lanes
 from notifications.routes import (
     alerts,
     assistant,
@@ -86,6 +87,7 @@ class Dependencies:
     studio: Studio
     pin_receipt: timedelta
     feed_streams: FeedStreams
+    lanes: Lanes
     assistant: Assistant
     conversations_kept: timedelta
 
@@ -191,6 +193,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             studio=studio,
             pin_receipt=timedelta(seconds=settings.pin_receipt_seconds),
             feed_streams=streams,
+            lanes=Lanes(settings.deliveries_at_once),
             assistant=answering,
             conversations_kept=timedelta(days=settings.assistant_keep_days),
         )

@@ -37,6 +37,9 @@ class Settings(MediaSettings):
     vapid_private_key: str = Field(default="", description="32 bytes in base64url; empty: no push to browsers")
     vapid_subject: str = Field(default="mailto:push@campus.example", pattern="^(mailto:|https://).+")
     devices_max: int = Field(default=20, ge=1, le=100)
+    deliveries_at_once: int = Field(
+        default=12, ge=1, le=50, description="Messages of one channel in hand in one worker"
+    )
     feed_streams_max: int = Field(default=5, ge=1, description="Open streams of one person in one process")
     feed_ping_seconds: float = Field(default=15, gt=0, le=25)
     feed_poll_seconds: float = Field(default=5, gt=0)

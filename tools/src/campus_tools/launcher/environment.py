@@ -77,6 +77,7 @@ _GIVEN_TO = {
         "VAPID_SUBJECT",
         "DEVICES_MAX",
         "FEED_*",
+        "DELIVERIES_AT_ONCE",
         "PIN_RECEIPT_SECONDS",
         "PROVIDER_*",
         "AI_*",

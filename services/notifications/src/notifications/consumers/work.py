@@ -47,7 +47,8 @@ class Errand(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 async def run_errand(errand: Errand, received: Received, dependencies: "Dependencies") -> None:
     """Sends, pages or files; what the provider does not take, or what is not known yet, climbs the retry ladder."""
     if errand.delivery_id is not None:
-        await send_delivery(errand.delivery_id, dependencies.post)
+        async with dependencies.lanes.turn(received.type):
+            await send_delivery(errand.delivery_id, dependencies.post)
     if errand.alert_id is not None:
         await page_on_call(errand.alert_id, dependencies.database, dependencies.on_call, dependencies.clock)
     if errand.receipt is not None:

@@ -1,0 +1,155 @@
+"""After a purchase with its PIN and a sign-in with a code, neither stands anywhere but on the telephone (contract section 12).
+
+Searched are the logs of every process and server, every row of every database, the queues of the broker, every event that was said
+meanwhile, and the traces. The sandbox's inbox is the telephone itself.
+"""
+
+import json
+import re
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing
+from typing import Any
+from uuid import uuid4
+
+import aio_pika
+import asyncpg
+import httpx
+
+from campus_tools.journey import Marketplace
+from campus_tools.launcher.system import System
+from campus_tools.services import SERVICES
+from tests.end_to_end.conftest import People
+from tests.end_to_end.steps import a_product
+
+# A text of columns and rows, where a bytea stands as hexadecimal digits.
+ROWS = "SELECT t::text FROM {table} t WHERE t::text ~ $1"
+TABLES = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'"
+PEEK = {"count": 1000, "ackmode": "ack_requeue_true", "encoding": "auto"}
+
+
+def pattern_of(secret: str) -> str:
+    """The secret by itself, not as a part of a longer number or word; or its bytes in hexadecimal digits."""
+    return rf"(^|[^0-9A-Za-z.-]){re.escape(secret)}($|[^0-9A-Za-z])|{secret.encode().hex()}"
+
+
+@asynccontextmanager
+async def heard_events(system: System) -> AsyncIterator[list[bytes]]:
+    """A copy of every event that is said meanwhile, inside and to outside subscribers, with its headers."""
+    connection = await aio_pika.connect(system.secrets["BROKER_URL"])
+    channel = await connection.channel()
+    tap = await channel.declare_queue(exclusive=True)
+    heard: list[bytes] = []
+    for exchange in ("campus.events", "campus.public"):
+        await tap.bind(exchange, "#")
+
+    async def keep(message: Any) -> None:
+        heard.append(message.body + repr(message.headers).encode())
+
+    await tap.consume(keep, no_ack=True)
+    try:
+        yield heard
+    finally:
+        await connection.close()
+
+
+async def code_on_the_phone(market: Marketplace, phone: str, before: str, length: int) -> str:
+    """The newest code on a phone that stands after these words."""
+
+    async def look() -> str | None:
+        for message in await market.messages(phone, "sms"):
+            if found := re.search(rf"{before}([0-9]{{{length}}})\b", message["text"]):
+                return found[1]
+        return None
+
+    return await market.until(f"a message to {phone}", look, 60)
+
+
+async def play(market: Marketplace, people: People) -> tuple[str, dict[str, str]]:
+    """A purchase and a sign-in: the order's id, and what nobody else may know. Each meets a provider that is away at first."""
+    phone = f"+23480{uuid4().int % 10**8:08d}"
+    fault = {"sms": {"error_before": True, "times": 3, "match": phone}}
+    (await market.sandbox.put("/control/faults", json=fault)).raise_for_status()
+    buyer = await market.sign_up(f"quiet.{uuid4().hex}@unilag.edu.ng", "Quiet Buyer", phone)
+    await market.post("/api/auth/otp", {"phone": phone})
+    code = await code_on_the_phone(market, phone, "Campus: ", 6)
+    wrong = await market.http.post(
+        "/api/auth/otp/verify", json={"phone": phone, "code": f"{(int(code) + 1) % 10**6:06d}"}
+    )
+    assert wrong.status_code == 422
+    await market.post("/api/auth/otp/verify", {"phone": phone, "code": code})
+    order = await market.checkout(buyer, (await a_product(market))["id"])
+    await market.pay(await market.pay_intent(buyer, order["id"]))
+    await market.order_reaches(buyer, order["id"], "paid_escrow")
+    pin = await market.delivery_pin(buyer, order["id"])
+    assert await code_on_the_phone(market, phone, " is ", len(pin)) == pin
+    await market.dispatch(people.vendor, order["id"])
+    mistyped = f"{(int(pin) + 1) % 10 ** len(pin):0{len(pin)}d}"
+    path = f"/api/orders/{order['id']}/verify-delivery"
+    headers = {**people.vendor.headers, "Idempotency-Key": str(uuid4())}
+    assert (await market.http.post(path, json={"pin": mistyped}, headers=headers)).status_code == 400
+    await market.verify_delivery(people.vendor, order["id"], pin)
+    await market.order_reaches(buyer, order["id"], "paid")
+    return order["id"], {"the PIN": pin, "the code": code, "a PIN that was mistyped": mistyped}
+
+
+def logs_of(system: System) -> Iterator[tuple[str, str]]:
+    for path in sorted(system.state_dir.rglob("*.log*")):
+        if path.is_file():
+            yield str(path.relative_to(system.state_dir)), path.read_text(errors="replace")
+
+
+async def rows_with(system: System, pattern: str) -> list[str]:
+    """Where it stands in a database: the table, and the row."""
+    found = []
+    for service in SERVICES:
+        address = system.servers.postgresql.url.rsplit("/", 1)[0] + f"/{service.database}"
+        connection = await asyncpg.connect(address)
+        try:
+            for (table,) in await connection.fetch(TABLES):
+                rows = await connection.fetch(ROWS.format(table=table), pattern)
+                found += [f"{service.database}.{table}: {row[0]}" for row in rows]
+        finally:
+            await connection.close()
+    return found
+
+
+async def waiting_messages(system: System) -> list[str]:
+    """What stands in the queues of the broker, delay queues and dead letters among them."""
+    async with httpx.AsyncClient(base_url=system.servers.management_url, timeout=30, trust_env=False) as client:
+        queues = (await client.get("/api/queues")).raise_for_status().json()
+        assert any(queue["name"] == "notifications.deliveries.sms" for queue in queues)
+        waiting = []
+        for queue in queues:
+            if queue.get("messages", 0) and not queue.get("exclusive"):
+                name = f"/api/queues/{queue['vhost'].replace('/', '%2F')}/{queue['name']}/get"
+                waiting += [json.dumps(one) for one in (await client.post(name, json=PEEK)).json()]
+    return waiting
+
+
+def spans_of(system: System) -> list[str]:
+    """Every span that was told to the sandbox, as it keeps it."""
+    [book] = system.state_dir.rglob("sandbox.db")
+    with closing(sqlite3.connect(f"file:{book}?mode=ro", uri=True)) as connection:
+        return [repr(row) for row in connection.execute("SELECT * FROM spans")]
+
+
+async def test_no_pin_and_no_code_of_a_run_stands_in_any_log_table_queue_event_or_trace(market, people, system):
+    async with heard_events(system) as heard:
+        order_id, secrets = await play(market, people)
+    said = b"\n".join(heard).decode(errors="replace")
+    logs, waiting, spans = dict(logs_of(system)), await waiting_messages(system), spans_of(system)
+    # The search would find something: this stands there.
+    assert await rows_with(system, order_id)
+    assert order_id in said
+    assert "pinSealed" in said
+    assert "codeSealed" in said
+    assert any("/api/orders" in span for span in spans)
+    assert "message failed" in logs["logs/notifications-worker.log"]
+    for name, secret in secrets.items():
+        pattern = pattern_of(secret)
+        alone = re.compile(pattern)
+        assert [file for file, text in logs.items() if alone.search(text)] == [], name
+        assert await rows_with(system, pattern) == [], name
+        for place in (said, "\n".join(waiting), "\n".join(spans)):
+            assert alone.search(place) is None, name
