@@ -9,7 +9,7 @@ STATE_DIR ?= .state
 PORT_BASE ?= 8080
 export STATE_DIR PORT_BASE
 
-.PHONY: help setup run demo test lint format audit bench bench-quick soak races payout-soak notify-soak model-check lock clean
+.PHONY: documents help setup run demo test lint format audit bench bench-quick soak races payout-soak notify-soak model-check lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,10 @@ notify-soak: setup ## Send 10,000 messages over four channels while text message
 
 model-check: setup ## Drive the dispatch of payouts through MODEL_SCHEDULES (20,000) random schedules in memory; MODEL_SEED runs one again
 	@MODEL_SCHEDULES=$${MODEL_SCHEDULES:-20000} exec .venv/bin/pytest -q -s services/payouts/tests/model $(ARGS)
+
+documents: setup ## Write OpenAPI, AsyncAPI, the events' page, the collections of clients/ and docs/reference anew from the code
+	@$(PYTHON) -m campus_tools.documents
+	@$(PYTHON) -m campus_tools.reference
 
 lock: ## Resolve the dependencies anew and write requirements.lock
 	@tools/setup lock

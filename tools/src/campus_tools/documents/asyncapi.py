@@ -1,9 +1,11 @@
 """The AsyncAPI 3 document of the events that outside subscribers may hear, made from the contracts."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
+from pydantic.alias_generators import to_camel
 
 from campus_tools.documents.samples import SOME_ID, TIME, Samples
 from contracts.event import Event
@@ -110,9 +112,9 @@ def title_of(event: type[Event]) -> str:
 
 
 def meaning_of(event: type[Event]) -> str:
-    """What its contract says of it, in one paragraph."""
+    """What its contract says of it, in one paragraph, with the fields as the wire names them."""
     own = event.__dict__.get("__doc__") or f"{title_of(event)}."
-    return " ".join(own.split())
+    return re.sub(r"`[a-z]+(?:_[a-z]+)+`", lambda found: to_camel(found[0]), " ".join(own.split()))
 
 
 def _message(event: type[Event], samples: Samples) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from campus_tools.documents.described import Described
 
 # Doors that a signature or a secret opens instead of a token.
 _SIGNED: Final[Mapping[str, str]] = {
-    "/functions/v1/gateway-webhook": "gatewaySignature",
-    "/api/messaging/webhook": "messagingSignature",
-    "/functions/v1/sms-receipts/termii": "termiiSignature",
-    "/functions/v1/sms-receipts/africas-talking": "receiptKey",
+    "POST /functions/v1/gateway-webhook": "gatewaySignature",
+    "POST /api/messaging/webhook": "messagingSignature",
+    "POST /functions/v1/sms-receipts/termii": "termiiSignature",
+    "POST /functions/v1/sms-receipts/africas-talking": "receiptKey",
 }
 SECURITY_SCHEMES: Final[Mapping[str, Any]] = {
     "bearer": {
@@ -47,8 +47,8 @@ def security_of(entry: Described) -> list[dict[str, list[str]]]:
     """The `security` of an operation."""
     if entry.guard.service_key:
         return [{"serviceKey": []}]
-    if entry.route.path in _SIGNED:
-        return [{_SIGNED[entry.route.path]: []}]
+    if entry.route.name in _SIGNED:
+        return [{_SIGNED[entry.route.name]: []}]
     if entry.route.access is Access.TOKEN:
         return [{"bearer": []}]
     if entry.route.access is Access.ANONYMOUS:

@@ -5,21 +5,27 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from campus_tools.documents import asyncapi, events_page, openapi
+from campus_tools.documents import asyncapi, bruno, events_page, openapi, postman
+from campus_tools.documents.requests_shown import requests_of
 
 ROOT: Final = Path(__file__).parents[4]
 PAGES: Final = Path("services/api-gateway/src/api_gateway/pages")
 # Folders in which every file is ours: what a generator does not name any more goes.
-_WHOLE_FOLDERS: Final = (Path("clients/postman"), Path("clients/bruno"))
+_POSTMAN: Final = Path("clients/postman")
+_BRUNO: Final = Path("clients/bruno")
+_WHOLE_FOLDERS: Final = (_POSTMAN, _BRUNO)
 
 
 def documents() -> dict[Path, str]:
     """Every document by its path below the root."""
     reference = openapi.document()
+    requests = list(requests_of(reference))
     return {
         PAGES / "openapi.json": as_json(reference),
         PAGES / "asyncapi.json": as_json(asyncapi.document()),
         PAGES / "events.html": events_page.page(),
+        _POSTMAN / "campus-marketplace.postman_collection.json": as_json(postman.collection(requests)),
+        **{_BRUNO / name: text for name, text in bruno.files(requests).items()},
     }
 
 

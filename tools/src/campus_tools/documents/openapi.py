@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from api_gateway.routing import Access, Idempotency, Route
+from api_gateway.routing import Idempotency, Route
 from campus_tools.documents.described import Described, described
 from campus_tools.documents.doors_shown import SECURITY_SCHEMES, security_of
 from campus_tools.documents.edge_shown import envelope_of, health_operations, shared_schemas
 from campus_tools.documents.refusals import EVERYWHERE, HEADERS, headers_shown, refusal_answers, refusals_of
-from campus_tools.documents.requests import FILES, REQUESTS
+from campus_tools.documents.requests import FILES, REQUESTS, SIGNED_BODIES
 from campus_tools.documents.samples import Samples
 from common.http import Guard
 
@@ -86,8 +86,13 @@ def _operation(entry: Described, schemas: Mapping[str, Any], samples: Samples) -
         shown["parameters"] = parameters
     if "requestBody" in told:
         shown["requestBody"] = _body(entry, told["requestBody"], samples)
-    elif route.access is Access.OPEN and route.method == "POST":
-        shown["requestBody"] = _RAW_BODY
+    elif route.name in SIGNED_BODIES:
+        media, example = SIGNED_BODIES[route.name]
+        shown["requestBody"] = {
+            "required": True,
+            "description": "Read as it comes: what is well signed is answered 200 whatever its shape.",
+            "content": {media: {"schema": {}, "example": example}},
+        }
     shown["responses"] = {**_successes(entry, schemas, samples), **refusals_of(entry)}
     if route.path == "/functions/v1/gateway-webhook":
         shown["responses"]["401"] = _BARE_REFUSAL
@@ -101,11 +106,6 @@ def _operation(entry: Described, schemas: Mapping[str, Any], samples: Samples) -
     return shown
 
 
-_RAW_BODY: Final = {
-    "required": True,
-    "description": "Kept as it came: what is well signed is answered 200 whatever its shape.",
-    "content": {"application/json": {"schema": {}, "example": {"event": "charge.success", "data": {"id": 302961}}}},
-}
 _BARE_REFUSAL: Final = {
     "description": "The signature is missing or wrong. The one refusal that is no problem document.",
     "headers": headers_shown(*EVERYWHERE),

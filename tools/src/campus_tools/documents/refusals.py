@@ -103,6 +103,16 @@ HEADERS: Final[Mapping[str, Any]] = {
         "schema": {"type": "integer"},
         "example": 1769860860,
     },
+    "RateLimit-Policy": {
+        "description": "The quota that is tightest: its name, requests and seconds (draft-ietf-httpapi-ratelimit-headers).",
+        "schema": {"type": "string"},
+        "example": '"tier-2";q=300;w=60',
+    },
+    "RateLimit": {
+        "description": "What is left of it, and in how many seconds more will be.",
+        "schema": {"type": "string"},
+        "example": '"tier-2";r=299;t=60',
+    },
     "Retry-After": {
         "description": "Seconds to wait before the next try.",
         "schema": {"type": "integer"},
@@ -118,7 +128,15 @@ HEADERS: Final[Mapping[str, Any]] = {
         "example": "Bearer",
     },
 }
-EVERYWHERE: Final = ("X-Request-Id", "API-Version", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+EVERYWHERE: Final = (
+    "X-Request-Id",
+    "API-Version",
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "RateLimit-Policy",
+    "RateLimit",
+)
 PROBLEM_SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
     "description": "Problem details (RFC 7807). `type` leads to a page about the code.",

@@ -27,6 +27,28 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "POST /api/payouts/dispatch": {"maxTotalMinor": 50_000_000, "dryRun": True},
 }
 
+# What outside companies send; each is kept as it comes.
+SIGNED_BODIES: Final[Mapping[str, tuple[str, Any]]] = {
+    "POST /functions/v1/gateway-webhook": (
+        "application/json",
+        {
+            "event": "charge.success",
+            "data": {"id": 302961, "reference": f"in-{_SOME_ID}", "amount": 450_000, "currency": "NGN"},
+        },
+    ),
+    "POST /api/messaging/webhook": (
+        "application/json",
+        {"object": "whatsapp_business_account", "entry": [{"id": "1029384756", "changes": []}]},
+    ),
+    "POST /functions/v1/sms-receipts/termii": (
+        "application/json",
+        {"message_id": "3017544054459493798", "status": "Delivered"},
+    ),
+    "POST /functions/v1/sms-receipts/africas-talking": (
+        "application/x-www-form-urlencoded",
+        "id=ATXid_3a1b&status=Success",
+    ),
+}
 # An export without a row is its line of names.
 FILES: Final[Mapping[str, str]] = {
     "/api/campus-orders/export": "".join(orders.domain.exports.csv_of_orders([])),
@@ -34,5 +56,6 @@ FILES: Final[Mapping[str, str]] = {
     "/api/wallets/current/statements/:month/export": payouts.domain.exports.csv_heading(),
     "/api/wallets/current/statements/:month/print": "<!doctype html><title>Statement 2026-01</title>",
     "/api/notifications/stream": f'id: {_SOME_ID}\nevent: notification\ndata: {{"title":"Your order is on its way"}}\n\n',
+    "/api/messaging/webhook": "1158201444",
     "/api/assistant/stream": 'event: token\ndata: {"text":"Rice"}\n\nevent: done\ndata: {}\n\n',
 }

@@ -1,0 +1,157 @@
+"""The documents for integrators are as fresh as the code, and what they say is well formed."""
+
+import json
+from functools import cache
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+from api_gateway.routes import ROUTES
+from campus_tools.documents.described import described
+from campus_tools.documents.files import PAGES, ROOT, documents, left_over
+from campus_tools.doors import template_of
+from contracts.topology import PUBLIC
+
+READ_FROM = "urn:document"
+
+
+@cache
+def read(name):
+    return json.loads((ROOT / PAGES / name).read_text())
+
+
+def test_the_documents_are_fresh():
+    made = documents()
+    stale = [
+        str(path) for path, text in made.items() if not (ROOT / path).exists() or (ROOT / path).read_text() != text
+    ]
+    assert not stale, "run `make documents`"
+    assert not left_over(made), "run `make documents`"
+
+
+def test_every_route_has_an_operation_and_every_public_operation_has_a_route():
+    entries, _ = described()
+    assert len(entries) == len(ROUTES)
+    shown = {
+        (method.upper(), template_of(path))
+        for path, operations in read("openapi.json")["paths"].items()
+        for method in operations
+    }
+    own = {("GET", "/health/liveness"), ("GET", "/health/readiness")}
+    assert shown == {(route.method, route.path) for route in ROUTES} | own
+
+
+def test_the_reference_is_valid_openapi():
+    assert [error.message for error in OpenAPIV31SpecValidator(read("openapi.json")).iter_errors()] == []
+
+
+def test_names_of_operations_are_unique():
+    names = [operation["operationId"] for _, operation in operations_of(read("openapi.json"))]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("name", ["openapi.json", "asyncapi.json"])
+def test_every_reference_leads_somewhere(name):
+    document = read(name)
+    for reference in references_of(document):
+        found = document
+        for part in reference.removeprefix("#/").split("/"):
+            found = found[part]
+
+
+def test_every_operation_has_examples_that_its_schemas_admit():
+    document = read("openapi.json")
+    for where, operation in operations_of(document):
+        for parameter in operation.get("parameters", []):
+            if parameter["name"] != "cursor":
+                must_admit(document, parameter["schema"], parameter["example"], where)
+        for media, shown in contents_of(operation):
+            if not media.startswith("image/"):
+                must_admit(document, shown["schema"], shown["example"], where)
+
+
+def test_every_refusal_has_examples_that_its_schema_admits():
+    document = read("openapi.json")
+    for name, answer in document["components"]["responses"].items():
+        shown = answer["content"]["application/problem+json"]
+        assert shown["examples"]
+        for example in shown["examples"].values():
+            must_admit(document, shown["schema"], example["value"], name)
+            assert f"Refused{example['value']['status']}" == name
+
+
+def test_every_operation_says_what_opens_it_and_what_the_edge_may_refuse():
+    for where, operation in operations_of(read("openapi.json")):
+        assert "security" in operation, where
+        assert operation["tags"], where
+        if where.startswith(("get /health", "get /.well-known")):
+            continue
+        assert {"429", "500", "503", "default"} <= set(operation["responses"]), where
+        if operation["security"] == [{"bearer": []}]:
+            assert {"401", "403"} <= set(operation["responses"]), where
+
+
+def test_every_public_event_is_told_with_an_example_that_its_schema_admits():
+    document = read("asyncapi.json")
+    assert {channel["address"] for channel in document["channels"].values()} == {event.TYPE for event in PUBLIC}
+    for name, message in document["components"]["messages"].items():
+        for example in message["examples"]:
+            must_admit(document, message["payload"], example["payload"], name)
+            assert example["payload"]["subject"] == next(iter(example["payload"]["data"].values()))
+
+
+def test_the_page_of_events_shows_every_public_type():
+    page = (ROOT / PAGES / "events.html").read_text()
+    for event in PUBLIC:
+        assert f'id="{event.TYPE}"' in page
+
+
+def operations_of(document):
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            yield f"{method} {path}", operation
+
+
+def contents_of(operation):
+    """Each body that an operation takes or answers with; shared refusals are looked at once, for all."""
+    yield from operation.get("requestBody", {}).get("content", {}).items()
+    for status, answer in operation["responses"].items():
+        if status != "default":
+            yield from answer.get("content", {}).items()
+
+
+def references_of(value):
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        for inner in value.values():
+            yield from references_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from references_of(inner)
+
+
+def must_admit(document, schema, example, where):
+    registry = known(document["info"]["title"])
+    validator = Draft202012Validator(absolute(schema), registry=registry, format_checker=FormatChecker())
+    faults = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(example)]
+    assert not faults, where
+
+
+@cache
+def known(title):
+    document = read("asyncapi.json" if "events" in title else "openapi.json")
+    return Registry().with_resource(READ_FROM, Resource(absolute(document), DRAFT202012))
+
+
+def absolute(value):
+    """The same with references that begin at the document, from wherever they are read."""
+    if isinstance(value, dict):
+        return {
+            name: READ_FROM + inner if name == "$ref" and isinstance(inner, str) else absolute(inner)
+            for name, inner in value.items()
+        }
+    return [absolute(inner) for inner in value] if isinstance(value, list) else value
