@@ -1,14 +1,20 @@
 """The tiers at work (contract section 4)."""
 
 import asyncio
+import signal
 import time
+from contextlib import AsyncExitStack
 from uuid import uuid4
 
+import httpx
+
 from campus_tools.servers.redis import PrivateRedis
-from campus_tools.testing import eventually
+from campus_tools.service_kit import Issuer
+from campus_tools.testing import DatabaseUrls, eventually
 from common.ids import new_id
 
-from .conftest import Gateway, OpenGateway, problem_of
+from .conftest import Gateway, OpenGateway, Upstream, problem_of
+from .gateway_process import running_process
 
 
 async def test_the_61st_anonymous_request_is_429_with_a_true_time_to_wait(open_gateway: OpenGateway) -> None:
@@ -178,6 +184,7 @@ async def test_without_its_store_tier_4_refuses_and_the_rest_counts_in_the_proce
     assert (login.status_code, problem_of(login)["code"]) == (503, "INTERNAL_ERROR")
     assert "retry-after" in login.headers
     assert not [seen for seen in gateway.upstream.seen if seen["path"] == "/api/auth/login"]
+    assert dict(gateway.dependencies.edge.metrics.counted_alone) == {"counted here": 3, "refused": 1}
 
 
 async def test_a_store_that_comes_back_counts_again(open_gateway: OpenGateway, private_redis: PrivateRedis) -> None:
@@ -194,3 +201,45 @@ async def test_a_store_that_comes_back_counts_again(open_gateway: OpenGateway, p
         return await login() == 201
 
     assert await eventually(counts)
+
+
+async def test_processes_that_come_and_go_share_one_window_to_the_request(
+    module_urls: DatabaseUrls, broker_url: str, upstream: Upstream, issuer: Issuer, private_redis: PrivateRedis
+) -> None:
+    """Three gateways, one of them killed in the middle of a burst and started again: not one request too many, none too few."""
+    settings = {"RATE_LIMIT_STORE_URL": private_redis.url, "RATE_TIER_2": "60", "RATE_WINDOW_SECONDS": "600"}
+    user = new_id()
+    token = {"Authorization": f"Bearer {issuer.token(user)}"}
+    async with AsyncExitStack() as stack:
+        opened = [
+            await stack.enter_async_context(running_process(module_urls, broker_url, issuer, upstream.url, **settings))
+            for _ in range(3)
+        ]
+
+        async def read(number: int) -> int | None:
+            try:
+                return (await opened[number % 3][1].get("/api/orders", headers=token)).status_code
+            except httpx.TransportError:
+                # What the killed one was asked: counted or not, and nobody knows.
+                return None
+
+        before = await asyncio.gather(*(read(number) for number in range(30)))
+        assert before == [201] * 30
+        await opened[0][0].end(signal.SIGKILL)
+        await opened[0][0].start()
+        after = await asyncio.gather(*(read(number) for number in range(90)))
+        assert sorted(status or 0 for status in after) == [201] * 30 + [429] * 60
+
+
+async def test_a_burst_of_one_takes_nothing_from_another(open_gateway: OpenGateway) -> None:
+    """Who sends a thousand at once is refused beyond their own quota; who sends five meanwhile gets five answers."""
+    gateway = await open_gateway(rate_tier_2=50)
+    greedy, modest = gateway.bearer(new_id()), gateway.bearer(new_id())
+
+    async def statuses(headers: dict[str, str], number: int) -> list[int]:
+        asked = (gateway.client.get("/api/orders", headers=headers) for _ in range(number))
+        return sorted(answer.status_code for answer in await asyncio.gather(*asked))
+
+    taken, given = await asyncio.gather(statuses(greedy, 400), statuses(modest, 5))
+    assert taken == [201] * 50 + [429] * 350
+    assert given == [201] * 5
