@@ -99,6 +99,9 @@ async def knock(market: Marketplace, route: Route, knocker: Knocker) -> tuple[in
     headers = dict(knocker.person.headers) if knocker.person else {"X-Forwarded-For": new_address()}
     if route.idempotency is Idempotency.REQUIRED:
         headers["Idempotency-Key"] = str(uuid4())
+    if route.method == "GET":
+        # From after an event that nobody has: a stream that lets somebody in refuses that, instead of lasting.
+        headers["Last-Event-ID"] = str(uuid4())
     content: dict[str, object] = {}
     if route.media is Media.IMAGE:
         content["files"] = {"file": ("shelf.png", b"no image", "image/png")}
