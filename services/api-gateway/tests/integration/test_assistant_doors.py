@@ -1,0 +1,41 @@
+"""The doors of the assistant at the edge: tier 5, small bodies, no idempotency (contract sections 3 and 4)."""
+
+from common.ids import new_id
+
+from .conftest import OpenGateway, problem_of
+
+
+async def test_questions_are_counted_together_by_user_and_the_21st_in_a_minute_is_refused(
+    open_gateway: OpenGateway,
+) -> None:
+    gateway = await open_gateway()
+    user = new_id()
+    for number in range(20):
+        path = "/api/assistant/stream" if number % 2 else "/api/v1/assistant/chat"
+        answer = await gateway.client.post(path, json={"message": "hello"}, headers=gateway.bearer(user))
+        assert (answer.status_code, answer.headers["ratelimit-limit"]) == (201, "20")
+        assert answer.headers["ratelimit-remaining"] == str(19 - number)
+    reached = len(gateway.upstream.seen)
+    for path in ("/api/assistant/chat", "/api/assistant/stream"):
+        refused = await gateway.client.post(path, json={"message": "hello"}, headers=gateway.bearer(user))
+        assert (refused.status_code, problem_of(refused)["code"]) == (429, "RATE_LIMIT_EXCEEDED")
+        assert int(refused.headers["retry-after"]) > 0
+    assert len(gateway.upstream.seen) == reached
+    lists = await gateway.client.get("/api/assistant/conversations", headers=gateway.bearer(user))
+    assert lists.headers["ratelimit-limit"] == "300"
+    other = await gateway.client.post("/api/assistant/chat", json={}, headers=gateway.bearer(new_id()))
+    assert other.status_code == 201
+
+
+async def test_a_question_has_at_most_64_kib_and_its_key_is_ignored(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway()
+    headers = {**gateway.bearer(new_id()), "Idempotency-Key": "no UUID at all", "Content-Type": "application/json"}
+    for path in ("/api/assistant/chat", "/api/assistant/stream"):
+        reached = len(gateway.upstream.seen)
+        answers = [await gateway.client.post(path, content=b" " * 65_534 + b"{}", headers=headers) for _ in range(2)]
+        assert [answer.status_code for answer in answers] == [201, 201]
+        assert len(gateway.upstream.seen) == reached + 2
+        assert all("x-cache-lookup" not in answer.headers for answer in answers)
+        refused = await gateway.client.post(path, content=b" " * 65_535 + b"{}", headers=headers)
+        assert (refused.status_code, problem_of(refused)["code"]) == (413, "VALIDATION_FAILED")
+        assert len(gateway.upstream.seen) == reached + 2
