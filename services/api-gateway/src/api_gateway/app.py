@@ -134,6 +134,7 @@ async def run_edge() -> None:
                 beside,
                 protocol=EdgeProtocol,
                 on_stop=runtime.on_stop,
+                leave_seconds=settings.leave_seconds,
             )
     finally:
         telemetry.stop()
