@@ -9,7 +9,7 @@ from typing import Final
 
 import httpx
 
-from common.circuit import CircuitLimits, Circuits
+from common.circuit import Circuit, CircuitLimits, Circuits
 from common.clock import Clock
 from common.cursors import CursorSigner
 from common.database import Database
@@ -60,6 +60,7 @@ from notifications.timers import (
     resume_abandoned_once,
 )
 from notifications.use_cases.answer_turn import Assistant
+from notifications.use_cases.ask_model import Watched
 from notifications.use_cases.deliver_notification import Desk
 from notifications.use_cases.hear_customer import Numbers
 from notifications.use_cases.open_turn import TurnLimits
@@ -164,18 +165,13 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         studio = Studio()
         stack.callback(studio.close)
         carriers = compose_carriers(settings, http, runtime.clock)
-        limits = CircuitLimits(
-            settings.provider_failures_max,
-            timedelta(seconds=settings.provider_window_seconds),
-            timedelta(seconds=settings.provider_rest_seconds),
-        )
         post = Post(
             runtime.database,
             runtime.clock,
             carriers.by_channel,
             Words(),
             Sealer(settings.sealing_key),
-            Circuits(runtime.clock, limits),
+            Circuits(runtime.clock, _circuit_limits(settings)),
         )
         streams = _feed_streams(settings, runtime)
         yield Dependencies(
@@ -217,6 +213,14 @@ def _feed_streams(settings: Settings, runtime: Runtime) -> FeedStreams:
     return streams
 
 
+def _circuit_limits(settings: Settings) -> CircuitLimits:
+    return CircuitLimits(
+        settings.provider_failures_max,
+        timedelta(seconds=settings.provider_window_seconds),
+        timedelta(seconds=settings.provider_rest_seconds),
+    )
+
+
 # Replies that are written at once in one process; each also reads our catalog now and then.
 ASSISTANT_CONNECTIONS_MAX: Final = 200
 
@@ -241,7 +245,7 @@ async def _assistant(settings: Settings, runtime: Runtime) -> AsyncIterator[Assi
         answering = Assistant(
             runtime.database,
             runtime.clock,
-            model,
+            Watched(model, Circuit(runtime.clock, _circuit_limits(settings)), runtime.database, runtime.clock),
             Marketplace(http, settings.orders_url or settings.base_url),
             origin_of(settings.base_url),
             settings.ai_answer_seconds,

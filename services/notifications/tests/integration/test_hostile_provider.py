@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -18,7 +19,12 @@ from .conftest import SERVICE_ROLE_KEY
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def patient(module_database, broker_url) -> AsyncIterator[Desk]:
     urls = await module_database("notifications")
-    limits = {"ai_answer_seconds": 1.2, "ai_silence_seconds": 0.5, "ai_history_characters": 2_000}
+    limits = {
+        "ai_answer_seconds": 1.2,
+        "ai_silence_seconds": 0.5,
+        "ai_history_characters": 2_000,
+        "provider_failures_max": 1_000,
+    }
     async with desk_opened(urls, broker_url, with_model=True, **limits) as desk:
         yield desk
 
@@ -255,3 +261,30 @@ async def test_neither_key_nor_token_nor_words_stand_in_the_log(desk: Desk, capf
     assert "refused our key (401)" in logged
     for secret in (AI_KEY, token, "private question", "provider.example"):
         assert secret not in logged
+
+
+async def test_a_provider_that_fails_again_and_again_is_left_alone_and_told_of_and_a_question_alone_is_no_failure(
+    module_database, broker_url
+):
+    urls = await module_database("notifications")
+    async with desk_opened(urls, broker_url, with_model=True, provider_failures_max=2) as desk:
+        desk.world.script = [answers_with(BROKEN["nothing"])]
+        for _ in range(4):
+            assert (await desk.chat(new_id(), "hello")).status_code == 503
+        assert len(desk.world.asked) == 4
+        assert await desk.service.published("operations.alert_raised.v1") == []
+        desk.world.script = [answers_with(BROKEN["401"])]
+        for _ in range(2):
+            assert (await desk.chat(new_id(), "hello")).status_code == 503
+        desk.world.script = [says("Back again.")]
+        resting = await desk.chat(new_id(), "hello")
+        assert (resting.status_code, resting.headers["Retry-After"]) == (503, "15")
+        assert len(desk.world.asked) == 6
+        [alert] = await desk.service.published("operations.alert_raised.v1")
+        assert (alert["dedupKey"], alert["runbook"]) == ("assistant-away", "assistant-away")
+        assert "refused our key" in alert["detail"]
+        desk.clock.advance(timedelta(seconds=16))
+        for _ in range(2):
+            assert (await desk.chat(new_id(), "hello")).json()["data"]["reply"] == "Back again."
+        [cleared] = await desk.service.published("operations.alert_cleared.v1")
+        assert cleared["dedupKey"] == "assistant-away"

@@ -72,9 +72,9 @@ class LanguageModel:
                 _check(answer)
                 return await _read(answer, hear)
         except httpx.InvalidURL as error:
-            raise AssistantAway(type(error).__name__, _CLOSED) from None
+            raise AssistantAway(type(error).__name__, _CLOSED, is_outage=True) from None
         except httpx.HTTPError as error:
-            raise AssistantAway(type(error).__name__) from None
+            raise AssistantAway(type(error).__name__, is_outage=True) from None
 
 
 def _message(line: Line) -> dict[str, Any]:
@@ -93,13 +93,18 @@ def _message(line: Line) -> dict[str, Any]:
 def _check(answer: httpx.Response) -> None:
     status = answer.status_code
     if status in (401, 403):
-        raise AssistantAway(f"the provider refused our key ({status})", _CLOSED, retry_after_seconds=60)
+        raise AssistantAway(f"the provider refused our key ({status})", _CLOSED, retry_after_seconds=60, is_outage=True)
     if status == 429:
-        raise AssistantAway("the provider has no capacity for us (429)", _BUSY, retry_after_seconds=_wait_of(answer))
-    if status in (400, 404, 413, 422):
-        raise AssistantAway(f"the provider refused the request ({status})", _CLOSED, retry_after_seconds=60)
+        raise AssistantAway(
+            "the provider has no capacity for us (429)", _BUSY, retry_after_seconds=_wait_of(answer), is_outage=True
+        )
+    if status == 404:
+        raise AssistantAway("the provider knows no such model or path", _CLOSED, retry_after_seconds=60, is_outage=True)
+    if status in (400, 413, 422):
+        # Perhaps only this question: some providers refuse by its words.
+        raise AssistantAway(f"the provider refused the request ({status})", _UNUSABLE)
     if status != 200:
-        raise AssistantAway(f"the provider answered {status}", retry_after_seconds=_wait_of(answer))
+        raise AssistantAway(f"the provider answered {status}", retry_after_seconds=_wait_of(answer), is_outage=True)
     if answer.headers.get("content-encoding", "identity") != "identity":
         raise AssistantAway("the answer is packed", _UNUSABLE)
 

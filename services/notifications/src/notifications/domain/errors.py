@@ -142,14 +142,16 @@ class AssigneeUnknown(ValidationFailed):
 class AssistantAway(Unavailable):
     """The assistant's provider did not answer, or not with what can be used. Says neither who it is nor what it said.
 
-    `reason` is for our log, in words of our own.
+    `reason` is for our log, in words of our own. `is_outage`: whatever had been asked, it would have failed.
     """
 
     detail = "The assistant is not available for the moment. Try again."
 
-    def __init__(self, reason: str, detail: str | None = None, *, retry_after_seconds: int = 10) -> None:
+    def __init__(
+        self, reason: str, detail: str | None = None, *, retry_after_seconds: int = 10, is_outage: bool = False
+    ) -> None:
         super().__init__(detail, retry_after_seconds=retry_after_seconds)
-        self.reason = reason
+        self.reason, self.is_outage = reason, is_outage
 
 
 class MessageBeingAnswered(Conflict):

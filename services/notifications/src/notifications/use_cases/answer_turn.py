@@ -1,9 +1,9 @@
 """Answer a turn of a conversation with the assistant."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final
 
 from common.caller import Caller
 from common.clock import Clock
@@ -13,9 +13,10 @@ from common.problems import Unavailable
 from notifications import measures, store
 from notifications.clients.marketplace import Marketplace, MarketplaceAway
 from notifications.domain.assistant_tools import TOOLS, Known, Refused, read_call, refusal_text, result_text, shown
-from notifications.domain.conversations import Asker, Line, Spoken, ToolCall, Used
+from notifications.domain.conversations import Asker, Line, ToolCall, Used
 from notifications.domain.errors import AssistantAway
 from notifications.domain.safe_replies import SafeReply
+from notifications.use_cases.ask_model import Watched, ask_model
 from notifications.use_cases.keep_turn import keep_turn
 from notifications.use_cases.open_turn import Turn, TurnLimits
 
@@ -38,24 +39,13 @@ INSTRUCTIONS: Final = (
 Say = Callable[[str], Awaitable[None]]
 
 
-class Model(Protocol):
-    """Who answers: a company's language model, or what is built in."""
-
-    @property
-    def provider(self) -> str: ...
-
-    async def speak(
-        self, instructions: str, lines: Sequence[Line], tools: Sequence[Mapping[str, Any]], hear: Say
-    ) -> Spoken: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Assistant:
     """What answering needs. `own_origin` is the one host that a reply may name in a link."""
 
     database: Database
     clock: Clock
-    model: Model
+    watched: Watched
     marketplace: Marketplace
     own_origin: str
     answer_seconds_max: float
@@ -78,7 +68,7 @@ async def answer_turn(assistant: Assistant, turn: Turn, caller: Caller, token: s
 
     The turn is kept whole, or, when this raises or is cancelled, not at all. Raises AssistantAway, ConversationGone.
     """
-    is_over, outcome, provider = False, "cut", assistant.model.provider
+    is_over, outcome, provider = False, "cut", assistant.watched.model.provider
     try:
         try:
             async with asyncio.timeout(assistant.answer_seconds_max):
@@ -114,7 +104,8 @@ async def _converse(assistant: Assistant, turn: Turn, asker: Asker, say: Say) ->
     reply = _Writing(SafeReply(assistant.own_origin), say)
     for look in range(LOOKS_MAX + 1):
         # After the last look the model has no tools any more: it can only answer, or has failed.
-        spoken = await assistant.model.speak(INSTRUCTIONS, lines, TOOLS if look < LOOKS_MAX else (), reply.hear)
+        tools = TOOLS if look < LOOKS_MAX else ()
+        spoken = await ask_model(assistant.watched, INSTRUCTIONS, lines, tools, reply.hear)
         used = spoken.used if used is None else used.plus(spoken.used)
         if not spoken.calls:
             return await reply.end(is_cut=spoken.is_cut), used
