@@ -1,6 +1,6 @@
 """What the messaging app sent: SQL by name, without decisions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -18,9 +18,11 @@ VALUES ($1, $2, $3, $4, $5, 'queued', $6) ON CONFLICT (id) DO NOTHING
 """
 _LOCK_WEBHOOK: Final = "SELECT id, raw, outcome FROM processed_webhook_events WHERE id = $1 FOR UPDATE"
 _SAVE_WEBHOOK: Final = "UPDATE processed_webhook_events SET outcome = $2 WHERE id = $1"
-_RECORD_ITEM: Final = """
+_RECORD_ITEMS: Final = """
 INSERT INTO messaging_items (id, webhook_id, kind, content, outcome, received_at)
-VALUES ($1, $2, $3, $4, 'queued', $5) ON CONFLICT (id) DO NOTHING
+SELECT told.id, $2, told.kind, told.content, 'queued', $3
+FROM jsonb_to_recordset($1) AS told (id text, kind text, content jsonb)
+ON CONFLICT (id) DO NOTHING RETURNING id
 """
 _LOCK_ITEM: Final = "SELECT id, kind, content, outcome FROM messaging_items WHERE id = $1 FOR UPDATE"
 _SAVE_ITEM: Final = """
@@ -56,13 +58,12 @@ async def save_messaging_webhook(uow: UnitOfWork, webhook_id: str, outcome: str)
 
 async def record_messaging_items_once(uow: UnitOfWork, webhook_id: str, items: Sequence[Item], now: datetime) -> int:
     """Writes down what is new of the items and leaves a work item for each of it; tells how many."""
-    recorded = 0
+    told = [{"id": item.key, "kind": item.kind, "content": dict(item.content)} for item in items]
+    new = {row["id"] for row in await uow.fetch(_RECORD_ITEMS, told, webhook_id, now)}
     for item in items:
-        content: Mapping[str, Any] = dict(item.content)
-        if await uow.execute(_RECORD_ITEM, item.key, webhook_id, item.kind, content, now):
+        if item.key in new:
             uow.leave_work(SUPPORT_QUEUE, item.key, {"itemId": item.key})
-            recorded += 1
-    return recorded
+    return len(new)
 
 
 async def lock_messaging_item(uow: UnitOfWork, item_id: str) -> asyncpg.Record | None:
