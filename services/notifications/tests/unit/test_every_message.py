@@ -80,6 +80,14 @@ def test_a_message_is_whole_well_formed_and_escaped_on_each_of_its_channels(name
                 assert message.text
 
 
+@pytest.mark.parametrize("name", [name for name, template in CATALOG.items() if template.secrets and template.in_feed])
+def test_the_feed_says_of_a_secret_that_it_came_and_not_what_it_is(name):
+    secrets = dict.fromkeys(CATALOG[name].secrets, "918273")
+    line = WORDS.feed_line(name, {**example_of(name), **secrets, GREETED: "Chidi"})
+    assert line.body
+    assert "918273" not in line.title + line.body
+
+
 def test_the_preview_shows_every_message_on_every_channel_and_runs_nothing(tmp_path):
     page = write_preview(["--out", str(tmp_path / "made")]).read_text()
     assert page == preview_page(WORDS)

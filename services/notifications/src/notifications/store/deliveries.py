@@ -23,13 +23,15 @@ SELECT d.id, d.notification_id, n.user_id, d.channel, d.recipient, d.template, d
 FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id
 WHERE d.id = $1 FOR UPDATE OF d
 """
+# One round trip each: these two stand in the way of every message.
 _CLAIM: Final = """
-UPDATE notification_deliveries SET claim_id = $2, claimed_at = $3, attempts = attempts + 1, due_at = NULL WHERE id = $1
-"""
-_LOG_ATTEMPT: Final = """
+WITH claimed AS (
+    UPDATE notification_deliveries SET claim_id = $2, claimed_at = $3, attempts = attempts + 1, due_at = NULL
+    WHERE id = $1 RETURNING id, notification_id, channel, template
+)
 INSERT INTO notification_delivery_logs
     (id, delivery_id, notification_id, user_id, channel, template, recipient, status, provider, attempted_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, 'sending', $8, $9)
+SELECT $2, id, notification_id, $4, channel, template, $5, 'sending', $6, $3 FROM claimed
 """
 _LOG_OUTCOME: Final = """
 UPDATE notification_delivery_logs SET status = $2, provider_message_id = $3, error = $4 WHERE id = $1
@@ -39,6 +41,9 @@ UPDATE notification_delivery_logs SET status = 'unknown', error = 'the worker en
 WHERE id = $1 AND status = 'sending'
 """
 _MARK_SENT: Final = """
+WITH told AS (
+    UPDATE notification_delivery_logs SET status = 'sent', provider_message_id = $2, error = NULL WHERE id = $3
+)
 UPDATE notification_deliveries
 SET status = 'sent', provider_message_id = $2, claim_id = NULL, claimed_at = NULL
 WHERE id = $1 AND status = 'queued'
@@ -105,26 +110,13 @@ async def claim_delivery(uow: UnitOfWork, row: Any, provider: str, now: datetime
     claim_id = new_id()
     if row["claim_id"] is not None:
         await uow.execute(_LOG_UNKNOWN, row["claim_id"])
-    await uow.execute(_CLAIM, row["id"], claim_id, now)
-    await uow.execute(
-        _LOG_ATTEMPT,
-        claim_id,
-        row["id"],
-        row["notification_id"],
-        row["user_id"],
-        row["channel"],
-        row["template"],
-        masked(row["recipient"]),
-        provider,
-        now,
-    )
+    await uow.execute(_CLAIM, row["id"], claim_id, now, row["user_id"], masked(row["recipient"]), provider)
     return claim_id
 
 
 async def save_sent(uow: UnitOfWork, delivery_id: UUID, claim_id: UUID, provider_message_id: str) -> bool:
     """Records that the provider took the message; whether that was news."""
-    await uow.execute(_LOG_OUTCOME, claim_id, "sent", provider_message_id, None)
-    return bool(await uow.execute(_MARK_SENT, delivery_id, provider_message_id))
+    return bool(await uow.execute(_MARK_SENT, delivery_id, provider_message_id, claim_id))
 
 
 async def save_failed_attempt(uow: UnitOfWork, delivery_id: UUID, claim_id: UUID, error: str) -> None:
