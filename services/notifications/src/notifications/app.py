@@ -255,7 +255,9 @@ async def _assistant(settings: Settings, runtime: Runtime) -> AsyncIterator[Assi
         try:
             yield answering
         finally:
-            # Cancelled ones still give their turns up.
+            # Nobody reads them any more; cancelled ones still give their turns up.
+            for task in answering.at_work:
+                task.cancel()
             await asyncio.gather(*answering.at_work, return_exceptions=True)
 
 

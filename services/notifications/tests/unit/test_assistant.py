@@ -26,6 +26,12 @@ ORDER = "0198c0de-0000-7000-8000-000000000001"
             "laptops over 100 thousand and under 300k",
             [("search_products", {"maxPriceNaira": 300_000, "minPriceNaira": 100_000, "query": "laptops"})],
         ),
+        (
+            "phones between 1,000 and 5k",
+            [("search_products", {"minPriceNaira": 1000, "maxPriceNaira": 5000, "query": "phones"})],
+        ),
+        ("the cheapest calculator", [("search_products", {"cheapestFirst": True, "query": "calculator"})]),
+        ("do you sell shoes?", [("search_products", {"query": "shoes"})]),
         ("show me textbooks", [("search_products", {"query": "textbooks"})]),
         ("Where is my order?", [("list_my_orders", {})]),
         ("my orders please", [("list_my_orders", {})]),
@@ -132,7 +138,13 @@ def test_results_have_a_size_and_every_tool_is_described():
     for tool in TOOLS:
         name, parameters = tool["function"]["name"], tool["function"]["parameters"]
         example = {
-            field: ORDER if field.endswith("Id") else 5 if "Price" in field else "rice"
+            field: ORDER
+            if field.endswith("Id")
+            else 5
+            if "Price" in field
+            else True
+            if field == "cheapestFirst"
+            else "rice"
             for field in parameters["properties"]
         }
         assert not hasattr(read_call(ToolCall("1", name, json.dumps(example))), "reason")

@@ -39,6 +39,7 @@ TOOLS: Final = (
         query=("string", "Words that the product's name or description has; leave it out to see all."),
         minPriceNaira=("number", "Lowest price in naira."),
         maxPriceNaira=("number", "Highest price in naira."),
+        cheapestFirst=("boolean", "Whether the cheapest come first, instead of those that fit the words best."),
     ),
     _described("show_product", "One product in full.", ("productId",), productId=("string", "Its id.")),
     _described("list_my_orders", "The latest orders of the person who asks."),
@@ -139,6 +140,11 @@ def _product_search(arguments: Mapping[str, Any]) -> Lookup | Refused:
         return Refused("query must be text")
     if query and (words := _plain(query)):
         parameters |= {"q": words, "sort": "relevance"}
+    cheapest_first = arguments.get("cheapestFirst", False)
+    if not isinstance(cheapest_first, bool):
+        return Refused("cheapestFirst must be true or false")
+    if cheapest_first:
+        parameters["sort"] = "price_asc"
     for name, parameter in (("minPriceNaira", "minPriceMinor"), ("maxPriceNaira", "maxPriceMinor")):
         price = arguments.get(name)
         if price is None:

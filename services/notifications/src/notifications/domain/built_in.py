@@ -24,11 +24,14 @@ _CEILING: Final = re.compile(
     re.ASCII,
 )
 _FLOOR: Final = re.compile(rf"\b(?:over|above|more than|at least|min(?:imum)?(?: of)?)\s+{_AMOUNT}", re.ASCII)
+_RANGE: Final = re.compile(rf"\b(?:between|from)\s+{_AMOUNT}\s*(?:and|to|-)\s*{_AMOUNT}", re.ASCII)
+_CHEAPEST: Final = re.compile(r"\b(?:cheapest|lowest price|least expensive)\b")
 _MEETING: Final = re.compile(
     r"\b(?:who|what) are you\b|\bare you (?:a|an) \w+|^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening))\b"
 )
 _HELP: Final = re.compile(
-    r"\b(?:pins?|refund\w*|return\w*|disput\w*|escrow|pay|paying|payment|pa(?:id|ys)|payouts?|withdraw\w*|bank|wallet|sell|selling|vendors?|"
+    r"\b(?:pins?|refund\w*|return\w*|disput\w*|escrow|pay|paying|payment|pa(?:id|ys)|payouts?|withdraw\w*|bank|wallet|"
+    r"(?:i|we|to|start) sell|selling|vendors?|"
     r"commission|support|contact|human|agent|ticket|complain\w*|password|login|sign (?:in|up)|account|cancel\w*|how (?:do|does|can|to)|"
     r"deliver\w*|pick ?up|hub|review\w*|scam\w*|safe)\b"
 )
@@ -68,7 +71,7 @@ def wanted_calls(message: str) -> tuple[ToolCall, ...]:
     calls: list[tuple[str, dict[str, Any]]] = []
     if found := _ID.search(message):
         calls.append(("show_my_order", {"orderId": found[0]}))
-    elif _CEILING.search(text) or _FLOOR.search(text):
+    elif _RANGE.search(text) or _CEILING.search(text) or _FLOOR.search(text):
         calls.append(("search_products", _search(text)))
     else:
         if _HELP.search(text):
@@ -150,6 +153,12 @@ def _told_articles(articles: Sequence[Mapping[str, Any]]) -> str:
 
 def _search(text: str) -> dict[str, Any]:
     asked: dict[str, Any] = {}
+    if found := _RANGE.search(text):
+        asked |= {"minPriceNaira": _naira(found[1], found[2]), "maxPriceNaira": _naira(found[3], found[4])}
+        text = text.replace(found[0], " ")
+    if _CHEAPEST.search(text):
+        asked["cheapestFirst"] = True
+        text = _CHEAPEST.sub(" ", text)
     for pattern, name in ((_CEILING, "maxPriceNaira"), (_FLOOR, "minPriceNaira")):
         if found := pattern.search(text):
             asked[name] = _naira(found[1], found[2])
