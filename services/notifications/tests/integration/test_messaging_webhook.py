@@ -13,6 +13,7 @@ import pytest_asyncio
 
 from common.caller import THE_SERVICE
 from common.ids import new_id
+from common.messages import PermanentFault
 from notifications.domain.errors import MessageUnknown
 from notifications.use_cases.take_messaging_item import take_messaging_item
 
@@ -418,6 +419,22 @@ async def test_a_status_that_is_faster_than_our_own_call_waits_for_it_and_one_of
         await work.when_exhausted(work.payload(item_id="status:wamid.other:read"), None, uow, "MessageUnknown")
     assert (await outcomes(desk))["status:wamid.other:read"] == "ignored"
     assert await desk.service.published("operations.alert_raised.v1") == []
+
+
+async def test_a_message_at_the_end_of_its_ladder_is_kept_for_a_replay_that_gives_it_its_effect(desk):
+    await post(desk, body_of({"messages": [text("wamid.1", "Hello")]}))
+    await desk.service.work(QUEUE)
+    [work] = [one for one in desk.service.service.work_items if one.queue == QUEUE]
+    task = work.payload(item_id="message:wamid.1")
+    async with desk.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        # The common dead letters keep whatever its service does not settle, in the same transaction.
+        with pytest.raises(PermanentFault):
+            await work.when_exhausted(task, None, uow, "it failed six times")
+    assert await outcomes(desk) == {"message:wamid.1": "dead"}
+    assert await messages(desk) == []
+    await work.handler(task, None, desk.service.dependencies)
+    assert await outcomes(desk) == {"message:wamid.1": "done"}
+    assert [row["body"] for row in await messages(desk)] == ["Hello"]
 
 
 async def test_what_the_app_sent_is_seen_by_nobody_but_the_service(desk):

@@ -408,6 +408,7 @@ async def test_nothing_of_an_erased_persons_tickets_is_left_but_that_they_were(d
     await hear(desk, {"messages": [text("wamid.1", "My name is Chidi")]})
     [ticket] = (await ask(desk, "GET", TICKETS)).json()["data"]
     await written(desk, ticket, "staff", "Hello Chidi")
+    await desk.service.work(QUEUE)
     file = {"files": {"file": ("photo.png", picture(), "image/png")}}
     await ask(desk, "POST", f"{TICKETS}/{ticket['id']}/attachments", "owner", **file)
     await post(desk, b"{}")
@@ -418,8 +419,33 @@ async def test_nothing_of_an_erased_persons_tickets_is_left_but_that_they_were(d
     assert (row["status"], row["subject"], row["phone_sealed"], row["phone_key"]) == ("closed", "", None, None)
     assert {one["body"] for one in await desk.service.fetch("SELECT body FROM support_messages")} == {""}
     assert list((desk.service.settings.media_folder / "support").iterdir()) == []
-    for table in ("support_tickets", "support_messages", "messaging_items", "processed_webhook_events", "outbox"):
+    rows = await desk.service.fetch("SELECT status, recipient, sealed FROM notification_deliveries ORDER BY channel")
+    assert [(one["status"], one["recipient"][:7], one["sealed"]) for one in rows] == [("failed", "erased:", {})] * 2
+    tables = ("support_tickets", "support_messages", "messaging_items", "processed_webhook_events", "outbox")
+    for table in (*tables, "notification_deliveries", "notifications"):
         kept = str([dict(one) for one in await desk.service.fetch(f"SELECT * FROM {table}")])
         assert "Chidi" not in kept
         assert "8030000001" not in kept
     assert await desk.service.published("notifications.delivery_settled.v1") == []
+
+
+async def test_what_was_said_to_a_number_before_it_was_somebodys_goes_with_them_too(desk):
+    other = {"sender": "2348099999999"}
+    await hear(desk, {"messages": [text("wamid.1", "Hello from Yaba", **other)]})
+    [ticket] = (await ask(desk, "GET", TICKETS, "staff")).json()["data"]
+    await written(desk, ticket, "staff", "Hello Yaba")
+    await desk.service.work(QUEUE)
+    person = type(desk.buyer())(
+        user_id=new_id(),
+        email="yaba@unilag.edu.ng",
+        role="buyer",
+        referral=desk.buyer().referral,
+        phone="+2348099999999",
+    )
+    await desk.service.hear(person)
+    await desk.service.hear(UserErased(user_id=person.user_id))
+    await desk.service.work(QUEUE)
+    for table in ("support_tickets", "support_messages", "messaging_items", "processed_webhook_events"):
+        assert "Yaba" not in str([dict(one) for one in await desk.service.fetch(f"SELECT * FROM {table}")])
+    [delivery] = await desk.service.fetch("SELECT status, sealed FROM notification_deliveries")
+    assert tuple(delivery) == ("failed", {})

@@ -70,6 +70,14 @@ WHERE id = ANY ($1)
 """
 _EMPTY_MESSAGES: Final = "UPDATE support_messages SET body = '', kind = 'erased' WHERE ticket_id = ANY ($1)"
 _DROP_ATTACHMENTS: Final = "DELETE FROM support_attachments WHERE ticket_id = ANY ($1) RETURNING id"
+_ANSWERS: Final = "SELECT id FROM support_messages WHERE ticket_id = ANY ($1) AND author = 'staff'"
+# Also those to a number that was nobody's then: what is not sent yet stays unsent.
+_FORGET_ANSWERS: Final = """
+UPDATE notification_deliveries
+SET recipient = 'erased:' || id, sealed = '{}', claim_id = NULL, claimed_at = NULL, due_at = NULL,
+    status = CASE status WHEN 'queued' THEN 'failed' ELSE status END
+WHERE notification_id = ANY ($1) AND recipient NOT LIKE 'erased:%'
+"""
 _REPLY: Final = """
 SELECT m.id, m.body, t.id AS ticket_id, t.user_id, t.phone_sealed, t.phone_masked
 FROM support_messages m JOIN support_tickets t ON t.id = m.ticket_id WHERE m.id = $1
@@ -180,6 +188,16 @@ async def empty_tickets(uow: UnitOfWork, ticket_ids: Sequence[UUID], now: dateti
     await uow.execute(_EMPTY_TICKETS, list(ticket_ids), now)
     await uow.execute(_EMPTY_MESSAGES, list(ticket_ids))
     return [row["id"] for row in await uow.fetch(_DROP_ATTACHMENTS, list(ticket_ids))]
+
+
+async def list_answers(uow: UnitOfWork, ticket_ids: Sequence[UUID]) -> list[UUID]:
+    """The messages of staff in these tickets."""
+    return [row["id"] for row in await uow.fetch(_ANSWERS, list(ticket_ids))]
+
+
+async def forget_told_answers(uow: UnitOfWork, notification_ids: Sequence[UUID]) -> None:
+    """Empties whom the answers went to."""
+    await uow.execute(_FORGET_ANSWERS, list(notification_ids))
 
 
 async def find_reply(uow: UnitOfWork, message_id: UUID) -> Any:

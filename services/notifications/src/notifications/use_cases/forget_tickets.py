@@ -4,7 +4,9 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
+from notifications.domain.deliveries import notification_id_of
 from notifications.store import messaging, tickets
+from notifications.use_cases.tell_reply import TEMPLATE as REPLY
 
 
 async def forget_tickets(uow: UnitOfWork, user_id: UUID, phone_key: str | None, now: datetime) -> int:
@@ -15,6 +17,8 @@ async def forget_tickets(uow: UnitOfWork, user_id: UUID, phone_key: str | None, 
     """
     ticket_ids = await tickets.lock_tickets_of_user(uow, user_id, phone_key)
     await messaging.forget_messaging_bodies(uow, ticket_ids)
+    answers = await tickets.list_answers(uow, ticket_ids)
+    await tickets.forget_told_answers(uow, [notification_id_of(REPLY, message_id) for message_id in answers])
     for attachment_id in await tickets.empty_tickets(uow, ticket_ids, now):
         tickets.leave_removal(uow, attachment_id)
     return len(ticket_ids)
