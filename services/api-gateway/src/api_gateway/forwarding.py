@@ -7,6 +7,7 @@ from typing import Final
 from api_gateway.call import Call
 from api_gateway.connection import ClientGone, Connection, Gone
 from api_gateway.headers import Headers, passed_to_client, request_head, says_policy, without_policy
+from api_gateway.load import Load
 from api_gateway.routing import Access, Route
 from api_gateway.upstream import Upstreams
 from common.problems import Problem, ValidationFailed
@@ -21,8 +22,8 @@ SLOW_READER_SECONDS: Final = 20.0
 class Forwarder:
     """Knows how to reach the services. `tracing`: whether spans are recorded and their context is passed on."""
 
-    def __init__(self, upstreams: Upstreams, *, tracing: bool) -> None:
-        self._upstreams, self._tracing = upstreams, tracing
+    def __init__(self, upstreams: Upstreams, load: Load, *, tracing: bool) -> None:
+        self._upstreams, self._load, self._tracing = upstreams, load, tracing
 
     async def ask(
         self,
@@ -90,6 +91,10 @@ class Forwarder:
             await call.send({"type": "http.response.body", "body": b""})
             return
         answer.set_apart()
+        with self._load.set_apart():
+            await self._pass_events(call, answer, headers)
+
+    async def _pass_events(self, call: Call, answer: Connection, headers: Headers) -> None:
         await call.start(answer.status, headers)
         while (chunk := await answer.next_chunk()) is not None:
             try:

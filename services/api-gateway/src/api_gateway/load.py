@@ -1,5 +1,7 @@
 """How many requests are answered at once, and when more are refused: 503 at once costs less than an answer that comes too late."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,3 +30,12 @@ class Load:
         if self.running <= self.limit:
             return False
         return not of_machines or self.running > self.limit + self.limit // _RESERVE_PARTS
+
+    @contextmanager
+    def set_apart(self) -> Iterator[None]:
+        """A stream of events asks for nothing between them: it is bounded by itself (`upstream.STREAMS_MAX`) and not counted here."""
+        self.running -= 1
+        try:
+            yield
+        finally:
+            self.running += 1

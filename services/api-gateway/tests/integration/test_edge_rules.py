@@ -298,3 +298,16 @@ async def test_a_refused_request_of_a_crowd_burns_neither_quota_nor_key(open_gat
     done = await gateway.client.post("/api/orders/checkout", json={}, headers=user | key)
     assert (done.status_code, done.headers["ratelimit-remaining"]) == (201, "299")
     assert "x-cache-lookup" not in done.headers
+
+
+async def test_a_stream_that_stays_open_takes_no_place_from_those_who_ask(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(requests_in_flight_max=1)
+    reader = gateway.bearer()
+    async with gateway.client.stream("GET", "/api/notification-delivery-logs", headers=reader) as stream:
+        events = stream.aiter_lines()
+        assert await anext(events) == "event: token"
+        assert gateway.dependencies.edge.metrics.in_flight() == 0
+        assert (await gateway.client.get("/api/orders", headers=reader)).status_code == 201
+        gateway.upstream.tick.set()
+        assert [line async for line in events][-2] == "data: last"
+    assert await eventually(lambda: gateway.dependencies.edge.metrics.in_flight() == 0)
