@@ -72,10 +72,13 @@ class ExceptionClosed(ExceptionNews, frozen=True, kw_only=True):
 
 
 class BankDetailsChanged(Event, frozen=True, kw_only=True):
+    """The vendor set an account, or the present one lost its verification: without it no payout goes there."""
+
     TYPE: ClassVar[str] = "payouts.bank_details_changed.v1"
     vendor_id: UUID
     last4: str
     bank_code: str
+    verified: bool = True
 
 
 class BankDetailsQuarantined(Event, frozen=True, kw_only=True):

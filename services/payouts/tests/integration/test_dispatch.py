@@ -13,7 +13,7 @@ from contracts.identity import VendorSuspended
 from contracts.payments import TransferSucceeded
 from contracts.permissions import permissions_of
 from payouts.clients.gateway import Gateway
-from payouts.domain.dispatch import LEASE
+from payouts.domain.dispatch import LEASE, LOST_CALL
 from payouts.timers import take_up_due_transfers
 from payouts.use_cases.dispatch_payouts import DispatchOrder, dispatch_payouts
 
@@ -226,18 +226,103 @@ async def test_a_gateway_that_cannot_be_asked_leaves_it_unknown_and_people_hear_
     assert (await story.read_payout(payout_id))["openException"] is None
 
 
-async def test_details_that_change_before_a_second_try_are_not_paid_to(story, sandbox):
+class LateTransport(httpx.AsyncBaseTransport):
+    """The real network: the first transfer's call is given up by its caller and kept until `arrive`, later ones are refused."""
+
+    def __init__(self, inner):
+        self.inner, self.kept = inner, None
+
+    async def handle_async_request(self, request):
+        if request.method == "POST" and request.url.path.endswith("/transfer"):
+            if self.kept is not None:
+                return httpx.Response(
+                    400, json={"status": False, "message": "Account number is invalid"}, request=request
+                )
+            self.kept = request
+            raise httpx.ReadTimeout("given up", request=request)
+        return await self.inner.handle_async_request(request)
+
+    async def arrive(self):
+        answer = await self.inner.handle_async_request(self.kept)
+        await answer.aread()
+        return answer.status_code
+
+
+@asynccontextmanager
+async def called_late(story):
+    """A payout whose call is on its way to the gateway, which does not know it yet."""
     vendor = await story.ready_vendor(10_000)
     payout_id = await story.payout(vendor, 1_000)
-    await sandbox.faults(transfer_call={"error_before": True})
-    await story.dispatch(KEY)
-    await sandbox.faults(transfer_call=None)
-    await story.put_bank_details(vendor, "0690123456", "044")
-    await story.service.work("payouts.transfers")
-    assert await sandbox.transfers() == []
+    async with httpx.AsyncHTTPTransport() as inner:
+        late = LateTransport(inner)
+        database = story.service.runtime.database
+        await dispatch_payouts(database, gateway_over(story, late), story.clock, maker(story), KEY, EVERYTHING)
+        assert (await story.read_payout(payout_id))["transfer"]["status"] == "unknown"
+        yield vendor, payout_id, late
+
+
+@pytest.mark.parametrize("arrives", [True, False])
+async def test_a_call_that_may_still_arrive_is_not_given_up_when_its_details_changed(story, sandbox, arrives):
+    async with called_late(story) as (vendor, payout_id, late):
+        await story.put_bank_details(vendor, "0690123456", "044")
+        await story.service.work("payouts.transfers")
+        story.clock.advance(timedelta(minutes=14))
+        await look(story)
+        payout = await story.read_payout(payout_id)
+        assert (payout["status"], payout["transfer"]["status"]) == ("pending", "unknown")
+        assert (await reset(story, payout_id)).status_code == 409
+        assert await sandbox.transfers() == []
+        if arrives:
+            assert await late.arrive() == 200
+    story.clock.advance(timedelta(minutes=2))
+    await look(story)
     payout = await story.read_payout(payout_id)
-    assert (payout["status"], payout["transfer"]["status"]) == ("pending", "failed")
-    assert (payout["openException"]["cause"], payout["openException"]["severity"]) == ("bank_details_changed", "SEV-3")
+    assert payout["status"] == "pending"
+    if arrives:
+        assert payout["transfer"]["status"] == "pending"
+        await sandbox.client.post(f"/control/transfers/{payout['transferReference']}/succeed", json={})
+        story.clock.advance(timedelta(hours=1))
+        await look(story)
+        await assert_paid_once(story, sandbox, payout_id, 1_000)
+    else:
+        assert payout["transfer"]["status"] == "failed"
+        assert (payout["openException"]["cause"], payout["openException"]["severity"]) == (
+            "bank_details_changed",
+            "SEV-3",
+        )
+        assert (await reset(story, payout_id)).status_code == 200
+
+
+@pytest.mark.parametrize("arrives", [True, False])
+async def test_a_refusal_does_not_count_while_an_earlier_call_may_still_arrive(story, immediate, arrives):
+    async with called_late(story) as (_, payout_id, late):
+        gateway = gateway_over(story, late)
+        story.clock.advance(timedelta(seconds=20))
+        await look(story, gateway)
+        payout = await story.read_payout(payout_id)
+        assert (payout["transfer"]["status"], payout["openException"]) == ("unknown", None)
+        assert payout["transfer"]["failure"].startswith("refused, and an earlier call may still arrive")
+        if arrives:
+            assert await late.arrive() == 200
+        story.clock.advance(LOST_CALL)
+        await look(story, gateway)
+    if arrives:
+        await assert_paid_once(story, immediate, payout_id, 1_000)
+    else:
+        payout = await story.read_payout(payout_id)
+        assert (payout["transfer"]["status"], payout["openException"]["cause"]) == ("failed", "account_number_invalid")
+
+
+async def look(story, gateway=None):
+    """One round of the worker."""
+    dependencies = story.service.dependencies
+    await take_up_due_transfers(dependencies.database, gateway or dependencies.gateway, story.clock)
+
+
+async def reset(story, payout_id):
+    headers = story.service.headers(new_id(), roles=("ops_oncall",), stepped_up=True)
+    path = f"/api/payouts/{payout_id}/reset"
+    return await story.service.client.post(path, json={"reason": "no answer"}, headers=headers)
 
 
 async def test_a_definite_refusal_is_a_failed_attempt_and_returns_nothing_by_itself(story, sandbox):
@@ -502,6 +587,39 @@ async def test_a_transfer_whose_webhook_is_lost_is_asked_for(story, sandbox):
     story.clock.advance(timedelta(hours=1))
     await recover(story)
     await assert_paid_once(story, sandbox, payout_id, 1_000)
+
+
+@pytest.mark.parametrize(("days", "rounds"), [(1, 1), (7, 2)])
+async def test_a_reversal_whose_webhook_is_lost_for_good_is_found_by_a_later_look(story, immediate, days, rounds):
+    vendor = await story.ready_vendor(10_000)
+    payout_id = await story.payout(vendor, 1_000)
+    await story.dispatch(KEY)
+    reference = (await story.read_payout(payout_id))["transferReference"]
+    if rounds == 2:
+        story.clock.advance(timedelta(days=1))
+        await look(story)
+    await immediate.client.post(f"/control/transfers/{reference}/reverse", json={})
+    story.clock.advance(timedelta(days=days - (rounds - 1)) - timedelta(minutes=1))
+    await look(story)
+    assert (await story.read_payout(payout_id))["openException"] is None
+    story.clock.advance(timedelta(minutes=1))
+    await look(story)
+    payout = await story.read_payout(payout_id)
+    assert (payout["status"], payout["transfer"]["status"]) == ("processed", "reversed")
+    assert payout["openException"]["cause"] == "reversed"
+    assert await story.service.fetch("SELECT id FROM payout_transfers WHERE due_at IS NOT NULL") == []
+
+
+async def test_what_stands_after_a_week_is_asked_about_no_more_and_no_look_pays_it_again(story, immediate):
+    vendor = await story.ready_vendor(10_000)
+    payout_id = await story.payout(vendor, 1_000)
+    await story.dispatch(KEY)
+    for days in (1, 6):
+        story.clock.advance(timedelta(days=days))
+        await look(story)
+    assert (await story.read_payout(payout_id))["openException"] is None
+    assert await story.service.fetch("SELECT id FROM payout_transfers WHERE due_at IS NOT NULL") == []
+    await assert_paid_once(story, immediate, payout_id, 1_000)
 
 
 async def test_two_workers_take_up_a_due_transfer_once(story, immediate):

@@ -12,7 +12,7 @@ from common.caller import Caller
 from common.ids import new_id
 from contracts.payments import TransferFailed, TransferSucceeded
 from contracts.permissions import permissions_of
-from payouts.domain.dispatch import LEASE
+from payouts.domain.dispatch import LEASE, LOST_CALL
 from payouts.timers import take_up_due_transfers
 
 from .conftest import released
@@ -221,7 +221,9 @@ async def test_an_attempt_that_the_gateway_never_accepted_is_returned(story, san
     await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])
     await sandbox.faults(transfer_call=None)
     assert (await story.read_payout(payout_id))["transfer"]["status"] == "unknown"
-    assert await quarantined(story, vendor, payout_id) == "done"
+    # Its call may still arrive.
+    assert await quarantined(story, vendor, payout_id) == "awaited"
+    story.clock.advance(LOST_CALL)
     await let_the_worker_work(story)
     await assert_returned(story, vendor, payout_id)
     assert payout_id not in str(await sandbox.transfers())
@@ -247,11 +249,12 @@ async def test_a_refused_attempt_that_the_gateway_does_not_know_is_returned(stor
     await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])
     await sandbox.faults(transfer_call=None)
     await story.put_bank_details(vendor, *OTHER)
+    story.clock.advance(LOST_CALL)
     await let_the_worker_work(story)
     payout = await story.read_payout(payout_id)
     assert (payout["status"], payout["transfer"]["status"]) == ("pending", "failed")
     assert payout["openException"]["cause"] == "bank_details_changed"
-    assert await quarantined(story, vendor, payout_id) == "done"
+    assert (await quarantine(story, vendor, payout_id)).json()["data"]["payout"]["restitution"] == "done"
     await assert_returned(story, vendor, payout_id)
 
 
@@ -400,3 +403,25 @@ async def test_releases_and_refunds_at_once_repay_debt_first_and_lose_nothing(st
     wallet = await story.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (50, 0)
     assert (await story.ask(vendor, 50)).status_code == 201
+
+
+async def test_a_payout_that_went_to_another_account_stops_that_one_and_not_an_innocent_present_one(
+    story, sandbox, vendor
+):
+    payout_id = await story.payout(vendor, AMOUNT)
+    await sandbox.name_account("058", "0123456789", vendor.legal_name)
+    assert (await story.put_bank_details(vendor, "0123456789")).json()["data"]["verified"] is True
+    answer = (await quarantine(story, vendor, payout_id)).json()["data"]
+    assert (answer["payout"]["restitution"], answer["verified"], answer["quarantined"]) == ("done", True, False)
+    assert (await story.read_payout(payout_id))["status"] == "failed"
+    headers = story.service.headers(vendor.owner, **vendor.claims())
+    present = (await story.service.client.get(f"/api/vendors/{vendor.id}/bank-details", headers=headers)).json()["data"]
+    assert (present["accountLast4"], present["verified"], present["quarantined"]) == ("6789", True, False)
+    [event] = [event for event in await story.service.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
+    assert event["last4"] == "6785"
+    # The account that it was about never comes back, and the present one is stopped only by itself.
+    assert (await story.put_bank_details(vendor, "0123456785")).status_code == 409
+    assert (await story.ask(vendor, 100)).status_code == 201
+    assert await quarantined(story, vendor) is None
+    assert (await story.ask(vendor, 100)).status_code == 409
+    assert len(await trail(story, vendor)) == 2

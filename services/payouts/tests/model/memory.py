@@ -7,7 +7,7 @@ dictionaries; every decision is the function that production calls.
 
 from collections import Counter
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -16,18 +16,23 @@ from common.problems import Conflict
 from payouts.domain import accounts
 from payouts.domain.attempts import (
     DETAILS_CHANGED,
+    Afterwards,
     Before,
+    Calls,
     after_call,
+    after_contradiction,
     after_question,
     after_waiting,
     is_open_after_contradiction,
     is_to_be_sent_again,
     judge_submission,
+    look_again_at,
     may_ask,
+    may_begin_call,
     status_taken_up,
     step_when_due,
 )
-from payouts.domain.dispatch import LEASE, Candidate, plan_batch, reason_to_hold, wait_before_asking
+from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, plan_batch, reason_to_hold
 from payouts.domain.gateway_answers import Absent, Refused, SubmitAnswer, Told, Unclear, VerifyAnswer
 from payouts.domain.returns import Attempt as AttemptInHand
 from payouts.domain.returns import PayoutInHand, judge_reset, plan_reconciliation, wait_before_retry
@@ -40,7 +45,8 @@ VERSION = UUID(int=3)
 BROUGHT_MINOR = 10_000
 AMOUNT_MINOR = 100
 Answer = SubmitAnswer | VerifyAnswer
-Call = tuple[str, str]
+# What is called, for which reference, and until when the call may arrive there.
+Call = tuple[str, str, datetime]
 Process = Generator[Call | None, Answer | None, None]
 
 
@@ -64,6 +70,8 @@ class Attempt:
     submissions: int = 0
     asks: int = 0
     accepted: bool = False
+    called_at: datetime | None = None
+    arrived_at: datetime | None = None
     recovered: bool = False
     observed: list[tuple[str, str, Verdict]] = field(default_factory=list)
 
@@ -79,12 +87,16 @@ class Attempt:
 
 
 class SimulatedGateway:
-    """Takes each reference once; the money leaves at acceptance. What it tells, it tells late, twice, in any order, or never."""
+    """Takes each reference once; the money leaves at acceptance. What it tells, it tells late, twice, in any order, or never.
+
+    A call that its caller has given up arrives at any time within its bound, whatever the gateway was asked meanwhile.
+    """
 
     def __init__(self) -> None:
         self.transfers: dict[str, str] = {}
+        self.moved_at: dict[str, datetime] = {}
         self.webhooks: list[tuple[str, str]] = []
-        self.on_their_way: list[str] = []
+        self.on_their_way: list[tuple[str, datetime]] = []
 
     def has_left(self, reference: str) -> bool:
         return self.transfers.get(reference) in ("pending", "success")
@@ -95,30 +107,31 @@ class SimulatedGateway:
         self.transfers[reference] = "pending"
         return told("call", "pending")
 
-    def arrive(self, reference: str) -> None:
+    def arrive(self, late: tuple[str, datetime]) -> None:
         """A call that its caller has given up reaches the gateway."""
-        self.on_their_way.remove(reference)
-        self.accept(reference)
+        self.on_their_way.remove(late)
+        self.accept(late[0])
+
+    def time_passes(self, now: datetime) -> None:
+        self.on_their_way = [(reference, until) for reference, until in self.on_their_way if now < until]
 
     def verify(self, reference: str) -> VerifyAnswer:
-        """What it has not seen by now it will never see: a call of this reference that is on its way arrives first."""
-        while reference in self.on_their_way:
-            self.arrive(reference)
         return told("query", self.transfers[reference]) if reference in self.transfers else Absent()
 
-    def move(self, reference: str, status: str) -> None:
-        self.transfers[reference] = status
-        self.webhooks.append((reference, status))
+    def move(self, reference: str, status: str, now: datetime, *, told: bool = True) -> None:
+        self.transfers[reference], self.moved_at[reference] = status, now
+        if told:
+            self.webhooks.append((reference, status))
 
-    def do(self, call: Call, outcome: str) -> Answer:
+    def do(self, call: Call, outcome: str, now: datetime) -> Answer:
         """Carries out a call, and says what its caller hears of it."""
-        verb, reference = call
-        if outcome == "lost_before":
+        verb, reference, until = call
+        if outcome == "lost_before" or (verb == "transfer" and now >= until):
             return Unclear("timeout")
         if verb == "verify":
             return self.verify(reference)
         if outcome == "late":
-            self.on_their_way.append(reference)
+            self.on_their_way.append((reference, until))
             return Unclear("timeout")
         if outcome == "refused" and reference not in self.transfers:
             return Refused("the bank is unavailable")
@@ -138,7 +151,8 @@ class Store:
         self.payouts: list[Payout] = []
         self.attempts: list[Attempt] = []
         self.suspended = False
-        self.excepted: set[UUID] = set()
+        # Payouts with a live exception, and the attempt that it is about.
+        self.excepted: dict[UUID, UUID] = {}
         self.work: list[Attempt] = []
         self.ledger: dict[str, int] = {}
         self.posted: set[str] = set()
@@ -182,9 +196,9 @@ class Store:
 
     def in_hand(self, attempt: Attempt) -> TransferInHand:
         payout = attempt.payout
-        leased = attempt.due_at is not None
         known = (attempt.id, payout.id, VENDOR, BATCH, attempt.reference, attempt.status, AMOUNT_MINOR, "NGN")
-        return TransferInHand(*known, payout.status, attempt.standing, attempt.asks, leased)
+        tried = (attempt.due_at is not None, attempt.submissions, attempt.called_at, attempt.arrived_at)
+        return TransferInHand(*known, payout.status, attempt.standing, attempt.asks, *tried)
 
     def payout_in_hand(self, payout: Payout) -> PayoutInHand:
         attempts = tuple(
@@ -218,11 +232,15 @@ class Store:
         attempt.due_at = due_at
         return attempt
 
-    def begin_submission(self, attempt: Attempt, was: Before) -> bool | None:
-        """Whether it may go; None when it is not this caller's to send."""
+    def hold(self, attempt: Attempt) -> None:
+        """Opens an exception; one live one for each payout, about the attempt that it began with."""
+        self.excepted.setdefault(attempt.payout.id, attempt.id)
+
+    def begin_submission(self, attempt: Attempt, was: Before) -> tuple[bool, Calls] | None:
+        """Whether it may go, and what is known of its calls; None when it is not this caller's to send."""
         transfer = self.in_hand(attempt)
         reason = reason_to_hold(self.candidate(attempt.payout))
-        move = judge_submission(attempt.status, transfer.leased, was, reason)
+        move = judge_submission(transfer, was, reason, self.now)
         self.seen[f"{was}: {move}"] += 1
         if move == "hold":
             attempt.due_at = None
@@ -230,26 +248,37 @@ class Store:
             after = after_waiting(transfer, reason, self.now)
             attempt.due_at, attempt.asks = after.ask_at, attempt.asks + 1
             if after.opens is not None:
-                self.excepted.add(attempt.payout.id)
+                self.hold(attempt)
         if move not in ("send", "fail"):
             return None
         attempt.status, attempt.due_at = "submitting", self.now + LEASE
         attempt.submissions += 1
-        return move == "send"
+        calls = Calls(attempt.submissions, earlier_at=attempt.called_at)
+        if move == "send":
+            attempt.called_at = self.now
+        return move == "send", calls
 
-    def record_call(self, attempt: Attempt, answer: SubmitAnswer) -> None:
+    def leave_unknown(self, attempt: Attempt, after: Afterwards) -> bool:
+        if attempt.status != "submitting":
+            return False
+        attempt.status, attempt.due_at, attempt.called_at = "unknown", after.ask_at, after.called_at
+        return True
+
+    def record_call(self, attempt: Attempt, answer: SubmitAnswer, calls: Calls) -> None:
         transfer = self.in_hand(attempt)
-        after = after_call(transfer, answer, self.now)
+        after = after_call(transfer, answer, calls, self.now)
+        if after is None:
+            self.seen["overtaken"] += 1
+            return
         if after.is_unknown:
-            if attempt.status == "submitting":
-                attempt.status, attempt.due_at = "unknown", after.ask_at
+            self.seen["refused too early"] += calls.refused and not after.ask_now
+            if self.leave_unknown(attempt, after) and after.ask_now:
                 self.work.append(attempt)
             return
         assert after.news is not None
         verdict = self.record_news(attempt, after.news)
         if is_open_after_contradiction(transfer.status, verdict):
-            if attempt.status == "submitting":
-                attempt.status, attempt.due_at = "unknown", self.now + wait_before_asking(0)
+            self.leave_unknown(attempt, after_contradiction(transfer, self.now))
             return
         attempt.due_at = after.ask_at
 
@@ -259,24 +288,27 @@ class Store:
             self.record_news(attempt, after.news)
         attempt.due_at, attempt.asks = after.ask_at, attempt.asks + 1
         if after.opens is not None:
-            self.excepted.add(attempt.payout.id)
+            self.hold(attempt)
 
     def record_news(self, attempt: Attempt, news: News) -> Verdict:
         payout = attempt.payout
         follows = consequences_of(self.in_hand(attempt), news)
         self.seen[f"news {follows.verdict}"] += 1
+        self.seen[f"{news.heard_from}: {news.status}"] += 1
         attempt.observed.append((news.heard_from, news.status, follows.verdict))
         attempt.accepted = attempt.accepted or news.status in UNDER_WAY | {"success", "reversed"}
+        if news.status == "success" and attempt.arrived_at is None:
+            attempt.arrived_at = self.now
         if follows.names_the_state:
             attempt.status = news.status
         if follows.completes and payout.status == "pending":
             payout.status = "processed"
             self.post(accounts.payout_processed(payout.id, AMOUNT_MINOR))
             self.stop_others(attempt)
-        if follows.closes_the_exception:
-            self.excepted.discard(payout.id)
+        if follows.closes_the_exception and self.excepted.get(payout.id) == attempt.id:
+            del self.excepted[payout.id]
         if follows.opens is not None:
-            self.excepted.add(payout.id)
+            self.hold(attempt)
         if follows.asks_the_gateway:
             self.work.append(attempt)
         return follows.verdict
@@ -286,13 +318,13 @@ class Store:
             if other is not arrived and other.status == "reserved":
                 other.status, other.due_at = "failed", None
             elif other is not arrived and other.status in {"submitting", "unknown"} | UNDER_WAY:
-                self.excepted.add(arrived.payout.id)
+                self.hold(other)
 
     def take_up(self) -> Attempt | None:
         due = [line for line in self.attempts if line.due_at is not None and line.due_at <= self.now]
         if not due:
             return None
-        attempt = min(due, key=lambda line: (line.due_at, line.reference))
+        attempt = min(due, key=lambda line: (line.status == "success", line.due_at, line.reference))
         attempt.status, attempt.due_at = status_taken_up(attempt.status), self.now + LEASE
         return attempt
 
@@ -301,21 +333,22 @@ class Store:
         if isinstance(answer, Told):
             self.record_news(attempt, answer.news)
             if RANKS[answer.news.status] > 0:
-                attempt.due_at, attempt.asks = None, attempt.asks + 1
+                attempt.due_at = look_again_at(self.in_hand(attempt), answer.news, self.now)
+                attempt.asks += 1
 
     def reset(self, payout: Payout) -> None:
         judge_reset(self.payout_in_hand(payout))
         self.seen["reset"] += 1
         payout.retry_count += 1
         self.reserve(payout, self.now + wait_before_retry(payout.retry_count, timedelta(minutes=5)))
-        self.excepted.discard(payout.id)
+        self.excepted.pop(payout.id, None)
 
     def reconcile(self, payout: Payout) -> None:
         """What two people decide: restitution, reversal or recovery, whichever the books need."""
         plan = plan_reconciliation(self.payout_in_hand(payout), self.standing())
         self.seen[plan.kind] += 1
         self.post(plan.posting)
-        self.excepted.discard(payout.id)
+        self.excepted.pop(payout.id, None)
         if plan.kind == "recovery":
             next(line for line in self.attempts if line.id == plan.transfer_id).recovered = True
             return
@@ -338,19 +371,25 @@ def dispatch(store: Store, chosen: list[Payout], balance_minor: int) -> Process:
 
 def submit(store: Store, attempt: Attempt, was: Before) -> Process:
     yield None
-    may_go = store.begin_submission(attempt, was)
-    if may_go is None:
+    begun_at, submission = store.now, store.begin_submission(attempt, was)
+    if submission is None:
         return
+    may_go, calls = submission
     answer: Answer | None = Refused(DETAILS_CHANGED)
     if may_go:
-        answer = yield ("transfer", attempt.reference)
+        # The recipient is made and written down.
+        yield None
+        answer = Unclear("too late")
+        if may_begin_call(begun_at, store.now):
+            answer = yield ("transfer", attempt.reference, begun_at + LOST_CALL)
     if isinstance(answer, Refused):
-        standing = yield ("verify", attempt.reference)
+        calls = replace(calls, refused=True, confirmed_at=store.now)
+        standing = yield ("verify", attempt.reference, store.now)
         answer = answer if isinstance(standing, Absent) else standing
     yield None
     assert not isinstance(answer, Absent)
     assert answer is not None
-    store.record_call(attempt, answer)
+    store.record_call(attempt, answer, calls)
 
 
 def settle(store: Store, attempt: Attempt) -> Process:
@@ -358,7 +397,7 @@ def settle(store: Store, attempt: Attempt) -> Process:
     status = attempt.status
     if not may_ask(status):
         return
-    answer = yield ("verify", attempt.reference)
+    answer = yield ("verify", attempt.reference, store.now)
     assert not isinstance(answer, Refused)
     assert answer is not None
     if is_to_be_sent_again(status, answer):
@@ -385,7 +424,7 @@ def decide(store: Store, payout: Payout, act: str) -> Process:
     for attempt in store.attempts_of(payout):
         if attempt.submissions == 0:
             continue
-        answer = yield ("verify", attempt.reference)
+        answer = yield ("verify", attempt.reference, store.now)
         if isinstance(answer, Unclear) or (isinstance(answer, Absent) and attempt.accepted):
             return
         yield None

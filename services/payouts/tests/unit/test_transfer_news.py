@@ -1,7 +1,7 @@
 import pytest
 
 from common.ids import new_id
-from payouts.domain.transfer_news import News, TransferInHand, judge
+from payouts.domain.transfer_news import News, TransferInHand, consequences_of, judge
 
 # standing, payout, heard from, news -> verdict
 TABLE = [
@@ -50,3 +50,33 @@ def test_news_is_judged_by_rank_and_never_by_arrival(standing, payout_status, he
 @pytest.mark.parametrize(("amount_minor", "currency"), [(499, "NGN"), (501, "NGN"), (500, "GHS")])
 def test_a_success_over_another_amount_or_currency_is_a_contradiction(amount_minor, currency):
     assert judge(in_hand("pending"), News("webhook", "success", amount_minor, currency)) == "contradiction"
+
+
+@pytest.mark.parametrize("status", ["failed", "rejected", "success", "reversed"])
+@pytest.mark.parametrize("first_heard_from", ["webhook", None])
+def test_what_the_gateway_says_when_asked_names_the_state_however_it_was_heard_first(status, first_heard_from):
+    """A webhook of a failure leaves the row as it is: without this nobody could reset or return what the gateway confirms."""
+    transfer = in_hand(status if first_heard_from else "pending", "processed" if status == "success" else "pending")
+    if status == "success" and first_heard_from is None:
+        transfer = in_hand("pending")
+    assert transfer.status == "pending"
+    assert consequences_of(transfer, News("query", status, 500, "NGN")).names_the_state
+
+
+def test_a_late_success_completes_the_payout_and_leaves_the_exception_of_its_reversal_open():
+    for heard_from in ("webhook", "query", "call"):
+        follows = consequences_of(in_hand("reversed"), News(heard_from, "success", 500, "NGN"))
+        assert (follows.verdict, follows.completes, follows.closes_the_exception) == ("late_success", True, False)
+    # The payout that it completed hears of it again: that changes nothing.
+    again = consequences_of(in_hand("reversed", "processed"), News("webhook", "success", 500, "NGN"))
+    assert (again.verdict, again.completes, again.opens, again.asks_the_gateway) == ("repeated", False, None, False)
+
+
+@pytest.mark.parametrize("standing", [None, "pending", "failed"])
+@pytest.mark.parametrize("payout_status", ["processed", "failed"])
+@pytest.mark.parametrize("heard_from", ["webhook", "call", "query"])
+def test_a_second_success_of_one_payout_is_never_a_repetition(standing, payout_status, heard_from):
+    follows = consequences_of(in_hand(standing, payout_status), News(heard_from, "success", 500, "NGN"))
+    assert (follows.verdict, follows.completes, follows.opens) == ("contradiction", False, "unclassified")
+    assert follows.asks_the_gateway is (heard_from != "query")
+    assert follows.names_the_state is (heard_from == "query")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
@@ -25,6 +25,11 @@ SUBMISSIONS_AT_ONCE: Final = 8
 SEND_FOR_SECONDS: Final = 15.0
 # A dispatcher that has not recorded anything for this long is dead: longer than all its calls together may take.
 LEASE: Final = timedelta(seconds=90)
+# A call whose answer nobody has may still reach the gateway until this long after it was begun, and never later. Until then silence is
+# no failure. Far above all time-outs of a submission, and above its lease.
+LOST_CALL: Final = timedelta(minutes=15)
+# After a success the gateway is asked again at these ages: a bank may send the money back, and the webhook of that may be lost for good.
+LOOKS_AFTER_SUCCESS: Final = (timedelta(days=1), timedelta(days=7))
 # A transfer on its way whose webhook may be lost is asked for after this, then less and less often.
 FIRST_ASK: Final = timedelta(minutes=10)
 _ASK_AGAIN: Final = timedelta(seconds=15)
@@ -119,6 +124,11 @@ def plan_batch(
         return Plan(tuple(lines), short=False)
     stopped = (PlanLine(line.payout_id, line.amount_minor, line.skipped or "balance_insufficient") for line in lines)
     return Plan(tuple(stopped), short=True)
+
+
+def next_look(arrived_at: datetime, now: datetime) -> datetime | None:
+    """When the gateway is asked again about a transfer that arrived; None after the last look."""
+    return next((arrived_at + age for age in LOOKS_AFTER_SUCCESS if arrived_at + age > now), None)
 
 
 def wait_before_asking(asks: int) -> timedelta:

@@ -105,6 +105,10 @@ class NothingWasSent(Conflict):
     )
 
 
+class WasSent(Conflict):
+    detail = "A transfer of this payout was sent to the gateway: it cannot be cancelled any more."
+
+
 class AttemptWaits(Conflict):
     detail = "A new attempt of this payout is written down already and waits to be sent."
 

@@ -21,6 +21,7 @@ from payouts.domain.errors import (
     RetriesUsedUp,
     ReversedNotReset,
     TransferUnderWay,
+    WasSent,
 )
 from payouts.domain.wallet import Standing, repayment, shortfall
 
@@ -37,7 +38,7 @@ class Attempt:
     """One transfer of a payout. `leased`: somebody is to send it, or to ask for it, at a certain time.
 
     `contradicted`: the last word about it disagrees with the books, and the gateway was not asked since. `recovered`: what left with
-    it beside the books was taken back.
+    it beside the books was taken back. `sent`: the gateway may have heard of it.
     """
 
     id: UUID
@@ -46,6 +47,7 @@ class Attempt:
     leased: bool = False
     contradicted: bool = False
     recovered: bool = False
+    sent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,16 @@ def judge_restitution(payout: PayoutInHand) -> bool:
         return False
     _judge_unreturned(payout)
     return True
+
+
+def judge_cancellation(payout: PayoutInHand) -> bool:
+    """Whether the vendor takes the payout back now; False for the repetition.
+
+    Raises WasSent, and what `judge_restitution` refuses (409).
+    """
+    if any(attempt.sent for attempt in payout.attempts):
+        raise WasSent
+    return judge_restitution(payout)
 
 
 def judge_reset(payout: PayoutInHand) -> None:

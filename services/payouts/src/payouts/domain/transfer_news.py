@@ -1,6 +1,7 @@
 """How news of a transfer is judged: by rank of state, never by arrival (contract section 8)."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID
 
@@ -60,6 +61,12 @@ class TransferInHand:
     asks: int = 0
     # Somebody is to do something with it at a certain time.
     leased: bool = True
+    # How often it was taken to be sent: whoever has another number in hand was overtaken.
+    submissions: int = 0
+    # When the last call began that is not known to have ended; None: there is none.
+    called_at: datetime | None = None
+    # When the gateway first said that it arrived.
+    arrived_at: datetime | None = None
 
 
 def judge(transfer: TransferInHand, news: News) -> Verdict:

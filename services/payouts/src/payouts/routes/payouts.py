@@ -5,6 +5,7 @@ from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 
+from common.caller import THE_SERVICE
 from common.http import (
     CurrentCaller,
     OffsetPage,
@@ -19,6 +20,7 @@ from common.idempotency import IdempotencyKey
 from common.problems import NotFound
 from payouts import queries, schemas
 from payouts.routes.permissions import vendor_of
+from payouts.use_cases.cancel_payout import cancel_payout
 from payouts.use_cases.dispatch_payouts import DispatchOrder, dispatch_payouts
 from payouts.use_cases.request_payout import request_payout
 
@@ -66,6 +68,24 @@ async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Resp
         payout = await queries.find_payout(uow, id)
     if payout is None:
         raise NotFound
+    return ok(request, payout)
+
+
+@router.post("/api/payouts/{id}/cancel", responses=schemas.documented(schemas.Payout, 403, 404, 409, 422))
+@requires("wallet:own")
+async def cancel(
+    request: Request,
+    caller: CurrentCaller,
+    id: UUID,  # noqa: A002 - the contract's name
+    body: schemas.PayoutCancellation | None = None,
+) -> Response:
+    """Returns the amount of a payout that was never sent to the wallet, at once. 409 for one that was sent or is not pending."""
+    dependencies, vendor_id = dependencies_of(request), vendor_of(caller)
+    # As the service: a merchant's role cannot change a payout.
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await cancel_payout(uow, id, vendor_id, caller.id, dependencies.clock.now())
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        payout = await queries.find_payout(uow, id)
     return ok(request, payout)
 
 

@@ -20,7 +20,7 @@ from payouts.schemas.exceptions import (
     PayoutException,
     PayoutExceptionInFull,
 )
-from payouts.schemas.payouts import OpenException, Payout, PayoutRequest, PayoutTransfer
+from payouts.schemas.payouts import OpenException, Payout, PayoutCancellation, PayoutRequest, PayoutTransfer
 from payouts.schemas.schedules import PayoutSchedule, PayoutScheduleRequest, ScheduledPayout
 from payouts.schemas.wallets import KindOfMonth, StatementLine, StatementMonth, Wallet
 
@@ -43,6 +43,7 @@ __all__ = [
     "Observations",
     "OpenException",
     "Payout",
+    "PayoutCancellation",
     "PayoutException",
     "PayoutExceptionInFull",
     "PayoutRequest",

@@ -6,6 +6,10 @@ from uuid import UUID
 from common.schemas import PositiveKobo, RequestBody, ResponseShape
 
 
+class PayoutCancellation(RequestBody):
+    """`{}`: who cancels says nothing more."""
+
+
 class PayoutRequest(RequestBody):
     amount_minor: PositiveKobo
 

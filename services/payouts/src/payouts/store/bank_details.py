@@ -37,7 +37,11 @@ FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1
 """
 _SAVE_QUARANTINE: Final = """
 INSERT INTO bank_detail_quarantines (id, vendor_id, version_id, account_fingerprint, payout_id, reason, quarantined_by, quarantined_at)
-SELECT $1, vendor_id, version_id, account_fingerprint, $3, $4, $5, $6 FROM vendor_bank_details WHERE vendor_id = $2
+SELECT $1, vendor_id, coalesce($7, version_id), $8, $3, $4, $5, $6 FROM vendor_bank_details WHERE vendor_id = $2
+"""
+_FIND_ACCOUNT_OF_PAYOUT: Final = """
+SELECT v.id, v.vendor_id, v.account_number, v.account_fingerprint, v.last4, v.bank_code
+FROM payout_requests AS p JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id WHERE p.id = $1
 """
 _AWAIT_RESTITUTION: Final = """
 UPDATE payout_requests SET restitution_awaited_since = $2, restitution_reason = $3, updated_at = $2
@@ -143,11 +147,39 @@ async def read_known_accounts(uow: UnitOfWork, vendor_id: UUID) -> KnownAccounts
     )
 
 
+@dataclass(frozen=True, slots=True)
+class StoppedAccount:
+    """What a quarantine stops. `version_id` None: the present account; else the version that a payout was asked for with."""
+
+    version_id: UUID | None
+    fingerprint: str
+    last4: str
+    bank_code: str
+
+
+async def find_account_of_payout(uow: UnitOfWork, numbers: AccountNumbers, payout_id: UUID) -> StoppedAccount:
+    """The account that the payout was asked for with."""
+    row = await uow.fetch_row(_FIND_ACCOUNT_OF_PAYOUT, payout_id)
+    if row is None:
+        raise AssertionError("neither a payout nor a version of bank details is ever removed")
+    fingerprint = row["account_fingerprint"]
+    if fingerprint is None:
+        fingerprint = numbers.seal(row["vendor_id"], row["bank_code"], row["account_number"]).fingerprint
+    return StoppedAccount(row["id"], fingerprint, row["last4"], row["bank_code"])
+
+
 async def save_quarantine(
-    uow: UnitOfWork, vendor_id: UUID, payout_id: UUID | None, reason: str, by: UUID, at: datetime
+    uow: UnitOfWork,
+    vendor_id: UUID,
+    stopped: StoppedAccount,
+    payout_id: UUID | None,
+    reason: str,
+    by: UUID,
+    at: datetime,
 ) -> None:
-    """The trail of who quarantined the present account, over which payout, and why."""
-    await uow.execute(_SAVE_QUARANTINE, new_id(), vendor_id, payout_id, reason, by, at)
+    """The trail of who quarantined which account, over which payout, and why."""
+    values = (payout_id, reason, by, at, stopped.version_id, stopped.fingerprint)
+    await uow.execute(_SAVE_QUARANTINE, new_id(), vendor_id, *values)
 
 
 async def await_restitution(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> bool:

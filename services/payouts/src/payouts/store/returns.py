@@ -15,6 +15,7 @@ _LOCK_ATTEMPTS: Final = """
 SELECT t.id, t.reference, t.status, t.due_at IS NOT NULL AS leased,
        coalesce((SELECT o.verdict = 'contradiction' AND (o.heard_from <> 'query' OR (o.amount, o.currency) <> (t.amount, t.currency))
                  FROM transfer_observations AS o WHERE o.transfer_id = t.id ORDER BY o.position DESC LIMIT 1), false) AS contradicted,
+       t.submissions > 0 AS sent,
        EXISTS (SELECT FROM wallet_lines AS w WHERE w.source_key = 'recovery:' || t.id AND w.kind = 'recovery') AS recovered
 FROM payout_transfers AS t WHERE t.payout_id = $1 ORDER BY t.attempt FOR UPDATE
 """
@@ -71,6 +72,7 @@ async def lock_payout_in_hand(uow: UnitOfWork, payout_id: UUID) -> PayoutInHand 
             attempt["leased"],
             attempt["contradicted"],
             attempt["recovered"],
+            attempt["sent"],
         )
         for attempt in await uow.fetch(_LOCK_ATTEMPTS, payout_id)
     )

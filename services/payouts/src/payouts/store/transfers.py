@@ -7,14 +7,17 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from common.ids import new_id
+from payouts.domain.attempts import Afterwards, Calls
 from payouts.domain.dispatch import LEASE
 from payouts.domain.gateway_answers import Recipient
 from payouts.domain.transfer_news import News, TransferInHand, Verdict
 
 _BEGIN_SUBMISSION: Final = """
-UPDATE payout_transfers AS t SET status = 'submitting', submissions = submissions + 1, due_at = $2, updated_at = $3
+UPDATE payout_transfers AS t
+SET status = 'submitting', submissions = submissions + 1, due_at = $2, updated_at = $3,
+    called_at = CASE WHEN $4 THEN $3 ELSE called_at END
 FROM bank_detail_versions AS v WHERE t.id = $1 AND v.id = t.bank_details_version_id
-RETURNING t.reference, t.amount, t.vendor_id, coalesce(v.account_sealed, v.account_number) AS account_kept, v.bank_code,
+RETURNING t.reference, t.amount, t.vendor_id, t.submissions, coalesce(v.account_sealed, v.account_number) AS account_kept, v.bank_code,
           v.account_name
 """
 _HOLD: Final = """
@@ -27,7 +30,7 @@ UPDATE payout_transfers SET due_at = $2 WHERE batch_id = $1 AND status = 'reserv
 # Payout before transfer, everywhere: two that need both never wait for each other in a circle.
 _LOCK_TRANSFER: Final = """
 SELECT t.id, t.payout_id, t.vendor_id, t.batch_id, t.reference, t.status, t.amount, t.currency, t.asks,
-       t.due_at IS NOT NULL AS leased, p.status AS payout_status
+       t.due_at IS NOT NULL AS leased, p.status AS payout_status, t.submissions, t.called_at
 FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id
 WHERE {} FOR UPDATE OF p, t
 """
@@ -37,6 +40,9 @@ _LOCK_BY_ID: Final = _LOCK_TRANSFER.format("t.id = $1")
 _READ_STANDING_OF_TRANSFER: Final = """
 SELECT status FROM transfer_observations WHERE transfer_id = $1 AND verdict IN ('advanced', 'confirmed')
 ORDER BY position DESC LIMIT 1
+"""
+_READ_ARRIVAL: Final = """
+SELECT min(observed_at) FROM transfer_observations WHERE transfer_id = $1 AND status = 'success'
 """
 _RECORD_OBSERVATION: Final = """
 INSERT INTO transfer_observations (id, transfer_id, heard_from, status, verdict, amount, currency, transfer_code, reason,
@@ -52,10 +58,13 @@ UPDATE payout_requests SET transfer_code = coalesce($2, transfer_code), updated_
 _SAVE_RECIPIENT_CODE: Final = "UPDATE payout_transfers SET recipient_code = $2 WHERE id = $1"
 _PLAN_ASK: Final = "UPDATE payout_transfers SET due_at = $2, asks = asks + $3 WHERE id = $1"
 _LEAVE_UNKNOWN: Final = """
-UPDATE payout_transfers SET status = 'unknown', failure = $2, due_at = $3, updated_at = $4 WHERE id = $1 AND status = 'submitting'
+UPDATE payout_transfers SET status = 'unknown', failure = $2, due_at = $3, updated_at = $4, called_at = $5
+WHERE id = $1 AND status = 'submitting'
 """
+# A second look at what has arrived comes last: however many are due, they keep nobody's money from leaving.
 _LOCK_DUE: Final = """
-SELECT id, status FROM payout_transfers WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+SELECT id, status FROM payout_transfers WHERE due_at <= $1
+ORDER BY status = 'success', due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 """
 _TAKE_UP: Final = "UPDATE payout_transfers SET status = $2, due_at = $3 WHERE id = $1"
 _FIND_TRANSFER: Final = "SELECT reference, status FROM payout_transfers WHERE id = $1"
@@ -72,15 +81,18 @@ class Submission:
     amount_minor: int
     recipient: Recipient
     may_go: bool
+    begun_at: datetime
+    calls: Calls
 
 
-async def begin_submission(uow: UnitOfWork, transfer_id: UUID, *, may_go: bool, at: datetime) -> Submission:
+async def begin_submission(uow: UnitOfWork, transfer: TransferInHand, *, may_go: bool, at: datetime) -> Submission:
     """Takes an attempt, with a lease. The transfer must be locked."""
-    row = await uow.fetch_row(_BEGIN_SUBMISSION, transfer_id, at + LEASE, at)
+    row = await uow.fetch_row(_BEGIN_SUBMISSION, transfer.id, at + LEASE, at, may_go)
     if row is None:
         raise AssertionError("a transfer is never removed")
     recipient = Recipient(row["vendor_id"], row["account_kept"], row["bank_code"], row["account_name"] or "")
-    return Submission(row["reference"], row["amount"], recipient, may_go)
+    calls = Calls(row["submissions"], earlier_at=transfer.called_at)
+    return Submission(row["reference"], row["amount"], recipient, may_go, at, calls)
 
 
 async def hold_transfer(uow: UnitOfWork, transfer_id: UUID, reason: str, at: datetime) -> None:
@@ -115,6 +127,9 @@ async def lock_transfer(
         standing,
         row["asks"],
         row["leased"],
+        row["submissions"],
+        row["called_at"],
+        await uow.fetch_value(_READ_ARRIVAL, row["id"]),
     )
 
 
@@ -150,9 +165,10 @@ async def plan_ask(uow: UnitOfWork, transfer_id: UUID, due_at: datetime | None, 
     await uow.execute(_PLAN_ASK, transfer_id, due_at, int(asked))
 
 
-async def leave_unknown(uow: UnitOfWork, transfer_id: UUID, reason: str, due_at: datetime | None, at: datetime) -> bool:
-    """The call ended without an answer; False when news of the transfer was quicker."""
-    return await uow.execute(_LEAVE_UNKNOWN, transfer_id, reason, due_at, at) == 1
+async def leave_unknown(uow: UnitOfWork, transfer_id: UUID, after: Afterwards, at: datetime) -> bool:
+    """The call ended without an answer that counts; False when news of the transfer was quicker."""
+    values = (after.reason, after.ask_at, at, after.called_at)
+    return await uow.execute(_LEAVE_UNKNOWN, transfer_id, *values) == 1
 
 
 async def lock_due_transfers(uow: UnitOfWork, now: datetime, limit: int) -> list[tuple[UUID, str]]:

@@ -124,7 +124,11 @@ payout_acts = sa.Table(
     sa.Column("acted_by", sa.Uuid, nullable=False),
     sa.Column("reason", sa.Text, nullable=False),
     sa.Column("acted_at", INSTANT, nullable=False),
-    sa.CheckConstraint("act IN ('reset', 'prepared', 'approved', 'rejected')", name="payout_acts_act_known"),
-    sa.CheckConstraint("(act = 'reset') = (reconciliation_id IS NULL)", name="payout_acts_of_reconciliation"),
+    sa.CheckConstraint(
+        "act IN ('reset', 'prepared', 'approved', 'rejected', 'cancelled')", name="payout_acts_act_known"
+    ),
+    sa.CheckConstraint(
+        "(act IN ('reset', 'cancelled')) = (reconciliation_id IS NULL)", name="payout_acts_of_reconciliation"
+    ),
     sa.Index("payout_acts_of_payout", "payout_id", "position"),
 )

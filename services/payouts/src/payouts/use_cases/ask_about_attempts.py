@@ -8,6 +8,7 @@ from common.clock import Clock
 from common.database import Database
 from payouts import store
 from payouts.clients.gateway import Gateway
+from payouts.domain.attempts import look_again_at
 from payouts.domain.errors import GatewayAway, GatewayContradictsItself, GatewayForgot
 from payouts.domain.gateway_answers import Told, Unclear, VerifyAnswer
 from payouts.domain.transfer_news import RANKS
@@ -41,6 +42,7 @@ async def _record(database: Database, clock: Clock, transfer_id: UUID, heard: in
         if isinstance(answer, Told):
             await record_news(uow, transfer, answer.news, clock.now())
             if RANKS[answer.news.status] > 0:
-                await store.plan_ask(uow, transfer_id, None, asked=True)
+                look_at = look_again_at(transfer, answer.news, clock.now())
+                await store.plan_ask(uow, transfer_id, look_at, asked=True)
         elif await returns.was_accepted(uow, transfer_id):
             raise GatewayForgot

@@ -14,14 +14,15 @@ async def begin_submission(uow: UnitOfWork, transfer_id: UUID, was: Before, now:
     """`submitting`, with a lease, when it is this caller's to send; None otherwise.
 
     Judged again under the payout's lock: a suspension, quarantine or restitution that came after the plan stops it here. An attempt that
-    was never sent then waits for another dispatch, under the same reference.
+    was never sent then waits for another dispatch, under the same reference. One that was sent, and that the gateway does not know, is
+    given up only when no call of it can arrive any more.
     """
     transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
     if transfer is None:
         raise AssertionError("a transfer is never removed")
     [candidate] = await store.list_candidates(uow, [transfer.payout_id], now)
     reason = reason_to_hold(candidate)
-    move = judge_submission(transfer.status, transfer.leased, was, reason)
+    move = judge_submission(transfer, was, reason, now)
     if move == "hold" and reason is not None:
         await store.hold_transfer(uow, transfer_id, reason, now)
         await store.skip_line(uow, transfer.batch_id, transfer.payout_id, reason)
@@ -32,4 +33,4 @@ async def begin_submission(uow: UnitOfWork, transfer_id: UUID, was: Before, now:
             await open_exception(uow, transfer, after.opens, after.reason, now)
     if move not in ("send", "fail"):
         return None
-    return await store.begin_submission(uow, transfer_id, may_go=move == "send", at=now)
+    return await store.begin_submission(uow, transfer, may_go=move == "send", at=now)

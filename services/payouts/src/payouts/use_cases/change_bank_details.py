@@ -65,7 +65,11 @@ async def change_bank_details(
             change.payouts_from,
         )
         await store.save_bank_details(uow, details, caller.id, now)
-        uow.publish(BankDetailsChanged(vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code))
+        uow.publish(
+            BankDetailsChanged(
+                vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code, verified=judged.verified
+            )
+        )
 
 
 async def _legal_name(uow: UnitOfWork, vendor_id: UUID) -> str:

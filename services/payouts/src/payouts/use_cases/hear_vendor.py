@@ -34,4 +34,6 @@ async def hear_vendor(
     if not judged.verified:
         lost = replace(details, judged=judged)
         await store.save_bank_details(uow, lost, owner_user_id, now, change="legal_name_changed")
-        uow.publish(BankDetailsChanged(vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code))
+        uow.publish(
+            BankDetailsChanged(vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code, verified=False)
+        )

@@ -34,6 +34,7 @@ async def quarantine_bank_details(
 ) -> dict[str, Any]:
     """The details lose their verification at once. A payout never submitted is the wallet's again in the same transaction.
 
+    A payout that was asked for with another account than the present one stops that other account instead: it never comes back.
     One that was submitted is marked, and the gateway is asked now; while it is away, the worker goes on asking, and the settling path
     honours the mark. Said again, nothing more happens, but the gateway is asked again. Writes as the service: finance may
     not write a vendor's details. Raises NotFound: no details, or a payout of another vendor.
@@ -57,21 +58,7 @@ async def _stop(
         payout = await returns.lock_payout_in_hand(uow, order.payout_id)
         if payout is None or payout.vendor_id != order.vendor_id:
             raise NotFound
-    await store.lock_wallet(uow, order.vendor_id)
-    details = await store.lock_bank_details(uow, numbers, order.vendor_id)
-    if details is None:
-        raise NotFound
-    known = await store.read_known_accounts(uow, order.vendor_id)
-    has_effect = details.number.fingerprint not in known.quarantined
-    if has_effect:
-        judged = Judged(False, f"quarantined: {order.reason}")
-        stopped = replace(details, judged=judged, quarantine_reason=order.reason)
-        await store.save_bank_details(uow, stopped, by, now, change="quarantined")
-        uow.publish(
-            BankDetailsQuarantined(
-                vendor_id=order.vendor_id, reason=order.reason, last4=details.last4, bank_code=details.bank_code
-            )
-        )
+    stopped, has_effect = await _stop_account(uow, numbers, by, order, now)
     fate = "leave" if payout is None else judge_fate(payout)
     ask_about = None
     if payout is not None and fate == "restitute":
@@ -83,5 +70,32 @@ async def _stop(
             # For the case that this process dies before it has asked.
             uow.leave_work("payouts.transfers", str(payout.id), {"transferId": str(ask_about)})
     if has_effect:
-        await store.save_quarantine(uow, order.vendor_id, order.payout_id, order.reason, by, now)
+        await store.save_quarantine(uow, order.vendor_id, stopped, order.payout_id, order.reason, by, now)
     return ask_about
+
+
+async def _stop_account(
+    uow: UnitOfWork, numbers: AccountNumbers, by: UUID, order: QuarantineOrder, now: datetime
+) -> tuple[store.StoppedAccount, bool]:
+    """The account that is stopped from now on, and whether it was not before."""
+    await store.lock_wallet(uow, order.vendor_id)
+    details = await store.lock_bank_details(uow, numbers, order.vendor_id)
+    if details is None:
+        raise NotFound
+    stopped = store.StoppedAccount(None, details.number.fingerprint, details.last4, details.bank_code)
+    if order.payout_id is not None:
+        # What it was about is where its money went, or was to go: a present account that is another one stays as it is.
+        its_own = await store.find_account_of_payout(uow, numbers, order.payout_id)
+        stopped = stopped if its_own.fingerprint == stopped.fingerprint else its_own
+    if stopped.fingerprint in (await store.read_known_accounts(uow, order.vendor_id)).quarantined:
+        return stopped, False
+    if stopped.version_id is None:
+        judged = Judged(False, f"quarantined: {order.reason}")
+        unverified = replace(details, judged=judged, quarantine_reason=order.reason)
+        await store.save_bank_details(uow, unverified, by, now, change="quarantined")
+    uow.publish(
+        BankDetailsQuarantined(
+            vendor_id=order.vendor_id, reason=order.reason, last4=stopped.last4, bank_code=stopped.bank_code
+        )
+    )
+    return stopped, True
