@@ -52,9 +52,8 @@ async def on_payout_reversed(
 async def on_bank_details_changed(
     event: BankDetailsChanged, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
 ) -> None:
-    await tell_vendor(
-        uow, dependencies, event.vendor_id, "bank_details_changed", {"last4": event.last4}, received.event_id
-    )
+    parameters = {"last4": event.last4, "standing": "verified" if event.verified else "unverified"}
+    await tell_vendor(uow, dependencies, event.vendor_id, "bank_details_changed", parameters, received.event_id)
 
 
 async def on_bank_details_quarantined(

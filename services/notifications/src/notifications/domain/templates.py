@@ -68,7 +68,9 @@ CATALOG: Final[Mapping[str, Template]] = {
     "refund_failed": Template({"orderId": "text", "amountMinor": "kobo"}, optional=_ORDER_AND_AMOUNT),
     "dispute_opened": Template({"orderId": "text"}),
     "dispute_resolved": Template({"orderId": "text", "outcome": "text", "refundMinor": "kobo", "releaseMinor": "kobo"}),
-    "chargeback_opened": Template({"orderId": "text", "businessName": "text", "amountMinor": "kobo"}),
+    "chargeback_opened": Template(
+        {"orderId": "text", "businessName": "text", "amountMinor": "kobo"}, optional=frozenset({"amountMinor"})
+    ),
     "chargeback_decided": Template(
         {"orderId": "text", "businessName": "text", "outcome": "text", "amountMinor": "kobo"}
     ),
@@ -76,7 +78,10 @@ CATALOG: Final[Mapping[str, Template]] = {
     "payout_reversed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
     "payout_processed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo"}),
     "payout_delayed": Template({"payoutId": "text", "businessName": "text", "amountMinor": "kobo", "cause": "text"}),
-    "bank_details_changed": Template({"businessName": "text", "last4": "text"}),
+    # `standing` is "unverified" for an account that no payout goes to.
+    "bank_details_changed": Template(
+        {"businessName": "text", "last4": "text", "standing": "text"}, optional=frozenset({"standing"})
+    ),
     "bank_details_quarantined": Template(
         {"businessName": "text", "last4": "text", "reason": "text"}, optional=frozenset({"last4"})
     ),

@@ -27,6 +27,7 @@ _USUAL: Final[Mapping[str, Any]] = {
     "payoutId": _PAYOUT,
     "cause": "name_mismatch",
     "last4": "6785",
+    "standing": "verified",
     "reason": "The name of the account is not the shop's legal name",
     "outcome": "approved",
     "purpose": "sign_in",
