@@ -12,7 +12,7 @@ from payouts.use_cases.restitute_payout import restitute_payout
 
 from .returns_desk import AMOUNT, Case, Desk
 
-ROUNDS = 30
+ROUNDS = 12
 
 
 @pytest.fixture
