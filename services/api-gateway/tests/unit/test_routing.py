@@ -89,7 +89,10 @@ def test_the_four_operations_of_the_specification_require_a_key() -> None:
 
 def test_a_key_is_ignored_where_answers_hold_secrets_and_outside_of_the_api() -> None:
     for route in ROUTES:
-        secret = route.path.startswith(("/api/auth/", "/functions/", "/api/messaging/", "/api/assistant/")) or "/delivery-pin" in route.path
+        secret = (
+            route.path.startswith(("/api/auth/", "/functions/", "/api/messaging/", "/api/assistant/"))
+            or "/delivery-pin" in route.path
+        )
         if route.method == "POST" and not secret:
             assert route.idempotency is not Idempotency.IGNORED, route.name
         else:
