@@ -28,7 +28,10 @@ class PayoutProcessed(PayoutNews, frozen=True, kw_only=True):
 
 
 class PayoutFailed(PayoutNews, frozen=True, kw_only=True):
+    """The payout will not leave, and its amount is the wallet's again. `cancelled`: the vendor took it back before it was sent."""
+
     TYPE: ClassVar[str] = "payouts.payout_failed.v1"
+    cancelled: bool = False
 
 
 class PayoutReversed(PayoutNews, frozen=True, kw_only=True):

@@ -48,6 +48,7 @@ def moments_of(story):
         (ChargeDisputed(**chargeback, outcome="lost", from_vendor_minor=475_000), None, "chargeback_decided"),
         (ChargeDisputed(**chargeback, outcome="won"), None, "chargeback_decided"),
         (PayoutFailed(**payout), None, "payout_failed"),
+        (PayoutFailed(**{**payout, "payout_id": new_id()}, cancelled=True), None, None),
         (PayoutReversed(**payout, reconciliation_id=new_id()), None, "payout_reversed"),
     ]
 

@@ -38,6 +38,9 @@ async def on_payout_delayed(
 async def on_payout_failed(
     event: PayoutFailed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
 ) -> None:
+    # Who took it back knows it; nothing is wrong with the bank details.
+    if event.cancelled:
+        return
     parameters = {"payoutId": str(event.payout_id), "amountMinor": event.amount_minor}
     await tell_vendor(uow, dependencies, event.vendor_id, "payout_failed", parameters, event.payout_id)
 

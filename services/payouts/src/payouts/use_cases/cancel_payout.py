@@ -23,5 +23,5 @@ async def cancel_payout(uow: UnitOfWork, payout_id: UUID, vendor_id: UUID, by: U
     if payout is None or payout.vendor_id != vendor_id:
         raise NotFound
     if judge_cancellation(payout):
-        await restitute_payout(uow, payout_id, _BECAUSE, now)
+        await restitute_payout(uow, payout_id, _BECAUSE, now, cancelled=True)
         await returns.record_act(uow, payout_id, None, "cancelled", by, _BECAUSE, now)

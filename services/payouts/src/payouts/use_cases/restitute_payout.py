@@ -15,7 +15,9 @@ from payouts.store import returns
 from payouts.use_cases.close_live_exception import close_live_exception
 
 
-async def restitute_payout(uow: UnitOfWork, payout_id: UUID, because: str, now: datetime) -> bool:
+async def restitute_payout(
+    uow: UnitOfWork, payout_id: UUID, because: str, now: datetime, *, cancelled: bool = False
+) -> bool:
     """In transit becomes the wallet's again, repaying debt first; the payout is `failed`. False when that stands already.
 
     The one place that does this; only as the service itself. Whoever calls has asked the gateway what became of the last attempt:
@@ -43,6 +45,7 @@ async def restitute_payout(uow: UnitOfWork, payout_id: UUID, because: str, now: 
             vendor_id=payout.vendor_id,
             amount_minor=payout.amount_minor,
             reference=payout.reference,
+            cancelled=cancelled,
         )
     )
     await close_live_exception(uow, payout_id, "The amount was returned to the wallet.", now)
