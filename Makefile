@@ -9,7 +9,7 @@ STATE_DIR ?= .state
 PORT_BASE ?= 8080
 export STATE_DIR PORT_BASE
 
-.PHONY: documents help setup run demo test lint format audit bench bench-quick soak races payout-soak notify-soak model-check lock clean
+.PHONY: documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak notify-soak model-check lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ model-check: setup ## Drive the dispatch of payouts through MODEL_SCHEDULES (20,
 documents: setup ## Write OpenAPI, AsyncAPI, the events' page, the collections of clients/ and docs/reference anew from the code
 	@$(PYTHON) -m campus_tools.documents
 	@$(PYTHON) -m campus_tools.reference
+
+fuzz: setup ## Try every operation with odd requests against the running system, as five roles, eight minutes (start it with RATE_TIER_1 to _5 raised; ARGS="--roles VENDOR --seconds 60")
+	@exec $(PYTHON) -m campus_tools.fuzz $(ARGS)
 
 lock: ## Resolve the dependencies anew and write requirements.lock
 	@tools/setup lock

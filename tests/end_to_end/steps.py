@@ -1,9 +1,13 @@
 """Shorthands of the story for tests."""
 
+from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
-from campus_tools.journey import Marketplace
-from contracts.demo import ADA
+import pyotp
+
+from campus_tools.journey import Marketplace, Person
+from contracts.demo import ADA, LAGOS
 from tests.end_to_end.conftest import People
 
 # Five tests of a run may empty a shelf; a well-stocked product keeps the others independent.
@@ -36,3 +40,58 @@ async def delivered_order(market: Marketplace, people: People) -> dict[str, Any]
     await market.dispatch(people.vendor, order["id"])
     await market.verify_delivery(people.vendor, order["id"], await market.delivery_pin(people.buyer, order["id"]))
     return await market.order_reaches(people.buyer, order["id"], "paid")
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A vendor of one test alone, stepped up, with money in the wallet and three accounts that the bank knows."""
+
+    owner: Person
+    path: str
+    accounts: tuple[str, str, str]
+
+    async def set_account(self, market: Marketplace, account_number: str) -> tuple[int, dict[str, Any]]:
+        """The status and answer of a change of the bank details."""
+        body = {"accountNumber": account_number, "bankCode": "058"}
+        answer = await market.http.put(self.path, json=body, headers=self.owner.headers)
+        return answer.status_code, answer.json()
+
+
+async def open_shop(market: Marketplace, people: People) -> Shop:
+    """Signed up, approved, with a second factor, and one delivered order: what a test does to its payouts touches no other's."""
+    address, legal_name = f"kemi.{uuid4().hex[:12]}@unilag.edu.ng", "Kemi Ojo Trading"
+    student = await market.sign_up(address, "Kemi Ojo", f"+23480{uuid4().int % 10**8:08d}")
+    application = {
+        "businessName": "Kemi's Corner", "legalName": legal_name, "campusId": str(LAGOS.id), "category": "food",
+        "description": "Small chops.",
+    }  # fmt: skip
+    asked = await market.post("/api/vendor-applications", application, student)
+    admin = await market.sign_in("campus@campus.example")
+    vendor_id = (await market.post(f"/api/vendor-applications/{asked['id']}/approve", {}, admin))["vendorId"]
+    owner = await market.sign_in(address)
+    secret = (await market.post("/api/auth/mfa/enroll", {}, owner))["secret"]
+    tokens = await market.post("/api/auth/mfa/verify", {"code": pyotp.TOTP(secret).now()}, owner)
+    owner = Person(address, tokens["accessToken"], tokens["refreshToken"])
+    first, second, third = accounts = tuple(f"{uuid4().int % 10**10:010d}" for _ in range(3))
+    for account_number in accounts:
+        body = {"bank_code": "058", "account_number": account_number, "account_name": legal_name.upper()}
+        (await market.sandbox.put("/control/accounts", json=body)).raise_for_status()
+    await _deliver_one(market, people, owner)
+    return Shop(owner, f"/api/vendors/{vendor_id}/bank-details", (first, second, third))
+
+
+async def _deliver_one(market: Marketplace, people: People, owner: Person) -> None:
+    async def product() -> dict[str, Any] | None:
+        body = {
+            "name": "Puff puff", "description": "A dozen", "category": "food", "priceMinor": 1_000_000, "stock": 9,
+        }  # fmt: skip
+        answer = await market.http.post("/api/products", json=body, headers=owner.headers)
+        return answer.json()["data"] if answer.is_success else None
+
+    listed = await market.until("orders knows the vendor", product, 30, every=0.3)
+    order = await market.checkout(people.buyer, listed["id"])
+    await market.pay(await market.pay_intent(people.buyer, order["id"]))
+    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+    await market.dispatch(owner, order["id"])
+    await market.verify_delivery(owner, order["id"], await market.delivery_pin(people.buyer, order["id"]))
+    await market.wallet_reaches(owner, 900_000)

@@ -2,22 +2,29 @@
 
 import pytest_asyncio
 
-from tests.end_to_end.steps import delivered_order
+from tests.end_to_end.steps import open_shop
 
 AMOUNT_MINOR = 50_000
 FINDING = {"severity": "SEV-1", "cause": "bank_switch_error", "note": "The bank says that its switch was down."}
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def refused(market, people):
-    """A payout of the demo vendor on its way, which the bank then refuses; its exception."""
+async def shop(market, people):
+    """A vendor of whom nothing was ever rejected, with an account that the bank knows."""
+    shop = await open_shop(market, people)
+    status, answer = await shop.set_account(market, shop.accounts[0])
+    assert status == 200, answer
+    assert answer["data"]["verified"], answer
+    return shop
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def refused(market, people, shop):
+    """A payout on its way, which the bank then refuses; its exception."""
     before = (await market.sandbox.get("/control/settings")).json()["transfer_settlement"]
-    if (await market.wallet(people.vendor))["availableMinor"] < AMOUNT_MINOR:
-        await delivered_order(market, people)
-        await market.wallet_reaches(people.vendor, AMOUNT_MINOR, 20)
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
     try:
-        payout = await market.request_payout(people.vendor, AMOUNT_MINOR)
+        payout = await market.request_payout(shop.owner, AMOUNT_MINOR)
         [transfer] = (await market.dispatch_payouts(people.maker, [payout["id"]]))["transfers"]
         await move(market, transfer["reference"], "fail", reason="Account number is invalid")
 
@@ -39,7 +46,7 @@ async def act(market, exception, verb, person, **body):
     return await market.http.post(path, json=body, headers=person.headers)
 
 
-async def test_a_refused_account_is_told_to_everybody_and_ends_with_the_gateways_word(market, people, refused):
+async def test_a_refused_account_is_told_to_everybody_and_ends_with_the_gateways_word(market, people, shop, refused):
     exception, reference = refused
     assert (exception["cause"], exception["severity"], exception["status"]) == (
         "account_number_invalid",
@@ -47,7 +54,7 @@ async def test_a_refused_account_is_told_to_everybody_and_ends_with_the_gateways
         "open",
     )
     payout_id, key = exception["payoutId"], f"payout-exception:{exception['id']}"
-    payout = await market.get(f"/api/payouts/{payout_id}", people.vendor)
+    payout = await market.get(f"/api/payouts/{payout_id}", shop.owner)
     assert (payout["status"], payout["openException"]["id"]) == ("pending", exception["id"])
 
     async def page(severity, *, over=False):
@@ -59,7 +66,7 @@ async def test_a_refused_account_is_told_to_everybody_and_ends_with_the_gateways
 
     async def mail():
         number = payout_id.replace("-", "")[-8:].upper()
-        mails = await market.messages(people.vendor.email, "email")
+        mails = await market.messages(shop.owner.email, "email")
         return [one for one in mails if number in one["text"] and "delayed" in one["subject"]] or None
 
     [told] = await market.until("the mail", mail, 20)
@@ -75,7 +82,7 @@ async def test_a_refused_account_is_told_to_everybody_and_ends_with_the_gateways
 
     # The bank was wrong about itself: the gateway now says success, and, asked, stands by it.
     await move(market, reference, "succeed")
-    await market.payout_reaches(people.vendor, payout_id, "processed", 20)
+    await market.payout_reaches(shop.owner, payout_id, "processed", 20)
     shown = await market.get(f"/api/payout-exceptions/{exception['id']}", people.ops)
     assert (shown["status"], shown["transfer"]["reference"]) == ("closed", reference)
     kinds = [line["kind"] for line in shown["acts"]]
@@ -93,7 +100,7 @@ async def test_a_refused_account_is_told_to_everybody_and_ends_with_the_gateways
     assert len(await mail()) == 1
 
 
-async def test_failures_above_five_percent_are_observed_and_wake_somebody(market, people, refused):
+async def test_failures_above_five_percent_are_observed_and_wake_somebody(market, people, shop, refused):
     exception, reference = refused
     seen = await market.get("/api/payout-exceptions/observations", people.auditor)
     assert seen["windowSeconds"] == 3600
@@ -110,4 +117,4 @@ async def test_failures_above_five_percent_are_observed_and_wake_somebody(market
     refused_door = await market.http.get("/api/payout-exceptions/observations", headers=people.buyer.headers)
     assert refused_door.status_code == 403
     await move(market, reference, "succeed")
-    await market.payout_reaches(people.vendor, exception["payoutId"], "processed", 20)
+    await market.payout_reaches(shop.owner, exception["payoutId"], "processed", 20)

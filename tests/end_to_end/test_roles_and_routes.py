@@ -107,7 +107,7 @@ async def knock(market: Marketplace, route: Route, knocker: Knocker) -> tuple[in
         content["files"] = {"file": ("shelf.png", b"no image", "image/png")}
     elif route.method != "GET":
         content["json"] = {"unknownField": True}
-    path = route.path.replace(":id", str(uuid4()))
+    path = route.path.replace(":id", str(uuid4())).replace(":month", "2026-01")
     answer = await market.http.request(route.method, path, headers=headers, **content)
     return answer.status_code, answer.json()["code"] if answer.status_code in (401, 403) else ""
 

@@ -6,9 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeVar
 
-import msgspec
 from fastapi import APIRouter, Depends, FastAPI, Query
-from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import SpanKind, get_tracer_provider
@@ -25,6 +23,7 @@ from common.logging import get_logger
 from common.problems import Unauthorized, ValidationFailed
 from common.refusals import ANSWERS, answer_bug
 from common.tokens import TokenVerifier, bearer_token
+from common.unknown_words import names_in_query, refuse_fields, refuse_other_orders
 
 log = get_logger(__name__)
 
@@ -34,8 +33,6 @@ LIMIT_DEFAULT: Final = 20
 LIMIT_MAX: Final = 100
 # page x limit: beyond it an offset costs more than anybody gets from it (contract section 1).
 OFFSET_MAX: Final = 10_000
-# What every list may be sorted by (contract section 15.7).
-THE_ONE_ORDER: Final = "created_at"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +110,7 @@ class GuardedRoute(APIRoute):
     def get_route_handler(self) -> Handler:
         answer = self.get_answer()
         guard: Guard = self.endpoint.__guard__  # type: ignore[attr-defined]
-        asked = _names_in_query(self.dependant)
+        asked = names_in_query(self.dependant)
         # A list that names no sort has one order (contract section 15.7).
         has_one_order = "limit" in asked and "sort" not in asked
         # Whoever signs their requests reads the body's bytes; a form is read by its door.
@@ -124,9 +121,9 @@ class GuardedRoute(APIRoute):
         async def checked(request: Request) -> Response:
             request.state.caller = await admit(request, guard)
             if has_one_order:
-                _refuse_other_orders(request)
+                refuse_other_orders(request)
             if takes_no_body and "json" in request.headers.get("content-type", ""):
-                _refuse_fields(await request.body())
+                refuse_fields(await request.body())
             return await answer(request)
 
         return checked
@@ -134,31 +131,6 @@ class GuardedRoute(APIRoute):
     def get_answer(self) -> Handler:
         """What answers a request that the guard let in."""
         return super().get_route_handler()
-
-
-def _names_in_query(dependant: Dependant) -> set[str]:
-    """The query parameters of an endpoint and of all that it depends on."""
-    names = {field.alias for field in dependant.query_params}
-    return names.union(*(_names_in_query(inner) for inner in dependant.dependencies))
-
-
-def _refuse_other_orders(request: Request) -> None:
-    if any(sort != THE_ONE_ORDER for sort in request.query_params.getlist("sort")):
-        raise ValidationFailed.of("sort", f"must be {THE_ONE_ORDER}")
-
-
-def _refuse_fields(body: bytes) -> None:
-    """An operation without a body takes none, or an empty object: a field that it does not know is refused like any other."""
-    if not body:
-        return
-    try:
-        named = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise ValidationFailed.of("body", "is not a JSON document") from None
-    if not isinstance(named, dict):
-        raise ValidationFailed.of("body", "must be an object")
-    if named:
-        raise ValidationFailed.of(next(iter(named)), "is not known here")
 
 
 class RawRoute(GuardedRoute):

@@ -102,18 +102,22 @@ _EXPLAINED: Final[Mapping[Code, _Explained]] = {
     "ESCROW_LOCKED": _Explained(
         "The money is held in escrow and cannot be moved yet.",
         (423,),
-        ("A payout asks for more than the wallet has available, while the rest is held for orders on their way.",),
+        (
+            "A payout asks for more than the wallet has available, while the rest is held for orders on their way.",
+            "The order is disputed: its money is frozen until staff decide.",
+        ),
         "Wait until the delivery is proven or decided, or ask for no more than `availableMinor` of the wallet.",
         "Part of the amount is still held in escrow.",
         "/api/payouts",
     ),
     "ESCROW_BALANCE_DEFICIT": _Explained(
         "More was to be released than the order still holds in escrow.",
-        (422,),
+        (409,),
         ("Part was released or refunded before.", "The amount was given in naira instead of kobo, or the reverse."),
         "Read the remaining amount and ask for no more than that. Amounts are in kobo.",
-        "The order holds less than this in escrow.",
+        "More than is locked in escrow cannot be released.",
         "/api/orders/018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47/release",
+        invalid_params=({"name": "amountMinor", "reason": "exceeds what is locked"},),
     ),
     "DELIVERY_PIN_INVALID": _Explained(
         "The delivery PIN is wrong. `attemptsRemaining` tells how many tries are left.",

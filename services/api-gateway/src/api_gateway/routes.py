@@ -224,7 +224,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/payouts", PAYOUTS),
     _read("/api/payouts/:id", PAYOUTS),
     _act_once("/api/payouts/dispatch", PAYOUTS, Quota.SENSITIVE, DISPATCH_SECONDS_MAX),
-    _act("/api/payouts/:id/cancel", PAYOUTS, Quota.SENSITIVE),
+    _act("/api/payouts/:id/cancel", PAYOUTS),
     _act("/api/payouts/:id/reset", PAYOUTS),
     _act("/api/payouts/:id/reconciliations", PAYOUTS),
     _read("/api/reconciliations", PAYOUTS),

@@ -19,8 +19,6 @@ from common.pictures import Studio
 from common.process import Loop, Runtime, Service
 from common.sealing import Sealer
 from common.tls import client_tls
-from contracts.identity import SessionRevoked
-from contracts.notifications import NotificationShown
 from notifications.clients.built_in import BuiltIn
 from notifications.clients.language_model import LanguageModel
 from notifications.clients.mail import Mail
@@ -31,11 +29,11 @@ from notifications.clients.on_call import OnCall
 from notifications.clients.sms import SHAPES
 from notifications.clients.web_push import WebPush
 from notifications.consumers import SUBSCRIPTIONS, WORK
+from notifications.consumers.feed_streams import FeedStreams
+from notifications.consumers.lanes import Lanes
 from notifications.domain.attachments import FOLDER as PICTURES
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.domain.push_addresses import origin_of
-from notifications.feed_streams import FeedStreams
-from notifications.lanes import Lanes
 from notifications.routes import (
     alerts,
     assistant,
@@ -207,9 +205,7 @@ def _feed_streams(settings: Settings, runtime: Runtime) -> FeedStreams:
         ping_seconds=settings.feed_ping_seconds,
         poll_seconds=settings.feed_poll_seconds,
     )
-    runtime.on_broadcast[NotificationShown] = lambda event: streams.wake(event.user_id)
-    runtime.on_broadcast[SessionRevoked] = lambda event: streams.wake(event.user_id)
-    runtime.on_stop.append(streams.end)
+    streams.hear(runtime)
     return streams
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from notifications.lanes import Lanes
+from notifications.consumers.lanes import Lanes
 
 
 async def test_a_lane_that_hangs_is_full_by_itself_and_holds_up_no_other():

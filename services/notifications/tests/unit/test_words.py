@@ -175,3 +175,13 @@ def test_kobo_are_shown_as_naira_with_two_decimals(amount_minor, shown):
 
 def test_an_order_is_named_by_the_end_of_its_id():
     assert order_number("0192f3c4-0000-7000-8000-00003f2a91bc") == "3F2A91BC"
+
+
+def test_details_that_no_payout_goes_to_are_not_said_to_be_where_payouts_go():
+    values = {**values_of("bank_details_changed"), "last4": "6785", GREETED: "Chidi"}
+    for channel in ("sms", "email", "push"):
+        changed = WORDS.message(channel, "bank_details_changed", {**values, "standing": "verified"})
+        unverified = WORDS.message(channel, "bank_details_changed", {**values, "standing": "unverified"})
+        assert "go to" in changed.text, channel
+        assert "go to" not in f"{unverified.text} {unverified.subject}", channel
+        assert "wait" in unverified.text, channel

@@ -260,3 +260,11 @@ async def test_when_both_attempts_arrive_the_second_is_an_exception_and_is_taken
     assert (await desk.story.wallet(case.vendor))["debtMinor"] == AMOUNT
     assert (await desk.prepare(case)).status_code == 409
     await desk.assert_books_agree_with_the_gateway(case)
+    # The bank sends the recovered one back as well: the vendor has it no longer, and what was taken for it is returned.
+    await desk.at_the_gateway(second, "reverse")
+    await desk.heard(second, TransferReversed)
+    assert (await desk.payout(case))["openException"]["cause"] == "reversed"
+    assert (await desk.reconcile(case))["kind"] == "reversal"
+    wallet = await desk.story.wallet(case.vendor)
+    assert (wallet["debtMinor"], wallet["availableMinor"], (await desk.payout(case))["openException"]) == (0, 0, None)
+    await desk.assert_books_agree_with_the_gateway(case)

@@ -38,6 +38,10 @@ TABLE = [
     ("processed", None, "reversed", "PayoutNotPending", "PayoutNotPending", "reversal"),
     ("processed", None, "success success", "PayoutNotPending", "PayoutNotPending", "recovery"),
     ("processed", None, "success recovered", "PayoutNotPending", "PayoutNotPending", "NothingToReconcile"),
+    ("processed", None, "success recovered-reversed", "PayoutNotPending", "PayoutNotPending", "reversal"),
+    ("processed", None, "reversed recovered", "PayoutNotPending", "PayoutNotPending", "reversal"),
+    ("processed", None, "reversed success", "PayoutNotPending", "PayoutNotPending", "NothingToReconcile"),
+    ("processed", "reversal", "success recovered-reversed", "MoneyReturnedAlready", "MoneyReturnedAlready", "NothingToReconcile"),
     ("processed", "reversal", "reversed", "MoneyReturnedAlready", "MoneyReturnedAlready", "NothingToReconcile"),
     ("failed", "restitution", "failed", "MoneyReturnedAlready", False, "NothingToReconcile"),
     ("failed", "restitution", "success", "MoneyReturnedAlready", False, "recovery"),
@@ -46,14 +50,15 @@ TABLE = [
 
 
 def attempt(word):
-    status = {"held": "reserved", "contradicted": "failed", "recovered": "success"}.get(word, word)
+    others = {"held": "reserved", "contradicted": "failed", "recovered": "success", "recovered-reversed": "reversed"}
+    status = others.get(word, word)
     return Attempt(
         new_id(),
         "po-1",
         status,
         leased=word == "reserved",
         contradicted=word == "contradicted",
-        recovered=word == "recovered",
+        recovered=word.startswith("recovered"),
     )
 
 

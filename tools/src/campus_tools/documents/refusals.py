@@ -38,7 +38,7 @@ class _Locked(Problem):
 
 
 class _Deficit(Problem):
-    status, code, detail = 422, "ESCROW_BALANCE_DEFICIT", "The order holds less than this in escrow."
+    status, code, detail = 409, "ESCROW_BALANCE_DEFICIT", "More than is locked in escrow cannot be released."
 
 
 _BROKEN: Final = ValidationFailed(
@@ -66,6 +66,7 @@ _REFUSALS: Final[Mapping[int, tuple[str, Mapping[str, Problem]]]] = {
             "state": Conflict(),
             "stale": StaleRevision(),
             "inProgress": Conflict("This operation is already in progress."),
+            "deficit": _Deficit(invalid_params=[InvalidParam("amountMinor", "exceeds what is locked")]),
         },
     ),
     413: ("The body is larger than this door takes.", {"size": ValidationFailed("The body is too large.", status=413)}),
@@ -78,10 +79,9 @@ _REFUSALS: Final[Mapping[int, tuple[str, Mapping[str, Problem]]]] = {
         {
             "field": _BROKEN,
             "key": ValidationFailed.of("Idempotency-Key", "must be a UUID v4"),
-            "deficit": _Deficit(),
         },
     ),
-    423: ("The money is held in escrow.", {"locked": _Locked()}),
+    423: ("The money is held in escrow, or frozen by a dispute.", {"locked": _Locked()}),
     429: (
         "The quota of the minute is used up, or the tries of a PIN are. Wait for the seconds in `Retry-After`.",
         {"quota": RateLimited()},
@@ -89,6 +89,10 @@ _REFUSALS: Final[Mapping[int, tuple[str, Mapping[str, Problem]]]] = {
     500: ("A failure of ours; `correlationId` finds it.", {"failure": Problem()}),
     503: ("A part of the system is away. Wait for the seconds in `Retry-After`.", {"away": Unavailable()}),
 }
+# Their body says who is calling, and it may say so wrongly; the other ways in never tell whether somebody is known.
+_JUDGED_BY_BODY: Final = frozenset({"/api/auth/login", "/api/auth/refresh", "/api/auth/otp/verify"})
+# What asks for money that escrow may hold (contract sections 7 and 8).
+_MAY_BE_LOCKED: Final = frozenset({"POST /api/payouts", "POST /api/orders/:id/release"})
 HEADERS: Final[Mapping[str, Any]] = {
     "X-Request-Id": {
         "description": "The id of this request, as in `meta.requestId`; one of the form `req_...` may be sent along.",
@@ -187,8 +191,12 @@ def refusals_of(entry: Described) -> dict[str, Any]:
 def _of_the_gateway(entry: Described) -> Iterator[int]:
     route, operation = entry.route, entry.operation
     yield from (500, 503)
-    if route.access is not Access.CREDENTIALS:
+    if route.access is not Access.CREDENTIALS or route.path in _JUDGED_BY_BODY:
         yield 401
+    if route.name in _MAY_BE_LOCKED:
+        yield 423
+    if route.access is Access.TOKEN and route.method != "GET":
+        yield 409
     if route.access is Access.TOKEN:
         yield 403
     if ":" in route.path:

@@ -101,7 +101,7 @@ async def on_charge_disputed(
     about = event.chargeback_id or event.order_id
     parameters: dict[str, Any] = {"orderId": str(event.order_id)}
     if event.outcome is None:
-        parameters["amountMinor"] = event.vendor_minor
+        parameters |= {"amountMinor": event.vendor_minor} if event.vendor_minor else {}
         await tell_vendor(uow, dependencies, event.vendor_id, "chargeback_opened", parameters, about)
         return
     parameters |= {"outcome": event.outcome, "amountMinor": event.from_vendor_minor}

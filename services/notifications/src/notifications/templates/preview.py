@@ -61,7 +61,7 @@ def _section(words: Words, name: str) -> str:
             parts.append(_shown("push", f"{message.subject}\n{message.text}"))
         else:
             parts.append(_shown("email", f"Subject: {message.subject}\n\n{message.text}"))
-            parts.append(f'<iframe title="{name} as HTML" sandbox srcdoc="{escape(message.html)}"></iframe>')
+            parts.append(f'<iframe title="{name} as HTML" srcdoc="{escape(message.html)}"></iframe>')
     return "".join([*parts, "</section>"])
 
 

@@ -118,8 +118,9 @@ def wait_before_retry(retry_count: int, first_wait: timedelta) -> timedelta:
 def plan_reconciliation(payout: PayoutInHand, standing: Standing) -> Plan:
     """What the books need so that they agree with what the gateway, asked, says; raises a Conflict when they need nothing.
 
-    A processed payout of which no transfer stands: reversal. A pending one whose transfers all ended for good: restitution. A transfer
-    that succeeded beside these (after a restitution, or beside another success): recovery, from the wallet and the rest as debt.
+    A processed payout of which fewer transfers stand than the books have (none, or one beside which another was recovered): reversal. A
+    pending one whose transfers all ended for good: restitution. A transfer that succeeded beside these (after a restitution, or beside
+    another success): recovery, from the wallet and the rest as debt.
     """
     extra = _extra_success(payout)
     if extra is not None:
@@ -130,7 +131,7 @@ def plan_reconciliation(payout: PayoutInHand, standing: Standing) -> Plan:
     repaid_minor = repayment(standing.debt_minor, payout.amount_minor)
     if payout.status == "processed" and payout.returned is None:
         _judge_quiet(payout)
-        if any(attempt.status == "success" for attempt in payout.attempts):
+        if _standing(payout) >= _booked(payout):
             raise NothingToReconcile("processed")
         return Plan("reversal", accounts.reversal(payout.id, payout.vendor_id, payout.amount_minor, repaid_minor))
     if payout.status != "pending":
@@ -166,6 +167,16 @@ def _extra_success(payout: PayoutInHand) -> Attempt | None:
     booked = 0 if payout.status == "failed" else 1
     unbooked = [attempt for attempt in successes[booked:] if not attempt.recovered]
     return unbooked[0] if unbooked and payout.status != "pending" else None
+
+
+def _standing(payout: PayoutInHand) -> int:
+    """With how many transfers the money is out."""
+    return sum(attempt.status == "success" for attempt in payout.attempts)
+
+
+def _booked(payout: PayoutInHand) -> int:
+    """How many transfers of a processed payout the books have: the one that completed it, and each that was recovered."""
+    return 1 + sum(attempt.recovered for attempt in payout.attempts)
 
 
 def _judge_unreturned(payout: PayoutInHand) -> None:

@@ -17,7 +17,9 @@ from common.database import Database
 from common.event_streams import PING, event_bytes
 from common.logging import get_logger
 from common.problems import Unavailable
-from common.process import Loop, run_loop
+from common.process import Loop, Runtime, run_loop
+from contracts.identity import SessionRevoked
+from contracts.notifications import NotificationShown
 from notifications import queries
 from notifications.domain.errors import TooManyStreams
 
@@ -64,6 +66,12 @@ class FeedStreams:
         self._reading = asyncio.Semaphore(READERS_MAX)
         self._polling: asyncio.Task[None] | None = None
         self._is_closed = False
+
+    def hear(self, runtime: Runtime) -> None:
+        """Listens to what every process of the service says, and to the signal to end."""
+        runtime.on_broadcast[NotificationShown] = lambda event: self.wake(event.user_id)
+        runtime.on_broadcast[SessionRevoked] = lambda event: self.wake(event.user_id)
+        runtime.on_stop.append(self.end)
 
     def open(self, caller: Caller, place: int) -> Stream:
         """A stream from after `place`; whoever opens it leaves it. Raises TooManyStreams, and Unavailable at the end of the process."""

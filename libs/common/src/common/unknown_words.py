@@ -1,0 +1,38 @@
+"""What a door does not know and so refuses, though it declares neither an order nor a body (contract sections 1 and 15.7)."""
+
+from typing import Final
+
+import msgspec
+from fastapi.dependencies.models import Dependant
+from starlette.requests import Request
+
+from common.problems import ValidationFailed
+
+# What every list may be sorted by (contract section 15.7).
+THE_ONE_ORDER: Final = "created_at"
+
+
+def names_in_query(dependant: Dependant) -> set[str]:
+    """The query parameters of an endpoint and of all that it depends on."""
+    names = {field.alias for field in dependant.query_params}
+    return names.union(*(names_in_query(inner) for inner in dependant.dependencies))
+
+
+def refuse_other_orders(request: Request) -> None:
+    """The order of a list that has one. Raises ValidationFailed (422)."""
+    if any(sort != THE_ONE_ORDER for sort in request.query_params.getlist("sort")):
+        raise ValidationFailed.of("sort", f"must be {THE_ONE_ORDER}")
+
+
+def refuse_fields(body: bytes) -> None:
+    """An operation without a body takes none, or an empty object: a field that it does not know is refused like any other."""
+    if not body:
+        return
+    try:
+        named = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise ValidationFailed.of("body", "is not a JSON document") from None
+    if not isinstance(named, dict):
+        raise ValidationFailed.of("body", "must be an object")
+    if named:
+        raise ValidationFailed.of(next(iter(named)), "is not known here")
