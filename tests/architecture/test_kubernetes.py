@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -509,3 +511,92 @@ def test_services_may_declare_the_whole_map_and_touch_nothing_of_others(overlay)
         assert re.search(allowed["write"], "amq.default")
     assert rights["subscriber-demo"] == SUBSCRIBER_RIGHTS
     assert set(rights) == {name_of(it) for it in of_kind(overlay, "User")}
+
+
+# ---- Monitoring ---------------------------------------------------------------------------------------------------------
+
+RULES = ROOT / "deploy/observability/prometheus/rules"
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_alert_of_the_cluster_has_a_runbook_of_its_name(overlay):
+    rules = [
+        rule for it in of_kind(overlay, "PrometheusRule") for group in it["spec"]["groups"] for rule in group["rules"]
+    ]
+    assert rules
+    for rule in rules:
+        path = f"deploy/k8s/runbooks/{rule['alert']}.md"
+        assert rule["annotations"]["runbook"] == path
+        assert (ROOT / path).read_text().startswith(f"# {rule['alert']}\n")
+    assert {path.stem for path in (FOLDER / "runbooks").iterdir()} == {rule["alert"] for rule in rules}
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_process_is_read_under_the_labels_that_the_rules_group_by(overlay):
+    found = set()
+    for monitor in of_kind(overlay, "ServiceMonitor", "PodMonitor"):
+        endpoints = monitor["spec"].get("endpoints") or monitor["spec"]["podMetricsEndpoints"]
+        if name_of(monitor) == "broker":
+            assert {it["relabelings"][0]["replacement"] for it in endpoints} == {"broker", "broker-queues"}
+            continue
+        (endpoint,) = endpoints
+        assert endpoint["path"] == "/metrics"
+        assert {it["targetLabel"] for it in endpoint["relabelings"]} == {"job", "service", "process"}
+        for process in processes(overlay):
+            (container,) = pod_of(process)["spec"]["containers"]
+            if is_selected(monitor["spec"]["selector"], pod_of(process)["metadata"]["labels"]):
+                assert endpoint["port"] in {it["name"] for it in container["ports"]}
+                assert name_of(process) not in found, "read twice"
+                found.add(name_of(process))
+    assert found == {name_of(it) for it in processes(overlay)}
+
+
+def is_selected(selector: dict[str, Any], labels: dict[str, str]) -> bool:
+    refused = [
+        labels.get(it["key"]) in it["values"]
+        for it in selector.get("matchExpressions", [])
+        if it["operator"] == "NotIn"
+    ]
+    return selector["matchLabels"].items() <= labels.items() and not any(refused)
+
+
+def test_rule_files_become_resources_of_the_operator(tmp_path):
+    path = tmp_path / "money.yml"
+    rule = {"alert": "unexplained-kobo", "expr": "x > 0", "for": "1m", "labels": {"severity": "SEV-1"}}
+    path.write_text(yaml.safe_dump({"groups": [{"name": "money", "rules": [rule]}]}))
+    command = [sys.executable, str(FOLDER / "prometheus_rules.py"), str(path), *map(str, sorted(RULES.glob("*.yml")))]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    resources = list(yaml.safe_load_all(output))
+    assert resources[0]["spec"]["groups"][0]["rules"] == [rule]
+    for it in resources:
+        assert operator_schema(it["apiVersion"], it["kind"]).is_valid(it)
+
+
+# ---- Rolling out --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_roll_out_s_labels_tell_the_stages_apart(overlay):
+    """`roll-out` holds processes back until the migrations are through, by the label `app.kubernetes.io/component`."""
+    script = (FOLDER / "roll-out").read_text()
+    (held_back,) = re.findall(r"notin \(([^)]*)\)", script)
+    assert set(held_back.split(", ")) == {"api", "worker", "migration", "key-rotation"}
+    for it in workloads(overlay):
+        if service_of(it) in SETTINGS:
+            component = it["metadata"]["labels"]["app.kubernetes.io/component"]
+            assert component in held_back.split(", ")
+            assert (component == "migration") == (it["kind"] == "Job")
+    waiting = {"NetworkPolicy", "ServiceAccount", "ExternalSecret", "Cluster", "Pooler", "ConfigMap"}
+    for it in of_kind(overlay, *waiting):
+        assert "app.kubernetes.io/component" not in it["metadata"].get("labels", {}), name_of(it)
+
+
+def test_the_documents_name_every_role_of_a_namespace():
+    named = set(re.findall(r"campus\.example/role: ([a-z-]+)", "\n".join(texts_of_manifests())))
+    told = (FOLDER / "README.md").read_text()
+    assert named == set(re.findall(r"^   \| `([a-z-]+)` \|", told, re.MULTILINE))
+
+
+def texts_of_manifests() -> Iterator[str]:
+    for path in FOLDER.rglob("*.yaml"):
+        yield path.read_text()
