@@ -8,7 +8,7 @@ import pytest
 
 from api_gateway.routes import UPSTREAMS
 from tests.architecture.kustomize import OVERLAYS, pod_of
-from tests.architecture.test_kubernetes import SETTINGS, name_of, of_kind, processes, service_of, workloads
+from tests.architecture.manifests import SETTINGS, name_of, of_kind, processes, service_of, workloads
 
 OUTSIDE = "203.0.113.7"
 ADDRESS_OF_THE_CLUSTER = "10.96.0.1"
@@ -202,7 +202,9 @@ def expected_edges(overlay: str) -> set[Edge]:
         # Each follows its object at the Kubernetes API, whose address no selector names; backups leave by 443.
         edges |= {(place, "anywhere", port) for place in (database, pooler) for port in (443, 6443)}
     edges |= {("broker", "broker", port) for port in (4369, 25672, 35672)}
-    edges |= {("monitoring", "broker", 15692), ("autoscaling", "broker", 15672), ("broker-operator", "broker", 15672)}
+    edges |= {("monitoring", "broker", 15692), ("broker-operator", "broker", 15672)}
+    if of_kind(overlay, "ScaledObject"):
+        edges.add(("autoscaling", "broker", 15672))
     edges |= {("subscriber", "broker", 5672), ("edge", "api-gateway-api", 8080)}
     inside = [it.name for it in places(overlay) if it.namespace.get("kubernetes.io/metadata.name") == "campus"]
     return edges | {(name, "names", 53) for name in inside}
