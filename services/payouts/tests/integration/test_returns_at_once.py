@@ -117,7 +117,8 @@ async def test_of_a_reset_and_a_late_success_at_once_the_payout_arrives_once(des
     payouts = await settled(desk, cases)
     assert {(row["status"], row["successes"]) for row in payouts.values()} == {("processed", 1)}
     unsent = await desk.story.service.fetch(
-        "SELECT id FROM payout_transfers WHERE payout_id = ANY ($1) AND (status = 'reserved' OR (due_at IS NOT NULL AND status <> 'success'))",
+        "SELECT id FROM payout_transfers WHERE payout_id = ANY ($1) "
+        "AND (status = 'reserved' OR (due_at IS NOT NULL AND status <> 'success'))",
         list(payouts),
     )
     assert unsent == []
