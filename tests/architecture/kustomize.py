@@ -1,0 +1,204 @@
+"""Renders an overlay of deploy/k8s as `kubectl kustomize` does, for a machine that has none: the part of kustomize that is used there.
+
+What it does not know it refuses, so that no line of a kustomization is passed over.
+
+    python -m tests.architecture.kustomize [OVERLAY...]     # is it the same as what kubectl renders? Needs kubectl
+"""
+
+import copy
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FOLDER = Path(__file__).parents[2] / "deploy" / "k8s"
+OVERLAYS = ("single-node", "production")
+_KNOWN = {
+    "apiVersion",
+    "kind",
+    "namespace",
+    "resources",
+    "components",
+    "configMapGenerator",
+    "patches",
+    "images",
+}
+_CLUSTER_WIDE = {"Namespace"}
+_MERGE_KEYS = {"containers": "name", "volumes": "name", "env": "name", "volumeMounts": "mountPath"}
+
+Resource = dict[str, Any]
+
+
+def rendered(overlay: str) -> list[Resource]:
+    """Every resource of an overlay, config maps under their final names."""
+    return _with_hashes(_render(FOLDER / "overlays" / overlay, []))
+
+
+def _render(folder: Path, resources: list[Resource]) -> list[Resource]:
+    kustomization = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    if unknown := set(kustomization) - _KNOWN:
+        raise ValueError(f"{folder}: {sorted(unknown)} is not known here")
+    resources = list(resources)
+    for name in kustomization.get("resources", []):
+        path = folder / name
+        resources += _render(path, []) if path.is_dir() else _documents(path)
+    for name in kustomization.get("components", []):
+        # A component works on what the overlay has gathered so far.
+        resources = _render(folder / name, resources)
+    for generator in kustomization.get("configMapGenerator", []):
+        _generate(folder, generator, resources)
+    for patch in kustomization.get("patches", []):
+        change = yaml.safe_load((folder / patch["path"]).read_text())
+        resources = [_patched(it, change) if _meant(patch["target"], it) else it for it in resources]
+    for image in kustomization.get("images", []):
+        _rename_image(image, resources)
+    if namespace := kustomization.get("namespace"):
+        for resource in resources:
+            if resource["kind"] not in _CLUSTER_WIDE:
+                resource["metadata"]["namespace"] = namespace
+    return resources
+
+
+def _documents(path: Path) -> list[Resource]:
+    return [copy.deepcopy(document) for document in yaml.safe_load_all(path.read_text()) if document]
+
+
+def _generate(folder: Path, generator: dict[str, Any], resources: list[Resource]) -> None:
+    if unknown := set(generator) - {"name", "envs", "literals", "behavior"}:
+        raise ValueError(f"{folder}: {sorted(unknown)} of a generator is not known here")
+    lines = [line for name in generator.get("envs", []) for line in (folder / name).read_text().splitlines()]
+    pairs = [line.partition("=") for line in lines + generator.get("literals", []) if line and line[0] != "#"]
+    content = {name: text for name, _, text in pairs}
+    if generator.get("behavior") == "merge":
+        (existing,) = [it for it in resources if it.get("generated") and it["metadata"]["name"] == generator["name"]]
+        existing["data"] |= content
+        return
+    metadata = {"name": generator["name"]}
+    resources.append(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": content, "generated": True}
+    )
+
+
+def _meant(target: dict[str, str], resource: Resource) -> bool:
+    if unknown := set(target) - {"kind", "name", "group"}:
+        raise ValueError(f"{sorted(unknown)} of a target is not known here")
+    group = resource["apiVersion"].rpartition("/")[0]
+    return (
+        target["kind"] == resource["kind"]
+        and target.get("name", resource["metadata"]["name"]) == resource["metadata"]["name"]
+        and target.get("group", group) == group
+    )
+
+
+def _patched(resource: Resource, change: Any) -> Resource:
+    if isinstance(change, list):
+        result = copy.deepcopy(resource)
+        for step in change:
+            _take_step(result, step)
+        return result
+    return _merged(resource, {key: value for key, value in change.items() if key != "metadata"})
+
+
+def _take_step(resource: Any, step: dict[str, Any]) -> None:
+    """RFC 6902, on objects."""
+    *way, last = step["path"].strip("/").split("/")
+    for name in way:
+        resource = resource[name]
+    if step["op"] == "remove":
+        del resource[last]
+    elif step["op"] == "replace" and last in resource:
+        resource[last] = step["value"]
+    else:
+        raise ValueError(f"the step {step} is not known here, or there is nothing to replace")
+
+
+def _merged(old: Any, new: Any, key: str = "") -> Any:
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old | {name: _merged(old[name], value, name) if name in old else value for name, value in new.items()}
+    if isinstance(old, list) and isinstance(new, list) and (identity := _MERGE_KEYS.get(key)):
+        changes = {entry[identity]: entry for entry in new}
+        kept = [_merged(entry, changes.pop(entry[identity], {})) for entry in old]
+        return [*kept, *changes.values()]
+    return copy.deepcopy(new)
+
+
+def _rename_image(image: dict[str, str], resources: list[Resource]) -> None:
+    for container in containers_of(resources):
+        if container.get("image", "").partition(":")[0] == image["name"]:
+            container["image"] = f"{image['newName']}:{image['newTag']}"
+
+
+def containers_of(resources: list[Resource]) -> Iterator[dict[str, Any]]:
+    """The containers of every workload of Kubernetes' own kinds."""
+    for resource in resources:
+        if pod := pod_of(resource):
+            yield from pod["spec"]["containers"]
+
+
+def pod_of(resource: Resource) -> dict[str, Any] | None:
+    """The template of the pods of a workload."""
+    if resource["kind"] in ("Deployment", "Job"):
+        return resource["spec"]["template"]
+    if resource["kind"] == "CronJob":
+        return resource["spec"]["jobTemplate"]["spec"]["template"]
+    return None
+
+
+def _with_hashes(resources: list[Resource]) -> list[Resource]:
+    """A generated map is named by its content, so that a change of it starts the processes anew."""
+    names = {}
+    for resource in resources:
+        if resource.pop("generated", False):
+            name = resource["metadata"]["name"]
+            resource["metadata"]["name"] = names[name] = f"{name}-{_hash_of(resource['data'])}"
+    for container in containers_of(resources):
+        for source in container.get("envFrom", []):
+            if name := source.get("configMapRef", {}).get("name"):
+                source["configMapRef"]["name"] = names.get(name, name)
+    return resources
+
+
+def _hash_of(content: dict[str, str]) -> str:
+    encoded = json.dumps(
+        {"data": content, "kind": "ConfigMap", "name": ""}, separators=(",", ":"), ensure_ascii=False, sort_keys=True
+    )
+    for letter in "&<>":
+        encoded = encoded.replace(letter, f"\\u{ord(letter):04x}")
+    # Kustomize writes without vowels and without digits that look like letters.
+    return hashlib.sha256(encoded.encode()).hexdigest()[:10].translate(str.maketrans("013ae", "ghkmt"))
+
+
+def _comparable(resources: list[Resource]) -> dict[str, str]:
+    def sorted_lists(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: sorted_lists(entry) for key, entry in value.items()}
+        if isinstance(value, list):
+            return sorted((sorted_lists(entry) for entry in value), key=lambda entry: json.dumps(entry, sort_keys=True))
+        return value
+
+    return {
+        f"{it['kind']} {it['metadata']['name']}": json.dumps(sorted_lists(it), sort_keys=True, indent=1)
+        for it in resources
+    }
+
+
+def _compare(overlay: str) -> bool:
+    command = ["kubectl", "kustomize", str(FOLDER / "overlays" / overlay)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    theirs = _comparable(list(yaml.safe_load_all(output)))
+    ours = _comparable(rendered(overlay))
+    differing = sorted(name for name in theirs.keys() | ours.keys() if theirs.get(name) != ours.get(name))
+    for name in differing:
+        sys.stdout.write(f"{overlay}: {name} differs\n--- kubectl\n{theirs.get(name)}\n--- here\n{ours.get(name)}\n")
+    sys.stdout.write(f"{overlay}: {len(theirs)} resources, {len(differing)} differ\n")
+    return not differing
+
+
+if __name__ == "__main__":
+    same = [_compare(overlay) for overlay in sys.argv[1:] or OVERLAYS]
+    sys.exit(0 if all(same) else 1)

@@ -1,0 +1,101 @@
+"""What the tests of deploy/k8s read: the rendered manifests, and what each process is told by them."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import api_gateway.settings
+import identity.settings
+import notifications.settings
+import orders.settings
+import payments.settings
+import payouts.settings
+from common.settings import ServiceSettings
+from tests.architecture.kustomize import Resource, pod_of, rendered
+from tests.architecture.sources import ROOT
+
+SETTINGS: dict[str, type[ServiceSettings]] = {
+    "api-gateway": api_gateway.settings.Settings,
+    "identity": identity.settings.Settings,
+    "orders": orders.settings.Settings,
+    "payments": payments.settings.Settings,
+    "payouts": payouts.settings.Settings,
+    "notifications": notifications.settings.Settings,
+}
+
+
+@cache
+def manifests(overlay: str) -> list[Resource]:
+    return rendered(overlay)
+
+
+def of_kind(overlay: str, *kinds: str) -> list[Resource]:
+    return [resource for resource in manifests(overlay) if resource["kind"] in kinds]
+
+
+def workloads(overlay: str) -> list[Resource]:
+    return of_kind(overlay, "Deployment", "Job", "CronJob")
+
+
+def name_of(resource: Resource) -> str:
+    return resource["metadata"]["name"]
+
+
+def service_of(workload: Resource) -> str:
+    return workload["metadata"]["labels"]["app.kubernetes.io/name"]
+
+
+def processes(overlay: str) -> list[Resource]:
+    """The Deployments of our own services."""
+    return [it for it in of_kind(overlay, "Deployment") if service_of(it) in SETTINGS]
+
+
+def texts_within(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for entry in value.values():
+            yield from texts_within(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from texts_within(entry)
+    elif isinstance(value, str):
+        yield value
+
+
+def keys_of_secrets(overlay: str) -> dict[str, dict[str, str]]:
+    """What the ExternalSecrets make: the variables of each, with the templates of their values."""
+    secrets = {}
+    for it in of_kind(overlay, "ExternalSecret"):
+        template = it["spec"]["target"].get("template", {}).get("data")
+        secrets[name_of(it)] = template or {entry["secretKey"]: "" for entry in it["spec"]["data"]}
+    return secrets
+
+
+def environment_of(overlay: str, workload: Resource) -> dict[str, str]:
+    """The variables of a workload's container; a secret's value is one that could be."""
+    maps = {name_of(it): it["data"] for it in of_kind(overlay, "ConfigMap")}
+    secrets = keys_of_secrets(overlay)
+    (container,) = pod_of(workload)["spec"]["containers"]
+    environment: dict[str, str] = {}
+    for source in container.get("envFrom", []):
+        if "configMapRef" in source:
+            more = maps[source["configMapRef"]["name"]]
+        else:
+            more = {key: possible(key, text) for key, text in secrets[source["secretRef"]["name"]].items()}
+        assert not environment.keys() & more.keys(), (name_of(workload), environment.keys() & more.keys())
+        environment |= more
+    for variable in container.get("env", []):
+        reference = variable["valueFrom"]["secretKeyRef"]
+        environment[variable["name"]] = possible(variable["name"], secrets[reference["name"]][reference["key"]])
+    return environment
+
+
+def possible(name: str, template: str) -> str:
+    if name == "SMTP_URL":
+        return "smtps://campus:secret@mail.example:465"
+    return re.sub(r"{{.*?}}", "secret", template) or "0123456789abcdef0123456789abcdef"
+
+
+def variables_of_the_image() -> set[str]:
+    line = next(it for it in (ROOT / "deploy/Dockerfile").read_text().splitlines() if it.startswith("ENV PATH="))
+    return {word.partition("=")[0] for word in line.split()[1:]}

@@ -1,0 +1,309 @@
+"""The manifests of deploy/k8s are valid to the last field, and run what the code is. Nothing here needs a cluster."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import jsonschema
+import kubernetes_validate
+import pytest
+import yaml
+
+from common.process import DRAIN_SECONDS, declared_topology
+from common.retry import RetryLadder
+from tests.architecture.kustomize import FOLDER, OVERLAYS, Resource, containers_of, pod_of
+from tests.architecture.manifests import (
+    SETTINGS,
+    environment_of,
+    manifests,
+    name_of,
+    of_kind,
+    processes,
+    service_of,
+    workloads,
+)
+from tests.architecture.sources import ROOT
+
+KUBERNETES = "1.34"
+
+
+# ---- Validity -----------------------------------------------------------------------------------------------------------
+
+
+def closed(schema: Any) -> Any:
+    """A schema that refuses fields it does not name, as the API server does in strict mode."""
+    if isinstance(schema, list):
+        return [closed(entry) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result = {key: closed(value) for key, value in schema.items()}
+    is_open = "additionalProperties" in schema or schema.get("x-kubernetes-preserve-unknown-fields")
+    if isinstance(schema.get("properties"), dict) and "type" in schema and not is_open:
+        result["additionalProperties"] = False
+    return result
+
+
+@cache
+def operator_schema(api_version: str, kind: str) -> jsonschema.Draft202012Validator:
+    path = FOLDER / "schemas" / f"{api_version.replace('/', '_')}_{kind}.json"
+    return jsonschema.Draft202012Validator(closed(json.loads(path.read_text())))
+
+
+def is_of_an_operator(resource: Resource) -> bool:
+    group = resource["apiVersion"].rpartition("/")[0]
+    return ("." in group and not group.endswith(".k8s.io")) or group == "gateway.networking.k8s.io"
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_resource_is_valid_to_the_last_field(overlay):
+    for resource in manifests(overlay):
+        if is_of_an_operator(resource):
+            faults = list(operator_schema(resource["apiVersion"], resource["kind"]).iter_errors(resource))
+            assert not faults, (name_of(resource), [f"{fault.json_path}: {fault.message}" for fault in faults])
+        else:
+            kubernetes_validate.validate(resource, KUBERNETES, strict=True)
+
+
+def test_the_check_refuses_what_is_misspelt():
+    database = next(it for it in manifests("production") if it["kind"] == "Cluster")
+    misspelt = {**database, "spec": {**database["spec"], "instancez": 3}}
+    assert not operator_schema(database["apiVersion"], "Cluster").is_valid(misspelt)
+    deployment = processes("production")[0]
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(
+            {**deployment, "spec": {**deployment["spec"], "replicaz": 1}}, KUBERNETES, strict=True
+        )
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_resource_stands_once_in_the_one_namespace(overlay):
+    names = [(it["apiVersion"], it["kind"], name_of(it)) for it in manifests(overlay)]
+    assert len(names) == len(set(names))
+    assert {it["metadata"].get("namespace") for it in manifests(overlay) if it["kind"] != "Namespace"} == {"campus"}
+
+
+def test_every_schema_has_its_source():
+    table = (FOLDER / "schemas" / "SOURCE.md").read_text()
+    for path in (FOLDER / "schemas").glob("*.json"):
+        assert path.name in table or f"`_{path.stem.rsplit('_', 1)[1]}`" in table or path.stem in table, path.name
+
+
+def test_every_manifest_is_part_of_an_overlay():
+    """A file that no kustomization names would be believed and never applied."""
+    named = set()
+    for path in FOLDER.rglob("kustomization.yaml"):
+        kustomization = yaml.safe_load(path.read_text())
+        patches = [patch["path"] for patch in kustomization.get("patches", [])]
+        envs = [name for it in kustomization.get("configMapGenerator", []) for name in it.get("envs", [])]
+        named |= {path.parent / name for name in (*kustomization.get("resources", []), *patches, *envs)}
+    written = {path for pattern in ("*.yaml", "*.env") for path in FOLDER.rglob(pattern)}
+    assert {path for path in written if path.name != "kustomization.yaml"} <= named
+
+
+# ---- How processes run --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_pod_of_ours_is_confined(overlay):
+    for workload in workloads(overlay):
+        pod = pod_of(workload)["spec"]
+        assert pod["automountServiceAccountToken"] is False, name_of(workload)
+        assert pod["enableServiceLinks"] is False, "variables of Services could be taken for settings"
+        assert pod["serviceAccountName"] in {name_of(it) for it in of_kind(overlay, "ServiceAccount")}
+        context = pod["securityContext"]
+        assert context["runAsNonRoot"] is True
+        assert context["runAsUser"] > 0
+        assert context["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert not {"hostNetwork", "hostPID", "hostIPC"} & pod.keys()
+        assert {key for volume in pod["volumes"] for key in volume} <= {"name", "emptyDir"}
+        for container in pod["containers"]:
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False,
+                "readOnlyRootFilesystem": True,
+                "capabilities": {"drop": ["ALL"]},
+            }
+            assert {"cpu", "memory"} <= container["resources"]["requests"].keys()
+            assert "memory" in container["resources"]["limits"]
+    (namespace,) = of_kind(overlay, "Namespace")
+    assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+    assert all(it["automountServiceAccountToken"] is False for it in of_kind(overlay, "ServiceAccount"))
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_accounts_are_those_of_the_image(overlay):
+    users = re.findall(r"--uid (\d+) .* (campus\S*)", (ROOT / "deploy/Dockerfile").read_text())
+    names = {int(number): name for number, name in users}
+    for workload in workloads(overlay):
+        if service_of(workload) in SETTINGS:
+            user = pod_of(workload)["spec"]["securityContext"]["runAsUser"]
+            assert names[user] == ("campus-migration" if workload["kind"] == "Job" else "campus")
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_process_is_asked_for_its_health_on_its_inner_port(overlay):
+    for process in processes(overlay):
+        (container,) = pod_of(process)["spec"]["containers"]
+        ports = {it["name"]: it["containerPort"] for it in container["ports"]}
+        told = environment_of(overlay, process)
+        for probe, path in (
+            ("startupProbe", "/health/liveness"),
+            ("livenessProbe", "/health/liveness"),
+            ("readinessProbe", "/health/readiness"),
+        ):
+            asked = container[probe]["httpGet"]
+            assert (asked["path"], ports[asked["port"]]) == (path, int(told.get("METRICS_PORT", 8080)))
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_a_process_has_the_time_to_drain(overlay):
+    for process in processes(overlay):
+        pod = pod_of(process)["spec"]
+        (container,) = pod["containers"]
+        waits = container["lifecycle"]["preStop"]["sleep"]["seconds"]
+        leaves = float(environment_of(overlay, process).get("LEAVE_SECONDS", 0))
+        # Five more to close connections to databases and broker.
+        assert waits + leaves + DRAIN_SECONDS + 5 <= pod["terminationGracePeriodSeconds"]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_kind_of_process_is_there_spread_and_kept_up(overlay):
+    kinds = {(service, kind) for service in SETTINGS for kind in ("api", "worker")} - {("api-gateway", "worker")}
+    found = {(service_of(it), pod_of(it)["spec"]["containers"][0]["args"][0]) for it in processes(overlay)}
+    assert found == kinds
+    budgets = [it["spec"]["selector"]["matchLabels"] for it in of_kind(overlay, "PodDisruptionBudget")]
+    for process in processes(overlay):
+        assert process["spec"]["selector"]["matchLabels"] == pod_of(process)["metadata"]["labels"]
+        assert process["spec"]["selector"]["matchLabels"] in budgets
+        keys = {it["topologyKey"] for it in pod_of(process)["spec"]["topologySpreadConstraints"]}
+        assert keys == {"topology.kubernetes.io/zone", "kubernetes.io/hostname"}
+        assert process["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] == 0
+        assert "replicas" not in process["spec"], "the autoscaler's number would be undone by each rollout"
+    scaled = {it["spec"]["scaleTargetRef"]["name"] for it in of_kind(overlay, "HorizontalPodAutoscaler")}
+    assert scaled == {f"{service}-api" for service in SETTINGS}
+
+
+def test_workers_are_as_many_as_their_own_queues_ask_for():
+    queues = declared_topology(RetryLadder()).bindings
+    scaled = {}
+    for it in of_kind("production", "ScaledObject"):
+        assert it["spec"]["minReplicaCount"] >= 2
+        scaled[it["spec"]["scaleTargetRef"]["name"]] = {
+            trigger["metadata"]["queueName"] for trigger in it["spec"]["triggers"]
+        }
+    assert scaled == {
+        f"{service}-worker": {queue for queue in queues if queue.startswith(f"{service}.")}
+        for service in SETTINGS
+        if service != "api-gateway"
+    }
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_images_are_pinned(overlay):
+    for container in containers_of(manifests(overlay)):
+        name, _, version = container["image"].rpartition("@" if "@" in container["image"] else ":")
+        assert name
+        assert version != "latest"
+        assert not container["image"].startswith("campus-"), "the overlay names no registry for it"
+    for it in of_kind(overlay, "Cluster", "RabbitmqCluster"):
+        assert re.search(r":\d+\.\d+", it["spec"].get("imageName") or it["spec"]["image"])
+
+
+def test_money_is_on_two_machines_before_it_is_answered():
+    for it in of_kind("production", "Cluster"):
+        assert it["spec"]["instances"] == 3
+        assert it["spec"]["postgresql"]["synchronous"] == {"method": "any", "number": 1, "dataDurability": "required"}
+    backed_up = {it["spec"]["cluster"]["name"] for it in of_kind("production", "ScheduledBackup")}
+    assert backed_up == {name_of(it) for it in of_kind("production", "Cluster")}
+
+
+# ---- Monitoring ---------------------------------------------------------------------------------------------------------
+
+RULES = ROOT / "deploy/observability/prometheus/rules"
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_alert_of_the_cluster_has_a_runbook_of_its_name(overlay):
+    rules = [
+        rule for it in of_kind(overlay, "PrometheusRule") for group in it["spec"]["groups"] for rule in group["rules"]
+    ]
+    assert rules
+    for rule in rules:
+        path = f"deploy/k8s/runbooks/{rule['alert']}.md"
+        assert rule["annotations"]["runbook"] == path
+        assert (ROOT / path).read_text().startswith(f"# {rule['alert']}\n")
+    assert {path.stem for path in (FOLDER / "runbooks").iterdir()} == {rule["alert"] for rule in rules}
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_process_is_read_under_the_labels_that_the_rules_group_by(overlay):
+    found = set()
+    for monitor in of_kind(overlay, "ServiceMonitor", "PodMonitor"):
+        endpoints = monitor["spec"].get("endpoints") or monitor["spec"]["podMetricsEndpoints"]
+        if name_of(monitor) == "broker":
+            assert {it["relabelings"][0]["replacement"] for it in endpoints} == {"broker", "broker-queues"}
+            continue
+        (endpoint,) = endpoints
+        assert endpoint["path"] == "/metrics"
+        assert {it["targetLabel"] for it in endpoint["relabelings"]} == {"job", "service", "process"}
+        for process in processes(overlay):
+            (container,) = pod_of(process)["spec"]["containers"]
+            if is_selected(monitor["spec"]["selector"], pod_of(process)["metadata"]["labels"]):
+                assert endpoint["port"] in {it["name"] for it in container["ports"]}
+                assert name_of(process) not in found, "read twice"
+                found.add(name_of(process))
+    assert found == {name_of(it) for it in processes(overlay)}
+
+
+def is_selected(selector: dict[str, Any], labels: dict[str, str]) -> bool:
+    refused = [
+        labels.get(it["key"]) in it["values"]
+        for it in selector.get("matchExpressions", [])
+        if it["operator"] == "NotIn"
+    ]
+    return selector["matchLabels"].items() <= labels.items() and not any(refused)
+
+
+def test_rule_files_become_resources_of_the_operator(tmp_path):
+    path = tmp_path / "money.yml"
+    rule = {"alert": "unexplained-kobo", "expr": "x > 0", "for": "1m", "labels": {"severity": "SEV-1"}}
+    path.write_text(yaml.safe_dump({"groups": [{"name": "money", "rules": [rule]}]}))
+    command = [sys.executable, str(FOLDER / "prometheus_rules.py"), str(path), *map(str, sorted(RULES.glob("*.yml")))]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    resources = list(yaml.safe_load_all(output))
+    assert resources[0]["spec"]["groups"][0]["rules"] == [rule]
+    for it in resources:
+        assert operator_schema(it["apiVersion"], it["kind"]).is_valid(it)
+
+
+# ---- Rolling out --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_roll_out_s_labels_tell_the_stages_apart(overlay):
+    """`roll-out` holds processes back until the migrations are through, by the label `app.kubernetes.io/component`."""
+    script = (FOLDER / "roll-out").read_text()
+    (held_back,) = re.findall(r"notin \(([^)]*)\)", script)
+    assert set(held_back.split(", ")) == {"api", "worker", "migration", "key-rotation"}
+    for it in workloads(overlay):
+        if service_of(it) in SETTINGS:
+            component = it["metadata"]["labels"]["app.kubernetes.io/component"]
+            assert component in held_back.split(", ")
+            assert (component == "migration") == (it["kind"] == "Job")
+    waiting = {"NetworkPolicy", "ServiceAccount", "ExternalSecret", "Cluster", "Pooler", "ConfigMap"}
+    for it in of_kind(overlay, *waiting):
+        assert "app.kubernetes.io/component" not in it["metadata"].get("labels", {}), name_of(it)
+
+
+def test_the_documents_name_every_role_of_a_namespace():
+    named = set(re.findall(r"campus\.example/role: ([a-z-]+)", "\n".join(texts_of_manifests())))
+    told = (FOLDER / "README.md").read_text()
+    assert named == set(re.findall(r"^   \| `([a-z-]+)` \|", told, re.MULTILINE))
+
+
+def texts_of_manifests() -> Iterator[str]:
+    for path in FOLDER.rglob("*.yaml"):
+        yield path.read_text()

@@ -1,0 +1,242 @@
+"""Who may talk to whom in the cluster is what the code calls, no more and no less."""
+
+import ipaddress
+from functools import cache
+from typing import Any, NamedTuple
+
+import pytest
+
+from api_gateway.routes import UPSTREAMS
+from tests.architecture.kustomize import OVERLAYS, pod_of
+from tests.architecture.manifests import SETTINGS, name_of, of_kind, processes, service_of, workloads
+
+OUTSIDE = "203.0.113.7"
+ADDRESS_OF_THE_CLUSTER = "10.96.0.1"
+ROLES = ("edge", "monitoring", "autoscaling", "database-operator", "broker-operator", "subscriber", "stranger")
+# Every port that something listens on, and some that nothing should.
+PORTS = (
+    22,
+    25,
+    53,
+    80,
+    443,
+    465,
+    587,
+    4369,
+    5432,
+    5672,
+    6379,
+    6443,
+    8000,
+    8080,
+    9090,
+    9127,
+    9187,
+    15672,
+    15692,
+    25672,
+    35672,
+)
+
+Edge = tuple[str, str, int]
+
+
+class Place(NamedTuple):
+    """Somewhere in the cluster: a pod of ours, or of a namespace with a role."""
+
+    name: str
+    labels: dict[str, str]
+    namespace: dict[str, str]
+
+
+def places(overlay: str) -> list[Place]:
+    ours = {"kubernetes.io/metadata.name": "campus"}
+    found = [Place(name_of(it), pod_of(it)["metadata"]["labels"], ours) for it in workloads(overlay)]
+    for it in of_kind(overlay, "Cluster"):
+        labels = {"cnpg.io/cluster": name_of(it), "cnpg.io/podRole": "instance"}
+        found.append(Place(name_of(it), labels, ours))
+    for it in of_kind(overlay, "Pooler"):
+        labels = {"cnpg.io/cluster": it["spec"]["cluster"]["name"], "cnpg.io/poolerName": name_of(it)}
+        found.append(Place(name_of(it), {**labels, "cnpg.io/podRole": "pooler"}, ours))
+    for it in of_kind(overlay, "RabbitmqCluster"):
+        labels = {"app.kubernetes.io/name": name_of(it), "app.kubernetes.io/component": "rabbitmq"}
+        found.append(Place(name_of(it), {**labels, "app.kubernetes.io/part-of": "rabbitmq"}, ours))
+    found += [Place(role, {}, {"campus.example/role": role}) for role in ROLES]
+    found.append(Place("names", {"k8s-app": "kube-dns"}, {"kubernetes.io/metadata.name": "kube-system"}))
+    return found
+
+
+def matches(selector: dict[str, Any], labels: dict[str, str]) -> bool:
+    for wanted in selector.get("matchExpressions", []):
+        value, values = labels.get(wanted["key"]), wanted.get("values", [])
+        if not {
+            "In": value in values,
+            "NotIn": value not in values,
+            "Exists": value is not None,
+            "DoesNotExist": value is None,
+        }[wanted["operator"]]:
+            return False
+    return all(labels.get(key) == value for key, value in selector.get("matchLabels", {}).items())
+
+
+def is_meant(peer: dict[str, Any], other: Place | str) -> bool:
+    if isinstance(other, str):
+        block = peer.get("ipBlock")
+        if block is None:
+            return False
+        address = ipaddress.ip_address(other)
+        return address in ipaddress.ip_network(block["cidr"]) and not any(
+            address in ipaddress.ip_network(part) for part in block.get("except", [])
+        )
+    if "ipBlock" in peer:
+        return False
+    if "namespaceSelector" in peer:
+        if not matches(peer["namespaceSelector"], other.namespace):
+            return False
+    elif other.namespace.get("kubernetes.io/metadata.name") != "campus":
+        return False
+    return matches(peer.get("podSelector", {}), other.labels)
+
+
+def allows(policies: list[dict[str, Any]], place: Place, direction: str, other: Place | str, port: int) -> bool:
+    """Whether any policy of the place lets it talk so; a namespace without policies lets everything."""
+    if place.namespace.get("kubernetes.io/metadata.name") != "campus":
+        return True
+    mine = [
+        it
+        for it in policies
+        if direction.capitalize() in it["policyTypes"] and matches(it["podSelector"], place.labels)
+    ]
+    assert mine, f"nothing closes {place.name}"
+    side = "to" if direction == "egress" else "from"
+    return any(
+        any(it["port"] <= port <= it.get("endPort", it["port"]) for it in rule["ports"])
+        and any(is_meant(peer, other) for peer in rule.get(side, []))
+        for policy in mine
+        for rule in policy.get(direction, [])
+    )
+
+
+def ports_open_to_anywhere(policies: list[dict[str, Any]], place: Place) -> set[int]:
+    """Of the rules that name nobody."""
+    mine = [it for it in policies if matches(it["podSelector"], place.labels)]
+    assert all("from" in rule for policy in mine for rule in policy.get("ingress", []))
+    nameless = [rule for policy in mine for rule in policy.get("egress", []) if "to" not in rule]
+    return {entry["port"] for rule in nameless for entry in rule["ports"]}
+
+
+@cache
+def open_edges(overlay: str) -> frozenset[Edge]:
+    policies = [it["spec"] for it in of_kind(overlay, "NetworkPolicy")]
+    everywhere = places(overlay)
+    inside = [it for it in everywhere if it.namespace.get("kubernetes.io/metadata.name") == "campus"]
+    found: set[Edge] = set()
+    for source in everywhere:
+        for target in everywhere:
+            if source not in inside and target not in inside:
+                continue
+            found |= {
+                (source.name, target.name, port)
+                for port in PORTS
+                if allows(policies, source, "egress", target, port)
+                and allows(policies, target, "ingress", source, port)
+            }
+    for source in inside:
+        for name, address in (("outside", OUTSIDE), ("an-address-of-the-cluster", ADDRESS_OF_THE_CLUSTER)):
+            found |= {(source.name, name, port) for port in PORTS if allows(policies, source, "egress", address, port)}
+        found |= {(source.name, "anywhere", port) for port in ports_open_to_anywhere(policies, source)}
+    for target in inside:
+        found |= {
+            ("outside", target.name, port) for port in PORTS if allows(policies, target, "ingress", OUTSIDE, port)
+        }
+    return frozenset(found)
+
+
+# ---- What the code calls ------------------------------------------------------------------------------------------------
+
+# Addresses that are shown to clients or compared, and never called.
+SAID = {"base_url", "media_url"}
+# Pictures are put and read by the doors, not by what works behind them.
+CALLED_BY_DOORS_ONLY = {"media_s3_endpoint"}
+PORTS_OF_MAIL = {465, 587}
+
+
+def calls_of(service: str, process: str, *, has_doors: bool) -> set[Edge]:
+    """The calls of one process, from the addresses that its settings declare."""
+    edges: set[Edge] = set()
+    for name in SETTINGS[service].model_fields:
+        if not name.endswith(("_url", "_endpoint")) or name in SAID:
+            continue
+        if name in ("api_database_url", "service_database_url"):
+            edges.add((process, f"{service}-pooler", 5432))
+        elif name == "broker_url":
+            edges.add((process, "broker", 5672))
+        elif name == "rate_limit_store_url":
+            edges.add((process, "valkey", 6379))
+        elif name == "jwks_url" or name.removesuffix("_url") in SETTINGS:
+            # Tokens are checked, requests forwarded and the assistant's questions asked where requests are answered.
+            called = "identity" if name == "jwks_url" else name.removesuffix("_url")
+            edges |= {(process, f"{called}-api", 8080)} if has_doors else set()
+        elif name == "smtp_url":
+            edges |= {(process, "outside", port) for port in PORTS_OF_MAIL}
+        elif has_doors or name not in CALLED_BY_DOORS_ONLY:
+            edges.add((process, "outside", 443))
+    return edges
+
+
+def expected_edges(overlay: str) -> set[Edge]:
+    edges: set[Edge] = set()
+    for process in processes(overlay):
+        service, name = service_of(process), name_of(process)
+        edges |= calls_of(service, name, has_doors=name.endswith("-api"))
+        edges.add(("monitoring", name, 9090 if service == "api-gateway" else 8080))
+    for it in of_kind(overlay, "CronJob"):
+        edges |= calls_of(service_of(it), name_of(it), has_doors=False)
+    for service in SETTINGS:
+        database, pooler = f"{service}-db", f"{service}-pooler"
+        edges |= {(f"{service}-migrate", database, 5432), (pooler, database, 5432)}
+        # Replication and the look whether the others are there.
+        edges |= {(database, database, 5432), (database, database, 8000)}
+        edges |= {("database-operator", database, 5432), ("database-operator", database, 8000)}
+        edges |= {("monitoring", database, 9187), ("monitoring", pooler, 9127)}
+        # Each follows its object at the Kubernetes API, whose address no selector names; backups leave by 443.
+        edges |= {(place, "anywhere", port) for place in (database, pooler) for port in (443, 6443)}
+    edges |= {("broker", "broker", port) for port in (4369, 25672, 35672)}
+    edges |= {("monitoring", "broker", 15692), ("broker-operator", "broker", 15672)}
+    if of_kind(overlay, "ScaledObject"):
+        edges.add(("autoscaling", "broker", 15672))
+    edges |= {("subscriber", "broker", 5672), ("edge", "api-gateway-api", 8080)}
+    inside = [it.name for it in places(overlay) if it.namespace.get("kubernetes.io/metadata.name") == "campus"]
+    return edges | {(name, "names", 53) for name in inside}
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_open_edges_are_the_calls_of_the_code(overlay):
+    opened, called = open_edges(overlay), expected_edges(overlay)
+    assert sorted(opened - called) == [], "open, and nobody calls there"
+    assert sorted(called - opened) == [], "called, and closed"
+
+
+def test_the_gateway_reaches_every_upstream_of_its_routes():
+    reached = {target for source, target, _ in open_edges("production") if source == "api-gateway-api"}
+    assert {f"{name}-api" for name in UPSTREAMS} == {name for name in reached if name.endswith("-api")}
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_everything_is_closed_before_anything_is_opened(overlay):
+    (closed,) = [it["spec"] for it in of_kind(overlay, "NetworkPolicy") if name_of(it) == "deny-all"]
+    assert closed == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_edge_leads_to_a_service_that_exists(overlay):
+    """A name in a setting that no Service has would only be found by a process that cannot start."""
+    made = {name_of(it) for it in of_kind(overlay, "Service", "Pooler", "RabbitmqCluster")}
+    for it in of_kind(overlay, "Service"):
+        selected = [
+            place for place in places(overlay) if matches({"matchLabels": it["spec"]["selector"]}, place.labels)
+        ]
+        assert len(selected) == 1, name_of(it)
+    assert {target for _, target, port in expected_edges(overlay) if port in (8080, 6379, 5672)} - made <= {
+        name_of(it) for it in processes(overlay)
+    }

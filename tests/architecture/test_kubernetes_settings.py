@@ -1,0 +1,240 @@
+"""Processes are told what the code asks for, secrets are fetched and kept fresh, and rights are those that the code needs."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from pydantic_core import PydanticUndefined
+
+from campus_tools.provision import SUBSCRIBER_RIGHTS
+from campus_tools.services import SERVICES, service_named
+from common.process import declared_topology
+from common.retry import RetryLadder
+from common.topology import dead_letter_queue_of, delay_queue_of
+from tests.architecture.kustomize import OVERLAYS, containers_of
+from tests.architecture.manifests import (
+    SETTINGS,
+    environment_of,
+    keys_of_secrets,
+    manifests,
+    name_of,
+    of_kind,
+    processes,
+    service_of,
+    texts_within,
+    variables_of_the_image,
+)
+from tests.architecture.sources import ROOT
+
+CADENCE_DAYS = {
+    "gateway-secret-key": 90,
+    "service-role-key": 180,
+    "jwt-signing-keys": 365,
+    "database-connection-string": 180,
+    "ai-provider-key": 90,
+    "dns-automation-token": 365,
+}
+"""The specification, authentication and authorization, rule 9."""
+
+
+# ---- Settings -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_processes_are_told_what_their_settings_ask_for_and_nothing_else(overlay):
+    for process in processes(overlay):
+        fields = SETTINGS[service_of(process)].model_fields
+        told = set(environment_of(overlay, process))
+        needed = {name.upper() for name, field in fields.items() if field.default is PydanticUndefined}
+        assert told <= {name.upper() for name in fields}, name_of(process)
+        assert needed <= told | variables_of_the_image(), name_of(process)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_settings_take_what_the_processes_are_told(overlay):
+    for process in processes(overlay):
+        given = {name.lower(): text for name, text in environment_of(overlay, process).items()}
+        settings = SETTINGS[service_of(process)](**{"port": 8080, **given})
+        assert settings.base_url.startswith("https://")
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_all_kinds_of_a_service_are_told_the_same(overlay):
+    for service in SETTINGS:
+        told = [
+            environment_of(overlay, it)
+            for it in (*processes(overlay), *of_kind(overlay, "CronJob"))
+            if service_of(it) == service
+        ]
+        assert all(it == told[0] for it in told), service
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_a_migration_is_told_its_owner_s_address_and_nobody_else_is(overlay):
+    for job in of_kind(overlay, "Job"):
+        service = service_named(service_of(job))
+        assert set(environment_of(overlay, job)) == {"OWNER_DATABASE_URL"}
+        address = environment_of(overlay, job)["OWNER_DATABASE_URL"]
+        assert address == f"postgresql://{service.owner_role}:secret@{service.name}-db-rw:5432/{service.database}"
+    assert {service_of(job) for job in of_kind(overlay, "Job")} == set(SETTINGS)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_databases_and_roles_are_those_of_the_code(overlay):
+    clusters = {name_of(it): it["spec"] for it in of_kind(overlay, "Cluster")}
+    assert set(clusters) == {f"{service.name}-db" for service in SERVICES}
+    for service in SERVICES:
+        spec = clusters[f"{service.name}-db"]
+        created = spec["bootstrap"]["initdb"]
+        assert (created["database"], created["owner"]) == (service.database, service.owner_role)
+        roles = {role["name"]: role.get("bypassrls", False) for role in spec["managed"]["roles"]}
+        assert roles == {service.owner_role: False, service.api_role: False, service.service_role: True}
+        told = environment_of(overlay, next(it for it in processes(overlay) if service_of(it) == service.name))
+        for name, role in (("API_DATABASE_URL", service.api_role), ("SERVICE_DATABASE_URL", service.service_role)):
+            assert told[name] == f"postgresql://{role}:secret@{service.name}-pooler:5432/{service.database}"
+
+
+# ---- Secrets ------------------------------------------------------------------------------------------------------------
+
+SECRET_WORDS = re.compile(r"(KEY|SECRET|TOKEN|PASSWORD|ACCOUNT|DATABASE_URL|BROKER_URL|SMTP_URL)(_PREVIOUS)?$")
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_no_secret_stands_in_a_manifest(overlay):
+    assert not of_kind(overlay, "Secret")
+    for it in of_kind(overlay, "ConfigMap"):
+        assert not [name for name in it["data"] if SECRET_WORDS.search(name)], name_of(it)
+    for container in containers_of(manifests(overlay)):
+        assert not [it for it in container.get("env", []) if "value" in it]
+    for text in texts_within(manifests(overlay)):
+        for password in re.findall(r"[a-z]+://[^/\s:@]+:([^@\s]+)@", text):
+            assert "{{" in password, text
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_secret_that_is_used_is_fetched_and_every_fetched_one_is_used(overlay):
+    def used(value: Any) -> Iterator[str]:
+        if isinstance(value, dict):
+            for key, entry in value.items():
+                if key in REFERENCES and isinstance(entry, dict):
+                    yield entry["name"]
+                elif key == "secretTargetRef":
+                    yield from (it["name"] for it in entry)
+                elif key == "initdb":
+                    yield entry["secret"]["name"]
+                else:
+                    yield from used(entry)
+        elif isinstance(value, list):
+            for entry in value:
+                yield from used(entry)
+
+    asked = set(used(manifests(overlay))) - MADE_BY_CERT_MANAGER
+    assert asked == set(keys_of_secrets(overlay))
+
+
+REFERENCES = {
+    "secretRef",
+    "secretKeyRef",
+    "passwordSecret",
+    "importCredentialsSecret",
+    "accessKeyId",
+    "secretAccessKey",
+    "apiTokenSecretRef",
+    "privateKeySecretRef",
+}
+MADE_BY_CERT_MANAGER = {"acme-account"}
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_secrets_are_rotated_as_often_as_the_specification_says(overlay):
+    days: dict[str, set[int]] = {}
+    for it in of_kind(overlay, "ExternalSecret", "CronJob"):
+        notes = it["metadata"].get("annotations", {})
+        kind = notes.get("campus.example/secret") or notes.get("campus.example/rotates")
+        if "campus.example/rotation-days" in notes:
+            days.setdefault(kind, set()).add(int(notes["campus.example/rotation-days"]))
+        elif it["kind"] == "ExternalSecret":
+            assert notes["campus.example/rotation"] == "on-compromise", name_of(it)
+    ours = {"broker-account"}
+    assert {kind: days[kind] for kind in days.keys() - ours} == {
+        kind: {number} for kind, number in CADENCE_DAYS.items()
+    }
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_keys_with_a_cadence_are_known_as_such(overlay):
+    cadence = {
+        "GATEWAY_SECRET_KEY": "gateway-secret-key",
+        "GATEWAY_SECRET_KEY_PREVIOUS": "gateway-secret-key",
+        "SERVICE_ROLE_KEY": "service-role-key",
+        "SERVICE_ROLE_KEY_PREVIOUS": "service-role-key",
+        "AI_API_KEY": "ai-provider-key",
+        "API_DATABASE_URL": "database-connection-string",
+        "SERVICE_DATABASE_URL": "database-connection-string",
+        "OWNER_DATABASE_URL": "database-connection-string",
+        "token": "dns-automation-token",
+    }
+    kinds = {
+        name_of(it): it["metadata"]["annotations"]["campus.example/secret"] for it in of_kind(overlay, "ExternalSecret")
+    }
+    for secret, keys in keys_of_secrets(overlay).items():
+        for key in keys.keys() & cadence.keys():
+            assert kinds[secret] == cadence[key], (secret, key)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_alert_reads_the_annotations_that_the_secrets_carry(overlay):
+    (config,) = [it for it in of_kind(overlay, "ConfigMap") if name_of(it) == "kube-state-metrics-secrets"]
+    (told,) = yaml.safe_load(config["data"]["secrets.yaml"])["spec"]["resources"]
+    measured = {f"{told['metricNamePrefix']}_{it['name']}": it["each"]["gauge"]["path"] for it in told["metrics"]}
+    assert measured["campus_secret_rotation_days"] == ["metadata", "annotations", "campus.example/rotation-days"]
+    expressions = [
+        rule["expr"]
+        for it in of_kind(overlay, "PrometheusRule")
+        for group in it["spec"]["groups"]
+        for rule in group["rules"]
+    ]
+    read = {name for text in expressions for name in re.findall(r"campus_secret_\w+", text)}
+    assert read == set(measured)
+
+
+# ---- Servers ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_poolers_take_what_the_processes_say_at_the_start(overlay):
+    """PgBouncer refuses start parameters it does not know; what it is told to pass over must hold on the server."""
+    source = (ROOT / "libs/common/src/common/database.py").read_text()
+    said = dict(re.findall(r'"(\w+)": "(\w+)"', re.search(r"server_settings=({.*})", source)[1]))
+    statements = int(re.search(r"statement_cache_size=(\d+)", source)[1])
+    for it in of_kind(overlay, "Pooler"):
+        parameters = it["spec"]["pgbouncer"]["parameters"]
+        assert set(parameters["ignore_startup_parameters"].split(",")) == set(said)
+        assert int(parameters["max_prepared_statements"]) >= statements
+        assert it["spec"]["pgbouncer"]["poolMode"] == "transaction"
+    for it in of_kind(overlay, "Cluster"):
+        assert said.items() <= it["spec"]["postgresql"]["parameters"].items()
+
+
+# ---- The broker's rights ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_services_may_declare_the_whole_map_and_touch_nothing_of_others(overlay):
+    topology = declared_topology(RetryLadder())
+    ours = {topology.events_exchange, topology.public_exchange, "amq.gen-x"}
+    ours |= {delay_queue_of(delay) for delay in topology.ladder.delays_seconds}
+    ours |= {*topology.bindings, *(dead_letter_queue_of(name) for name in topology.bindings)}
+    rights = {name_of(it): it["spec"]["permissions"] for it in of_kind(overlay, "Permission")}
+    for service in SETTINGS:
+        allowed = rights[f"broker-{service}"]
+        for kind in ("configure", "write", "read"):
+            assert all(re.search(allowed[kind], name) for name in ours)
+            for foreign in ("sub.demo.orders", "amq.topic", "amq.direct", "other"):
+                assert not re.search(allowed[kind], foreign)
+        # Work and dead letters go by the default exchange.
+        assert re.search(allowed["write"], "amq.default")
+    assert rights["subscriber-demo"] == SUBSCRIBER_RIGHTS
+    assert set(rights) == {name_of(it) for it in of_kind(overlay, "User")}
