@@ -69,6 +69,10 @@ async def let_die(channel: aio_pika.abc.AbstractChannel, queue: str) -> None:
     await channel.declare_queue(queue, arguments={"x-message-ttl": 0, "x-dead-letter-exchange": EVENTS_EXCHANGE})
 
 
+async def empty(channel: aio_pika.abc.AbstractChannel, queue: str) -> None:
+    await (await channel.get_queue(queue, ensure=False)).purge()
+
+
 async def take(channel: aio_pika.abc.AbstractChannel, queue: str) -> None:
     await (await channel.get_queue(queue, ensure=False)).get(fail=False)
 
@@ -80,7 +84,7 @@ REFUSED = {
     "publish to the services by dead letters": let_die,
     "bind to the services' exchange": lambda channel, own: bind(channel, own, EVENTS_EXCHANGE),
     "read a service's queue": lambda channel, own: take(channel, "payments.orders"),
-    "empty a service's queue": lambda channel, own: channel.channel.queue_purge("payments.orders"),
+    "empty a service's queue": lambda channel, own: empty(channel, "payments.orders"),
     "delete a service's queue": lambda channel, own: channel.queue_delete("payments.orders"),
     "delete the exchange": lambda channel, own: channel.exchange_delete(PUBLIC_EXCHANGE),
     "declare a queue of another team": lambda channel, own: channel.declare_queue("sub.other.orders"),
