@@ -32,7 +32,7 @@ test: setup ## Run all tests; starts the servers they need (ARGS="services/order
 lint: setup ## Style, formatting, types and the rules between packages
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
-	@.venv/bin/mypy libs/common/src services/*/src sandbox/src tools/src
+	@.venv/bin/mypy libs/common/src services/*/src sandbox/src tools/src clients/python/src clients/python/examples docs/examples
 	@.venv/bin/lint-imports
 
 format: setup ## Format the code and mend what can be mended
@@ -60,7 +60,7 @@ notify-soak: setup ## Send 10,000 messages over four channels while text message
 model-check: setup ## Drive the dispatch of payouts through MODEL_SCHEDULES (20,000) random schedules in memory; MODEL_SEED runs one again
 	@MODEL_SCHEDULES=$${MODEL_SCHEDULES:-20000} exec .venv/bin/pytest -q -s services/payouts/tests/model $(ARGS)
 
-documents: setup ## Write OpenAPI, AsyncAPI, the events' page, the collections of clients/ and docs/reference anew from the code
+documents: setup ## Write OpenAPI, AsyncAPI, the events' page, the collections and the Python client of clients/ and docs/reference anew from the code
 	@$(PYTHON) -m campus_tools.documents
 	@$(PYTHON) -m campus_tools.reference
 

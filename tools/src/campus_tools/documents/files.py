@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from campus_tools.documents import asyncapi, bruno, events_page, openapi, postman
+from campus_tools.documents import asyncapi, bruno, events_page, openapi, postman, python_client
 from campus_tools.documents.requests_shown import requests_of
 
 ROOT: Final = Path(__file__).parents[4]
@@ -14,6 +14,8 @@ PAGES: Final = Path("services/api-gateway/src/api_gateway/pages")
 _POSTMAN: Final = Path("clients/postman")
 _BRUNO: Final = Path("clients/bruno")
 _WHOLE_FOLDERS: Final = (_POSTMAN, _BRUNO)
+# Beside the generated modules stands what is written by hand.
+PYTHON_CLIENT: Final = Path("clients/python/src/campus_client")
 
 
 def documents() -> dict[Path, str]:
@@ -26,6 +28,7 @@ def documents() -> dict[Path, str]:
         PAGES / "events.html": events_page.page(),
         _POSTMAN / "campus-marketplace.postman_collection.json": as_json(postman.collection(requests)),
         **{_BRUNO / name: text for name, text in bruno.files(requests).items()},
+        **{PYTHON_CLIENT / name: text for name, text in python_client.files(reference).items()},
     }
 
 

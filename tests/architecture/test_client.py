@@ -1,0 +1,169 @@
+"""The Python client is as fresh as the OpenAPI document, typed, and careful with keys, tokens and pages.
+
+The generator is ours and works offline: regenerating gives the very bytes that are checked in.
+"""
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from campus_client import Campus, Refused, Tokens, each, errors, models
+from campus_tools.documents import python_client
+from campus_tools.documents.files import PAGES, PYTHON_CLIENT
+from tests.architecture.sources import ROOT
+
+# Called by the outside world's servers or by whoever watches the processes.
+NOT_FOR_CLIENTS = {
+    "get_health_liveness", "get_health_readiness", "get_messaging_webhook", "post_messaging_webhook",
+    "post_functions_v1_gateway_webhook", "post_functions_v1_sms_receipts_africas_talking",
+    "post_functions_v1_sms_receipts_termii",
+}  # fmt: skip
+META = {"timestamp": "2026-01-31T12:00:00.000Z", "version": "v1", "requestId": "one"}
+
+
+def reference():
+    return json.loads((ROOT / PAGES / "openapi.json").read_text())
+
+
+def test_generating_the_client_again_gives_the_same_bytes():
+    for name, text in python_client.files(reference()).items():
+        assert (ROOT / PYTHON_CLIENT / name).read_bytes() == text.encode(), f"{name}: run `make documents`"
+
+
+def test_every_operation_has_its_method():
+    names = {one["operationId"] for operations in reference()["paths"].values() for one in operations.values()}
+    tree = ast.parse((ROOT / PYTHON_CLIENT / "operations.py").read_text())
+    methods = {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef)}
+    assert names - methods == NOT_FOR_CLIENTS
+    assert methods <= names
+
+
+def test_every_code_has_its_error():
+    assert set(errors.BY_CODE) == set(reference()["components"]["schemas"]["ProblemCode"]["enum"])
+
+
+def test_every_model_can_be_read():
+    for name, model in vars(models).items():
+        if isinstance(model, type) and name[0].isupper() and hasattr(model, "model_rebuild"):
+            model.model_rebuild()
+            assert model.model_json_schema()
+
+
+def test_the_client_is_installed_alone_and_brings_its_types(tmp_path):
+    copy = tmp_path / "source"
+    shutil.copytree(ROOT / "clients/python", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=copy, check=True, capture_output=True)
+    shutil.unpack_archive(tmp_path / "campus_client-0.1.0-py3-none-any.whl", tmp_path / "installed", format="zip")
+    assert (tmp_path / "installed/campus_client/py.typed").exists()
+    probe = "import sys, campus_client; print(sorted({'common', 'contracts', 'campus_tools'} & set(sys.modules)))"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
+    said = subprocess.run([sys.executable, "-c", probe], env=environment, check=True, capture_output=True, text=True)
+    assert said.stdout.strip() == "[]"
+
+
+class Server:
+    """Plays the gateway: gives its answers in turn and keeps the requests. An exception among them is a lost answer."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.requests = []
+
+    def __call__(self, request):
+        self.requests.append(request)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def client(self, **more):
+        return Campus("http://campus", http=httpx.AsyncClient(transport=httpx.MockTransport(self)), **more)
+
+
+def told(found, **meta):
+    return httpx.Response(200, json={"success": True, "data": found, "meta": META | meta})
+
+
+def refused(status, code, **more):
+    return httpx.Response(status, json={"code": code, "detail": "No.", "requestId": "one", **more})
+
+
+TOKENS = {"accessToken": "second", "refreshToken": "second-refresh"}
+
+
+async def test_a_lost_answer_is_asked_for_again_under_the_same_key_and_another_call_has_another():
+    server = Server(httpx.ReadError("gone"), refused(503, "INTERNAL_ERROR"), *[refused(409, "ESCROW_LOCKED")] * 2)
+    intent = models.PaymentsIntentRequest(order_id="018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47")
+    for _ in range(2):
+        with pytest.raises(errors.EscrowLocked):
+            await server.client(tokens=Tokens("first")).post_payments_intent(intent)
+    keys = [request.headers["Idempotency-Key"] for request in server.requests]
+    assert len(keys) == 4
+    assert keys[0] == keys[1] == keys[2] != keys[3]
+
+
+async def test_what_has_no_key_and_changes_something_is_not_sent_twice():
+    server = Server(httpx.ReadError("gone"))
+    with pytest.raises(httpx.ReadError):
+        await server.client(tokens=Tokens("first")).post_auth_mfa_enroll()
+    assert len(server.requests) == 1
+
+
+async def test_an_expired_session_is_refreshed_once_and_the_pair_is_handed_on():
+    kept = []
+    server = Server(refused(401, "AUTH_TOKEN_EXPIRED"), told(TOKENS), told([]))
+    client = server.client(tokens=Tokens("first", "first-refresh"), on_tokens=kept.append)
+    await client.get_auth_mfa_factors()
+    assert [request.url.path for request in server.requests] == [
+        "/api/auth/mfa/factors",
+        "/api/auth/refresh",
+        "/api/auth/mfa/factors",
+    ]
+    assert server.requests[2].headers["Authorization"] == "Bearer second"
+    assert kept == [Tokens("second", "second-refresh")]
+
+
+async def test_a_session_that_has_ended_says_so():
+    kept = []
+    server = Server(refused(401, "AUTH_TOKEN_EXPIRED"), refused(401, "AUTH_UNAUTHORIZED"))
+    with pytest.raises(errors.AuthTokenExpired):
+        await server.client(tokens=Tokens("a", "b"), on_tokens=kept.append).get_auth_mfa_factors()
+    assert kept == [None]
+
+
+async def test_a_refusal_tells_what_the_problem_document_tells():
+    fields = [{"name": "pin", "reason": "Six digits."}]
+    server = Server(refused(400, "DELIVERY_PIN_INVALID", attemptsRemaining=3, invalid_params=fields))
+    with pytest.raises(errors.DeliveryPinInvalid) as raised:
+        await server.client().get_auth_mfa_factors()
+    assert (raised.value.status, raised.value.attempts_remaining) == (400, 3)
+    assert raised.value.invalid_params == fields
+
+
+async def test_an_answer_that_is_no_problem_document_is_a_refusal_still():
+    with pytest.raises(Refused) as raised:
+        await Server(httpx.Response(404, text="<p>Not here</p>")).client().get_auth_mfa_factors()
+    assert raised.value.status == 404
+
+
+async def test_a_list_is_followed_to_its_end():
+    campus = {"domain": None, "active": True, "revision": 1, "createdAt": "2026-01-31T12:00:00.000Z"}
+    first, second = (
+        [campus | {"id": f"018cc251-f400-7001-8000-00000000000{number}", "name": f"Campus {number}"}]
+        for number in (1, 2)
+    )
+    server = Server(
+        told(first, next_cursor="more", has_more=True, limit=1), told(second, next_cursor=None, has_more=False, limit=1)
+    )
+    names = [campus.name async for campus in each(server.client().get_campuses, limit=1)]
+    assert names == ["Campus 1", "Campus 2"]
+    assert [dict(request.url.params) for request in server.requests] == [
+        {"limit": "1"},
+        {"limit": "1", "cursor": "more"},
+    ]

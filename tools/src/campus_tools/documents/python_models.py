@@ -1,0 +1,109 @@
+"""Schemas of the OpenAPI document as pydantic models of the Python client."""
+
+import keyword
+import re
+from typing import Any, Final
+
+from pydantic.alias_generators import to_camel
+
+_FORMATS: Final = {"uuid": "UUID", "date-time": "datetime", "date": "date", "time": "time"}
+_PLAIN: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+_LINE_MAX: Final = 100
+
+
+class NotUnderstood(Exception):
+    """The document holds a form of schema that the client's generator does not know yet."""
+
+
+def model_name(name: str) -> str:
+    """A name that Python takes."""
+    return re.sub(r"\W", "_", name)
+
+
+def fields_of(name: str) -> str:
+    """The Python name of a field or parameter: `priceMinor` → `price_minor`, `from` → `from_`."""
+    plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().replace("-", "_")
+    return f"{plain}_" if keyword.iskeyword(plain) else plain
+
+
+def type_of(schema: dict[str, Any], models: str = "") -> str:
+    """The annotation of a schema; `models` stands before the name of a model.
+
+    Raises:
+        NotUnderstood: a form of schema that is not known.
+    """
+    if "$ref" in schema:
+        return models + model_name(schema["$ref"].rpartition("/")[2])
+    if "anyOf" in schema:
+        return " | ".join(dict.fromkeys(type_of(one, models) for one in schema["anyOf"]))
+    if "enum" in schema:
+        return f"Literal[{', '.join(map(repr, schema['enum']))}]"
+    if "const" in schema:
+        return f"Literal[{schema['const']!r}]"
+    match schema.get("type"):
+        case None:
+            return "Any"
+        case "array":
+            return f"list[{type_of(schema.get('items', {}), models)}]"
+        case "object":
+            return _mapping(schema, models)
+        case "string":
+            return _FORMATS.get(schema.get("format", ""), "str")
+        case kind if kind in _PLAIN:
+            return _PLAIN[kind]
+    raise NotUnderstood(schema)
+
+
+def _mapping(schema: dict[str, Any], models: str) -> str:
+    if schema.get("properties"):
+        raise NotUnderstood(schema)
+    inner = schema.get("additionalProperties", True)
+    return f"dict[str, {type_of(inner, models) if isinstance(inner, dict) else 'Any'}]"
+
+
+def model_source(name: str, schema: dict[str, Any]) -> str:
+    """A class for an object; a name for anything else."""
+    told = _told(schema)
+    if schema.get("type") != "object" or "properties" not in schema:
+        return f"{model_name(name)} = {type_of(schema)}\n"
+    parent = "Request" if schema.get("additionalProperties") is False else "Answer"
+    required = set(schema.get("required", []))
+    lines = (
+        [f"class {model_name(name)}({parent}):", f'    """{told}"""\n']
+        if told
+        else [f"class {model_name(name)}({parent}):"]
+    )
+    fields = sorted(schema["properties"].items(), key=lambda field: field[0] not in required)
+    lines += [_field(field, inner, field in required) for field, inner in fields]
+    return "\n".join(lines if told or fields else [*lines, "    pass"]) + "\n"
+
+
+def _field(name: str, schema: dict[str, Any], required: bool) -> str:
+    python, kind = fields_of(name), type_of(schema)
+    options = [] if to_camel(python) == name else [f'validation_alias="{name}"', f'serialization_alias="{name}"']
+    if not required:
+        # What is not said is not sent (`exclude_unset`), so that the server's own value holds.
+        kind = kind if kind == "Any" or kind.endswith("None") else f"{kind} | None"
+        options.insert(0, "default=None")
+    if options == ["default=None"]:
+        return f"    {python}: {kind} = None"
+    return f"    {python}: {kind} = Field({', '.join(options)})" if options else f"    {python}: {kind}"
+
+
+def _told(schema: dict[str, Any]) -> str:
+    """The first sentence or so of what the document says about a schema."""
+    text = " ".join(schema.get("description", "").split()).replace("\\", "").replace('"', "'")
+    return text if len(text) <= _LINE_MAX else text[:_LINE_MAX].rpartition(" ")[0] + " ..."
+
+
+def reach(schemas: dict[str, Any], named: set[str]) -> set[str]:
+    """These models and all that they hold, by their Python names."""
+    by_name = {model_name(name): schema for name, schema in schemas.items()}
+    found: set[str] = set()
+    left = list(named)
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += [model_name(ref) for ref in re.findall(r"'#/components/schemas/([^']+)'", repr(by_name[name]))]
+    return found
