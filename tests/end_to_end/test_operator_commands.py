@@ -46,7 +46,9 @@ async def test_an_operator_signs_in_reads_and_checks_the_books(market, system):
     steps = iter([1, 0, -1] * 40)
 
     async def signed_in():
-        code, said = campusctl("login", "ops@campus.example", CAMPUS_TOTP=secret.at(int(time.time()) + 30 * next(steps)))
+        code, said = campusctl(
+            "login", "ops@campus.example", CAMPUS_TOTP=secret.at(int(time.time()) + 30 * next(steps))
+        )
         return said["data"] if code == 0 else None
 
     # A code works once, and others of this run are ops too.

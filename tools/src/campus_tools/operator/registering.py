@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,11 +48,10 @@ class Operator:
         """Asks on stderr, so that stdout stays for the answer; Refused unless it is affirmed."""
         if yes:
             return
-        try:
-            agreed = typer.confirm(question, err=True)
-        except typer.Abort:
-            agreed = False
-        if not agreed:
+        # Not typer's own question: a part of it goes to stdout.
+        sys.stderr.write(f"{question} [y/N] ")
+        sys.stderr.flush()
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise Refused("Not confirmed: nothing was changed.", "In a script, add --yes")
 
 
