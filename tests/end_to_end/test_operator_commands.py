@@ -64,7 +64,7 @@ async def test_an_operator_signs_in_reads_and_checks_the_books(market, system):
     assert done("quotas", "show")["remaining"] >= 0
     assert done("keys", "show")
     nobody = "00000000-0000-7000-8000-000000000000"
-    code, said = campusctl("payouts", "show", nobody)
+    code, said = campusctl("exceptions", "show", nobody)
     assert (code, said["error"]["status"], said["error"]["code"]) == (1, 404, "RESOURCE_NOT_FOUND")
     assert said["error"]["requestId"].startswith("req_")
     code, said = campusctl("staff", "grant", nobody, "auditor")

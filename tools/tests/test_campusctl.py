@@ -254,7 +254,7 @@ def test_wrong_usage_is_exit_code_two_and_asks_nobody(gateway, arguments):
 
 
 def test_no_money_moves_without_confirmation(signed_in):
-    signed_in.answers[f"/api/payouts/{ID}"] = (200, PAYOUT)
+    signed_in.answers["/api/payout-exceptions"] = (200, [{"id": OTHER, "payoutId": ID, "amountMinor": 450_050}])
     signed_in.answers[f"/api/payouts/{ID}/reset"] = (200, PAYOUT)
     for answer in ("n\n", ""):
         code, said = call_json("payouts", "reset", ID, "--reason", "bank down", input=answer)

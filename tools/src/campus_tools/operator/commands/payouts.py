@@ -111,8 +111,10 @@ def reset(
 ) -> Answer:
     """Send a failed payout again; the payment gateway is asked first."""
     if not yes:
-        payout = operator.api.get(f"/api/payouts/{payout_id}").data
-        operator.confirm(f"Send {naira(payout['amountMinor'])} again, attempt {payout['retryCount'] + 2}?", yes=False)
+        # Those on call may not read payouts; what they may reset has an exception, which tells the amount.
+        found = operator.api.get("/api/payout-exceptions", payoutId=str(payout_id), status="open").data
+        amount = f", {naira(found[0]['amountMinor'])}," if found else ""
+        operator.confirm(f"Send the payout {payout_id}{amount} again?", yes=False)
     return Answer(operator.api.act(f"/api/payouts/{payout_id}/reset", {"reason": reason}, key).data)
 
 
