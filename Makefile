@@ -9,7 +9,7 @@ STATE_DIR ?= .state
 PORT_BASE ?= 8080
 export STATE_DIR PORT_BASE
 
-.PHONY: documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak notify-soak model-check lock clean
+.PHONY: ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak notify-soak model-check lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ demo: setup ## Play the story from sign-up to the paid-out vendor against the ru
 
 audit: setup ## Check every money invariant of the running system
 	@exec $(PYTHON) -m campus_tools.audit
+
+ctl: setup ## The operators' command line (ARGS="exceptions list --json"; docs/campusctl.md)
+	@exec .venv/bin/campusctl $(ARGS)
 
 test: setup ## Run all tests; starts the servers they need (ARGS="services/orders -k checkout" to choose)
 	@exec tools/test $(ARGS)

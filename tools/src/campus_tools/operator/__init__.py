@@ -1,0 +1,1 @@
+"""`campusctl`, the command line of those who run the marketplace."""

@@ -1,0 +1,133 @@
+"""What needs the system's secrets instead of a token: keys, the audit, the books, demo data."""
+
+import asyncio
+from enum import StrEnum
+from typing import Annotated, Any
+
+import asyncpg
+import httpx
+import typer
+
+from campus_tools.audit.comparisons import COMPARISONS
+from campus_tools.audit.invariants import INVARIANTS
+from campus_tools.audit.report import SETTLE_SECONDS, Finding, findings_of
+from campus_tools.launcher.processes import CAMPUS
+from campus_tools.operator.exits import FINDINGS, NOT_REACHABLE, Refused
+from campus_tools.operator.registering import Operator, Yes, command
+from campus_tools.operator.showing import Answer
+
+
+class Book(StrEnum):
+    payments = "payments"
+    payouts = "payouts"
+
+
+def register(app: typer.Typer) -> None:
+    keys = typer.Typer(help="The keys that sign access tokens.", no_args_is_help=True)
+    command(keys, "show", "campusctl keys show --json")(show_keys)
+    command(keys, "rotate", "campusctl keys rotate --yes")(rotate_keys)
+    command(keys, "retire", "campusctl keys retire", "campusctl keys retire --compromised KID --yes")(retire_keys)
+    app.add_typer(keys, name="keys")
+    command(app, "audit", "campusctl audit", "campusctl audit --settle-seconds 0 --json")(audit)
+    ledger = typer.Typer(help="The chained books.", no_args_is_help=True)
+    command(
+        ledger, "verify", "campusctl ledger verify", "campusctl ledger verify payments --length 1200 --head 9f86d081…"
+    )(verify_ledger)
+    app.add_typer(ledger, name="ledger")
+    demo = typer.Typer(help="Demo data.", no_args_is_help=True)
+    command(demo, "load", "campusctl demo load --yes")(load_demo)
+    app.add_typer(demo, name="demo")
+
+
+def show_keys(operator: Operator) -> Answer:
+    """Show the public keys that tokens are checked with, as everybody may read them."""
+    return Answer(operator.api.get_openly("/.well-known/jwks.json")["keys"], ("kid", "kty", "crv", "alg", "use"))
+
+
+def rotate_keys(operator: Operator, yes: Yes = False) -> Answer:
+    """Make a new signing key, from the machine itself (STATE_DIR); the earlier one is still believed until it is retired."""
+    operator.own.secrets()
+    operator.confirm("Make a new signing key?", yes=yes)
+    return Answer({"said": operator.own.must("identity", "rotate-keys")})
+
+
+def retire_keys(
+    operator: Operator,
+    compromised: Annotated[str | None, typer.Option(metavar="KID", help="Distrust this key at once.")] = None,
+    yes: Yes = False,
+) -> Answer:
+    """Retire the keys that no valid token needs, from the machine itself (STATE_DIR)."""
+    operator.own.secrets()
+    if compromised:
+        operator.confirm(f"Distrust the key {compromised} and every token it signed?", yes=yes)
+    more = ("--compromised", compromised) if compromised else ()
+    return Answer({"said": operator.own.must("identity", "retire-keys", *more)})
+
+
+def audit(
+    operator: Operator,
+    settle_seconds: Annotated[
+        float, typer.Option(min=0, help="A difference counts when it stands this long; messages may be under way.")
+    ] = SETTLE_SECONDS,
+) -> Answer:
+    """Check every money invariant over all services, from the machine itself (STATE_DIR). Findings end with exit code 4."""
+    known = operator.own.secrets()
+    try:
+        findings = asyncio.run(_findings(known, operator.own.sandbox_url, settle_seconds))
+    except (OSError, httpx.TransportError, asyncpg.PostgresError) as error:
+        raise Refused(
+            f"The audit could not look: {error or type(error).__name__}",
+            "Is the system running (make run)? Another one: STATE_DIR and PORT_BASE",
+            NOT_REACHABLE,
+        ) from error
+    broken = {(finding.where, finding.promise): finding.rows for finding in findings}
+    promises = [(line.service, line.promise) for line in INVARIANTS] + [("all", line.promise) for line in COMPARISONS]
+    lines = [
+        {
+            "where": where,
+            "promise": promise,
+            "holds": (where, promise) not in broken,
+            "rows": broken.get((where, promise), ()),
+        }
+        for where, promise in promises
+    ]
+    return Answer(lines, ("holds", "where", "promise", "rows"), exit_code=FINDINGS if broken else 0)
+
+
+async def _findings(known: dict[str, str], sandbox_url: str, settle_seconds: float) -> list[Finding]:
+    async with httpx.AsyncClient(base_url=sandbox_url, timeout=30, trust_env=False) as sandbox:
+        return await findings_of(known, sandbox, settle_seconds=settle_seconds)
+
+
+def verify_ledger(
+    operator: Operator,
+    book: Annotated[Book | None, typer.Argument(help="One book; without it both.")] = None,
+    length: Annotated[int | None, typer.Option(min=0, help="Of an earlier report.")] = None,
+    head: Annotated[str | None, typer.Option(help="Of the same report: that link must still be the same.")] = None,
+) -> Answer:
+    """Walk the chain of hashes from its first link, from the machine itself (STATE_DIR). A changed book ends with exit code 4."""
+    if (length is None) != (head is None) or (length is not None and book is None):
+        raise Refused("--length and --head belong together, and to one book.", exit_code=2)
+    earlier = () if length is None else (str(length), str(head))
+    walks = [_walk(operator, one, earlier) for one in ([book] if book else list(Book))]
+    whole = all(walk["holds"] for walk in walks)
+    return Answer(walks, ("book", "holds", "length", "head", "broken"), exit_code=0 if whole else FINDINGS)
+
+
+def _walk(operator: Operator, book: Book, earlier: tuple[str, ...]) -> dict[str, Any]:
+    ended = operator.own.run(book.value, "verify-book", *earlier)
+    report = ended.said.splitlines()[-1].split() if ended.said else []
+    if len(report) != 2 or not report[0].isdigit():
+        words = ended.complained.splitlines() or [f"exit code {ended.exit_code}"]
+        raise Refused(words[-1], f"It was: python -m {book.value} verify-book")
+    broken = ended.complained.splitlines()[-1] if ended.exit_code != 0 else None
+    return {"book": book.value, "holds": broken is None, "length": int(report[0]), "head": report[1], "broken": broken}
+
+
+def load_demo(operator: Operator, yes: Yes = False) -> Answer:
+    """Load the demo people, shops and products, from the machine itself (STATE_DIR). What is there stays."""
+    operator.own.secrets()
+    operator.confirm("Load demo data, with accounts whose password stands in secrets.env?", yes=yes)
+    for service in CAMPUS.demo_services:
+        operator.own.must(service, "demo-data")
+    return Answer({"loaded": list(CAMPUS.demo_services)})
