@@ -100,7 +100,7 @@ def _let_the_api_role_in() -> None:
     """It writes sealed numbers and never reads one; the fingerprint only tells whether two accounts are the same."""
     api = f"campus_{SERVICE}_api"
     op.execute(
-        f"GRANT SELECT (change), INSERT (account_sealed, account_fingerprint, change) ON bank_detail_versions TO {api}"
+        f"GRANT SELECT (account_fingerprint, change), INSERT (account_sealed, account_fingerprint, change) ON bank_detail_versions TO {api}"
     )
     op.execute(
         "GRANT SELECT (account_fingerprint, payouts_from), INSERT (account_sealed, account_fingerprint, payouts_from), "

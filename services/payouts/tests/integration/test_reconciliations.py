@@ -231,6 +231,25 @@ async def test_a_success_after_a_restitution_is_an_exception_until_two_people_ta
     await desk.assert_books_agree_with_the_gateway(case)
 
 
+async def test_a_success_after_a_reversal_that_was_returned_is_an_exception_until_two_people_take_it_back(desk):
+    case = await desk.reversed()
+    await desk.reconcile(case)
+    assert (await desk.story.wallet(case.vendor))["availableMinor"] == AMOUNT
+    await desk.succeeds(case.reference)
+    await desk.questions()
+    payout = await desk.payout(case)
+    assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
+    assert payout["openException"]["cause"] == "unclassified"
+
+    reconciliation = await desk.reconcile(case)
+    assert (reconciliation["kind"], reconciliation["postings"][0]["type"]) == ("recovery", "recovery")
+    assert (await desk.story.wallet(case.vendor))["availableMinor"] == 0
+    payout = await desk.payout(case)
+    assert (payout["status"], payout["openException"]) == ("processed", None)
+    assert (await desk.prepare(case)).status_code == 409
+    await desk.assert_books_agree_with_the_gateway(case)
+
+
 async def test_a_gateway_that_does_not_answer_stops_both_people_and_changes_nothing(desk):
     case = await desk.reversed()
     await desk.sandbox.faults(verify_call={"error_before": True})

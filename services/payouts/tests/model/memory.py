@@ -198,7 +198,8 @@ class Store:
         payout = attempt.payout
         known = (attempt.id, payout.id, VENDOR, BATCH, attempt.reference, attempt.status, AMOUNT_MINOR, "NGN")
         tried = (attempt.due_at is not None, attempt.submissions, attempt.called_at, attempt.arrived_at)
-        return TransferInHand(*known, payout.status, attempt.standing, attempt.asks, *tried)
+        returned = payout.status == "processed" and payout.returned is not None
+        return TransferInHand(*known, payout.status, attempt.standing, attempt.asks, *tried, returned)
 
     def payout_in_hand(self, payout: Payout) -> PayoutInHand:
         attempts = tuple(

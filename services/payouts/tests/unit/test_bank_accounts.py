@@ -79,13 +79,14 @@ EARLIER, VERIFIED, REFUSED = NOW - timedelta(days=9), Judged(True, None), Judged
     ("known", "judged", "reason", "payouts_from"),
     [
         (KnownAccounts(None, None, None, False, frozenset()), VERIFIED, None, NOW),
-        (KnownAccounts("typo", None, NOW, False, frozenset()), VERIFIED, None, NOW),
+        (KnownAccounts(None, None, NOW, False, frozenset()), VERIFIED, None, NOW),
+        (KnownAccounts("old", None, EARLIER, True, frozenset()), REFUSED, None, EARLIER),
         (KnownAccounts("old", None, EARLIER, True, frozenset()), VERIFIED, None, NOW + COOLING),
         (KnownAccounts("new", None, EARLIER, True, frozenset()), VERIFIED, None, EARLIER),
         (KnownAccounts("new", None, None, True, frozenset()), VERIFIED, None, None),
         (KnownAccounts("old", "fraud", EARLIER, True, frozenset({"old"})), VERIFIED, None, NOW + COOLING),
-        (KnownAccounts("old", "fraud", EARLIER, True, frozenset({"old"})), REFUSED, "fraud", NOW + COOLING),
-        (KnownAccounts("typo", "fraud", NOW, False, frozenset({"typo"})), VERIFIED, None, NOW + COOLING),
+        (KnownAccounts("old", "fraud", EARLIER, True, frozenset({"old"})), REFUSED, "fraud", EARLIER),
+        (KnownAccounts(None, "fraud", NOW, False, frozenset({"typo"})), VERIFIED, None, NOW + COOLING),
     ],
 )
 def test_another_account_cools_off_and_only_a_verified_one_ends_a_quarantine(known, judged, reason, payouts_from):

@@ -103,7 +103,7 @@ def _status(status: Mapping[str, Any]) -> Item:
     given = status.get("biz_opaque_callback_data")
     content = {
         "id": status.get("id") if _is_id(status.get("id")) else None,
-        "status": word if word in STATUSES else None,
+        "status": word if isinstance(word, str) and word in STATUSES else None,
         "deliveryId": given if _is_id(given) else None,
         "at": _seconds(status.get("timestamp")),
     }

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from common.schemas import RequestBody, ResponseShape
 
@@ -20,7 +20,7 @@ class DeliverNotificationRequest(RequestBody):
     template: Annotated[str, Field(min_length=1, max_length=64)]
     data: dict[str, Any]
     locale: Annotated[str, Field(pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)] | None = None
-    sensitive: bool = False
+    sensitive: StrictBool = False
 
 
 class DeliveryAnswer(ResponseShape):

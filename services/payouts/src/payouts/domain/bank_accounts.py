@@ -77,9 +77,9 @@ def _words(name: str) -> Counter[str]:
 
 @dataclass(frozen=True, slots=True)
 class KnownAccounts:
-    """A vendor's accounts so far, by fingerprint: the present one, and those that were quarantined at any time."""
+    """A vendor's accounts so far, by fingerprint: the last that was verified, and those that were quarantined at any time."""
 
-    present: str | None
+    last_verified: str | None
     quarantine_reason: str | None
     payouts_from: datetime | None
     ever_verified: bool
@@ -99,12 +99,12 @@ def judge_change(
 ) -> ChangeOfAccount:
     """Another account waits out the cooling-off, unless the vendor never had one that money could go to.
 
-    The same account set again goes on as it was. A quarantine ends with another account that is verified; a quarantined
-    account never comes back: AccountQuarantined (409).
+    The account that was verified last goes on as it was, also after one that was never verified. A quarantine ends with another
+    account that is verified; a quarantined account never comes back: AccountQuarantined (409).
     """
     if fingerprint in known.quarantined:
         raise AccountQuarantined
-    if fingerprint == known.present:
+    if fingerprint == known.last_verified or not judged.verified:
         payouts_from = known.payouts_from
     elif known.ever_verified or known.quarantined:
         payouts_from = now + cooling

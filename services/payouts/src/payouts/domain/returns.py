@@ -162,11 +162,11 @@ def hash_of(payout_id: UUID, kind: Kind, postings: Sequence[Mapping[str, Any]]) 
 
 
 def _extra_success(payout: PayoutInHand) -> Attempt | None:
-    """A success that the books do not have yet: all of a restituted payout's, all but the first of another's."""
-    successes = [attempt for attempt in payout.attempts if attempt.status == "success"]
-    booked = 0 if payout.status == "failed" else 1
-    unbooked = [attempt for attempt in successes[booked:] if not attempt.recovered]
-    return unbooked[0] if unbooked and payout.status != "pending" else None
+    """A success that the books do not have: the money is out with more transfers than stand there."""
+    unrecovered = [attempt for attempt in payout.attempts if attempt.status == "success" and not attempt.recovered]
+    if payout.status == "pending" or not unrecovered or _standing(payout) <= _booked(payout):
+        return None
+    return unrecovered[-1]
 
 
 def _standing(payout: PayoutInHand) -> int:
@@ -175,8 +175,9 @@ def _standing(payout: PayoutInHand) -> int:
 
 
 def _booked(payout: PayoutInHand) -> int:
-    """How many transfers of a processed payout the books have: the one that completed it, and each that was recovered."""
-    return 1 + sum(attempt.recovered for attempt in payout.attempts)
+    """How many transfers the books have: the one that completed a payout and was not returned, and each that was recovered."""
+    completed = payout.status == "processed" and payout.returned is None
+    return completed + sum(attempt.recovered for attempt in payout.attempts)
 
 
 def _judge_unreturned(payout: PayoutInHand) -> None:

@@ -42,6 +42,11 @@ class News:
     reason: str | None = None
     gateway_event_id: str | None = None
 
+    @property
+    def failure(self) -> str | None:
+        """Why it failed. Of a transfer that did not, the reason is our own narration."""
+        return None if self.status == "success" or self.status in UNDER_WAY else self.reason
+
 
 @dataclass(frozen=True, slots=True)
 class TransferInHand:
@@ -67,6 +72,8 @@ class TransferInHand:
     called_at: datetime | None = None
     # When the gateway first said that it arrived.
     arrived_at: datetime | None = None
+    # Two people have returned a processed payout's amount to the wallet, because its money had come back.
+    returned: bool = False
 
 
 def judge(transfer: TransferInHand, news: News) -> Verdict:
@@ -80,6 +87,8 @@ def judge(transfer: TransferInHand, news: News) -> Verdict:
     differs = (news.amount_minor, news.currency) != (transfer.amount_minor, transfer.currency)
     # After its money was returned, a payout must not leave a second time without somebody looking (section 14, trap 6).
     if differs or (news.status == "success" and transfer.payout_status == "failed"):
+        return "contradiction"
+    if news.status == "success" and transfer.returned and transfer.standing == "reversed":
         return "contradiction"
     # Another attempt of the payout has arrived: its money has left twice, or is about to.
     if news.status == "success" and transfer.payout_status == "processed" and transfer.standing not in _ARRIVED:

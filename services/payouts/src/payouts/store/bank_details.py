@@ -30,7 +30,9 @@ FROM vendor_bank_details WHERE vendor_id = $1 FOR UPDATE
 """
 # The API role may read every column of this: none opens a number.
 _READ_KNOWN_ACCOUNTS: Final = """
-SELECT d.account_fingerprint, d.quarantine_reason, d.payouts_from,
+SELECT d.quarantine_reason, d.payouts_from,
+       (SELECT account_fingerprint FROM bank_detail_versions WHERE vendor_id = $1 AND verified
+        ORDER BY changed_at DESC, id DESC LIMIT 1) AS last_verified,
        EXISTS (SELECT FROM bank_detail_versions WHERE vendor_id = $1 AND verified) AS ever_verified,
        ARRAY (SELECT account_fingerprint FROM bank_detail_quarantines WHERE vendor_id = $1) AS quarantined
 FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1
@@ -139,7 +141,7 @@ async def read_known_accounts(uow: UnitOfWork, vendor_id: UUID) -> KnownAccounts
     if row is None:
         raise AssertionError("the statement always gives a row")
     return KnownAccounts(
-        row["account_fingerprint"],
+        row["last_verified"],
         row["quarantine_reason"],
         row["payouts_from"],
         row["ever_verified"],

@@ -44,6 +44,7 @@ ORDER BY position DESC LIMIT 1
 _READ_ARRIVAL: Final = """
 SELECT min(observed_at) FROM transfer_observations WHERE transfer_id = $1 AND status = 'success'
 """
+_WAS_RETURNED: Final = "SELECT EXISTS (SELECT FROM wallet_lines WHERE payout_id = $1 AND kind = 'reversal')"
 _RECORD_OBSERVATION: Final = """
 INSERT INTO transfer_observations (id, transfer_id, heard_from, status, verdict, amount, currency, transfer_code, reason,
                                    gateway_event_id, observed_at)
@@ -130,6 +131,7 @@ async def lock_transfer(
         row["submissions"],
         row["called_at"],
         await uow.fetch_value(_READ_ARRIVAL, row["id"]),
+        row["payout_status"] == "processed" and await uow.fetch_value(_WAS_RETURNED, row["payout_id"]),
     )
 
 
@@ -152,7 +154,7 @@ async def record_observation(uow: UnitOfWork, transfer_id: UUID, news: News, ver
 
 async def save_transfer_status(uow: UnitOfWork, transfer: TransferInHand, news: News, at: datetime) -> None:
     """The gateway's own word for the transfer, and its code for it on both rows."""
-    await uow.execute(_SAVE_STATUS, transfer.id, news.status, news.transfer_code, news.reason, at)
+    await uow.execute(_SAVE_STATUS, transfer.id, news.status, news.transfer_code, news.failure, at)
     await uow.execute(_SAVE_TRANSFER_CODE, transfer.payout_id, news.transfer_code, at)
 
 
