@@ -97,7 +97,7 @@ class Consumers:
                 outcome = await self._after_failure(queue, message, attempt, error)
             else:
                 outcome = await self._settle(message, None, "done")
-                telemetry.MESSAGE_LAG_SECONDS.labels(queue).observe(_age_seconds(received))
+                _measure_lag(queue, received)
             telemetry.MESSAGES_HANDLED.labels(queue, event_type, outcome).inc()
 
     async def _after_failure(self, queue: str, message: AbstractIncomingMessage, attempt: int, error: Exception) -> str:
@@ -198,9 +198,15 @@ class Consumers:
         await self._settle(message, self._bury(queue, message, _attempt_of(message), fault), "dead")
 
 
-def _age_seconds(received: Received) -> float:
+def _measure_lag(queue: str, received: Received) -> None:
     """How long ago the message was written, by the clocks of two machines: never below zero."""
-    return max(0.0, (SystemClock().now() - datetime.fromisoformat(received.time)).total_seconds())
+    try:
+        age = SystemClock().now() - datetime.fromisoformat(received.time)
+    except (ValueError, TypeError):
+        # The envelope's time is its publisher's word. It decides nothing: the message has had its effect.
+        log.warning("message without a readable time", queue=queue, type=received.type)
+    else:
+        telemetry.MESSAGE_LAG_SECONDS.labels(queue).observe(max(0.0, age.total_seconds()))
 
 
 def _grouped(subscriptions: Sequence[Subscription[Any]]) -> dict[str, list[Subscription[Any]]]:
