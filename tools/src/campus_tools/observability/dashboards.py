@@ -44,7 +44,7 @@ def _minor(expression: str) -> str:
     return f"{expression} / 100"
 
 
-_NAIRA: Final = "currencyNGN"
+_NAIRA: Final = "currency:₦"
 _WEBHOOK: Final = f'{{route="{WEBHOOK}"}}'
 
 DASHBOARDS: Final = (
