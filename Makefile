@@ -63,9 +63,10 @@ notify-soak: setup ## Send 10,000 messages over four channels while text message
 model-check: setup ## Drive the dispatch of payouts through MODEL_SCHEDULES (20,000) random schedules in memory; MODEL_SEED runs one again
 	@MODEL_SCHEDULES=$${MODEL_SCHEDULES:-20000} exec .venv/bin/pytest -q -s services/payouts/tests/model $(ARGS)
 
-documents: setup ## Write OpenAPI, AsyncAPI, the events' page, the collections and the Python client of clients/ and docs/reference anew from the code
+documents: setup ## Write OpenAPI, AsyncAPI, the events' page, the collections and the Python client of clients/, docs/reference and the rules and dashboards of deploy/observability anew from the code
 	@$(PYTHON) -m campus_tools.documents
 	@$(PYTHON) -m campus_tools.reference
+	@$(PYTHON) -m campus_tools.observability
 
 fuzz: setup ## Try every operation with odd requests against the running system, as five roles, eight minutes (start it with RATE_TIER_1 to _5 raised; ARGS="--roles VENDOR --seconds 60")
 	@exec $(PYTHON) -m campus_tools.fuzz $(ARGS)

@@ -5,6 +5,6 @@ import pytest
 from campus_tools.reference import FOLDER, pages
 
 
-@pytest.mark.parametrize("name", ["permissions.md", "events.md", "configuration.md"])
+@pytest.mark.parametrize("name", ["permissions.md", "events.md", "configuration.md", "metrics.md"])
 def test_the_reference_is_fresh(name):
     assert (FOLDER / name).read_text() == pages()[name], "run `python -m campus_tools.reference`"

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from campus_tools.observability.files import all_alerts
 from tests.architecture.sources import ROOT, SERVICES, imports_of, product_files, python_files, texts_of, tree_of
 
 PRODUCT = product_files()
@@ -105,4 +106,5 @@ def test_every_alert_has_its_runbook():
         for match in re.findall(r"runbook=\"([a-z-]+)\"|RUNBOOK(?:: Final)? = \"([a-z-]+)\"", path.read_text())
     }
     runbooks = {first or second for first, second in named}
+    runbooks |= {alert.name for alert in all_alerts()}
     assert {path.stem for path in (ROOT / "docs/runbooks").glob("*.md")} == runbooks

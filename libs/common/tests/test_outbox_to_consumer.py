@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import msgspec
 import pytest
+from prometheus_client import REGISTRY
 
 from campus_tools.testing import eventually
 from common import dead_letters
@@ -14,7 +15,8 @@ from common.caller import THE_SERVICE
 from common.consuming import Consumers
 from common.ids import new_id
 from common.messages import PermanentFault, Subscription, WorkItem
-from common.relay import relay_once, run_relay
+from common.relay import measure_and_prune_once, relay_once, run_relay
+from common.telemetry import INBOX_DUPLICATES
 from contracts.orders import OrderCompleted, OrderDispatched, OrderPlaced
 
 
@@ -85,6 +87,43 @@ async def test_a_message_that_comes_five_times_takes_effect_once(mechanisms, bus
         await say(mechanisms, last)
         await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", last.order_id))
         assert len(await rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id)) == 1
+
+
+def shown(metric: str, **labels: str) -> float:
+    return REGISTRY.get_sample_value(metric, labels) or 0.0
+
+
+async def test_a_message_is_counted_with_its_lag_and_its_repetition_as_a_duplicate(mechanisms, bus):
+    notebook, event = Notebook(), dispatched()
+    lags, spared = shown("message_lag_seconds_count", queue="tests.orders"), duplicates()
+    async with consuming(mechanisms, bus, notebook):
+        await say(mechanisms, event)
+        await eventually(lambda: shown("message_lag_seconds_count", queue="tests.orders") == lags + 1)
+        assert duplicates() == spared
+        async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await uow.execute("UPDATE outbox SET published_at = NULL")
+        await relay_once(mechanisms.database, bus)
+        await eventually(lambda: duplicates() == spared + 1)
+    assert shown("message_lag_seconds_sum", queue="tests.orders") < 60 * (lags + 2)
+
+
+def duplicates() -> float:
+    return sum(sample.value for sample in INBOX_DUPLICATES.collect()[0].samples if sample.name.endswith("_total"))
+
+
+async def test_dead_letters_and_pools_are_shown(mechanisms, bus):
+    notebook, event = Notebook(), dispatched()
+    notebook.fault, notebook.failures = PermanentFault, 9
+    async with consuming(mechanisms, bus, notebook):
+        await say(mechanisms, event)
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
+    waiting = len(await rows(mechanisms, "SELECT * FROM dead_letters WHERE replayed_at IS NULL"))
+    await measure_and_prune_once(mechanisms.database)
+    assert shown("dead_letters_waiting") == waiting > 0
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE):
+        in_use = [shown("database_connections", role=role, state="in_use") for role in ("api", "service")]
+    assert in_use[1] >= 1
+    assert shown("database_connections", role="service", state="max") >= in_use[1]
 
 
 async def test_a_failure_leaves_nothing_and_the_ladder_brings_the_message_back(mechanisms, bus):

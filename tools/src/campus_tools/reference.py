@@ -1,4 +1,4 @@
-"""Writes `docs/reference/` from the code: permissions, events, configuration. A test holds the files fresh.
+"""Writes `docs/reference/` from the code: permissions, events, configuration, metrics. A test holds the files fresh.
 
 python -m campus_tools.reference           # writes
 python -m campus_tools.reference --check   # ends with status 1 when a file is stale
@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from campus_tools.doors import Door, doors, doors_by_permission
+from campus_tools.observability.inventory import AROUND_US, Metric, ours
 from common.http import Guard
 from contracts import identity, notifications, operations, orders, payments, payouts
 from contracts.event import Event
@@ -26,7 +27,12 @@ SERVICES: Final = ("api_gateway", "identity", "orders", "payments", "payouts", "
 
 def pages() -> dict[str, str]:
     """The content of each page by its file name."""
-    return {"permissions.md": _permissions(), "events.md": _events(), "configuration.md": _configuration()}
+    return {
+        "permissions.md": _permissions(),
+        "events.md": _events(),
+        "configuration.md": _configuration(),
+        "metrics.md": _metrics(),
+    }
 
 
 def main() -> None:
@@ -170,6 +176,32 @@ def _setting_line(name: str, field: Any) -> str:
     else:
         default = f"`{field.default}`" if field.default not in ("", None) else "empty"
     return f"| `{variable}` | {default} | {' '.join((field.description or '').split())} |"
+
+
+def _metrics() -> str:
+    lines = [
+        "# Metrics",
+        "",
+        NOTE,
+        "What each process shows under `/metrics` on its internal port. Money is in kobo (`_minor`), times in seconds. The first",
+        "part is shown by every process; a gauge of the database is set by the worker and is 0 elsewhere: take the highest.",
+        "",
+    ]
+    shown = ours()
+    for holder in dict.fromkeys(metric.holder for metric in shown):
+        lines += [f"## {holder.capitalize() if ' ' in holder else holder}", "", *_METRIC_HEAD]
+        lines += [_metric_line(metric) for metric in shown if metric.holder == holder]
+        lines.append("")
+    lines += ["## Around us", "", "What rules and dashboards ask of other programs.", "", *_METRIC_HEAD]
+    return "\n".join([*lines, *(_metric_line(metric) for metric in AROUND_US)]) + "\n"
+
+
+_METRIC_HEAD: Final = ("| Metric | Type | Labels | Meaning | Of |", "|---|---|---|---|---|")
+
+
+def _metric_line(metric: Metric) -> str:
+    labels = ", ".join(f"`{label}`" for label in metric.labels)
+    return f"| `{metric.name}` | {metric.kind} | {labels} | {' '.join(metric.meaning.split())} | {metric.holder} |"
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 import asyncpg
@@ -20,6 +21,7 @@ from opentelemetry.trace import SpanKind
 from common import dead_letters, telemetry
 from common.bus import Bus, Outgoing
 from common.caller import THE_SERVICE
+from common.clock import SystemClock
 from common.database import Database, is_away
 from common.inbox import record_message_once
 from common.logging import get_logger
@@ -49,6 +51,7 @@ class Consumers:
         self._work_by_queue = {item.queue: item for item in work_items}
         self._queues = {f"{service}.{line.event.publisher()}" for line in subscriptions} | set(self._work_by_queue)
         self._under_way = 0
+        telemetry.MESSAGES_UNDER_WAY.set_function(lambda: self._under_way)
 
     async def run(self) -> None:
         """Consumes every queue of the service until cancelled; then lets the handlers that run finish."""
@@ -94,6 +97,7 @@ class Consumers:
                 outcome = await self._after_failure(queue, message, attempt, error)
             else:
                 outcome = await self._settle(message, None, "done")
+                _measure_lag(queue, received)
             telemetry.MESSAGES_HANDLED.labels(queue, event_type, outcome).inc()
 
     async def _after_failure(self, queue: str, message: AbstractIncomingMessage, attempt: int, error: Exception) -> str:
@@ -118,6 +122,8 @@ class Consumers:
             async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
                 if await record_message_once(uow, received.event_id, subscription.consumer):
                     await subscription.handler(event, received, uow, self._dependencies)
+                else:
+                    telemetry.INBOX_DUPLICATES.labels(subscription.consumer).inc()
 
     async def _settle(self, message: AbstractIncomingMessage, before: Any, outcome: str) -> str:
         """Runs what must stand before the acknowledgement, then acknowledges; a lost channel means a redelivery."""
@@ -190,6 +196,17 @@ class Consumers:
         queue = str(deaths[0].get("queue") or f"{self._service}.dead")
         fault = PermanentFault("the delivery limit of the queue was reached")
         await self._settle(message, self._bury(queue, message, _attempt_of(message), fault), "dead")
+
+
+def _measure_lag(queue: str, received: Received) -> None:
+    """How long ago the message was written, by the clocks of two machines: never below zero."""
+    try:
+        age = SystemClock().now() - datetime.fromisoformat(received.time)
+    except (ValueError, TypeError):
+        # The envelope's time is its publisher's word. It decides nothing: the message has had its effect.
+        log.warning("message without a readable time", queue=queue, type=received.type)
+    else:
+        telemetry.MESSAGE_LAG_SECONDS.labels(queue).observe(max(0.0, age.total_seconds()))
 
 
 def _grouped(subscriptions: Sequence[Subscription[Any]]) -> dict[str, list[Subscription[Any]]]:

@@ -18,7 +18,7 @@ from common import outbox
 from common.caller import Caller, ServiceItself
 from common.problems import Unavailable
 from common.retry import jittered
-from common.telemetry import trace_headers
+from common.telemetry import DATABASE_CONNECTIONS, trace_headers
 from contracts.event import Event
 
 Acting = Caller | ServiceItself
@@ -122,6 +122,8 @@ class Database:
     async def connect(cls, *, api_url: str, service_url: str, name: str) -> AsyncIterator[Self]:
         """Opens both pools and closes them at the end. `name` is shown in pg_stat_activity."""
         async with _pool(api_url, name) as api, _pool(service_url, name) as service:
+            _measure("api", api)
+            _measure("service", service)
             yield cls(api=api, service=service)
 
     @asynccontextmanager
@@ -182,6 +184,13 @@ class Database:
                     raise
                 await asyncio.sleep(jittered(0.02 * attempt))
         raise AssertionError("the loop above returns or raises")
+
+
+def _measure(role: str, pool: asyncpg.Pool) -> None:
+    """Lets the pool be asked whenever somebody reads the metrics."""
+    DATABASE_CONNECTIONS.labels(role, "in_use").set_function(lambda: pool.get_size() - pool.get_idle_size())
+    DATABASE_CONNECTIONS.labels(role, "open").set_function(pool.get_size)
+    DATABASE_CONNECTIONS.labels(role, "max").set_function(pool.get_max_size)
 
 
 async def _acquire(pool: asyncpg.Pool) -> Any:

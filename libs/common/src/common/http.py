@@ -326,6 +326,8 @@ class RequestScope:
         self._app = app
         self._records_spans = isinstance(get_tracer_provider(), TracerProvider)
         self._seconds: dict[tuple[str, str, int], Any] = {}
+        self._in_flight = 0
+        telemetry.REQUESTS_IN_FLIGHT.set_function(lambda: self._in_flight)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -338,6 +340,7 @@ class RequestScope:
         request_id = offered if is_request_id(offered) else new_request_id()
         scope.setdefault("state", {})["request_id"] = request_id
         began, status = time.perf_counter(), 500
+        self._in_flight += 1
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
@@ -354,6 +357,7 @@ class RequestScope:
             else:
                 await self._run(scope, receive, send_with_id, request_id)
         finally:
+            self._in_flight -= 1
             route = getattr(scope.get("route"), "path", "unknown")
             self._measured(scope["method"], route, status).observe(time.perf_counter() - began)
 

@@ -211,6 +211,7 @@ def background(service: Service, runtime: Runtime, dependencies: Any, command: s
     revocations = Loop("stored revocations", lambda: load_stored_revocations(runtime), RELOAD_REVOCATIONS_SECONDS)
     tasks: list[Awaitable[None]] = [
         run_relay(runtime.database, runtime.bus),
+        telemetry.watch_event_loop(),
         hear_broadcasts(runtime),
         run_loop(revocations),
     ]

@@ -40,6 +40,9 @@ _WAITING: Final = """
 SELECT count(*) AS waiting, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS age_seconds
 FROM (SELECT created_at FROM outbox WHERE published_at IS NULL ORDER BY position LIMIT 10000) AS head
 """
+_DEAD_LETTERS: Final = """
+SELECT count(*) FROM (SELECT FROM dead_letters WHERE replayed_at IS NULL LIMIT 10000) AS waiting
+"""
 _PRUNE: Final = f"""
 DELETE FROM outbox WHERE position IN (
     SELECT position FROM outbox WHERE published_at < now() - make_interval(days => {KEEP_DAYS})
@@ -88,11 +91,13 @@ async def run_relay(database: Database, bus: Bus) -> None:
 
 
 async def measure_and_prune_once(database: Database) -> None:
-    """Publishes the outbox's age as a metric, and removes what was published or handled long ago, in bounded steps."""
+    """Publishes the outbox's age and the dead letters as metrics, and removes what was published or handled long ago, in bounded steps."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         row = await uow.fetch_row(_WAITING)
+        dead_letters = await uow.fetch_value(_DEAD_LETTERS)
         await uow.execute(_PRUNE)
         await uow.execute(_PRUNE_INBOX)
+    telemetry.DEAD_LETTERS_WAITING.set(dead_letters)
     if row is not None:
         telemetry.OUTBOX_WAITING.set(row["waiting"])
         telemetry.OUTBOX_AGE_SECONDS.set(row["age_seconds"])

@@ -1,9 +1,11 @@
 """Traces from the gateway through HTTP and broker to the last consumer, and metrics. OpenTelemetry, switched on by
 `OTEL_EXPORTER_OTLP_ENDPOINT`; without it no span is recorded and a trace costs next to nothing."""
 
+import asyncio
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Final
 
 from opentelemetry import propagate, trace
 from opentelemetry.sdk.resources import Resource
@@ -18,18 +20,39 @@ REQUEST_SECONDS = Histogram(
     ["method", "route", "status"],
     buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
+REQUESTS_IN_FLIGHT = Gauge("http_requests_in_flight", "Requests that this process is answering.")
 MESSAGES_HANDLED = Counter(
     "messages_handled_total", "Messages from the broker, by what became of them.", ["queue", "type", "outcome"]
 )
 MESSAGE_SECONDS = Histogram("message_handling_seconds", "Time to handle one message.", ["queue", "type"])
+MESSAGES_UNDER_WAY = Gauge("messages_under_way", "Messages that this process has in hand.")
+MESSAGE_LAG_SECONDS = Histogram(
+    "message_lag_seconds",
+    "Time from the writing of a message into its outbox to the end of its handling, retries included.",
+    ["queue"],
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900),
+)
+INBOX_DUPLICATES = Counter(
+    "inbox_duplicates_total", "Events that a consumer had handled before and was spared.", ["consumer"]
+)
 OUTBOX_PUBLISHED = Counter("outbox_published_total", "Events and work items handed to the broker and confirmed.")
 OUTBOX_REFUSED = Counter("outbox_refused_total", "Messages that the broker did not take; they are tried again.")
 OUTBOX_WAITING = Gauge("outbox_waiting", "Messages that wait in the outbox.")
 OUTBOX_AGE_SECONDS = Gauge("outbox_age_seconds", "Age of the oldest message that waits in the outbox.")
 DEAD_LETTERS = Counter("dead_letters_total", "Messages given up after the last retry.", ["queue"])
+DEAD_LETTERS_WAITING = Gauge("dead_letters_waiting", "Dead letters that nobody has replayed, at most 10,000.")
 STALE_NEWS = Counter(
     "stale_news_total", "Events that arrived late, for a state already passed, and were ignored.", ["type"]
 )
+
+DATABASE_CONNECTIONS = Gauge(
+    "database_connections", "Connections of the pool of one role: in use, open, and at most.", ["role", "state"]
+)
+EVENT_LOOP_LAG_SECONDS = Gauge(
+    "event_loop_lag_seconds",
+    "How much later than asked the event loop woke: above 0.1 the process is short of its core.",
+)
+LOOK_AT_THE_LOOP_EVERY_SECONDS: Final = 1.0
 
 _tracer = trace.get_tracer("common")
 
@@ -75,3 +98,12 @@ def trace_id() -> str | None:
     """The id of the running trace, 32 hex digits, for the log."""
     context = trace.get_current_span().get_span_context()
     return format(context.trace_id, "032x") if context.is_valid else None
+
+
+async def watch_event_loop() -> None:
+    """Measures until cancelled how late the event loop wakes who sleeps."""
+    loop = asyncio.get_running_loop()
+    while True:
+        began = loop.time()
+        await asyncio.sleep(LOOK_AT_THE_LOOP_EVERY_SECONDS)
+        EVENT_LOOP_LAG_SECONDS.set(max(0.0, loop.time() - began - LOOK_AT_THE_LOOP_EVERY_SECONDS))

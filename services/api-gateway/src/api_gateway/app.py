@@ -64,7 +64,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         keep_seconds=settings.idempotency_keep_seconds,
     )
     load = Load(settings.requests_in_flight_max)
-    metrics.in_flight = lambda: load.running
+    metrics.in_flight, metrics.in_flight_max = lambda: load.running, load.limit
     runtime.on_stop.append(lambda: setattr(load, "is_leaving", True))
     forwarder = Forwarder(upstreams, load, tracing=spans.recording)
     page_cache = (

@@ -29,6 +29,7 @@ class Metrics(Collector):
         self.shed: defaultdict[str, int] = defaultdict(int)
         self.counted_alone: defaultdict[str, int] = defaultdict(int)
         self.in_flight: Callable[[], int] = lambda: 0
+        self.in_flight_max = 0
 
     def publish(self, registry: CollectorRegistry = REGISTRY) -> None:
         """Shows these numbers under `/metrics` of the process."""
@@ -55,6 +56,9 @@ class Metrics(Collector):
             "gateway_upstream_failures", "Requests that a service did not answer.", "upstream", self.upstream_failures
         )
         yield GaugeMetricFamily("gateway_requests_in_flight", "Requests under way.", value=self.in_flight())
+        yield GaugeMetricFamily(
+            "gateway_requests_in_flight_max", "Requests of people that may be under way.", value=self.in_flight_max
+        )
         yield _counter(
             "gateway_shed", "Requests refused because too many were under way, by whose.", "whose", self.shed
         )

@@ -45,6 +45,7 @@ from identity.settings import Settings
 from identity.timers import (
     PRUNE_EVERY_SECONDS,
     end_distrusted_sessions_once,
+    measure_signing_key_once,
     prune_challenges_once,
     prune_codes_once,
     prune_sessions_once,
@@ -161,6 +162,9 @@ def loops(dependencies: Dependencies) -> list[Loop]:
     async def prune_codes() -> int:
         return await prune_codes_once(dependencies.database, now=dependencies.clock.now())
 
+    async def measure_signing_key() -> None:
+        await measure_signing_key_once(dependencies.database, now=dependencies.clock.now())
+
     async def end_distrusted() -> int:
         issuers, staff_issuers = dependencies.further_issuers, dependencies.staff_issuers
         return await end_distrusted_sessions_once(
@@ -172,6 +176,7 @@ def loops(dependencies: Dependencies) -> list[Loop]:
         Loop("sessions of distrusted issuers", end_distrusted, PRUNE_EVERY_SECONDS),
         Loop("old challenges", prune_challenges, PRUNE_EVERY_SECONDS),
         Loop("old codes and failures", prune_codes, PRUNE_EVERY_SECONDS),
+        Loop("age of the signing key", measure_signing_key, PRUNE_EVERY_SECONDS),
     ]
 
 

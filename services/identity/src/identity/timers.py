@@ -7,13 +7,15 @@ from common.caller import ServiceItself
 from common.database import Database
 from identity.domain.issued_codes import DAY
 from identity.domain.slow_down import FORGOTTEN_AFTER
-from identity.store import codes, login_failures, passkeys, sessions
+from identity.measures import SIGNING_KEY_TIME
+from identity.store import codes, keys, login_failures, passkeys, sessions
 from identity.use_cases.end_distrusted_sessions import end_distrusted_sessions
 
 FORGETTING: Final = ServiceItself("sessions that are over")
 DISTRUSTING: Final = ServiceItself("sessions of issuers that are no longer trusted")
 FORGETTING_CHALLENGES: Final = ServiceItself("challenges that nobody answered")
 FORGETTING_CODES: Final = ServiceItself("codes and failures that are over")
+MEASURING: Final = ServiceItself("the age of the signing key")
 PRUNE_EVERY_SECONDS: Final = 600.0
 # A step that holds no lock for long; at one step in ten minutes it keeps up with a hundred thousand refreshes a day.
 PRUNE_ROWS: Final = 5_000
@@ -45,3 +47,11 @@ async def end_distrusted_sessions_once(
     """Ends the sessions that today's further issuers would not give; tells how many."""
     async with database.unit_of_work(acting_as=DISTRUSTING) as uow:
         return await end_distrusted_sessions(uow, issuers, staff_issuers, now=now)
+
+
+async def measure_signing_key_once(database: Database, *, now: datetime) -> None:
+    """Publishes since when the present key has signed: it is to be replaced once a year (specification: Secrets)."""
+    async with database.unit_of_work(acting_as=MEASURING) as uow:
+        signs_from = await keys.find_signing_since(uow, now)
+    if signs_from is not None:
+        SIGNING_KEY_TIME.set(signs_from.timestamp())

@@ -17,6 +17,8 @@ from common.tokens import RENEW_KEYS_EVERY_SECONDS, TokenVerifier
 from common.verification_keys import KeySet
 from identity.app import SERVICE
 from identity.domain.key_rotation import FORGOTTEN_AFTER, KEY_SET_SECONDS, PUBLISHED_AHEAD
+from identity.measures import SIGNING_KEY_TIME
+from identity.timers import measure_signing_key_once
 from identity.use_cases.ensure_signing_key import ensure_signing_key
 
 from .conftest import Identity
@@ -239,3 +241,17 @@ async def test_the_key_set_may_be_kept_for_as_long_as_the_rotation_allows(identi
     changed = await asked_with(tag)
     assert (changed.status_code, len(changed.json()["keys"])) == (200, 2)
     assert changed.headers["etag"] != tag
+
+
+async def test_the_age_shown_is_that_of_the_key_that_signs(identity: Identity) -> None:
+    async def shown() -> float:
+        await measure_signing_key_once(identity.dependencies.database, now=identity.clock.now())
+        return float(SIGNING_KEY_TIME._value.get())
+
+    first = await shown()
+    assert first <= identity.clock.now().timestamp()
+    identity.clock.advance(timedelta(days=400))
+    assert (await command(identity, "rotate-keys"))[0] == 0
+    assert await shown() == first
+    identity.clock.advance(PUBLISHED_AHEAD + timedelta(minutes=1))
+    assert await shown() == (identity.clock.now() - timedelta(minutes=1)).timestamp()

@@ -18,6 +18,8 @@ from payments.routes import ROUTERS
 from payments.settings import Settings
 from payments.timers import (
     ASK_EVERY_SECONDS,
+    MEASURE_EVERY_SECONDS,
+    measure_once,
     reconcile_once,
     settle_refunds_once,
 )
@@ -48,6 +50,7 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
     return [
         Loop("settle refunds", lambda: settle_refunds_once(dependencies), ASK_EVERY_SECONDS),
         *BOOK.loops(dependencies.database, dependencies.clock),
+        Loop("measure", lambda: measure_once(dependencies.database), MEASURE_EVERY_SECONDS),
         Loop("reconcile", lambda: reconcile_once(dependencies), LOOK_EVERY_SECONDS),
     ]
 

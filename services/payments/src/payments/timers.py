@@ -4,11 +4,14 @@ from typing import Any
 
 from common.book import DAILY, RUN_LEASE
 from common.caller import THE_SERVICE
+from common.database import Database
 from common.logging import get_logger
 from payments import store
 from payments.clients.gateway import GatewayAway, GatewayRefused
 from payments.domain.errors import NewsUnreadable, RefundContradiction
 from payments.domain.reconciliation import LOOK_BACK, UNDER_WAY
+from payments.measures import DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR
+from payments.queries.measures import count_dead_webhooks, sum_held
 from payments.store import reconciliation
 from payments.use_cases.ask_about_refund import ask_about_refund
 from payments.use_cases.recheck_cases import recheck_cases
@@ -18,6 +21,7 @@ from payments.use_cases.tell_of_cases import tell_of_cases
 log = get_logger(__name__)
 
 ASK_EVERY_SECONDS = 30.0
+MEASURE_EVERY_SECONDS = 300.0
 
 
 async def settle_refunds_once(dependencies: Any) -> int:
@@ -47,3 +51,10 @@ async def reconcile_once(dependencies: Any) -> bool:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reconciliation.save_next_run(uow, now + DAILY)
     return True
+
+
+async def measure_once(database: Database) -> None:
+    """Publishes what is held in escrow, and how many webhooks wait for people."""
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        ESCROW_LIABILITY_MINOR.set(await sum_held(uow))
+        DEAD_WEBHOOKS_WAITING.set(await count_dead_webhooks(uow))

@@ -20,7 +20,7 @@ from payouts.measures import BOOK
 from payouts.routes import ROUTERS
 from payouts.settings import Settings
 from payouts.store.account_numbers import AccountNumbers
-from payouts.timers import request_scheduled_payouts, take_up_due_transfers, watch_payouts
+from payouts.timers import measure_balance, request_scheduled_payouts, take_up_due_transfers, watch_payouts
 from payouts.use_cases.check_sealing_key import check_sealing_key
 from payouts.use_cases.seal_account_numbers import seal_account_numbers
 
@@ -32,6 +32,8 @@ ASK_EVERY_SECONDS = 15.0
 SEAL_EVERY_SECONDS = 30.0
 # The rate of failing payouts and the banks' switches are looked at this often.
 WATCH_EVERY_SECONDS = 5.0
+# Our balance at the payment gateway is asked for this often; a dispatch asks for itself.
+BALANCE_EVERY_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,11 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
     async def watch() -> None:
         await watch_payouts(dependencies.database, dependencies.clock, dependencies.watch)
 
+    async def measure() -> None:
+        await measure_balance(dependencies.gateway, dependencies.clock)
+
     return [
+        Loop("gateway-balance", measure, BALANCE_EVERY_SECONDS),
         Loop("failure-rate", watch, WATCH_EVERY_SECONDS),
         Loop("due-transfers", take_up, TAKE_UP_EVERY_SECONDS),
         Loop("scheduled-payouts", ask, ASK_EVERY_SECONDS),

@@ -6,16 +6,21 @@ from uuid import UUID
 from common.caller import THE_SERVICE
 from common.clock import Clock
 from common.database import Database
+from common.logging import get_logger
 from payouts import store
 from payouts.clients.gateway import Gateway
 from payouts.domain.attempts import status_taken_up, step_when_due
 from payouts.domain.dispatch import LEASE, SUBMISSIONS_AT_ONCE
+from payouts.domain.errors import GatewayAway
 from payouts.domain.failure_rate import Watch
+from payouts.measures import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
 from payouts.use_cases.request_scheduled_payout import request_scheduled_payout
 from payouts.use_cases.send_retry import send_retry
 from payouts.use_cases.settle_transfer import settle_transfer
 from payouts.use_cases.watch_banks import watch_banks
 from payouts.use_cases.watch_failure_rate import watch_failure_rate
+
+log = get_logger(__name__)
 
 # No more than are worked at together: each is a few calls to the gateway, and its lease must outlast them.
 TAKEN_AT_ONCE_MAX = SUBMISSIONS_AT_ONCE
@@ -73,3 +78,14 @@ async def watch_payouts(database: Database, clock: Clock, watch: Watch) -> None:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await watch_failure_rate(uow, watch, clock.now())
         await watch_banks(uow, clock.now())
+
+
+async def measure_balance(gateway: Gateway, clock: Clock) -> None:
+    """Publishes our balance at the payment gateway, and when it was told; without an answer both stay as they were."""
+    try:
+        balance_minor = await gateway.balance_minor()
+    except GatewayAway as error:
+        log.warning("the gateway did not tell its balance", error=repr(error))
+        return
+    GATEWAY_BALANCE_MINOR.set(balance_minor)
+    GATEWAY_BALANCE_TIME.set(clock.now().timestamp())

@@ -11,7 +11,7 @@ from identity.domain.key_rotation import ListedKey
 _LOCK_FOUNDATIONS: Final = "SELECT pg_advisory_xact_lock(hashtextextended('foundations', 0))"
 # The newest that may sign; were all of them of the future, by a clock that was set back, the first of these.
 _CURRENT_KEY: Final = """
-SELECT kid, private_key_sealed FROM signing_keys WHERE retired_at IS NULL
+SELECT kid, private_key_sealed, signs_from FROM signing_keys WHERE retired_at IS NULL
 ORDER BY signs_from <= $1 DESC, abs(extract(epoch FROM signs_from - $1)), kid DESC LIMIT 1
 """
 _LISTED_KEYS: Final = "SELECT kid, signs_from FROM signing_keys WHERE retired_at IS NULL"
@@ -34,6 +34,12 @@ async def find_current_key(uow: UnitOfWork, now: datetime) -> tuple[str, str] | 
     """`kid` and sealed private key of the key that signs now."""
     row = await uow.fetch_row(_CURRENT_KEY, now)
     return (row["kid"], row["private_key_sealed"]) if row else None
+
+
+async def find_signing_since(uow: UnitOfWork, now: datetime) -> datetime | None:
+    """When the key that signs now began to; None without one."""
+    row = await uow.fetch_row(_CURRENT_KEY, now)
+    return row["signs_from"] if row else None
 
 
 async def list_keys(uow: UnitOfWork) -> list[ListedKey]:

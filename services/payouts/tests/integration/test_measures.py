@@ -1,0 +1,19 @@
+"""What the gauges of the service show is what the payment gateway says."""
+
+from datetime import timedelta
+
+from payouts.measures import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
+from payouts.timers import measure_balance
+
+from .conftest import OPENING_BALANCE_MINOR
+
+
+async def test_the_balance_at_the_gateway_is_shown_with_the_time_at_which_it_was_told(story, sandbox):
+    gateway = story.service.dependencies.gateway
+    await measure_balance(gateway, story.clock)
+    told_at = story.clock.now().timestamp()
+    assert (GATEWAY_BALANCE_MINOR._value.get(), GATEWAY_BALANCE_TIME._value.get()) == (OPENING_BALANCE_MINOR, told_at)
+    story.clock.advance(timedelta(hours=2))
+    await sandbox.faults(balance_call={"error_before": True})
+    await measure_balance(gateway, story.clock)
+    assert (GATEWAY_BALANCE_MINOR._value.get(), GATEWAY_BALANCE_TIME._value.get()) == (OPENING_BALANCE_MINOR, told_at)

@@ -1,0 +1,336 @@
+"""What the people on call see: every metric that is asked for exists, every alert fires and has its page, every page holds."""
+
+import ast
+import importlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from api_gateway.routes import ROUTES
+from campus_tools.observability.alerts import QUEUES
+from campus_tools.observability.dashboards import DASHBOARDS, SOURCE
+from campus_tools.observability.expressions import labels_of, series_of
+from campus_tools.observability.files import FOLDER, all_alerts, files, left_over
+from campus_tools.observability.inventory import Metric, by_series, ours
+from campus_tools.observability.objectives import BURNS, JOURNEY, OBJECTIVES, WEBHOOK, recordings
+from campus_tools.observability.promtool import find_promtool
+from campus_tools.observability.rules import RESPONSE
+from common.process import declared_topology
+from common.retry import DELAYS_SECONDS, RetryLadder
+from common.topology import delay_queue_of
+from tests.architecture.sources import ROOT, SERVICES, product_files, tree_of
+
+RUNBOOKS = ROOT / "docs/runbooks"
+PAGES = sorted(RUNBOOKS.glob("*.md"))
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+WATCHING = {"prometheus", "alertmanager", "grafana", "traces"}
+RECORDED = {rule["record"] for rule in recordings()}
+ASKED = [
+    *((alert.name, alert.expression) for alert in all_alerts()),
+    *((rule["record"], rule["expr"]) for rule in recordings()),
+    *(
+        (f"{dashboard.uid}: {panel.title}", expression)
+        for dashboard in DASHBOARDS
+        for panel in dashboard.panels
+        for expression in panel.expressions.values()
+    ),
+]
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+asked = pytest.mark.parametrize(("where", "expression"), ASKED, ids=[where for where, _ in ASKED])
+
+
+# ---- What is generated ------------------------------------------------------------------------------------------------
+
+
+def test_rules_and_dashboards_are_fresh():
+    stale = [
+        name for name, text in files().items() if not (FOLDER / name).exists() or (FOLDER / name).read_text() != text
+    ]
+    assert not stale, "run `make documents`"
+    assert not left_over(), "run `make documents`"
+
+
+def test_what_is_counted_anywhere_stands_in_the_inventory():
+    known = {metric.name for metric in ours()}
+    for path in product_files():
+        for name, kind in metrics_made_in(path):
+            shown = f"{name.removesuffix('_total')}_total" if kind.startswith("Counter") else name
+            assert shown in known, f"{path}: {name}"
+
+
+def test_every_metric_says_what_it_means_and_whose_it_is():
+    for metric in ours():
+        assert metric.meaning, metric.name
+        assert metric.holder in (*SERVICES, "every process")
+
+
+# ---- Names ------------------------------------------------------------------------------------------------------------
+
+
+@asked
+def test_every_series_that_is_asked_for_exists(where, expression):
+    assert series_of(expression) - RECORDED <= set(by_series()), where
+
+
+@asked
+def test_every_label_that_is_asked_for_exists(where, expression):
+    known = {"slo"} if series_of(expression) & RECORDED else set()
+    for name in series_of(expression) - RECORDED:
+        known |= by_series()[name].known_labels
+    assert labels_of(expression) <= known, where
+
+
+def test_an_expression_is_read_as_prometheus_reads_it():
+    expression = (
+        'sum by (service, le) (rate(a_total{route=~"b_total|c",status!="5.."}[5m])) / on (service) group_left (x)'
+        " d:e:rate5m unless f{} > bool 0 or max_over_time(g[1h:5m] offset 3d) and vector(1) == 1e3 * 2"
+    )
+    assert series_of(expression) == {"a_total", "d:e:rate5m", "f", "g"}
+    assert labels_of(expression) == {"service", "le", "route", "status", "x"}
+
+
+def test_a_histogram_is_asked_for_by_its_parts_alone():
+    metric = Metric("a_seconds", "histogram", ("route",), "", "orders")
+    assert metric.series == {"a_seconds_bucket", "a_seconds_count", "a_seconds_sum"}
+    assert "a_seconds" not in by_series()
+    assert "le" in metric.known_labels
+
+
+def test_the_route_of_the_webhook_and_the_queues_of_the_journey_exist():
+    assert WEBHOOK in {route.name for route in ROUTES}
+    queues = set(declared_topology(RetryLadder(DELAYS_SECONDS)).bindings)
+    journey = JOURNEY.replace("\\\\", "\\")
+    assert {queue for queue in queues if re.fullmatch(journey, queue)} == {
+        "orders.payments",
+        "payments.orders",
+        "payments.webhooks",
+        "payouts.payments",
+    }
+
+
+def test_every_queue_of_ours_must_have_consumers_and_the_delays_may_be_long():
+    patterns = {alert.name: re.findall(r'queue[!=]~"([^"]*)"', alert.expression) for alert in QUEUES}
+    consumed, delays = (patterns[name][0].replace("\\\\", "\\") for name in ("queue-without-consumer", "queue-length"))
+    for queue in declared_topology(RetryLadder(DELAYS_SECONDS)).bindings:
+        assert re.fullmatch(consumed, queue)
+        assert not re.fullmatch(delays, queue)
+    for seconds in DELAYS_SECONDS:
+        assert re.fullmatch(delays, delay_queue_of(seconds))
+        assert not re.fullmatch(consumed, delay_queue_of(seconds))
+
+
+@pytest.mark.parametrize(
+    "bound", sorted({bound for _, text in ASKED for bound in re.findall(r'(\w+)_bucket\{[^}]*le="([\d.]+)"', text)})
+)
+def test_the_bounds_of_the_objectives_are_bounds_of_their_histograms(bound):
+    name, seconds = bound
+    sources = {
+        "gateway_request_seconds": SERVICES["api-gateway"] / "metrics.py",
+        "message_lag_seconds": ROOT / "libs/common/src/common/telemetry.py",
+    }
+    listed = {
+        float(part.value)
+        for node in ast.walk(tree_of(sources[name]))
+        if isinstance(node, ast.Tuple)
+        for part in node.elts
+        if isinstance(part, ast.Constant) and isinstance(part.value, int | float)
+    }
+    assert str(float(seconds)) == seconds
+    assert float(seconds) in listed
+
+
+# ---- Alerts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alert", all_alerts(), ids=lambda alert: f"{alert.name} {alert.severity}")
+def test_every_alert_has_a_severity_its_time_and_its_page(alert):
+    page = (RUNBOOKS / f"{alert.name}.md").read_text()
+    assert alert.rule["labels"] == {"severity": alert.severity}
+    assert alert.rule["annotations"]["respond_within"] == RESPONSE[alert.severity]
+    assert (ROOT / alert.rule["annotations"]["runbook"]).is_file()
+    assert alert.severity in page
+    assert RESPONSE[alert.severity] in page
+
+
+def test_the_times_to_respond_are_those_of_the_specification():
+    assert RESPONSE == {"SEV-1": "15 minutes", "SEV-2": "1 hour", "SEV-3": "4 hours"}
+
+
+def test_every_alert_is_tried():
+    tried = "\n".join(path.read_text() for path in (FOLDER / "prometheus/tests").glob("*.yml"))
+    assert [alert.name for alert in all_alerts() if alert.name not in tried] == []
+
+
+def test_the_windows_of_a_burn_are_those_that_are_recorded():
+    windows = {rule["record"].rpartition("rate")[2] for rule in recordings() if "rate" in rule["record"]}
+    assert {window for long, short, _, _ in BURNS for window in (long, short)} <= windows
+    assert all(0 < objective.budget < 0.5 for objective in OBJECTIVES)
+
+
+def test_prometheus_finds_the_rules_right_and_each_alert_fires(capsys):
+    """Where promtool can be had: found, or installed. Elsewhere that is said aloud, and the tests above stand alone."""
+    said: list[str] = []
+    promtool = find_promtool(said.append)
+    if promtool is None:
+        with capsys.disabled():
+            sys.stdout.write(f"\nTHE RULES WERE NOT RUN: {said[-1]}\n")
+        return
+    rules, tests = (
+        [str(path) for path in sorted((FOLDER / "prometheus" / name).glob("*.yml"))] for name in ("rules", "tests")
+    )
+    assert rules
+    assert tests
+    for command in (["check", "rules", *rules], ["test", "rules", *tests]):
+        done = subprocess.run([promtool, *command], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+# ---- Runbooks ---------------------------------------------------------------------------------------------------------
+
+
+@pages
+def test_a_page_names_commands_that_exist(page):
+    text = page.read_text()
+    targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z-]+)", text)) <= targets
+    for module, command in re.findall(r"`python -m (\w+) ([a-z-]+)", text):
+        assert command in commands_of(module)
+    for process, command in re.findall(r"docker compose exec (\S+) start ([a-z-]+)", text):
+        assert command in commands_of(process.rpartition("-")[0])
+
+
+@pages
+def test_a_page_names_containers_that_exist(page):
+    text = page.read_text()
+    for named in re.findall(
+        r"docker compose (?:exec|restart|logs(?: --\S+ \S+)*|ps|run --rm)((?: [a-z<][a-z<>-]*)+)", text
+    ):
+        first, *others = named.split()
+        everyone = [first, *(other for other in others if other.endswith(("-api", "-worker", "api-gateway")))]
+        for name in everyone:
+            for service in SERVICES if "<service>" in name else ("",):
+                wanted = name.replace("<service>", service)
+                known = wanted in COMPOSE or wanted == "<process>" or wanted.startswith("api-gateway-")
+                assert known, f"{page.stem}: {name}"
+
+
+@pages
+def test_a_page_names_doors_that_exist(page):
+    doors = {(route.method, route.path) for route in ROUTES}
+    for method, path in re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/api/[^`? ]*)", page.read_text()):
+        shown = re.sub(r":[A-Za-z]+", ":", path)
+        assert (method, shown) in {
+            (known, re.sub(r"\{\w+\}|:[A-Za-z]+", ":", template)) for known, template in doors
+        }, path
+
+
+@pages
+def test_a_page_leads_to_pages_that_exist(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+@pages
+def test_a_page_names_dashboards_and_panels_that_exist(page):
+    titles = {dashboard.title for dashboard in DASHBOARDS}
+    known = titles | {panel.title for dashboard in DASHBOARDS for panel in dashboard.panels}
+    for named in re.findall(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)", page.read_text()):
+        assert named in known, named
+
+
+# ---- The programs around ----------------------------------------------------------------------------------------------
+
+
+def test_prometheus_asks_every_process_of_ours():
+    jobs = {job["job_name"]: job for job in settings_of("prometheus/prometheus.yml")["scrape_configs"]}
+    asked_for = {}
+    for group in jobs["campus"]["static_configs"]:
+        (target,) = group["targets"]
+        host, port = target.split(":")
+        assert group["labels"]["process"] == host
+        assert host == group["labels"]["service"] or host.rpartition("-")[0] == group["labels"]["service"]
+        asked_for[host] = port
+    running = {name for name, part in COMPOSE.items() if part.get("command") in ("api", "worker")}
+    assert set(asked_for) == running
+    assert {name for name, port in asked_for.items() if port != "8080"} == {"api-gateway"}
+    assert asked_for["api-gateway"] == str(COMPOSE["api-gateway"]["environment"]["METRICS_PORT"])
+
+
+def test_each_severity_has_its_route_and_is_repeated_within_its_time():
+    settings = settings_of("alertmanager/alertmanager.yml")
+    receivers = {receiver["name"] for receiver in settings["receivers"]}
+    routes = {line["matchers"][0].split('"')[1]: line for line in settings["route"]["routes"]}
+    assert set(routes) == set(RESPONSE)
+    for severity, line in routes.items():
+        assert line["receiver"] == severity.lower()
+        assert line["receiver"] in receivers
+        repeated = line.get("repeat_interval", settings["route"]["repeat_interval"])
+        number, unit = RESPONSE[severity].split()
+        assert repeated == number + unit[0]
+
+
+def test_the_watching_programs_come_on_request_alone():
+    assert {name for name, part in COMPOSE.items() if part.get("profiles") == ["observability"]} == WATCHING
+    for name, part in COMPOSE.items():
+        assert name in WATCHING or not WATCHING & set(part.get("depends_on", {}))
+
+
+def test_what_the_watching_programs_mount_exists():
+    mounts = [mount for name in WATCHING for mount in COMPOSE[name].get("volumes", []) if mount.startswith("./")]
+    assert mounts
+    for mount in mounts:
+        source, _, rights = mount.split(":")
+        assert (ROOT / source).is_dir()
+        assert rights == "ro"
+
+
+def test_every_panel_asks_a_source_that_is_provided():
+    sources = settings_of("grafana/provisioning/datasources/campus.yml")["datasources"]
+    assert SOURCE in [{"type": source["type"], "uid": source["uid"]} for source in sources]
+    for source in sources:
+        assert re.fullmatch(r"http://(\w+):\d+", source["url"])[1] in WATCHING
+
+
+def test_every_dashboard_is_laid_out_without_gaps_and_overlaps():
+    for path in (FOLDER / "grafana/dashboards").glob("*.json"):
+        shown = json.loads(path.read_text())
+        taken = set()
+        for panel in shown["panels"]:
+            place = panel["gridPos"]
+            assert place["x"] + place["w"] <= 24
+            cells = {(place["x"] + right, place["y"]) for right in range(place["w"])}
+            assert not cells & taken
+            taken |= cells
+            assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
+        assert len({panel["id"] for panel in shown["panels"]}) == len(shown["panels"])
+
+
+def settings_of(name: str):
+    return yaml.safe_load((FOLDER / name).read_text())
+
+
+def commands_of(module: str) -> set[str]:
+    service = importlib.import_module(f"{module.replace('-', '_')}.app").SERVICE
+    return {"api", "worker", "all", "migrate", *service.commands}
+
+
+def metrics_made_in(path: Path):
+    """Name and kind of each metric that the file makes under a name written out."""
+    kinds = {
+        alias.name
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("prometheus_client")
+        for alias in node.names
+    }
+    # The gateway's own shorthand for a counter with one label.
+    kinds |= {"_counter"} if "CounterMetricFamily" in kinds else set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Call) and (kind := ast.unparse(node.func)) in kinds and node.args:
+            first = node.args[0]
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                yield first.value, kind.lstrip("_").capitalize() if kind == "_counter" else kind

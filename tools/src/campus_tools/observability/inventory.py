@@ -1,0 +1,123 @@
+"""Every metric there is: ours, read from the code that counts, and those of the programs around us."""
+
+import importlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any, Final
+
+from prometheus_client import PROCESS_COLLECTOR
+from prometheus_client.metrics import MetricWrapperBase
+from prometheus_client.metrics_core import Metric as Family
+
+from api_gateway.metrics import Metrics
+from common import telemetry
+from common.book import Book
+
+SERVICES: Final = ("api-gateway", "identity", "orders", "payments", "payouts", "notifications")
+EVERY_PROCESS: Final = "every process"
+# What Prometheus adds to each sample of ours, by the targets of prometheus.yml.
+TARGET_LABELS: Final = frozenset({"job", "instance", "service", "process"})
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric: `name` as it is shown by whoever has it, `kind` in the words of Prometheus, and whose it is."""
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    meaning: str
+    holder: str
+
+    @property
+    def series(self) -> frozenset[str]:
+        """The names under which it is asked for."""
+        if self.kind == "counter":
+            return frozenset({self.name})
+        parts = ("_bucket", "_count", "_sum") if self.kind == "histogram" else ("",)
+        return frozenset(self.name + part for part in parts)
+
+    @property
+    def known_labels(self) -> frozenset[str]:
+        """The labels by which it may be narrowed or summed."""
+        return TARGET_LABELS | set(self.labels) | ({"le"} if self.kind == "histogram" else set())
+
+
+# RabbitMQ's own plugin `rabbitmq_prometheus` at /metrics/detailed, and cert-manager where it renews the certificates.
+AROUND_US: Final = (
+    Metric("up", "gauge", (), "1 when the target answered the last time, else 0.", "Prometheus"),
+    Metric(
+        "rabbitmq_detailed_queue_messages_ready",
+        "gauge",
+        ("queue", "vhost"),
+        "Messages of a queue that no consumer has in hand.",
+        "RabbitMQ",
+    ),
+    Metric(
+        "rabbitmq_detailed_queue_messages_unacked",
+        "gauge",
+        ("queue", "vhost"),
+        "Messages of a queue that a consumer has in hand.",
+        "RabbitMQ",
+    ),
+    Metric("rabbitmq_detailed_queue_consumers", "gauge", ("queue", "vhost"), "Consumers of a queue.", "RabbitMQ"),
+    Metric("rabbitmq_alarms_memory_used_watermark", "gauge", (), "1 while the broker is short of memory.", "RabbitMQ"),
+    Metric(
+        "rabbitmq_alarms_free_disk_space_watermark", "gauge", (), "1 while the broker is short of disk.", "RabbitMQ"
+    ),
+    Metric(
+        "certmanager_certificate_expiration_timestamp_seconds",
+        "gauge",
+        ("name", "namespace"),
+        "When a certificate ends, Unix time; on Kubernetes.",
+        "cert-manager",
+    ),
+)
+
+
+def ours() -> list[Metric]:
+    """What our own processes show, the common ones first."""
+    found = [*_of_module(telemetry, EVERY_PROCESS), *_of_families(PROCESS_COLLECTOR.collect(), EVERY_PROCESS)]
+    found += _of_families(Metrics().collect(), "api-gateway")
+    for service in SERVICES:
+        name = f"{service.replace('-', '_')}.measures"
+        if find_spec(name):
+            found += _of_module(importlib.import_module(name), service)
+    return found
+
+
+def inventory() -> list[Metric]:
+    """Ours and those around us."""
+    return [*ours(), *AROUND_US]
+
+
+def by_series() -> dict[str, Metric]:
+    """Each name that can be asked for, and the metric behind it."""
+    return {name: metric for metric in inventory() for name in metric.series}
+
+
+def _of_module(module: ModuleType, holder: str) -> Iterator[Metric]:
+    for value in vars(module).values():
+        if isinstance(value, MetricWrapperBase):
+            yield _of_wrapper(value, holder)
+        elif isinstance(value, Book):
+            yield from (
+                _of_wrapper(part, holder) for part in vars(value).values() if isinstance(part, MetricWrapperBase)
+            )
+
+
+def _of_wrapper(wrapper: MetricWrapperBase, holder: str) -> Metric:
+    family: Any = next(iter(wrapper.describe()))
+    return _of_family(family, tuple(wrapper._labelnames), holder)
+
+
+def _of_families(families: Iterable[Family], holder: str) -> Iterator[Metric]:
+    for family in families:
+        yield _of_family(family, tuple(getattr(family, "_labelnames", ())), holder)
+
+
+def _of_family(family: Family, labels: tuple[str, ...], holder: str) -> Metric:
+    name = f"{family.name}_total" if family.type == "counter" else family.name
+    return Metric(name, family.type, labels, family.documentation, holder)
