@@ -222,7 +222,10 @@ async def test_every_kind_of_message_is_read_and_an_odd_one_stops_none_of_its_ne
         for number, (kind, _) in enumerate(KINDS)
     ]
     odd = [7, None, {}, {"id": "x"}, {"from": 7, "id": "y"}, {"from": "no number", "id": "z"}, [], {"id": {"a": 1}}]
-    value = {"messages": [*odd, *told], "statuses": [{"id": "n", "status": "typing"}, {"status": "read"}, {}]}
+    value = {
+        "messages": [*odd, *told],
+        "statuses": [{"id": "n", "status": "typing"}, {"status": "read"}, {}, {"id": "l", "status": ["a"]}],
+    }
     await hear(desk, {"messages": [odd[2]]}, value)
     assert [row["body"] for row in await messages(desk)] == [words for _, words in KINDS]
     assert len(await tickets(desk)) == 1
