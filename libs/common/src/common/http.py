@@ -113,9 +113,13 @@ class GuardedRoute(APIRoute):
         asked = names_in_query(self.dependant)
         # A list that names no sort has one order (contract section 15.7).
         has_one_order = "limit" in asked and "sort" not in asked
-        # Whoever signs their requests reads the body's bytes; a form is read by its door.
+        # Whoever signs their requests reads the body's bytes; a form, which the reference is told of by hand, is read by its door.
+        told_by_hand = "requestBody" in (self.openapi_extra or {})
         takes_no_body = (
-            self.body_field is None and not guard.anonymous and not {"GET", "DELETE"} & (self.methods or set())
+            self.body_field is None
+            and not told_by_hand
+            and not guard.anonymous
+            and not {"GET", "DELETE"} & (self.methods or set())
         )
 
         async def checked(request: Request) -> Response:
