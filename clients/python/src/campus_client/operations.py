@@ -980,13 +980,16 @@ class Operations(Connection):
         return read(await self.send("GET", "/api/notification-preferences"), m.NotificationsPreferencesShape)
 
     async def put_notification_preferences(
-        self, body: m.NotificationsPreferencesRequest
+        self, body: m.NotificationsPreferencesRequest, *, if_match: str | None = None
     ) -> m.NotificationsPreferencesShape:
         """Put preferences.
 
         Replaces the caller's preferences. PINs, codes and news of the bank account by mail go out all the same.
         """
-        return read(await self.send("PUT", "/api/notification-preferences", body=body), m.NotificationsPreferencesShape)
+        return read(
+            await self.send("PUT", "/api/notification-preferences", headers={"If-Match": if_match}, body=body),
+            m.NotificationsPreferencesShape,
+        )
 
     async def get_notifications(
         self, *, limit: int | None = None, cursor: str | None = None, unread: bool | None = None
@@ -1654,14 +1657,16 @@ class Operations(Connection):
             m.OrdersOwnProductShape,
         )
 
-    async def delete_products_by_id(self, product_id: UUID) -> None:
+    async def delete_products_by_id(self, product_id: UUID, *, if_match: str | None = None) -> None:
         """Withdraw product.
 
         Sold no more; orders that hold it go on. Withdrawing it again is a success without effect.
 
         Needs the permission `catalog:own`.
         """
-        await self.send("DELETE", self.path("/api/products/{product_id}", product_id=product_id))
+        await self.send(
+            "DELETE", self.path("/api/products/{product_id}", product_id=product_id), headers={"If-Match": if_match}
+        )
 
     async def post_products_by_id_images(
         self, product_id: UUID, file: bytes, media_type: str, *, idempotency_key: UUID | None = None
@@ -2521,7 +2526,7 @@ class Operations(Connection):
         )
 
     async def patch_support_tickets_by_id(
-        self, ticket_id: UUID, body: m.NotificationsChangeTicketRequest
+        self, ticket_id: UUID, body: m.NotificationsChangeTicketRequest, *, if_match: str | None = None
     ) -> m.NotificationsTicketShape:
         """Change support ticket.
 
@@ -2530,7 +2535,12 @@ class Operations(Connection):
         Needs the permission `tickets:manage`.
         """
         return read(
-            await self.send("PATCH", self.path("/api/support-tickets/{ticket_id}", ticket_id=ticket_id), body=body),
+            await self.send(
+                "PATCH",
+                self.path("/api/support-tickets/{ticket_id}", ticket_id=ticket_id),
+                headers={"If-Match": if_match},
+                body=body,
+            ),
             m.NotificationsTicketShape,
         )
 

@@ -96,6 +96,11 @@ async def test_preferences_are_replaced_as_a_whole_and_by_who_read_them_last(sto
     assert shown == {"channels": ALL_ON, "quietHours": quiet, "locale": "en-NG", "revision": 1}
     assert (await service.client.get(path, headers=service.headers(mine))).json()["data"] == shown
     assert (await put(service, mine, channels=ALL_ON, revision=0)).status_code == 409
+    assert changed.headers["etag"] == '"1"'
+    for tag, status in (('"0"', 409), ("1", 422)):
+        headers = {**service.headers(mine), "If-Match": tag}
+        refused = await service.client.put(path, json={"channels": ALL_ON}, headers=headers)
+        assert refused.status_code == status, tag
     assert (await put(service, mine, channels=ALL_ON)).json()["data"]["quietHours"] is None
     theirs = await service.client.get(path, headers=service.headers(new_id()))
     assert theirs.json()["data"]["revision"] == 0

@@ -247,6 +247,8 @@ async def test_staff_say_how_urgent_a_ticket_is_and_whose_and_find_it_by_that(de
     assert (changed["priority"], changed["revision"]) == ("urgent", 2)
     stale = await ask(desk, "PATCH", url, "staff", json={"priority": "low", "revision": 1})
     assert (stale.status_code, stale.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    headers = {**people(desk)["staff"], "If-Match": '"1"'}
+    assert (await desk.service.client.patch(url, json={"priority": "low"}, headers=headers)).status_code == 409
     assigned = await ask(desk, "POST", f"{url}/assign", "staff", json={"assigneeId": str(STAFF)})
     assert assigned.json()["data"]["assigneeId"] == str(STAFF)
     again = (await ask(desk, "POST", f"{url}/assign", "staff", json={"assigneeId": str(STAFF)})).json()["data"]

@@ -108,7 +108,7 @@ def test_the_idempotency_key_is_shown_where_it_is_required(operations):
         }
 
     shown = {door: headers_of(operation) for door, operation in operations.items()}
-    revised = {("put", "/api/products/{product_id}"), ("patch", "/api/products/{product_id}")}
+    revised = {(method, "/api/products/{product_id}") for method in ("put", "patch", "delete")}
     expected = {door: {"If-Match": False} if door in revised else {} for door in operations}
     assert shown == expected | {door: {"Idempotency-Key": True} for door in KEYED}
 

@@ -20,10 +20,10 @@ from common.http import (
     requires_one_of,
 )
 from common.problems import NotFound
+from common.revisions import IfMatch, etag, revision_meant
 from identity.domain.places import NewHub
 from identity.queries.places import campus_shown, find_campus, find_hub, hub_shown, page_of_campuses, page_of_hubs
 from identity.routes.pages import page_after, page_meta
-from identity.routes.revisions import IfMatch, etag, revision_meant
 from identity.schemas.places import Campus, CampusChangeRequest, CampusRequest, Hub, HubChangeRequest, HubRequest
 from identity.use_cases.change_campus import change_campus
 from identity.use_cases.change_hub import change_hub

@@ -1,16 +1,14 @@
 """One's own profile and referral token (contract section 10)."""
 
-import re
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from fastapi import Header
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.answers import answers
 from common.clock import iso
 from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
-from common.problems import ValidationFailed
+from common.revisions import IfMatch, etag, revision_meant
 from identity.queries.people import profile_of, referral_of
 from identity.routes.revoking import believe_no_more
 from identity.schemas.people import Erasure, ErasureRequest, Profile, ProfileChangeRequest, Referral
@@ -29,7 +27,7 @@ async def read_profile_route(request: Request, caller: CurrentCaller) -> Respons
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         profile = await profile_of(uow, caller.id)
-    return ok(request, profile, headers={"ETag": f'"{profile["revision"]}"'})
+    return ok(request, profile, headers=etag(profile))
 
 
 @router.patch("/api/profiles/current", responses={200: {"model": Profile}})
@@ -38,14 +36,14 @@ async def change_profile_route(
     request: Request,
     caller: CurrentCaller,
     body: ProfileChangeRequest,
-    if_match: Annotated[str | None, Header(max_length=40)] = None,
+    if_match: IfMatch = None,
 ) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
-    revision = _revision_of(if_match) if if_match is not None else body.revision
+    revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         profile = await change_profile(uow, caller, changes, revision, now=dependencies.clock.now())
-    return ok(request, profile, headers={"ETag": f'"{profile["revision"]}"'})
+    return ok(request, profile, headers=etag(profile))
 
 
 @router.delete("/api/profiles/current", responses=answers(Erasure, 403, 409, 422))
@@ -73,10 +71,3 @@ async def read_referral_route(request: Request, caller: CurrentCaller) -> Respon
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         referral = await referral_of(uow, caller.id)
     return ok(request, referral)
-
-
-def _revision_of(if_match: str) -> int:
-    quoted = re.fullmatch(r'"([0-9]{1,9})"', if_match, re.ASCII)
-    if quoted is None:
-        raise ValidationFailed.of("If-Match", 'must be a revision in quotes, such as "3"')
-    return int(quoted[1])

@@ -22,6 +22,7 @@ from common.http import (
     requires_one_of,
 )
 from common.problems import NotFound
+from common.revisions import IfMatch, etag, revision_meant
 from identity.domain.errors import AnotherCampus
 from identity.domain.vendors import must_be_theirs_to_change, must_be_theirs_to_suspend
 from identity.queries.vendors import (
@@ -34,7 +35,6 @@ from identity.queries.vendors import (
 )
 from identity.routes.acting import DECIDING
 from identity.routes.pages import page_after, page_meta
-from identity.routes.revisions import IfMatch, etag, revision_meant
 from identity.schemas.vendors import ReinstatementRequest, SuspensionRequest, Vendor, VendorChangeRequest
 from identity.use_cases.change_vendor import change_vendor
 from identity.use_cases.reinstate_vendor import reinstate_vendor

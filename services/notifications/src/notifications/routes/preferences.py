@@ -5,6 +5,7 @@ from starlette.responses import Response
 
 from common.answers import answers
 from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
+from common.revisions import IfMatch, etag, revision_meant
 from notifications import queries
 from notifications.schemas import PreferencesRequest, PreferencesShape
 from notifications.use_cases.change_preferences import change_preferences
@@ -19,16 +20,20 @@ async def show_preferences(request: Request, caller: CurrentCaller) -> Response:
     dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         preferences = await queries.find_preferences(uow, caller.id)
-    return ok(request, queries.preferences_shape(preferences))
+    shown = queries.preferences_shape(preferences)
+    return ok(request, shown, headers=etag(shown))
 
 
 @router.put("/api/notification-preferences", responses=answers(PreferencesShape, 409, 422))
 @signed_in
-async def put_preferences(request: Request, caller: CurrentCaller, body: PreferencesRequest) -> Response:
+async def put_preferences(
+    request: Request, caller: CurrentCaller, body: PreferencesRequest, if_match: IfMatch = None
+) -> Response:
     """Replaces the caller's preferences. PINs, codes and news of the bank account by mail go out all the same."""
     dependencies = dependencies_of(request)
+    revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         preferences = await change_preferences(
-            uow, caller.id, body.wanted(), dependencies.clock.now(), revision=body.revision
+            uow, caller.id, body.wanted(), dependencies.clock.now(), revision=revision
         )
-    return ok(request, preferences)
+    return ok(request, preferences, headers=etag(preferences))

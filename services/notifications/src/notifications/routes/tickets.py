@@ -23,6 +23,7 @@ from common.http import (
 )
 from common.ids import new_id
 from common.problems import NotFound
+from common.revisions import IfMatch, etag, revision_meant
 from common.uploads import FILE_SHOWN, read_picture
 from notifications.domain.attachments import picture_name
 from notifications.domain.errors import AssigneeUnknown
@@ -105,12 +106,13 @@ async def show_support_ticket(request: Request, caller: CurrentCaller, ticket_id
 @router.patch("/api/support-tickets/{ticket_id}", responses=answers(TicketShape, 403, 404, 409, 422))
 @requires("tickets:manage")
 async def change_support_ticket(
-    request: Request, caller: CurrentCaller, ticket_id: UUID, body: ChangeTicketRequest
+    request: Request, caller: CurrentCaller, ticket_id: UUID, body: ChangeTicketRequest, if_match: IfMatch = None
 ) -> Response:
     """Says how urgent it is."""
     dependencies: Dependencies = dependencies_of(request)
+    revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await change_ticket_priority(uow, ticket_id, body.priority, body.revision, dependencies.clock.now())
+        await change_ticket_priority(uow, ticket_id, body.priority, revision, dependencies.clock.now())
     return await _answer(request, caller, ticket_id)
 
 
@@ -264,7 +266,7 @@ async def _answer(request: Request, caller: Caller, ticket_id: UUID, *, status: 
     dependencies: Dependencies = dependencies_of(request)
     ticket = await _visible(dependencies, caller, ticket_id)
     [shape] = await _shapes(dependencies, caller, [ticket])
-    return ok(request, shape, status=status)
+    return ok(request, shape, status=status, headers=etag(shape))
 
 
 async def _shapes(dependencies: "Dependencies", caller: Caller, rows: list[Any]) -> list[dict[str, Any]]:

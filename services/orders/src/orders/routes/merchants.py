@@ -1,6 +1,6 @@
 """The doors of merchants to their own products (contract section 11)."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Query
@@ -10,7 +10,8 @@ from starlette.responses import Response
 from common.answers import answers
 from common.caller import Caller
 from common.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
-from common.problems import NotFound, ValidationFailed
+from common.problems import NotFound
+from common.revisions import IfMatch, revision_meant
 from common.uploads import FILE_SHOWN, read_picture
 from orders.domain.catalog import category_of
 from orders.domain.errors import NoVendor
@@ -35,12 +36,6 @@ if TYPE_CHECKING:
     from orders.app import Dependencies
 
 router = guarded_router(tags=["products"])
-
-_IF_MATCH: Final[dict[str, Any]] = {
-    "parameters": [
-        {"name": "If-Match", "in": "header", "required": False, "schema": {"type": "string"}, "example": '"3"'}
-    ]
-}
 
 
 @router.post("/api/products", status_code=201, responses=answers(OwnProductAnswer, 403, 409, 422, status=201))
@@ -78,36 +73,34 @@ async def list_own_products(
     return ok(request, page.rows, **page.meta)
 
 
-@router.put(
-    "/api/products/{product_id}", responses=answers(OwnProductAnswer, 403, 404, 409, 422), openapi_extra=_IF_MATCH
-)
+@router.put("/api/products/{product_id}", responses=answers(OwnProductAnswer, 403, 404, 409, 422))
 @requires("catalog:own")
 async def replace_product(
-    request: Request, caller: CurrentCaller, product_id: UUID, body: ReplaceProductRequest
+    request: Request, caller: CurrentCaller, product_id: UUID, body: ReplaceProductRequest, if_match: IfMatch = None
 ) -> Response:
     """All of a product but its images. A stale revision is 409."""
     fields = body.model_dump(exclude={"revision"})
-    return await _change(request, caller, product_id, fields, body.revision)
+    return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
 
-@router.patch(
-    "/api/products/{product_id}", responses=answers(OwnProductAnswer, 403, 404, 409, 422), openapi_extra=_IF_MATCH
-)
+@router.patch("/api/products/{product_id}", responses=answers(OwnProductAnswer, 403, 404, 409, 422))
 @requires("catalog:own")
 async def update_product(
-    request: Request, caller: CurrentCaller, product_id: UUID, body: ChangeProductRequest
+    request: Request, caller: CurrentCaller, product_id: UUID, body: ChangeProductRequest, if_match: IfMatch = None
 ) -> Response:
     """What is named changes, the rest stays; `{stock, revision}` counts the inventory. A stale revision is 409."""
     fields = body.model_dump(exclude={"revision"}, exclude_unset=True)
-    return await _change(request, caller, product_id, fields, body.revision)
+    return await _change(request, caller, product_id, fields, revision_meant(if_match, body.revision))
 
 
 @router.delete("/api/products/{product_id}", status_code=204, responses=answers(OwnProductAnswer, 403, 404, 409))
 @requires("catalog:own")
-async def withdraw_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
+async def withdraw_product(
+    request: Request, caller: CurrentCaller, product_id: UUID, if_match: IfMatch = None
+) -> Response:
     """Sold no more; orders that hold it go on. Withdrawing it again is a success without effect."""
     dependencies: Dependencies = dependencies_of(request)
-    revision = _revision_read(request, None)
+    revision = revision_meant(if_match, None)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
         await remove_product(uow, product_id, vendor_id=caller.vendor_id, revision=revision, now=now)
@@ -160,14 +153,13 @@ async def _change(
     request: Request, caller: Caller, product_id: UUID, fields: dict[str, Any], revision: int | None
 ) -> Response:
     dependencies: Dependencies = dependencies_of(request)
-    read = _revision_read(request, revision)
     if "category" in fields:
         fields["category"] = category_of(fields["category"])
     if "status" in fields:
         fields["draft"] = fields.pop("status") == "draft"
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
-        await change_product(uow, product_id, fields, vendor_id=caller.vendor_id, revision=read, now=now)
+        await change_product(uow, product_id, fields, vendor_id=caller.vendor_id, revision=revision, now=now)
         product = await find_own_product(uow, product_id, _vendor_of(caller), now=now, media_url=dependencies.media_url)
     return ok(request, product)
 
@@ -176,16 +168,3 @@ def _vendor_of(caller: Caller) -> UUID:
     if caller.vendor_id is None:
         raise NoVendor
     return caller.vendor_id
-
-
-def _revision_read(request: Request, named: int | None) -> int | None:
-    """The revision that the caller read: from If-Match, where an ETag of ours may stand as well, or from the body."""
-    header = request.headers.get("if-match")
-    if header is None or header.strip() == "*":
-        return named
-    number = header.strip().removeprefix("W/").strip('"').partition("-")[0]
-    if not (number.isascii() and number.isdigit() and len(number) < 10):
-        raise ValidationFailed.of("If-Match", 'must hold the revision that was read, like "3"')
-    if named is not None and named != int(number):
-        raise ValidationFailed.of("If-Match", "names another revision than the body")
-    return int(number)
