@@ -1,0 +1,17 @@
+"""A message that may have been sent is known before it is sent again.
+
+Revision ID: 0010
+"""
+
+revision = "0010"
+down_revision = "0009"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    pass
+
+
+def downgrade() -> None:
+    pass
