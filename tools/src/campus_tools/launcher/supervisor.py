@@ -13,8 +13,8 @@ from campus_tools.servers import Server, ServerUnavailable
 
 BACK_OFF_SECONDS = (0.5, 1.0, 2.0, 4.0, 5.0)
 """Short enough that a single crash is hardly seen, long enough that a crash loop leaves the machine usable."""
-STEADY_SECONDS = 30.0
-"""A process that lived this long starts again with the shortest back-off."""
+STEADY_SECONDS = 5.0
+"""A process that lived this long was at work, so it is not in a crash loop: it starts again with the shortest back-off."""
 LOG_BYTES_MAX = 20_000_000
 """A log that is larger at a start is put aside once, so that `STATE_DIR` does not grow without end."""
 
