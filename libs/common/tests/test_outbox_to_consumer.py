@@ -13,8 +13,9 @@ from common import dead_letters
 from common.bus import Outgoing
 from common.caller import THE_SERVICE
 from common.consuming import Consumers
+from common.faults import PermanentFault
 from common.ids import new_id
-from common.messages import PermanentFault, Subscription, WorkItem
+from common.messages import Subscription, WorkItem
 from common.relay import measure_and_prune_once, relay_once, run_relay
 from common.telemetry import INBOX_DUPLICATES
 from contracts.orders import OrderCompleted, OrderDispatched, OrderPlaced

@@ -23,9 +23,10 @@ from common.bus import Bus, Outgoing
 from common.caller import THE_SERVICE
 from common.clock import SystemClock
 from common.database import Database, is_away
+from common.faults import NotYetKnown, PermanentFault
 from common.inbox import record_message_once
 from common.logging import get_logger
-from common.messages import PermanentFault, Received, Subscription, WorkItem, read_envelope, read_payload
+from common.messages import Received, Subscription, WorkItem, read_envelope, read_payload
 from common.problems import Unavailable
 
 log = get_logger(__name__)
@@ -106,9 +107,12 @@ class Consumers:
         if is_away(error):
             log.warning("message waits for the database", queue=queue, error=repr(error))
             return await self._settle(message, self._wait(queue, message, attempt), "waiting")
-        log.warning(
-            "message failed", queue=queue, type=message.type, attempt=attempt, error=repr(error), exc_info=error
-        )
+        if isinstance(error, NotYetKnown):
+            log.info("message is early", queue=queue, type=message.type, attempt=attempt, error=repr(error))
+        else:
+            log.warning(
+                "message failed", queue=queue, type=message.type, attempt=attempt, error=repr(error), exc_info=error
+            )
         return await self._settle(message, self._retry_or_bury(queue, message, attempt, error), "failed")
 
     async def handle(self, queue: str, received: Received, data: Any) -> None:

@@ -8,14 +8,11 @@ from uuid import UUID
 import msgspec
 
 from common.database import UnitOfWork
+from common.faults import PermanentFault
 from contracts.event import Event
 
 EventT = TypeVar("EventT", bound=Event)
 Payload = TypeVar("Payload", bound=msgspec.Struct)
-
-
-class PermanentFault(Exception):
-    """No retry can mend this message (a broken schema, say): it goes to the dead letters at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,10 @@ from common.clock import Clock, SystemClock
 from common.consuming import Consumers
 from common.database import Database, UnitOfWork
 from common.dead_letter_routes import dead_letter_router
+from common.faults import PermanentFault
 from common.health import health_router
 from common.http import HttpContext, RequestScope, create_app
-from common.messages import PermanentFault, Received, Subscription, WorkItem, read_envelope, read_payload
+from common.messages import Received, Subscription, WorkItem, read_envelope, read_payload
 from common.relay import PRUNE_EVERY_SECONDS, measure_and_prune_once, run_relay
 from common.retry import RetryLadder, jittered
 from common.settings import ServiceSettings

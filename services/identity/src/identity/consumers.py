@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any, Final
 
 from common.caller import THE_SERVICE
-from common.messages import PermanentFault, Received, WorkItem
+from common.faults import PermanentFault
+from common.messages import Received, WorkItem
 from common.sealing import SealBroken
 from identity.use_cases.request_code import SENDING_QUEUE
 from identity.use_cases.send_code import CodeToSend, send_code

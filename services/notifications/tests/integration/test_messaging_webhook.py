@@ -12,8 +12,8 @@ import pytest
 import pytest_asyncio
 
 from common.caller import THE_SERVICE
+from common.faults import PermanentFault
 from common.ids import new_id
-from common.messages import PermanentFault
 from notifications.domain.errors import MessageUnknown
 from notifications.use_cases.take_messaging_item import take_messaging_item
 

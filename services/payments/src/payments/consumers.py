@@ -8,7 +8,8 @@ import msgspec
 
 from common.caller import THE_SERVICE
 from common.database import UnitOfWork
-from common.messages import PermanentFault, Received, Subscription, WorkItem
+from common.faults import PermanentFault
+from common.messages import Received, Subscription, WorkItem
 from contracts.identity import UserErased, UserProvisioned
 from contracts.orders import (
     DisputeResolved,

@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from common.caller import THE_SERVICE
+from common.faults import PermanentFault
 from common.ids import new_id
-from common.messages import PermanentFault, Received
+from common.messages import Received
 from contracts.identity import ReferralOutcome, UserProvisioned
 from payments.consumers import WebhookWork, on_webhook_exhausted
 

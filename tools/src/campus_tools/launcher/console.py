@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from rich.console import Console
 from rich.table import Table
 
+from campus_tools.launcher.log_lines import readable
 from campus_tools.launcher.system import System
 
 _COLOURS = itertools.cycle(("36", "33", "32", "35", "34", "96", "93", "92", "95", "94"))
@@ -50,7 +51,7 @@ class MergedLog:
         with self._lock:
             colour = self._colours.setdefault(who, next(_COLOURS))
             start, end = (f"\x1b[{colour}m", "\x1b[0m") if self._coloured else ("", "")
-            for line in what.splitlines():
+            for line in (shown for written in what.splitlines() for shown in readable(written)):
                 self._out.write(f"{start}{who:<20}{end} {line}\n")
             self._out.flush()
 

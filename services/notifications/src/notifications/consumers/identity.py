@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from common import telemetry
 from common.database import UnitOfWork
-from common.messages import PermanentFault, Received
+from common.faults import PermanentFault
+from common.messages import Received
 from common.sealing import SealBroken
 from contracts.identity import (
     OneTimeCodeIssued,

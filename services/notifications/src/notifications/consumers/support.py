@@ -8,7 +8,8 @@ import msgspec
 from common import telemetry
 from common.caller import THE_SERVICE
 from common.database import UnitOfWork
-from common.messages import PermanentFault, Received, WorkItem
+from common.faults import PermanentFault
+from common.messages import Received, WorkItem
 from notifications.domain.attachments import picture_name
 from notifications.store import messaging
 from notifications.store.queue import SUPPORT_QUEUE

@@ -2,24 +2,25 @@
 
 from collections.abc import Iterable
 
+from common.faults import NotYetKnown
 from common.problems import Conflict, InvalidParam, NotFound, RateLimited, StaleRevision, Unavailable, ValidationFailed
 
 
-class ContactUnknown(NotFound):
+class ContactUnknown(NotFound, NotYetKnown):
     """The user is not known here (yet): a consumer tries again by the ladder, a caller gets 404."""
 
     detail = "There is no such user."
 
 
-class OrderUnknown(Exception):
+class OrderUnknown(NotYetKnown):
     """News of an order came before the order itself; the ladder brings it again."""
 
 
-class VendorUnknown(Exception):
+class VendorUnknown(NotYetKnown):
     """News of a vendor came before the vendor itself; the ladder brings it again."""
 
 
-class AlertUnheardOf(Exception):
+class AlertUnheardOf(NotYetKnown):
     """An alert was cleared before it was raised; the ladder brings the clearing again."""
 
 
@@ -98,7 +99,7 @@ class RecipientGone(Conflict):
     detail = "The recipient of this message is gone."
 
 
-class MessageUnknown(Exception):
+class MessageUnknown(NotYetKnown):
     """News of a message came before we wrote down its provider's id of it; the ladder brings it again."""
 
 

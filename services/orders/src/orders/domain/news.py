@@ -2,15 +2,16 @@
 
 from uuid import UUID
 
+from common.faults import NotYetKnown
 from orders.domain.moves import NoMove, State, Trigger, answer
 from orders.domain.orders import Order
 
 
-class OrderUnknown(Exception):
+class OrderUnknown(NotYetKnown):
     """News of an order that is not known here (yet): the retry ladder brings it again."""
 
 
-class NewsBeforeItsTime(Exception):
+class NewsBeforeItsTime(NotYetKnown):
     """News that presumes other news which has not arrived: a release before its charge. The retry ladder brings it again."""
 
 

@@ -1,5 +1,6 @@
 """The named refusals of this service, and the conditions that a retry may mend."""
 
+from common.faults import NotYetKnown
 from common.problems import Conflict, Forbidden, InvalidParam, Problem, ValidationFailed
 
 
@@ -47,7 +48,7 @@ class CaseNotOpen(Conflict):
     detail = "This case is closed already."
 
 
-class SubjectUnknown(Exception):
+class SubjectUnknown(NotYetKnown):
     """An event came before what it speaks of: it climbs the retry ladder (contract section 9)."""
 
 

@@ -1,0 +1,26 @@
+"""The lines of the merged log, as a person reads them: the services write JSON for machines, which stays in the files."""
+
+import json
+from typing import Any, Final
+
+# Said by the name in front of the line, or of no use to somebody who looks on.
+_SAID_ALREADY: Final = frozenset({"event", "service", "level", "at", "exception"})
+
+
+def readable(line: str) -> list[str]:
+    """One line of a process's log as one or more lines; what is no JSON object of ours is left as it is."""
+    try:
+        told = json.loads(line)
+    except ValueError:
+        return [line]
+    if not isinstance(told, dict) or not isinstance(told.get("event"), str):
+        return [line]
+    rest = "  ".join(f"{name}={_short(value)}" for name, value in told.items() if name not in _SAID_ALREADY)
+    time = str(told.get("at", ""))[11:19]
+    words = (time, str(told.get("level", "")).ljust(7), told["event"], f" {rest}" if rest else "")
+    first = " ".join(word for word in words if word)
+    return [first, *(f"    {row}" for row in str(told.get("exception") or "").splitlines())]
+
+
+def _short(value: Any) -> str:
+    return value if isinstance(value, str) and value and " " not in value else json.dumps(value, ensure_ascii=False)
