@@ -4,7 +4,10 @@ from campus_tools.launcher.log_lines import readable
 
 
 def test_a_line_for_machines_is_shown_as_time_level_event_and_what_belongs_to_it() -> None:
-    line = '{"queue":"orders.payments","error":"two words","event":"message failed","service":"x","level":"warning","at":"2026-11-21T18:47:24.090Z"}'
+    line = (
+        '{"queue":"orders.payments","error":"two words","event":"message failed","service":"orders-worker",'
+        '"level":"warning","at":"2026-11-21T18:47:24.090331Z"}'
+    )
     assert readable(line) == ['18:47:24 warning message failed  queue=orders.payments  error="two words"']
 
 
