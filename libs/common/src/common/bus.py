@@ -4,6 +4,7 @@ A lost connection never stops the process: every loop here connects again and go
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ PREFETCH: Final = 50
 CONFIRM_SECONDS_MAX: Final = 10.0
 RECONNECT_SECONDS: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 HEARTBEAT_SECONDS: Final = 10
+_BROADCASTS: Final = "broadcasts"
 
 _GONE = (*CONNECTION_EXCEPTIONS, asyncio.TimeoutError, asyncio.InvalidStateError)
 
@@ -51,11 +53,18 @@ class Bus:
         self._publishing: AbstractChannel | None = None
         self._connecting = asyncio.Lock()
         self._closing = False
+        # By what this process consumes: since when it has not.
+        self._deaf_since: dict[str, float] = {_BROADCASTS: time.monotonic()}
 
     @property
     def is_connected(self) -> bool:
         # `is_closed` tells only of a close that we asked for; a broker that went away clears `connected`.
         return self._connection is not None and self._connection.connected.is_set()
+
+    def seconds_without_broadcasts(self) -> float:
+        """How long this process has not heard what is broadcast; 0 while it listens."""
+        since = self._deaf_since.get(_BROADCASTS)
+        return 0.0 if since is None else time.monotonic() - since
 
     async def close(self) -> None:
         """Closes the connection; what was not acknowledged goes back to its queue."""
@@ -130,18 +139,20 @@ class Bus:
                 await on_open()
             return own
 
-        await self._consume_forever("broadcasts", open_queue, on_message)
+        await self._consume_forever(_BROADCASTS, open_queue, on_message)
 
     async def _consume_forever(
         self, name: str, open_queue: Callable[[AbstractChannel], Awaitable[AbstractQueue]], on_message: OnMessage
     ) -> None:
         failures = 0
         while True:
+            self._deaf_since.setdefault(name, time.monotonic())
             try:
                 channel = await (await self._connected()).channel(publisher_confirms=False)
                 await channel.set_qos(prefetch_count=PREFETCH)
                 queue = await open_queue(channel)
                 await queue.consume(on_message)
+                self._deaf_since.pop(name, None)
                 failures = 0
                 await channel.closed()
                 if self._closing:

@@ -187,9 +187,18 @@ def declared_topology(ladder: RetryLadder) -> Topology:
 
 
 def http_app(
-    service: Service, settings: ServiceSettings, runtime: Runtime, dependencies: Any, *, with_routes: bool = True
+    service: Service,
+    settings: ServiceSettings,
+    runtime: Runtime,
+    dependencies: Any,
+    *,
+    with_routes: bool = True,
+    needs_broker: bool = False,
 ) -> ASGIApp:
-    """The ASGI application of a process; a worker has health and metrics only."""
+    """The ASGI application of a process; without routes it has health and metrics only.
+
+    A process that answers requests serves on without the broker: what it says waits in the outbox, what it hears comes late.
+    """
 
     async def database_answers() -> bool:
         async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -198,7 +207,7 @@ def http_app(
     async def broker_answers() -> bool:
         return runtime.bus.is_connected
 
-    checks = {"database": database_answers} if with_routes else {"database": database_answers, "broker": broker_answers}
+    checks = {"database": database_answers, **({"broker": broker_answers} if needs_broker else {})}
     context = HttpContext(runtime.verifier, runtime.clock, settings.base_url, settings.service_keys)
     routers = [health_router(lambda _: checks)]
     if with_routes:
@@ -233,7 +242,8 @@ def background(service: Service, runtime: Runtime, dependencies: Any, command: s
 async def _serve(
     service: Service, settings: ServiceSettings, runtime: Runtime, dependencies: Any, command: str
 ) -> None:
-    app = http_app(service, settings, runtime, dependencies, with_routes=command != "worker")
+    is_worker = command == "worker"
+    app = http_app(service, settings, runtime, dependencies, with_routes=not is_worker, needs_broker=is_worker)
     beside = background(service, runtime, dependencies, command)
     await serve(app, settings.host, settings.port, beside, on_stop=runtime.on_stop)
 
@@ -355,6 +365,7 @@ async def hear_broadcasts(runtime: Runtime) -> None:
             log.error("broadcast not understood", error=str(fault))
         await message.ack()
 
+    telemetry.BROADCASTS_UNHEARD_SECONDS.set_function(runtime.bus.seconds_without_broadcasts)
     types = {SessionRevoked.TYPE, *(event.TYPE for event in runtime.on_broadcast)}
     await runtime.bus.listen(sorted(types), on_message, on_open=load_stored)
 

@@ -45,6 +45,10 @@ STALE_NEWS = Counter(
     "stale_news_total", "Events that arrived late, for a state already passed, and were ignored.", ["type"]
 )
 
+BROADCASTS_UNHEARD_SECONDS = Gauge(
+    "broadcasts_unheard_seconds",
+    "How long this process has not heard what is broadcast: revocations come that much late. 0 while it listens.",
+)
 DATABASE_CONNECTIONS = Gauge(
     "database_connections", "Connections of the pool of one role: in use, open, and at most.", ["role", "state"]
 )

@@ -1,7 +1,11 @@
 """The process itself: two doors, and what survives it."""
 
 import asyncio
+import re
 import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 import asyncpg
@@ -88,6 +92,52 @@ async def test_a_revocation_that_is_said_anywhere_is_heard_and_outlives_the_proc
         await process.end(signal.SIGKILL)
         await process.start()
         assert await eventually(refused, within=60)
+
+
+@asynccontextmanager
+async def broker_away(broker_url: str, management_url: str) -> AsyncIterator[None]:
+    """The broker knows the virtual host no more: connections to it end, and no new one is taken."""
+    parts = urlsplit(broker_url)
+    host, user = parts.path.lstrip("/"), quote(parts.username or "guest", safe="")
+    rights = {"configure": ".*", "write": ".*", "read": ".*"}
+    async with httpx.AsyncClient(base_url=management_url, timeout=30, trust_env=False) as api:
+        (await api.delete(f"/api/vhosts/{host}")).raise_for_status()
+        try:
+            yield
+        finally:
+            (await api.put(f"/api/vhosts/{host}")).raise_for_status()
+            (await api.put(f"/api/permissions/{host}/{user}", json=rights)).raise_for_status()
+
+
+async def test_without_the_broker_everything_is_served_and_a_metric_tells_how_late_revocations_are(
+    module_urls: DatabaseUrls, broker_url: str, management_url: str, upstream: Upstream, issuer: Issuer
+) -> None:
+    async with (
+        running_process(module_urls, broker_url, issuer, upstream.url) as (process, client),
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{process.metrics_port}", trust_env=False) as inside,
+    ):
+
+        async def seconds_unheard() -> float:
+            found = re.search(r"^broadcasts_unheard_seconds (\S+)$", (await inside.get("/metrics")).text, re.MULTILINE)
+            assert found is not None
+            return float(found[1])
+
+        async def listens() -> bool:
+            return await seconds_unheard() == 0
+
+        async def is_deaf() -> bool:
+            return await seconds_unheard() > 0
+
+        assert await eventually(listens, within=20)
+        async with broker_away(broker_url, management_url):
+            assert await eventually(is_deaf, within=20)
+            for door in (inside, client):
+                assert (await door.get("/health/readiness")).status_code == 200
+            headers = {"Authorization": f"Bearer {issuer.token(new_id())}"}
+            assert (await client.get("/api/orders", headers=headers)).status_code == 201
+            keyed = {**headers, "Idempotency-Key": str(uuid4())}
+            assert (await client.post("/api/orders/checkout", json={"items": []}, headers=keyed)).status_code == 201
+        assert await eventually(listens, within=30)
 
 
 async def test_a_running_request_ends_before_the_process_does(

@@ -60,6 +60,13 @@ PROCESSES: Final = (
         "5m",
         "Quotas are counted by each gateway for itself: their store does not answer.",
     ),
+    Alert(
+        "revocations-late",
+        "SEV-2",
+        "max by (service) (broadcasts_unheard_seconds) > 60",
+        "1m",
+        "{{ $labels.service }} hears no broadcast: who was signed out or suspended meanwhile is still believed.",
+    ),
 )
 
 QUEUES: Final = (
