@@ -195,10 +195,7 @@ def http_app(
     with_routes: bool = True,
     needs_broker: bool = False,
 ) -> ASGIApp:
-    """The ASGI application of a process; without routes it has health and metrics only.
-
-    A process that answers requests serves on without the broker: what it says waits in the outbox, what it hears comes late.
-    """
+    """The ASGI application of a process; without routes it has health and metrics only."""
 
     async def database_answers() -> bool:
         async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -207,6 +204,7 @@ def http_app(
     async def broker_answers() -> bool:
         return runtime.bus.is_connected
 
+    # What answers requests serves on without the broker: what it says waits in the outbox, and what it hears comes late.
     checks = {"database": database_answers, **({"broker": broker_answers} if needs_broker else {})}
     context = HttpContext(runtime.verifier, runtime.clock, settings.base_url, settings.service_keys)
     routers = [health_router(lambda _: checks)]
