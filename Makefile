@@ -9,10 +9,10 @@ STATE_DIR ?= .state
 PORT_BASE ?= 8080
 export STATE_DIR PORT_BASE
 
-.PHONY: ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak notify-soak model-check lock clean
+.PHONY: audit-dependencies sbom ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak notify-soak model-check lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## Install what the project needs into .venv (nothing happens when it is up to date)
 	@tools/setup
@@ -70,6 +70,12 @@ documents: setup ## Write OpenAPI, AsyncAPI, the events' page, the collections a
 
 fuzz: setup ## Try every operation with odd requests against the running system, as five roles, eight minutes (start it with RATE_TIER_1 to _5 raised; ARGS="--roles VENDOR --seconds 60")
 	@exec $(PYTHON) -m campus_tools.fuzz $(ARGS)
+
+audit-dependencies: setup ## Ask the public advisories about every locked requirement; a question without an answer is a failure (ARGS="--service pypi")
+	@$(PYTHON) -m campus_tools.supply advisories $(ARGS)
+
+sbom: setup ## Write what each image is made of to build/sbom (CycloneDX 1.6)
+	@$(PYTHON) -m campus_tools.supply bills
 
 lock: ## Resolve the dependencies anew and write requirements.lock
 	@tools/setup lock

@@ -1,0 +1,1 @@
+"""What the product is made of, and whether anything in it is known to be unsafe."""

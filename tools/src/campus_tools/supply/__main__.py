@@ -1,0 +1,48 @@
+"""`bills` writes the bill of materials of each image; `advisories` asks whether a locked requirement is known to be unsafe.
+
+Ends with 1 when something is known to be unsafe, and with 2 when that could not be asked.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from campus_tools.supply.advisories import SERVICES, Asked, ask
+from campus_tools.supply.bill import FOLDER, write_bills
+from campus_tools.supply.lock import LOCK, ROOT, requirements_in
+
+_UNSAFE, _COULD_NOT_ASK = 1, 2
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m campus_tools.supply", description=__doc__)
+    kinds = parser.add_subparsers(dest="what", required=True)
+    bills = kinds.add_parser("bills", help="CycloneDX 1.6, one file for each image")
+    bills.add_argument("--folder", type=Path, default=FOLDER)
+    advisories = kinds.add_parser("advisories", help="by pip-audit, about every requirement of requirements.lock")
+    advisories.add_argument("--service", choices=SERVICES, default=SERVICES[0])
+    options = parser.parse_args()
+    return _write(options.folder) if options.what == "bills" else _ask(options.service)
+
+
+def _write(folder: Path) -> int:
+    for path in write_bills(folder):
+        print(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+    return 0
+
+
+def _ask(service: str) -> int:
+    requirements = requirements_in(LOCK.read_text())
+    said = ask(requirements, service)
+    if not isinstance(said, Asked):
+        print(f"COULD NOT ASK about the dependencies ({service}): {said.why}", file=sys.stderr)
+        return _COULD_NOT_ASK
+    for finding in said.findings:
+        mended = ", ".join(finding.mended_in) or "no version yet"
+        print(f"{finding.name} {finding.version}: {finding.advisory}, mended in {mended}")
+    print(f"{len(requirements)} requirements asked about, {len(said.findings)} advisories")
+    return _UNSAFE if said.findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Asks the public advisories about every locked requirement, with pip-audit.
+
+pip-audit ends with 0 when a requirement is unknown to the service that it asks, and with 1 both for a finding and for a service that
+does not answer. Here silence is no answer: only a requirement that was looked up and has no advisory is clean.
+"""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any, Final
+
+from campus_tools.supply.lock import LOCK, Requirement
+
+SERVICES: Final = ("osv", "pypi")
+_SECONDS_MAX: Final = 600
+"""One question for each requirement, a hundred and fifty of them; a service that needs four seconds for one is away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A known weakness of a locked requirement."""
+
+    name: str
+    version: str
+    advisory: str
+    mended_in: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Every requirement was looked up; the findings are all there are."""
+
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CouldNotAsk:
+    """The service did not answer for all: nothing is known."""
+
+    why: str
+
+
+def ask(requirements: list[Requirement], service: str) -> Asked | CouldNotAsk:
+    """Looks every requirement of the lock up in one service of advisories."""
+    command = [
+        sys.executable, "-m", "pip_audit", "--requirement", str(LOCK), "--require-hashes", "--disable-pip",
+        "--vulnerability-service", service, "--format", "json", "--progress-spinner", "off",
+    ]  # fmt: skip
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS_MAX)
+    except subprocess.TimeoutExpired:
+        return CouldNotAsk(f"no answer within {_SECONDS_MAX} s")
+    return judge(done.stdout, done.stderr, requirements)
+
+
+def judge(stdout: str, stderr: str, requirements: list[Requirement]) -> Asked | CouldNotAsk:
+    """What the output of pip-audit says about these requirements."""
+    try:
+        answers: list[dict[str, Any]] = json.loads(stdout)["dependencies"]
+    except (ValueError, KeyError, TypeError):
+        return CouldNotAsk((stderr.strip().splitlines() or ["no answer"])[-1])
+    skipped = [answer["skip_reason"] for answer in answers if "skip_reason" in answer]
+    if skipped:
+        return CouldNotAsk(f"{len(skipped)} of {len(answers)} were not looked up, the first: {skipped[0]}")
+    heard = {(_plain(answer["name"]), answer["version"]) for answer in answers}
+    missing = [line.name for line in requirements if (_plain(line.name), line.version) not in heard]
+    if missing or not requirements:
+        return CouldNotAsk(f"nothing was said about {', '.join(missing) or 'anything'}")
+    return Asked(
+        tuple(
+            Finding(answer["name"], answer["version"], weakness["id"], tuple(weakness["fix_versions"]))
+            for answer in answers
+            for weakness in answer["vulns"]
+        )
+    )
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-").replace(".", "-")

@@ -1,0 +1,138 @@
+"""The bill of materials of each image (CycloneDX 1.6): what lies in it, by version, hash and who needs it.
+
+The same lock makes the same bytes: no time and no random number is in a bill, so that two bills differ when the images do.
+Packages of the base image are not listed; the base image itself is.
+"""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Final
+from uuid import NAMESPACE_OID, uuid5
+
+from cyclonedx.model import ExternalReference, ExternalReferenceType, HashAlgorithm, HashType, XsUri
+from cyclonedx.model.bom import Bom, BomMetaData
+from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.output import make_outputter
+from cyclonedx.schema import OutputFormat, SchemaVersion
+from packageurl import PackageURL
+from packaging.markers import Marker
+
+from campus_tools.services import SERVICES
+from campus_tools.supply.lock import ROOT, Requirement, part_for, requirements_in
+
+FOLDER: Final = ROOT / "build/sbom"
+IMAGES: Final = {
+    **{service.name: f"services/{service.name}" for service in SERVICES},
+    "sandbox": "sandbox",
+    "tools": "tools",
+}
+"""Each image by the SERVICE of its build, with the folder of its code (deploy/Dockerfile)."""
+_COMMON: Final = "campus-common"
+
+
+def bills() -> dict[str, str]:
+    """The bill of every image by its file's name."""
+    return {f"campus-{image}.cdx.json": bill_of(image) for image in IMAGES}
+
+
+def bill_of(image: str) -> str:
+    """The bill of one image as JSON."""
+    project = tomllib.loads((ROOT / IMAGES[image] / "pyproject.toml").read_text())["project"]
+    ours = [project["name"], *([_COMMON] if _COMMON in _named(project["dependencies"]) else [])]
+    part = part_for(ours)
+    requirements = [line for line in requirements_in(part) if _is_installed(line)]
+    # Named by what is in it: the library would draw a random number.
+    named = uuid5(NAMESPACE_OID, "\n".join([image, project["version"], ":".join(_base_image()), part]))
+    bom = Bom(metadata=BomMetaData(), serial_number=named)
+    whole = Component(type=ComponentType.CONTAINER, name=f"campus-{image}", version=project["version"], bom_ref="image")
+    bom.metadata.component = whole
+    base = _base()
+    own = {name: _own(name, project["version"], image) for name in ours}
+    others = {requirement.name: _locked(requirement) for requirement in requirements}
+    bom.components.update([base, *own.values(), *others.values()])
+    bom.register_dependency(whole, [base, own[project["name"]]])
+    asked = {component: list[Component]() for component in [*own.values(), *others.values()]}
+    if _COMMON in own and project["name"] != _COMMON:
+        asked[own[project["name"]]].append(own[_COMMON])
+    for requirement in requirements:
+        for name in requirement.asked_by & (own.keys() | others.keys()):
+            asked[(own | others)[name]].append(others[requirement.name])
+    for component, needed in asked.items():
+        bom.register_dependency(component, needed)
+    return _written(bom)
+
+
+def write_bills(folder: Path = FOLDER) -> list[Path]:
+    """Writes all bills; returns their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, text in bills().items():
+        (folder / name).write_text(text)
+        written.append(folder / name)
+    return written
+
+
+def _base_image() -> tuple[str, str]:
+    """Name and tag of the default of the Dockerfile's PYTHON_IMAGE."""
+    found = re.search(r"^ARG PYTHON_IMAGE=(\S+):(\S+)$", (ROOT / "deploy/Dockerfile").read_text(), re.MULTILINE)
+    if found is None:
+        raise ValueError("deploy/Dockerfile does not name its base image with a tag")
+    return found[1], found[2]
+
+
+def _base() -> Component:
+    name, tag = _base_image()
+    return Component(
+        type=ComponentType.CONTAINER, name=name, version=tag, purl=PackageURL("docker", None, name, tag), bom_ref="base"
+    )
+
+
+def _is_installed(requirement: Requirement) -> bool:
+    """Whether the installer of the image takes it: some are for other systems."""
+    python = _base_image()[1].partition("-")[0]
+    place = {
+        "sys_platform": "linux",
+        "platform_python_implementation": "CPython",
+        "implementation_name": "cpython",
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+    }
+    return not requirement.marker or Marker(requirement.marker).evaluate(place)
+
+
+def _own(name: str, version: str, image: str) -> Component:
+    kind = ComponentType.LIBRARY if name == _COMMON else ComponentType.APPLICATION
+    return Component(
+        type=kind, name=name, version=version, bom_ref=name, description=f"Of this repository, in {image}."
+    )
+
+
+def _locked(requirement: Requirement) -> Component:
+    purl = PackageURL("pypi", None, requirement.name, requirement.version)
+    files = ExternalReference(
+        type=ExternalReferenceType.DISTRIBUTION,
+        url=XsUri(purl.to_string()),
+        comment="one of these files, by platform",
+        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=content) for content in requirement.hashes],
+    )
+    return Component(
+        type=ComponentType.LIBRARY,
+        name=requirement.name,
+        version=requirement.version,
+        purl=purl,
+        bom_ref=purl.to_string(),
+        external_references=[files],
+    )
+
+
+def _named(dependencies: list[str]) -> set[str]:
+    return {found[0] for text in dependencies if (found := re.match(r"[a-z0-9._-]+", text))}
+
+
+def _written(bom: Bom) -> str:
+    document = json.loads(make_outputter(bom, OutputFormat.JSON, SchemaVersion.V1_6).output_as_string())
+    # The library always says when; the format does not ask for it.
+    del document["metadata"]["timestamp"]
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"

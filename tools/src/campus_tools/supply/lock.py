@@ -1,0 +1,51 @@
+"""requirements.lock, read: each requirement with its version, the hashes of its files and who asked for it."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[4]
+LOCK: Final = ROOT / "requirements.lock"
+_CUT: Final = ROOT / "deploy/requirements_of.py"
+_FIRST_LINE: Final = re.compile(
+    r"^(?P<name>[a-z0-9._-]+)(?:\[[^\]]*\])?==(?P<version>[^ ;\\]+)(?: ; (?P<marker>[^\\\n]+?))? ?\\?$", re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One locked distribution."""
+
+    name: str
+    version: str
+    hashes: tuple[str, ...]
+    """SHA-256 of every file that may be installed for it, one for each platform and form."""
+    asked_by: frozenset[str]
+    """The distributions that need it, ours among them."""
+    marker: str = ""
+    """Where it is needed at all (PEP 508); empty: everywhere."""
+
+
+def requirements_in(text: str) -> list[Requirement]:
+    """Every requirement of a lock or of a part of one, in its order."""
+    return [_requirement(block) for block in re.split(r"\n(?=[a-z0-9])", text) if _FIRST_LINE.match(block)]
+
+
+def part_for(distributions: Iterable[str]) -> str:
+    """The part of the lock that an image of these distributions installs, cut out by the program that the image itself uses."""
+    command = [sys.executable, str(_CUT), str(LOCK), *distributions]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def _requirement(block: str) -> Requirement:
+    found = _FIRST_LINE.match(block)
+    if found is None:
+        raise ValueError(f"not a requirement: {block[:80]!r}")
+    comment = block.partition("# via")[2]
+    asked_by = {word.split("[", 1)[0] for word in re.findall(r"[a-z0-9][a-z0-9._\[\]-]*", comment)}
+    hashes = tuple(re.findall(r"--hash=sha256:([0-9a-f]{64})", block))
+    return Requirement(found["name"], found["version"], hashes, frozenset(asked_by), found["marker"] or "")
