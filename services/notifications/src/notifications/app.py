@@ -21,7 +21,7 @@ from common.sealing import Sealer
 from common.tls import client_tls
 from notifications.clients.built_in import BuiltIn
 from notifications.clients.language_model import LanguageModel
-from notifications.clients.mail import Mail
+from notifications.clients.mail import CONNECTIONS_MAX, Mail
 from notifications.clients.marketplace import Marketplace
 from notifications.clients.messaging import Messaging
 from notifications.clients.native_push import NativePush
@@ -47,6 +47,7 @@ from notifications.routes import (
     tickets,
 )
 from notifications.settings import Settings
+from notifications.store import delivery_queue_of
 from notifications.templates.words import Words
 from notifications.timers import (
     DUE_EVERY_SECONDS,
@@ -55,7 +56,7 @@ from notifications.timers import (
     advance_pins_once,
     prune_conversations_once,
     release_due_once,
-    resume_abandoned_once,
+    settle_abandoned_once,
 )
 from notifications.use_cases.answer_turn import Assistant
 from notifications.use_cases.ask_model import Watched
@@ -170,6 +171,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             Words(),
             Sealer(settings.sealing_key),
             Circuits(runtime.clock, _circuit_limits(settings)),
+            hears_statuses=bool(settings.messaging_app_secret),
         )
         streams = _feed_streams(settings, runtime)
         yield Dependencies(
@@ -187,7 +189,8 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             studio=studio,
             pin_receipt=timedelta(seconds=settings.pin_receipt_seconds),
             feed_streams=streams,
-            lanes=Lanes(settings.deliveries_at_once),
+            # A mail that waits for a connection has been claimed, and would be in doubt if its worker died.
+            lanes=Lanes(settings.deliveries_at_once, {delivery_queue_of("email"): CONNECTIONS_MAX}),
             assistant=answering,
             conversations_kept=timedelta(days=settings.assistant_keep_days),
         )
@@ -267,8 +270,10 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
         ),
         Loop("send PINs on", lambda: advance_pins_once(dependencies), DUE_EVERY_SECONDS),
         Loop(
-            "resume abandoned deliveries",
-            lambda: resume_abandoned_once(dependencies.database, dependencies.clock),
+            "settle abandoned deliveries",
+            lambda: settle_abandoned_once(
+                dependencies.database, dependencies.clock, hears_statuses=dependencies.post.hears_statuses
+            ),
             SWEEP_EVERY_SECONDS,
         ),
         Loop("prune conversations", lambda: prune_conversations_once(dependencies), PRUNE_EVERY_SECONDS),

@@ -7,8 +7,11 @@ from common.clock import Clock
 from common.database import Database
 from common.logging import get_logger
 from notifications import store
-from notifications.domain.deliveries import CLAIM_LIFE
+from notifications.domain.deliveries import CLAIM_LIFE, Doubtful, UnderWay, judge_claim
+from notifications.domain.ways import doubt_about
 from notifications.use_cases.advance_pin import advance_pin
+from notifications.use_cases.give_up_delivery import give_up_delivery
+from notifications.use_cases.send_delivery import IN_DOUBT
 
 if TYPE_CHECKING:
     from notifications.app import Dependencies
@@ -26,15 +29,25 @@ PRUNED_ROWS_MAX: Final = 100
 PRUNE_EVERY_SECONDS: Final = 60.0
 
 
-async def resume_abandoned_once(database: Database, clock: Clock) -> int:
-    """Gives the messages of dead workers back to the queue, once their claims are over; tells how many."""
+async def settle_abandoned_once(database: Database, clock: Clock, *, hears_statuses: bool) -> int:
+    """Gives what dead workers left back to the queue, or up where it must not go out twice (`doubt_about`); tells how many."""
+    now, again, given_up = clock.now(), 0, 0
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        abandoned = await store.release_abandoned_claims(uow, clock.now() - CLAIM_LIFE, ABANDONED_ROWS_MAX)
-        for row in abandoned:
-            store.leave_delivery(uow, row["id"], row["channel"])
-    if abandoned:
-        log.warning("deliveries were abandoned by their workers and go out again", count=len(abandoned))
-    return len(abandoned)
+        for row in await store.lock_old_claims(uow, now - CLAIM_LIFE, ABANDONED_ROWS_MAX):
+            doubt = doubt_about(row["template"], row["channel"], hears_statuses=hears_statuses)
+            verdict = judge_claim(row["status"], row["claimed_at"], row["attempts"], now, doubt)
+            if isinstance(verdict, UnderWay):
+                continue
+            if isinstance(verdict, Doubtful):
+                await give_up_delivery(uow, row["id"], IN_DOUBT)
+                given_up += 1
+            else:
+                await store.release_claim(uow, row["id"], row["claim_id"])
+                store.leave_delivery(uow, row["id"], row["channel"])
+                again += 1
+    if again or given_up:
+        log.warning("deliveries were abandoned by their workers", sent_again=again, given_up=given_up)
+    return again + given_up
 
 
 async def release_due_once(database: Database, clock: Clock) -> int:

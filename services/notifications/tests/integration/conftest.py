@@ -57,11 +57,17 @@ class Outside:
     browser: "Browser" = field(default_factory=lambda: Browser())
     sms_down: bool = False
     hold_sms: asyncio.Event | None = None
+    hold_answers: asyncio.Event | None = None
     on_sms: Callable[[], None] | None = None
     mail_connections: int = 0
     mail_transports: list[Any] = field(default_factory=list)
     url: str = ""
     smtp_url: str = ""
+
+    async def answer_in_time(self) -> None:
+        """Holds the answer back while the test wants it; what is to be answered was received."""
+        if self.hold_answers is not None:
+            await self.hold_answers.wait()
 
     async def take_sms(self, request: Request) -> Response:
         body = await request.json()
@@ -74,6 +80,7 @@ class Outside:
             self.on_sms()
         if self.hold_sms is not None:
             await self.hold_sms.wait()
+        await self.answer_in_time()
         return JSONResponse({"code": "ok", "message_id": f"sms-{len(self.texts)}"})
 
     async def take_form(self, request: Request) -> Response:
@@ -89,7 +96,9 @@ class Outside:
         if self.approved_faults:
             return self.approved_faults.pop(0)
         self.approved.append({**await request.json(), "authorization": request.headers["authorization"]})
-        return JSONResponse({"messages": [{"id": f"wamid.{len(self.approved)}"}]})
+        answer = JSONResponse({"messages": [{"id": f"wamid.{len(self.approved)}"}]})
+        await self.answer_in_time()
+        return answer
 
     async def give_token(self, request: Request) -> Response:
         async with request.form() as form:
@@ -100,7 +109,9 @@ class Outside:
         if self.native_faults:
             return self.native_faults.pop(0)
         self.native.append({**await request.json(), "authorization": request.headers["authorization"]})
-        return JSONResponse({"name": f"projects/campus/messages/{len(self.native)}"})
+        answer = JSONResponse({"name": f"projects/campus/messages/{len(self.native)}"})
+        await self.answer_in_time()
+        return answer
 
     async def take_web(self, request: Request) -> Response:
         return self.browser.receive(await request.body(), request.headers)
@@ -128,6 +139,7 @@ class Outside:
         mail = message_from_bytes(envelope.content, policy=policy.default)
         assert isinstance(mail, EmailMessage)
         self.mails.append(mail)
+        await self.answer_in_time()
         return "250 taken"
 
 

@@ -20,6 +20,8 @@ from notifications.domain.deliveries import (
     ATTEMPTS_MAX,
     CLAIM_LIFE,
     Contact,
+    Doubt,
+    Doubtful,
     Free,
     Settled,
     UnderWay,
@@ -31,6 +33,7 @@ from notifications.domain.deliveries import (
     without,
 )
 from notifications.domain.templates import CATALOG, check_complete, take_parameters, template_of
+from notifications.domain.ways import doubt_about
 from notifications.settings import Settings
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -52,7 +55,25 @@ LATER = timedelta(milliseconds=1)
     ],
 )
 def test_a_delivery_may_be_claimed_when_nobody_holds_it(status, claimed_at, attempts, verdict):
-    assert judge_claim(status, claimed_at, attempts, NOW) == verdict
+    assert judge_claim(status, claimed_at, attempts, NOW, Doubt(CLAIM_LIFE, goes_again=True)) == verdict
+
+
+def test_what_may_have_gone_out_is_sent_again_only_where_that_does_no_harm():
+    assert {
+        (template, channel): doubt_about(template, channel, hears_statuses=True).goes_again
+        for template, channel in [
+            ("delivery_pin", "sms"), ("one_time_code", "email"), ("bank_details_changed", "email"), ("order_dispatched", "push"),
+            ("order_dispatched", "messaging"), ("order_dispatched", "email"), ("order_dispatched", "sms"),
+        ]
+    } == {
+        ("delivery_pin", "sms"): True, ("one_time_code", "email"): True, ("bank_details_changed", "email"): True,
+        ("order_dispatched", "push"): True, ("order_dispatched", "messaging"): True, ("order_dispatched", "email"): False,
+        ("order_dispatched", "sms"): False,
+    }  # fmt: skip
+    deaf = doubt_about("order_dispatched", "messaging", hears_statuses=False)
+    assert judge_claim("queued", NOW - deaf.life, 1, NOW, deaf) == UnderWay()
+    assert judge_claim("queued", NOW - deaf.life - LATER, 1, NOW, deaf) == Doubtful()
+    assert judge_claim("queued", None, 1, NOW, deaf) == Free()
 
 
 @pytest.mark.parametrize(

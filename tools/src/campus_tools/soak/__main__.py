@@ -194,14 +194,22 @@ def _show_payouts(figures: PayoutFigures) -> bool:
 
 def _show_messages(figures: MessageFigures) -> bool:
     table = Table(
-        "channel", "taken", "arrived", "twice (unexplained)", "late, p50 / p99", "while one was down", "while it died"
+        "channel",
+        "taken",
+        "arrived",
+        "in doubt, missing",
+        "twice (replaced, unexplained)",
+        "late, p50 / p99",
+        "while one was down",
+        "while it died",
     )
     for name, line in figures.channels.items():
         table.add_row(
             name,
             str(line.taken),
             str(line.arrived),
-            f"{line.twice} ({line.unexplained})",
+            f"{line.in_doubt}, {line.missing}",
+            f"{line.twice} ({line.replaced}, {line.unexplained})",
             str(line.quiet),
             str(line.down),
             str(line.killed),
@@ -212,6 +220,7 @@ def _show_messages(figures: MessageFigures) -> bool:
     table.add_row("worker killed", f"{figures.kills} times")
     table.add_row("given up, sent again by support", f"{figures.given_up}, {figures.resent}")
     table.add_row("from the first message to the last end", f"{figures.arrived_seconds:.1f} s")
+    table.add_row("processor time of the worker", f"{figures.worker_cpu_seconds:.1f} s")
     table.add_row("statuses", ", ".join(f"{count} {status}" for status, count in sorted(figures.statuses.items())))
     Console(width=150).print(table)
     return figures.holds

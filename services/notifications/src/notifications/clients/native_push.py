@@ -82,6 +82,8 @@ def _message(letter: Letter) -> dict[str, Any]:
         message["apns"] = {"headers": apple, "payload": {"aps": {"content-available": 1}}}
     else:
         message["notification"] = words
+        # What is sent again replaces the first on the screen; `collapse_key` does so only while it waits.
+        message["android"]["notification"] = {"tag": collapse}
         message["apns"] = {"headers": apple}
     return message
 

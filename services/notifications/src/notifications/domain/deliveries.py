@@ -6,7 +6,8 @@ The claim is what keeps a message from going out twice. It is written before the
 |---|---|
 | not queued any more | `Settled`: a repeated work item, nothing to do |
 | queued, claimed a moment ago | `UnderWay`: another worker sends it, or died doing so; the sweep finds out |
-| queued, claimed longer ago than any call lasts | `Free`: the claimant died between sending and recording; it is sent again |
+| queued, claimed too long ago, and may go out twice | `Free`: the claimant died before it could record what it did; it is sent again |
+| queued, claimed too long ago, and may not | `Doubtful`: it may have gone out, and nobody will ever say; it is not sent again |
 | queued, not due yet | `Waiting`: quiet hours, or a provider that rests; the clock brings it back |
 | queued, tried too often | `UsedUp`: a message that takes its workers down is given up |
 """
@@ -102,21 +103,37 @@ class UsedUp:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubtful:
+    """It may have gone out, and must not go out twice."""
+
+
+@dataclass(frozen=True, slots=True)
 class Free:
     """It may be claimed now."""
 
 
-Verdict = Settled | UnderWay | Waiting | UsedUp | Free
+Verdict = Settled | UnderWay | Waiting | UsedUp | Doubtful | Free
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What becomes of a message whose worker died with it in hand: how long it is left alone, and whether it then goes out again."""
+
+    life: timedelta
+    goes_again: bool
 
 
 def judge_claim(
-    status: str, claimed_at: datetime | None, attempts: int, now: datetime, due_at: datetime | None = None
+    status: str, claimed_at: datetime | None, attempts: int, now: datetime, doubt: Doubt, due_at: datetime | None = None
 ) -> Verdict:
     """Whether a delivery may be claimed for sending at `now`."""
     if status != "queued":
         return Settled()
-    if claimed_at is not None and now - claimed_at <= CLAIM_LIFE:
-        return UnderWay()
+    if claimed_at is not None:
+        if now - claimed_at <= doubt.life:
+            return UnderWay()
+        if not doubt.goes_again:
+            return Doubtful()
     if due_at is not None and now < due_at:
         return Waiting()
     return UsedUp() if attempts >= ATTEMPTS_MAX else Free()

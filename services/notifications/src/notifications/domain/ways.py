@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from notifications.domain.deliveries import Channel
+from notifications.domain.deliveries import CLAIM_LIFE, Channel, Doubt
 from notifications.domain.quiet_hours import TIMEZONE_DEFAULT, QuietHours
 from notifications.domain.templates import CATALOG
 
@@ -85,6 +85,26 @@ class Preferences:
 def goes_always(template: str, channel: str) -> bool:
     """Whether nobody's wish stops or delays the message: PINs and codes, and news of the bank account by mail."""
     return CATALOG[template].sensitive or (template, channel) in _ALWAYS
+
+
+# The messaging app tells of a message that it took within seconds, with our id of it: who waits that long knows.
+_STATUS_WAIT: Final = timedelta(seconds=60)
+# Nothing is lost by waiting where nothing will be sent: a worker whose database was away may yet record what it did.
+_RECORD_WAIT: Final = timedelta(minutes=2)
+
+
+def doubt_about(template: str, channel: str, *, hears_statuses: bool) -> Doubt:
+    """What becomes of a message that may have gone out when its worker died (docs/decisions/0026).
+
+    What goes always is sent again: better twice than never. A push is sent again: it replaces itself on the device. The messaging
+    app's are sent again when no status spoke of them, where statuses are heard (`hears_statuses`). No company of text messages
+    and no mail server knows a message by our id: what they may have is not sent again.
+    """
+    if goes_always(template, channel) or channel == "push":
+        return Doubt(CLAIM_LIFE, goes_again=True)
+    if channel == "messaging" and hears_statuses:
+        return Doubt(_STATUS_WAIT, goes_again=True)
+    return Doubt(_RECORD_WAIT, goes_again=False)
 
 
 def life_of_secret(template: str, purpose: object) -> timedelta | None:

@@ -42,7 +42,9 @@ WHERE id = $1 AND status = 'sending'
 """
 _MARK_SENT: Final = """
 WITH told AS (
-    UPDATE notification_delivery_logs SET status = 'sent', provider_message_id = $2, error = NULL WHERE id = $3
+    UPDATE notification_delivery_logs SET
+        status = CASE WHEN status IN ('sending', 'unknown') THEN 'sent' ELSE status END, provider_message_id = $2, error = NULL
+    WHERE id = $3
 )
 UPDATE notification_deliveries
 SET status = 'sent', provider_message_id = $2, claim_id = NULL, claimed_at = NULL
@@ -63,7 +65,7 @@ UPDATE notification_deliveries SET status = 'failed', due_at = NULL, claim_id = 
 WHERE id = $1 AND status = 'queued'
 """
 _TAKE_ABANDONED: Final = """
-SELECT id, channel, claim_id FROM notification_deliveries
+SELECT id, channel, template, status, attempts, claim_id, claimed_at FROM notification_deliveries
 WHERE claimed_at < $1 AND status = 'queued'
 ORDER BY claimed_at LIMIT $2
 FOR UPDATE SKIP LOCKED
@@ -132,13 +134,15 @@ async def save_given_up(uow: UnitOfWork, row: Any) -> bool:
     return bool(await uow.execute(_MARK_FAILED, row["id"]))
 
 
-async def release_abandoned_claims(uow: UnitOfWork, claimed_before: datetime, rows_max: int) -> list[Any]:
-    """Gives back the claims of workers that died with a message in hand; id and channel of those deliveries."""
-    rows = await uow.fetch(_TAKE_ABANDONED, claimed_before, rows_max)
-    for row in rows:
-        await uow.execute(_LOG_UNKNOWN, row["claim_id"])
-        await uow.execute(_RELEASE_CLAIM, row["id"], row["claim_id"])
-    return rows
+async def lock_old_claims(uow: UnitOfWork, claimed_before: datetime, rows_max: int) -> list[Any]:
+    """The deliveries that were claimed before that moment and have no outcome, the oldest first."""
+    return await uow.fetch(_TAKE_ABANDONED, claimed_before, rows_max)
+
+
+async def release_claim(uow: UnitOfWork, delivery_id: UUID, claim_id: UUID) -> None:
+    """Gives back the claim of a worker that died with the message in hand; nobody knows what became of its attempt."""
+    await uow.execute(_LOG_UNKNOWN, claim_id)
+    await uow.execute(_RELEASE_CLAIM, delivery_id, claim_id)
 
 
 async def postpone_delivery(uow: UnitOfWork, delivery_id: UUID, due_at: datetime) -> None:

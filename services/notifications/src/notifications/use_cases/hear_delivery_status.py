@@ -25,12 +25,15 @@ async def hear_delivery_status(
 
     `at` is the provider's own time; `delivery_id` is our id where the provider repeats it. A failure of an attempt that was
     followed by another says nothing of the delivery. A PIN that arrived looks for no other way; one that was lost does so at once.
+    That it was taken is believed before our own record of it, where our id says which message is meant: its worker may have died.
     Raises MessageUnknown when we have not written the message down yet: the retry ladder brings the news again.
     """
     found = await store.find_told_delivery(uow, channel, provider_message_id, delivery_id)
     row = None if found is None else await store.lock_delivery(uow, found)
     attempt = None if row is None else await store.find_told_attempt(uow, row["id"], provider_message_id)
-    if row is None or attempt is None or attempt["status"] == "sending":
+    if row is None or attempt is None:
+        raise MessageUnknown
+    if attempt["status"] == "sending" and (status in LOST or delivery_id is None):
         raise MessageUnknown
     if not climbs(attempt["status"], status):
         telemetry.STALE_NEWS.labels("delivery_status").inc()

@@ -1,21 +1,22 @@
 """Send one message: claim it, call the provider, record what came of it. Nothing is called inside a transaction."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 from uuid import UUID
 
 from common.caller import THE_SERVICE
 from common.circuit import Circuits
 from common.clock import Clock
-from common.database import Database, UnitOfWork
+from common.database import Database, UnitOfWork, is_away
 from common.sealing import SealBroken, Sealer
 from notifications import queries, store
 from notifications.domain.deliveries import (
     PROVIDER_SECONDS_MAX,
     Device,
+    Doubtful,
     Free,
     Letter,
     Message,
@@ -26,11 +27,17 @@ from notifications.domain.deliveries import (
 from notifications.domain.errors import DeviceGone, ProviderAway, ProviderRefused, ProviderSilent
 from notifications.domain.templates import CATALOG
 from notifications.domain.tickets import may_write_freely
+from notifications.domain.ways import doubt_about
 from notifications.queries.tickets import find_free_text
 from notifications.templates.words import Words
 from notifications.use_cases.give_up_delivery import give_up_delivery
 from notifications.use_cases.say_provider_rests import say_provider_rests
 from notifications.use_cases.settle_delivery import settle_delivery
+
+# What came of a call is worth a minute's patience with a database that is away: forgotten, it would be a message in doubt.
+RECORD_SECONDS_MAX: Final = 60
+_RECORD_AGAIN_SECONDS: Final = 0.5
+IN_DOUBT: Final = "its worker ended before it could record whether it went out, and it must not go out twice"
 
 
 class Carrier(Protocol):
@@ -47,6 +54,7 @@ class Post:
     """What sending needs: the carriers, the words, and the key of the sealed parts.
 
     `carriers` are by channel, the first of a channel first; those of push stand under `push:web` and `push:native`.
+    `hears_statuses`: whether the messaging app's statuses reach us, by which a message in doubt is known.
     """
 
     database: Database
@@ -55,6 +63,7 @@ class Post:
     words: Words
     sealer: Sealer
     circuits: Circuits
+    hears_statuses: bool
 
     @property
     def channels(self) -> frozenset[str]:
@@ -93,9 +102,8 @@ async def send_delivery(delivery_id: UUID, post: Post) -> None:
 
     A channel's second provider is asked when the first rests or does not take the message. When all of them rest, the
     delivery waits for the clock and uses up no step of the ladder.
-    The window in which a message can go out twice lies between the provider's acceptance and the commit that records it:
-    a worker that dies there is followed by a second sending after CLAIM_LIFE. Better a PIN twice than never; a mail keeps
-    its Message-ID, by which mail programs join the two, and a push its topic, by which it replaces what still waits.
+    Its claim is committed before the call. A worker that dies before it commits what came of it leaves a message in doubt: what
+    may go out twice does (`doubt_about`), the rest is given up, for support to look at.
     """
     asked: list[str] = []
     while True:
@@ -121,10 +129,13 @@ async def _attempt(claimed: _Claimed, post: Post) -> None:
         provider_message_id = await _call(claimed.carrier, letter)
     except ProviderAway as away:
         reason, opened = without(secrets, away.reason), circuit.failed()
-        async with post.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+
+        async def record_away(uow: UnitOfWork) -> None:
             await store.save_failed_attempt(uow, delivery_id, claimed.claim_id, reason)
             if opened:
                 say_provider_rests(uow, claimed.carrier.provider, reason)
+
+        await _record(post, record_away)
         raise type(away)(away.provider, reason) from None
     except (ProviderRefused, SealBroken) as fault:
         reason = (
@@ -132,15 +143,32 @@ async def _attempt(claimed: _Claimed, post: Post) -> None:
         )
         circuit.succeeded()
         gone = isinstance(fault, DeviceGone)
-        async with post.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+
+        async def record_refusal(uow: UnitOfWork) -> None:
             if gone and claimed.device is not None:
                 await store.forget_dead_device(uow, claimed.device.device_id, claimed.device.address)
             await store.save_failed_attempt(uow, delivery_id, claimed.claim_id, reason)
             await give_up_delivery(uow, delivery_id, reason, alert=not gone)
+
+        await _record(post, record_refusal)
         return
     circuit.succeeded()
-    async with post.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await settle_delivery(uow, claimed.row, claimed.claim_id, provider_message_id)
+    await _record(post, lambda uow: settle_delivery(uow, claimed.row, claimed.claim_id, provider_message_id))
+
+
+async def _record(post: Post, record: Callable[[UnitOfWork], Awaitable[None]]) -> None:
+    """Commits what came of a call, again while the database is away: recorded twice it is the same."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + RECORD_SECONDS_MAX
+    while True:
+        try:
+            async with post.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+                await record(uow)
+            return
+        except Exception as error:
+            if not is_away(error) or loop.time() > until:
+                raise
+        await asyncio.sleep(_RECORD_AGAIN_SECONDS)
 
 
 async def _claim(delivery_id: UUID, post: Post, asked: Collection[str]) -> _Claimed | None:
@@ -149,9 +177,12 @@ async def _claim(delivery_id: UUID, post: Post, asked: Collection[str]) -> _Clai
         row = await store.lock_delivery(uow, delivery_id)
         if row is None:
             return None
-        verdict = judge_claim(row["status"], row["claimed_at"], row["attempts"], now, row["due_at"])
+        doubt = doubt_about(row["template"], row["channel"], hears_statuses=post.hears_statuses)
+        verdict = judge_claim(row["status"], row["claimed_at"], row["attempts"], now, doubt, row["due_at"])
         if isinstance(verdict, UsedUp):
             await give_up_delivery(uow, delivery_id, "it was begun too often without an outcome")
+        if isinstance(verdict, Doubtful):
+            await give_up_delivery(uow, delivery_id, IN_DOUBT)
         if not isinstance(verdict, Free):
             return None
         device = await _device(uow, row)

@@ -1,0 +1,129 @@
+"""The worker as a process of its own, killed with messages in hand: what goes out once more, and what does not.
+
+The steps are reached from outside: providers that hold their answers back, or a lock of the database that the test holds.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from datetime import UTC, datetime, timedelta
+
+import asyncpg
+import pytest
+
+from campus_tools.servers.ports import free_ports
+from campus_tools.service_kit import BASE_URL, CURSOR_KEY
+from campus_tools.testing import eventually
+from common.caller import THE_SERVICE
+from common.clock import ManualClock, SystemClock
+from common.ids import new_id
+from notifications.timers import settle_abandoned_once
+from notifications.use_cases.hear_delivery_status import hear_delivery_status
+from notifications.use_cases.send_delivery import send_delivery
+
+from .conftest import SEALING_KEY, SERVICE_ROLE_KEY
+
+IN_HAND = [
+    ("email", "order_dispatched"), ("sms", "order_dispatched"), ("messaging", "order_dispatched"),
+    ("push", "order_dispatched"), ("sms", "delivery_pin"),
+]  # fmt: skip
+_RECORDING = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%UPDATE notification_delivery_logs%'
+"""
+
+
+async def started_apart(story, urls, broker_url, settings):
+    """`python -m notifications worker` on the test's database, broker and providers."""
+    port, metrics_port = free_ports(2)
+    told = {
+        **{name.upper(): str(value) for name, value in settings.items()},
+        "PORT": str(port), "METRICS_PORT": str(metrics_port), "BASE_URL": BASE_URL,
+        "JWKS_URL": story.service.settings.jwks_url, "API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service,
+        "BROKER_URL": broker_url, "CURSOR_KEY": CURSOR_KEY, "SERVICE_ROLE_KEY": SERVICE_ROLE_KEY, "SEALING_KEY": SEALING_KEY,
+    }  # fmt: skip
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "notifications", "worker", env={**os.environ, **told}, stdout=asyncio.subprocess.DEVNULL
+    )
+
+
+async def take(story):
+    """Everything that the worker shall have in hand; each message as the services ask for it."""
+    await story.know_the_people()
+    assert (await story.register(story.buyer_id, kind="android", token="a" * 40)).status_code == 201
+    for channel, template in IN_HAND:
+        body = {
+            "notificationId": str(new_id()), "userId": str(story.buyer_id), "channel": channel, "template": template,
+            "data": {"orderId": str(story.order_id), **({"pin": "042917"} if template == "delivery_pin" else {})},
+        }  # fmt: skip
+        answer = await story.service.client.post(
+            "/functions/v1/deliver-notification", json=body, headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"}
+        )
+        assert answer.status_code == 200, answer.text
+
+
+def received(outside):
+    """How often each provider has what was in hand."""
+    pins = sum("042917" in text["sms"] for text in outside.texts)
+    return {
+        "email": len(outside.mails), "sms": len(outside.texts) - pins, "messaging": len(outside.approved),
+        "push": len(outside.native), "pin": pins,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("step", ["during the call", "before the record"])
+async def test_a_killed_workers_messages_go_out_again_only_where_they_may(
+    open_story, every_channel, fresh_database, broker_url, outside, step
+):
+    urls = await fresh_database("notifications")
+    providers = {
+        **every_channel, "sms_api_url": f"{outside.url}/sms", "smtp_url": outside.smtp_url, "messaging_app_secret": "app secret"
+    }  # fmt: skip
+    outside.hold_answers = asyncio.Event()
+    async with open_story(clock=SystemClock(), urls=urls, **providers) as story:
+        await take(story)
+        watch, lock = await asyncpg.connect(urls.admin), await asyncpg.connect(urls.admin)
+        worker = await started_apart(story, urls, broker_url, providers)
+        try:
+            await eventually(lambda: set(received(outside).values()) == {1}, 60)
+            if step == "before the record":
+                await lock.execute("BEGIN; LOCK TABLE notification_delivery_logs IN SHARE ROW EXCLUSIVE MODE")
+                outside.hold_answers.set()
+
+                async def all_want_to_record():
+                    return await watch.fetchval(_RECORDING) == len(IN_HAND)
+
+                await eventually(all_want_to_record, 20)
+        finally:
+            worker.send_signal(signal.SIGKILL)
+            await worker.wait()
+            await watch.close()
+            await lock.close()
+        outside.hold_answers.set()
+        assert [row["status"] for row in await story.attempts()] == ["sending"] * len(IN_HAND)
+
+        # The messaging app tells of what it took, with our id of it.
+        database = story.service.runtime.database
+        [told] = [row for row in await story.deliveries() if row["channel"] == "messaging"]
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            assert await hear_delivery_status(
+                uow, "messaging", "wamid.1", "delivered", datetime.now(UTC), delivery_id=told["id"]
+            )
+        later = ManualClock(datetime.now(UTC) + timedelta(minutes=3))
+        assert await settle_abandoned_once(database, later, hears_statuses=True) == 4
+        for row in await story.deliveries():
+            await send_delivery(row["id"], story.service.dependencies.post)
+
+        assert received(outside) == {"email": 1, "sms": 1, "messaging": 1, "push": 2, "pin": 2}
+        # The device shows one of the two: the second replaces the first.
+        assert len({push["message"]["android"]["notification"]["tag"] for push in outside.native}) == 1
+        statuses = {(row["channel"], row["template"]): row["status"] for row in await story.deliveries()}
+        assert statuses == {
+            ("email", "order_dispatched"): "failed", ("sms", "order_dispatched"): "failed",
+            ("messaging", "order_dispatched"): "delivered", ("push", "order_dispatched"): "sent", ("sms", "delivery_pin"): "sent",
+        }  # fmt: skip
+        alerts = await story.service.published("operations.alert_raised.v1")
+        assert {alert["dedupKey"] for alert in alerts} == {
+            "delivery-failed:email:order_dispatched", "delivery-failed:sms:order_dispatched"
+        }  # fmt: skip
