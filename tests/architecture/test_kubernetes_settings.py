@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import yaml
 from pydantic_core import PydanticUndefined
 
 from campus_tools.provision import SUBSCRIBER_RIGHTS
-from campus_tools.services import SERVICES, service_named
+from campus_tools.services import LOGINS, SERVICES, login_of, service_named
 from common.process import declared_topology
 from common.retry import RetryLadder
 from common.topology import dead_letter_queue_of, delay_queue_of
@@ -89,16 +90,47 @@ def test_databases_and_roles_are_those_of_the_code(overlay):
         spec = clusters[f"{service.name}-db"]
         created = spec["bootstrap"]["initdb"]
         assert (created["database"], created["owner"]) == (service.database, service.owner_role)
-        roles = {role["name"]: role.get("bypassrls", False) for role in spec["managed"]["roles"]}
-        assert roles == {service.owner_role: False, service.api_role: False, service.service_role: True}
+        assert created["postInitSQL"] == [
+            f"CREATE ROLE {service.api_role} NOBYPASSRLS",
+            f"CREATE ROLE {service.service_role} BYPASSRLS",
+        ]
+        roles = {role.pop("name"): role for role in deepcopy(spec["managed"]["roles"])}
+        assert all(role["login"] for role in roles.values())
+        held = {name: (role.get("bypassrls", False), role.get("inRoles", [])) for name, role in roles.items()}
+        assert held == {
+            service.owner_role: (False, []),
+            **{login_of(service.api_role, letter): (False, [service.api_role]) for letter in LOGINS},
+            **{login_of(service.service_role, letter): (True, [service.service_role]) for letter in LOGINS},
+        }
+        secrets = {name_of(it): it["spec"] for it in of_kind(overlay, "ExternalSecret")}
+        for name, role in roles.items():
+            fetched = secrets[role["passwordSecret"]["name"]]
+            assert fetched["target"]["template"]["data"]["username"] == name
+            (entry,) = fetched["data"]
+            assert entry["remoteRef"]["property"] == name.removeprefix(f"{service.database}_")
         told = environment_of(overlay, next(it for it in processes(overlay) if service_of(it) == service.name))
         for name, role in (("API_DATABASE_URL", service.api_role), ("SERVICE_DATABASE_URL", service.service_role)):
-            assert told[name] == f"postgresql://{role}:secret@{service.name}-pooler:5432/{service.database}"
+            assert told[name] == f"postgresql://{role}_a:secret@{service.name}-pooler:5432/{service.database}"
 
 
 # ---- Secrets ------------------------------------------------------------------------------------------------------------
 
 SECRET_WORDS = re.compile(r"(KEY|SECRET|TOKEN|PASSWORD|ACCOUNT|DATABASE_URL|BROKER_URL|SMTP_URL)(_PREVIOUS)?$")
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_address_names_the_login_and_takes_its_password_by_one_letter_of_the_store(overlay):
+    """So that one change in the store moves the processes over, and no moment has one half of it."""
+    templates = keys_of_secrets(overlay)
+    entries = {name_of(it): it["spec"]["data"] for it in of_kind(overlay, "ExternalSecret")}
+    for service in SERVICES:
+        name = f"{service.name}-database"
+        for kind, role in (("api", service.api_role), ("service", service.service_role)):
+            account = templates[name][f"{kind.upper()}_DATABASE_URL"].partition("@")[0].removeprefix("postgresql://")
+            assert account == f'{role}_{{{{ .login }}}}:{{{{ index . (printf "{kind}_%s" .login) | urlquery }}}}'
+        fetched = {it["secretKey"]: it["remoteRef"] for it in entries[name]}
+        wanted = ("login", "api_a", "api_b", "service_a", "service_b")
+        assert fetched == {key: {"key": f"campus/{name}", "property": key} for key in wanted}
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)

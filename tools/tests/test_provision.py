@@ -8,7 +8,6 @@ import asyncpg
 import pytest
 from aiormq.exceptions import ChannelAccessRefused
 
-from campus_tools.launcher.ports import free_port_base
 from campus_tools.provision import (
     audit_database_url,
     provision_broker,
@@ -17,17 +16,8 @@ from campus_tools.provision import (
     subscriber_broker_url,
 )
 from campus_tools.secrets import load_secrets
-from campus_tools.servers import Servers, start_servers
+from campus_tools.servers import Servers
 from campus_tools.services import SERVICES, service_named
-
-
-@pytest.fixture(scope="module")
-def own_servers(tmp_path_factory: pytest.TempPathFactory) -> "Servers":
-    """A PostgreSQL of our own: provisioning changes passwords that the other tests' server shares."""
-    found = start_servers(tmp_path_factory.mktemp("provision"), free_port_base(), environment={})
-    yield found
-    found.stop()
-    found.remove_data()
 
 
 async def test_provisioning_twice_is_harmless(own_servers: Servers, tmp_path: Path) -> None:
@@ -63,8 +53,12 @@ async def test_every_service_has_its_roles_with_exactly_their_rights(own_servers
     for service in SERVICES:
         assert owners[service.database] == service.owner_role
         assert rights[service.owner_role] == (True, False, False)
-        assert rights[service.api_role] == (True, False, False)
-        assert rights[service.service_role] == (True, True, False)
+        assert rights[service.api_role] == (False, False, False)
+        assert rights[f"{service.api_role}_a"] == (True, False, False)
+        assert rights[f"{service.api_role}_b"][1:] == (False, False)
+        assert rights[service.service_role] == (False, True, False)
+        assert rights[f"{service.service_role}_a"] == (True, True, False)
+        assert rights[f"{service.service_role}_b"][1:] == (True, False)
 
 
 async def test_the_audit_sees_every_row_of_every_database_and_changes_none(

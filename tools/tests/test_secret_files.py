@@ -44,7 +44,7 @@ def test_a_running_service_knows_neither_the_owner_of_its_database_nor_an_admini
     kept = read_secrets(tmp_path / "system" / "secrets.env")
     running = read_secrets(tmp_path / service.name / "environment")
     everything = "\n".join(running.values())
-    assert f"{service.api_role}:" in running["API_DATABASE_URL"]
+    assert f"{service.api_role}_a:" in running["API_DATABASE_URL"]
     assert kept[f"{service.owner_role.upper()}_PASSWORD"] not in everything
     assert kept["POSTGRES_PASSWORD"] not in everything
     assert list(read_secrets(tmp_path / service.name / "migration")) == ["OWNER_DATABASE_URL"]

@@ -1,8 +1,9 @@
 """Databases, roles and broker accounts of the six services; may run again and again.
 
 Behind `make run` it is called with the launcher's secrets; `python -m campus_tools.provision` does the same from the
-environment alone, as a one-shot container: `DATABASE_URL` and the passwords named in `ROLE_PASSWORDS` of
-`campus_tools.secrets`, with `BROKER_URL` and `BROKER_MANAGEMENT_URL` for the outside subscriber's account.
+environment alone, as a one-shot container: `DATABASE_URL`, the passwords named in `ROLE_PASSWORDS` of `campus_tools.secrets`,
+`<DATABASE>_LOGIN` where the login in use is not `a`, and `BROKER_URL` with `BROKER_MANAGEMENT_URL` for the outside
+subscriber's account.
 Rights on tables are the business of each service's migrations.
 """
 
@@ -16,8 +17,8 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 import asyncpg
 import httpx
 
-from campus_tools.secrets import password_variable
-from campus_tools.services import SERVICES, Service
+from campus_tools.secrets import login_variable, password_variable
+from campus_tools.services import LOGINS, SERVICES, Service, login_of
 
 AUDIT_ROLE = "campus_audit"
 SUBSCRIBER = "subscriber_demo"
@@ -41,13 +42,33 @@ def database_url(admin_url: str, *, role: str, password: str, database: str | No
     return urlunsplit((parts.scheme, f"{quote(role)}:{quote(password)}@{host}", path, parts.query, ""))
 
 
-def service_database_urls(admin_url: str, service: Service, secrets: Mapping[str, str]) -> dict[str, str]:
-    """`OWNER_DATABASE_URL`, `API_DATABASE_URL` and `SERVICE_DATABASE_URL` of one service."""
+def service_database_urls(
+    admin_url: str, service: Service, secrets: Mapping[str, str], database: str | None = None
+) -> dict[str, str]:
+    """`OWNER_DATABASE_URL`, `API_DATABASE_URL` and `SERVICE_DATABASE_URL` of one service, for its database or another one."""
     names = ("OWNER_DATABASE_URL", "API_DATABASE_URL", "SERVICE_DATABASE_URL")
+    accounts = (service.owner_role, *(login_of(role, login_in_use(service, secrets)) for role in service.running_roles))
     return {
-        name: database_url(admin_url, role=role, password=secrets[password_variable(role)], database=service.database)
-        for name, role in zip(names, service.roles, strict=True)
+        name: database_url(
+            admin_url,
+            role=account,
+            password=secrets[password_variable(role)],
+            database=service.database if database is None else database,
+        )
+        for name, account, role in zip(names, accounts, service.roles, strict=True)
     }
+
+
+def login_in_use(service: Service, secrets: Mapping[str, str]) -> str:
+    """Which of the two logins the passwords in `secrets` belong to; an installation that was never rotated uses `a`.
+
+    Raises:
+        ProvisioningFailed: the letter is none of the two.
+    """
+    letter = secrets.get(login_variable(service)) or LOGINS[0]
+    if letter not in LOGINS:
+        raise ProvisioningFailed(f"{login_variable(service)} must be one of {', '.join(LOGINS)}, not {letter!r}.")
+    return letter
 
 
 def audit_database_url(admin_url: str, secrets: Mapping[str, str]) -> str:
@@ -89,12 +110,16 @@ async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> Non
 
 
 async def provision_roles(connection: asyncpg.Connection, secrets: Mapping[str, str]) -> None:
-    """The three roles of each service, and the audit's."""
+    """The owner, the two roles and their two logins of each service, and the audit's account."""
     for service in SERVICES:
-        await _set_role(connection, service.owner_role, "NOBYPASSRLS", secrets)
-        await _set_role(connection, service.api_role, "NOBYPASSRLS", secrets)
-        await _set_role(connection, service.service_role, "BYPASSRLS", secrets)
-    await _set_role(connection, AUDIT_ROLE, "BYPASSRLS", secrets)
+        await _make_role(connection, service.owner_role, "LOGIN NOBYPASSRLS")
+        await set_password(connection, service.owner_role, secrets[password_variable(service.owner_role)])
+        for role in service.running_roles:
+            await _make_logins(connection, service, role)
+            login = login_of(role, login_in_use(service, secrets))
+            await set_password(connection, login, secrets[password_variable(role)])
+    await _make_role(connection, AUDIT_ROLE, "LOGIN BYPASSRLS")
+    await set_password(connection, AUDIT_ROLE, secrets[password_variable(AUDIT_ROLE)])
     await connection.execute(f"GRANT pg_read_all_data TO {AUDIT_ROLE}")
     await connection.execute(f"ALTER ROLE {AUDIT_ROLE} SET default_transaction_read_only = on")
 
@@ -116,16 +141,33 @@ async def create_database(connection: asyncpg.Connection, service: Service, name
     )
 
 
-async def _set_role(connection: asyncpg.Connection, role: str, row_security: str, secrets: Mapping[str, str]) -> None:
-    rights = f"LOGIN NOCREATEDB NOCREATEROLE {row_security}"
+async def set_password(connection: asyncpg.Connection, login: str, password: str) -> None:
+    """Lets an account in with this password; connections that it has open go on."""
+    # DDL takes no parameters; the server itself quotes the password.
+    statement = f"SELECT format('ALTER ROLE {login} LOGIN PASSWORD %L', $1::text)"
+    await connection.execute(await connection.fetchval(statement, password))
+
+
+async def _make_logins(connection: asyncpg.Connection, service: Service, role: str) -> None:
+    """The role that holds the grants, and its two logins, which inherit them; only the right to pass row security is not
+    inherited. What lets an account in is left as it is: in the middle of a rotation both logins are open, and until the
+    first one the role itself is, where an earlier version had made it one."""
+    row_security = "BYPASSRLS" if role == service.service_role else "NOBYPASSRLS"
+    await _make_role(connection, role, row_security)
+    for letter in LOGINS:
+        login = login_of(role, letter)
+        await _make_role(connection, login, f"INHERIT {row_security}")
+        if not await connection.fetchval("SELECT pg_has_role($1, $2, 'MEMBER')", login, role):
+            await connection.execute(f"GRANT {role} TO {login}")
+
+
+async def _make_role(connection: asyncpg.Connection, role: str, rights: str) -> None:
+    rights = f"NOCREATEDB NOCREATEROLE {rights}"
     if not await connection.fetchval("SELECT true FROM pg_roles WHERE rolname = $1", role):
         # Another start on the same server may be quicker.
         with contextlib.suppress(asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
-            await connection.execute(f"CREATE ROLE {role} {rights}")
-    # DDL takes no parameters; the server itself quotes the password.
-    password = secrets[password_variable(role)]
-    command = await connection.fetchval(f"SELECT format('ALTER ROLE {role} {rights} PASSWORD %L', $1::text)", password)
-    await connection.execute(command)
+            await connection.execute(f"CREATE ROLE {role}")
+    await connection.execute(f"ALTER ROLE {role} {rights}")
 
 
 async def provision_broker(management_url: str, broker_url: str, secrets: Mapping[str, str]) -> None:

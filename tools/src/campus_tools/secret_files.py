@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from campus_tools.launcher.processes import SECRETS_OF_SERVICES
 from campus_tools.provision import audit_database_url, database_url, service_database_urls, subscriber_broker_url
-from campus_tools.secrets import ROLE_PASSWORDS, load_secrets, write_secrets
+from campus_tools.secrets import LOGIN_LETTERS, ROLE_PASSWORDS, load_secrets, write_secrets
 from campus_tools.services import SERVICES
 
 # The accounts of deploy/Dockerfile: what runs, and what migrates.
@@ -52,7 +52,7 @@ def hand_out(
     # The servers read their files as accounts of their own images; nobody else mounts these two folders.
     _write(folder / "postgres" / "password", kept["POSTGRES_PASSWORD"], mode=0o444)
     _write(folder / "rabbitmq" / "rabbitmq.conf", _broker_settings(broker, kept["RABBITMQ_PASSWORD"]), mode=0o444)
-    provision = {name: kept[name] for name in ("DATABASE_URL", "BROKER_URL", *ROLE_PASSWORDS)}
+    provision = {name: kept[name] for name in ("DATABASE_URL", "BROKER_URL", *ROLE_PASSWORDS, *LOGIN_LETTERS)}
     _write_variables(
         folder / "provision" / "environment", {**provision, "BROKER_MANAGEMENT_URL": management}, running_user
     )

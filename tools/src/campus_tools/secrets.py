@@ -11,7 +11,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from campus_tools.services import SERVICES
+from campus_tools.services import LOGINS, SERVICES, Service
 
 STAFF_NAMES = ("VENDOR", "VENDOR2", "HUB", "SUPPORT", "CAMPUS", "MAKER", "CHECKER", "OPS", "AUDITOR", "ADMIN")
 """The demo accounts with TOTP enrolled: `DEMO_TOTP_<NAME>` (product contract, section 15.15)."""
@@ -35,11 +35,17 @@ def password_variable(role: str) -> str:
     return f"{role.upper()}_PASSWORD"
 
 
+def login_variable(service: Service) -> str:
+    """The name under which is kept which of the two logins a service's processes use, `a` or `b`."""
+    return f"{service.database.upper()}_LOGIN"
+
+
 ROLE_PASSWORDS = (
     *(password_variable(role) for service in SERVICES for role in service.roles),
     password_variable("campus_audit"),
     password_variable("subscriber_demo"),
 )
+LOGIN_LETTERS = tuple(login_variable(service) for service in SERVICES)
 
 
 def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -96,8 +102,14 @@ def _new_secrets() -> dict[str, str]:
     values |= {f"DEMO_TOTP_{name}": base64.b32encode(secrets.token_bytes(20)).decode() for name in STAFF_NAMES}
     values["BOOTSTRAP_ADMIN_EMAIL"] = "platform-admin@campus.example"
     values["BOOTSTRAP_ADMIN_PASSWORD"] = f"Admin-{secrets.token_hex(12)}-7"
-    values |= {name: secrets.token_hex(24) for name in ROLE_PASSWORDS}
+    values |= {name: new_password() for name in ROLE_PASSWORDS}
+    values |= dict.fromkeys(LOGIN_LETTERS, LOGINS[0])
     return values
+
+
+def new_password() -> str:
+    """A password for an account of a server: 24 random bytes in letters that no address has to quote."""
+    return secrets.token_hex(24)
 
 
 def _service_account() -> str:

@@ -1,6 +1,20 @@
 """The six services, as everything in the tools names them."""
 
 from dataclasses import dataclass
+from typing import Final
+
+LOGINS: Final = ("a", "b")
+"""A role that processes work under has two logins: one is theirs, and the other takes the next password (decision 24)."""
+
+
+def login_of(role: str, letter: str) -> str:
+    """The account that connects and holds whatever `role` was granted."""
+    return f"{role}_{letter}"
+
+
+def other_login(letter: str) -> str:
+    """The one that is idle while `letter` is in use."""
+    return LOGINS[1 - LOGINS.index(letter)]
 
 
 @dataclass(frozen=True)
@@ -21,13 +35,18 @@ class Service:
 
     @property
     def api_role(self) -> str:
-        """Owns nothing and is held by row-level security."""
+        """Owns nothing and is held by row-level security. Its logins connect; it only holds the grants."""
         return f"{self.database}_api"
 
     @property
     def service_role(self) -> str:
-        """Passes row-level security: consumers, relays and timers act for nobody in particular."""
+        """Consumers, relays and timers act for nobody in particular: the logins of this one pass row-level security."""
         return f"{self.database}_service"
+
+    @property
+    def running_roles(self) -> tuple[str, str]:
+        """Those that the service's processes work under, each by one of its two logins."""
+        return self.api_role, self.service_role
 
     @property
     def roles(self) -> tuple[str, str, str]:

@@ -36,8 +36,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from campus_tools.provision import create_database, database_url, provision_roles
-from campus_tools.secrets import ROLE_PASSWORDS, password_variable
+from campus_tools.provision import create_database, provision_roles, service_database_urls
+from campus_tools.secrets import ROLE_PASSWORDS
 from campus_tools.servers import Server, ServerPorts, Servers, find_servers
 from campus_tools.servers.memory import throwaway_root
 from campus_tools.services import Service, service_named
@@ -130,10 +130,7 @@ class _Databases:
         self._one_at_a_time = asyncio.Lock()
 
     def urls(self, service: Service, name: str) -> DatabaseUrls:
-        owner, api, acting = (
-            database_url(self._admin_url, role=role, password=self._passwords[password_variable(role)], database=name)
-            for role in service.roles
-        )
+        owner, api, acting = service_database_urls(self._admin_url, service, self._passwords, name).values()
         parts = urlsplit(self._admin_url)
         return DatabaseUrls(name, owner, api, acting, urlunsplit(parts._replace(path=f"/{name}")))
 

@@ -169,6 +169,13 @@ _RELATIONS = """
 SELECT relname, relkind = 'r' AS is_table, relrowsecurity, pg_get_userbyid(relowner) AS owner, reloptions FROM pg_class
 WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')
 """
+API_ROLE = "campus_identity_api"
+_MEMBERSHIPS = """
+SELECT roleid::regrole::text FROM pg_auth_members WHERE member = (SELECT oid FROM pg_roles WHERE rolname = current_user)
+"""
+_OWN_GRANTS = """
+SELECT c.relname FROM pg_class c, aclexplode(c.relacl) a WHERE a.grantee = (SELECT oid FROM pg_roles WHERE rolname = current_user)
+"""
 # Grants to everybody (0) count as well.
 _PRIVILEGES = """
 SELECT c.relname, a.privilege_type, '*' AS columns FROM pg_class c, aclexplode(c.relacl) a
@@ -205,33 +212,30 @@ async def fill(identity: Identity) -> None:
     )
 
 
-async def api_role(identity: Identity) -> str:
-    return str((await seen_by(identity, ANONYMOUS, "SELECT current_user::text"))[0])
-
-
 async def test_every_table_of_the_service_stands_under_row_security(identity: Identity) -> None:
-    role = await api_role(identity)
     relations = await identity.service.fetch(_RELATIONS)
     tables = {row["relname"] for row in relations if row["is_table"]}
     assert {row["relname"] for row in relations if row["relrowsecurity"]} == tables - MECHANISMS
     assert tables - {"alembic_version"} == set(metadata.tables)
-    assert [row["relname"] for row in relations if row["owner"] == role] == []
+    assert [row["relname"] for row in relations if row["owner"] == API_ROLE] == []
     views = [row for row in relations if not row["is_table"]]
     assert all("security_barrier=true" in (row["reloptions"] or []) for row in views)
 
 
 async def test_the_api_role_may_do_what_is_listed_and_nothing_else(identity: Identity) -> None:
-    role = await api_role(identity)
     held: dict[str, dict[str, set[str]]] = {}
-    for row in await identity.service.fetch(_PRIVILEGES, role):
+    for row in await identity.service.fetch(_PRIVILEGES, API_ROLE):
         held.setdefault(row["relname"], {}).setdefault(row["privilege_type"], set()).add(row["columns"])
     assert held == GRANTS
     [powers] = await identity.service.fetch(
         "SELECT rolsuper OR rolbypassrls OR rolcreaterole OR rolreplication AS any_power, "
         "(SELECT count(*) FROM pg_auth_members WHERE member = pg_roles.oid) AS memberships FROM pg_roles WHERE rolname = $1",
-        role,
+        API_ROLE,
     )
     assert tuple(powers) == (False, 0)
+    # Whoever connects has that and nothing beside it.
+    assert await seen_by(identity, ANONYMOUS, _MEMBERSHIPS) == [API_ROLE]
+    assert await seen_by(identity, ANONYMOUS, _OWN_GRANTS) == []
 
 
 async def test_a_bare_statement_with_anothers_settings_sees_and_changes_nothing(identity: Identity) -> None:

@@ -172,7 +172,7 @@ async def test_a_database_that_cannot_be_written_is_503_with_retry_after(story: 
         # Settings of a database hold for new connections: the service's own ones are cut off.
         await owner.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND usename = 'campus_payments_service'"
+            "WHERE datname = current_database() AND usename = 'campus_payments_service_a'"
         )
         answers = [await story.send({"event": "charge.success", "data": {"id": number}}) for number in range(3)]
     assert {answer.status_code for answer in answers} == {503}
