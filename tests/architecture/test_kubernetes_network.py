@@ -3,16 +3,34 @@
 import ipaddress
 from functools import cache
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 
 from api_gateway.routes import UPSTREAMS
 from tests.architecture.kustomize import OVERLAYS, pod_of
-from tests.architecture.manifests import SETTINGS, name_of, of_kind, processes, service_of, workloads
+from tests.architecture.manifests import (
+    SETTINGS,
+    environment_of,
+    name_of,
+    of_kind,
+    processes,
+    service_of,
+    workloads,
+)
 
 OUTSIDE = "203.0.113.7"
 ADDRESS_OF_THE_CLUSTER = "10.96.0.1"
-ROLES = ("edge", "monitoring", "autoscaling", "database-operator", "broker-operator", "subscriber", "stranger")
+ROLES = (
+    "edge",
+    "monitoring",
+    "autoscaling",
+    "database-operator",
+    "broker-operator",
+    "subscriber",
+    "tracing",
+    "stranger",
+)
 # Every port that something listens on, and some that nothing should.
 PORTS = (
     22,
@@ -22,6 +40,7 @@ PORTS = (
     443,
     465,
     587,
+    4318,
     4369,
     5432,
     5672,
@@ -192,6 +211,10 @@ def expected_edges(overlay: str) -> set[Edge]:
         edges.add(("monitoring", name, 9090 if service == "api-gateway" else 8080))
     for it in of_kind(overlay, "CronJob"):
         edges |= calls_of(service_of(it), name_of(it), has_doors=False)
+    for it in (*processes(overlay), *of_kind(overlay, "CronJob")):
+        # Whoever is told of a collector sends spans to it.
+        if address := environment_of(overlay, it).get("OTEL_EXPORTER_OTLP_ENDPOINT"):
+            edges.add((name_of(it), "tracing", urlsplit(address).port or 443))
     for service in SETTINGS:
         database, pooler = f"{service}-db", f"{service}-pooler"
         edges |= {(f"{service}-migrate", database, 5432), (pooler, database, 5432)}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from opentelemetry.sdk.trace import TracerProvider
 from pydantic_core import PydanticUndefined
 
 from campus_tools.provision import SUBSCRIBER_RIGHTS
@@ -39,6 +40,8 @@ CADENCE_DAYS = {
 }
 """The specification, authentication and authorization, rule 9."""
 
+READ_BY_THE_TRACING_LIBRARY = {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"}
+
 
 # ---- Settings -----------------------------------------------------------------------------------------------------------
 
@@ -49,8 +52,19 @@ def test_processes_are_told_what_their_settings_ask_for_and_nothing_else(overlay
         fields = SETTINGS[service_of(process)].model_fields
         told = set(environment_of(overlay, process))
         needed = {name.upper() for name, field in fields.items() if field.default is PydanticUndefined}
-        assert told <= {name.upper() for name in fields}, name_of(process)
+        assert told - READ_BY_THE_TRACING_LIBRARY <= {name.upper() for name in fields}, name_of(process)
         assert needed <= told | variables_of_the_image(), name_of(process)
+
+
+def test_in_production_every_process_sends_one_trace_of_a_hundred_to_the_collector(monkeypatch):
+    for process in processes("production"):
+        told = environment_of("production", process)
+        assert told.keys() >= READ_BY_THE_TRACING_LIBRARY, name_of(process)
+        for name in READ_BY_THE_TRACING_LIBRARY:
+            monkeypatch.setenv(name, told[name])
+        # The library passes over what it cannot read and takes all: its own description of what it took is compared.
+        sampler = TracerProvider().sampler.get_description()
+        assert sampler.startswith("ParentBased{root:TraceIdRatioBased{0.01}"), name_of(process)
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
