@@ -1,0 +1,113 @@
+"""docker-compose.yml is the topology: it reads downwards, tells each process what its settings know, and confines what is ours."""
+
+from fnmatch import fnmatchcase
+
+import pytest
+import yaml
+
+from campus_tools.launcher.processes import SECRETS_OF_SERVICES
+from tests.architecture.manifests import SETTINGS, variables_of_the_image
+from tests.architecture.sources import ROOT
+
+PARTS = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+OURS = {name: part for name, part in PARTS.items() if part["image"].startswith("campus-")}
+PROCESSES = [name for name, part in OURS.items() if part.get("command") in ("api", "worker")]
+# Written into the file of secrets by campus_tools.secret_files.
+ADDRESSES_WITH_PASSWORDS = {"API_DATABASE_URL", "SERVICE_DATABASE_URL", "BROKER_URL"}
+# Every service could be told, and only some use it; identity's address follows from JWKS_URL.
+NOBODY_S = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY", "IDENTITY_URL"}
+READ_BESIDE_THE_SETTINGS = {
+    "DEMO_DATA",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_TRACES_SAMPLER",
+    "OTEL_TRACES_SAMPLER_ARG",
+}
+ROOT_INSIDE = {"secrets", "demo", "audit"}
+"""They hand out, or read, what belongs to several others (deploy/README.md)."""
+processes = pytest.mark.parametrize("process", PROCESSES)
+
+
+def service_of(process: str) -> str:
+    return PARTS[process]["image"].removeprefix("campus-")
+
+
+def fields_of(process: str) -> set[str]:
+    return {name.upper() for name in SETTINGS[service_of(process)].model_fields}
+
+
+def needed_by(part: str) -> set[str]:
+    return set(PARTS[part].get("depends_on", {}))
+
+
+def test_every_service_has_its_processes():
+    assert {service_of(process) for process in PROCESSES} == set(SETTINGS)
+    assert {name for name in SETTINGS if f"{name}-worker" not in PARTS} == {"api-gateway"}
+
+
+def test_it_reads_downwards_nobody_needs_what_stands_below():
+    above = set[str]()
+    for name in PARTS:
+        assert needed_by(name) <= above, name
+        above.add(name)
+
+
+@processes
+def test_a_process_is_told_nothing_that_its_settings_do_not_know(process):
+    assert set(PARTS[process]["environment"]) - READ_BESIDE_THE_SETTINGS <= fields_of(process)
+
+
+@processes
+def test_every_setting_of_a_process_can_be_set(process):
+    allowed = SECRETS_OF_SERVICES[service_of(process)]
+    secret = {
+        name
+        for name in fields_of(process)
+        if any(fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}_PREVIOUS") for pattern in allowed)
+    }
+    told = set(PARTS[process]["environment"]) | variables_of_the_image()
+    assert fields_of(process) - told - secret - ADDRESSES_WITH_PASSWORDS - NOBODY_S == set()
+
+
+@processes
+def test_a_process_comes_after_its_migration(process):
+    reached, ahead = set(), [process]
+    while ahead:
+        part = ahead.pop()
+        reached.add(part)
+        ahead += needed_by(part)
+    assert {f"{service_of(process)}-migrate", "provision", "postgres", "rabbitmq", "secrets"} <= reached
+
+
+def test_what_is_ours_is_confined_and_no_root():
+    for name, part in OURS.items():
+        assert part["read_only"], name
+        assert part["cap_drop"] == ["ALL"], name
+        assert part["security_opt"] == ["no-new-privileges:true"], name
+        assert (part.get("user") == "root") == (name in ROOT_INSIDE), name
+        assert "privileged" not in part, name
+
+
+def test_a_container_mounts_the_secrets_of_its_own_service_alone_and_reads_only():
+    for name, part in OURS.items():
+        mounted = [mount for mount in part.get("volumes", []) if mount.startswith("secrets-of-")]
+        if name == "secrets":
+            continue
+        assert all(mount.endswith(":ro") for mount in mounted), name
+        holder = {"demo": "the-system", "audit": "the-system", "provision": "provision"}.get(name, service_of(name))
+        assert [mount.partition(":")[0] for mount in mounted] == [f"secrets-of-{holder}"], name
+
+
+def test_every_image_of_ours_is_built_once_and_others_have_a_version():
+    built = [part["image"] for part in OURS.values() if "build" in part]
+    assert sorted(built) == sorted({part["image"] for part in OURS.values()})
+    for part in PARTS.values():
+        if not part["image"].startswith("campus-"):
+            assert part["image"].rpartition(":")[2][0] in "v0123456789"
+
+
+def test_every_volume_and_network_is_declared():
+    whole = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    for name, part in PARTS.items():
+        named = {mount.partition(":")[0] for mount in part.get("volumes", [])}
+        assert {volume for volume in named if volume[0] not in "./"} <= set(whole["volumes"]), name
+        assert set(part.get("networks", [])) <= set(whole["networks"]), name
