@@ -68,7 +68,7 @@ documents: setup ## Write OpenAPI, AsyncAPI, the events' page, the collections a
 	@$(PYTHON) -m campus_tools.reference
 	@$(PYTHON) -m campus_tools.observability
 
-fuzz: setup ## Try every operation with odd requests against the running system, as five roles, eight minutes (start it with RATE_TIER_1 to _5 raised; ARGS="--roles VENDOR --seconds 60")
+fuzz: setup ## Try every operation with odd requests against the running system, as five roles, four minutes (start it with RATE_TIER_1 to _5 raised; ARGS="--roles VENDOR --seconds 60", ARGS="--each-once --examples 1" in one)
 	@exec $(PYTHON) -m campus_tools.fuzz $(ARGS)
 
 audit-dependencies: setup ## Ask the public advisories about every locked requirement; a question without an answer is a failure (ARGS="--service pypi")

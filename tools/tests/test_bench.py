@@ -50,6 +50,10 @@ def test_the_report_of_wrk_is_read_in_its_units():
     assert answer.p99_ms == pytest.approx(1210)
 
 
+def test_wrk_fills_up_whole_seconds_with_a_space():
+    assert wrk.parse(WRK.replace("    1.21s\n", "    1.21s \n")).p99_ms == pytest.approx(1210)
+
+
 def test_refused_and_broken_answers_of_wrk_are_counted():
     report = WRK + "  Socket errors: connect 1, read 2, write 3, timeout 4\n  Non-2xx or 3xx responses: 5\n"
     assert wrk.parse(report).failures == 15

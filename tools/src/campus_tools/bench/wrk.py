@@ -61,7 +61,7 @@ async def run(program: str, url: str, *, connections: int, seconds: float, scrip
 
 
 def _percentile_ms(output: str, name: str) -> float:
-    found = re.search(rf"^\s+{name}\s+([\d.]+)(us|ms|s|m)$", output, re.MULTILINE)
+    found = re.search(rf"^\s+{name}\s+([\d.]+)(us|ms|s|m)\s*$", output, re.MULTILINE)
     if found is None:
         raise BenchFailed(f"wrk told no {name} percentile:\n{output}")
     return float(found[1]) * _UNITS_MS[found[2]]
