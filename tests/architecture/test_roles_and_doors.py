@@ -92,6 +92,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "POST /api/payout-exceptions/:id/close": ({"finance_maker", "ops_oncall"}, False),
     # Section 10
     "GET /api/profiles/current": (EVERYBODY, False),
+    "GET /api/profiles/current/erasure": (EVERYBODY, False),
     "POST /api/campuses": ({"platform_admin"}, False),
     "PATCH /api/campuses/:id": ({"campus_admin", "platform_admin"}, False),
     "POST /api/campuses/:id/hubs": ({"campus_admin", "platform_admin"}, False),

@@ -118,8 +118,12 @@ class IdentityEnrolledFactor(Answer):
 
 
 class IdentityErasure(Answer):
+    id: UUID
     user_id: UUID
-    erased_at: str
+    status: Literal["asked", "refused", "done"]
+    asked_at: str
+    decided_at: str | None
+    open_matters: list[IdentityOpenMatter]
 
 
 class IdentityErasureRequest(Request):
@@ -223,6 +227,11 @@ class IdentityNewUserMetadata(Request):
     referral_token: str | None = Field(
         default=None, validation_alias="referral_token", serialization_alias="referral_token"
     )
+
+
+class IdentityOpenMatter(Answer):
+    service: str
+    matter: str
 
 
 class IdentityOptionsRequest(Request):

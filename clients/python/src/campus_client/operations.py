@@ -1751,8 +1751,18 @@ class Operations(Connection):
         )
 
     async def delete_profiles_current(self, body: m.IdentityErasureRequest | None = None) -> m.IdentityErasure:
-        """Erase person."""
+        """Ask for erasure.
+
+        The person goes as soon as orders, payments and payouts have said that nothing of theirs is under way; else they stay.
+        """
         return read(await self.send("DELETE", "/api/profiles/current", body=body), m.IdentityErasure)
+
+    async def get_profiles_current_erasure(self) -> m.IdentityErasure:
+        """Read erasure.
+
+        What became of one's wish. `openMatters` says what keeps a person whose request was refused.
+        """
+        return read(await self.send("GET", "/api/profiles/current/erasure"), m.IdentityErasure)
 
     async def get_quarantined_charges(
         self,

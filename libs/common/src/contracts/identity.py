@@ -38,6 +38,26 @@ class ProfileChanged(Event, frozen=True, kw_only=True):
     campus_id: UUID | None = None
 
 
+class ErasureRequested(Event, frozen=True, kw_only=True):
+    """A person wants to go. Whoever keeps money or orders of theirs says what is still under way, and begins nothing new with them.
+
+    `vendor_id` is their own vendor, which is closed with them.
+    """
+
+    TYPE: ClassVar[str] = "identity.erasure_requested.v1"
+    user_id: UUID
+    request_id: UUID
+    vendor_id: UUID | None = None
+
+
+class ErasureRefused(Event, frozen=True, kw_only=True):
+    """Something was under way: the person stays, and may begin anything again."""
+
+    TYPE: ClassVar[str] = "identity.erasure_refused.v1"
+    user_id: UUID
+    request_id: UUID
+
+
 class UserErased(Event, frozen=True, kw_only=True):
     """A person is gone: whoever keeps how to reach them forgets it. Records of money keep the id."""
 
@@ -101,6 +121,15 @@ class VendorReinstated(Event, frozen=True, kw_only=True):
     campus_id: UUID
     reason: str | None = None
     commission_basis_points: int | None = None
+
+
+class VendorClosed(Event, frozen=True, kw_only=True):
+    """The owner was erased: no name is left of the vendor, and it sells nothing ever again. Records of money keep the id."""
+
+    TYPE: ClassVar[str] = "identity.vendor_closed.v1"
+    vendor_id: UUID
+    owner_user_id: UUID
+    campus_id: UUID
 
 
 class CampusChanged(Event, frozen=True, kw_only=True):

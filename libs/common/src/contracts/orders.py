@@ -165,3 +165,12 @@ class ProductChanged(Event, frozen=True, kw_only=True):
     in_stock: bool
     removed: bool
     campus_id: UUID | None = None
+
+
+class ErasureJudged(Event, frozen=True, kw_only=True):
+    """What of orders, returns and refunds is still under way of a person who wants to go; nothing: they may."""
+
+    TYPE: ClassVar[str] = "orders.erasure_judged.v1"
+    request_id: UUID
+    user_id: UUID
+    open_matters: tuple[str, ...] = ()

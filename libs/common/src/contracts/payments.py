@@ -148,3 +148,12 @@ class RewardCredited(Event, frozen=True, kw_only=True):
     user_id: UUID
     amount_minor: int
     reason: str
+
+
+class ErasureJudged(Event, frozen=True, kw_only=True):
+    """What of escrow, refunds, quarantined charges and chargebacks is still under way of a person who wants to go; nothing: they may."""
+
+    TYPE: ClassVar[str] = "payments.erasure_judged.v1"
+    request_id: UUID
+    user_id: UUID
+    open_matters: tuple[str, ...] = ()

@@ -92,3 +92,12 @@ class BankDetailsQuarantined(Event, frozen=True, kw_only=True):
     reason: str
     last4: str | None = None
     bank_code: str | None = None
+
+
+class ErasureJudged(Event, frozen=True, kw_only=True):
+    """What of the wallet and payouts is still under way of a person who wants to go; nothing: they may."""
+
+    TYPE: ClassVar[str] = "payouts.erasure_judged.v1"
+    request_id: UUID
+    user_id: UUID
+    open_matters: tuple[str, ...] = ()

@@ -98,6 +98,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/profiles/current", IDENTITY),
     Route("PATCH", "/api/profiles/current", IDENTITY),
     Route("DELETE", "/api/profiles/current", IDENTITY, Quota.SENSITIVE),
+    _read("/api/profiles/current/erasure", IDENTITY),
     _read("/api/referrals/current", IDENTITY),
     _browse("/api/campuses", IDENTITY),
     _browse("/api/campuses/:id", IDENTITY),

@@ -17,7 +17,7 @@ from common.sealing import Sealer
 from common.standings import PersonOfOurs
 from common.tokens import Revocations
 from contracts.demo import CAMPUSES
-from identity.consumers import WORK
+from identity.consumers import SUBSCRIPTIONS, WORK
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.passkeys import Passkeys, RelyingParty
@@ -244,6 +244,7 @@ SERVICE = Service(
         functions.router,
         standings.router,
     ],
+    subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,
     commands={

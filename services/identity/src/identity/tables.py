@@ -1,7 +1,7 @@
 """The tables of the service for `alembic check`; the migrations are the truth about policies, grants and checks."""
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from common.tables import attach_messaging_tables
 
@@ -360,4 +360,29 @@ signing_keys = sa.Table(
     sa.Column("signs_from", _INSTANT, nullable=False),
     sa.Column("retired_at", _INSTANT),
     sa.Column("retired_because", sa.Text),
+)
+
+erasure_requests = sa.Table(
+    "erasure_requests",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("user_id", sa.Uuid, nullable=False),
+    sa.Column("vendor_id", sa.Uuid),
+    sa.Column("status", sa.Text, nullable=False, server_default="asked"),
+    sa.Column("asked_at", _INSTANT, nullable=False),
+    sa.Column("decided_at", _INSTANT),
+    _foreign("erasure_requests_user", "user_id", "profiles.id"),
+    _foreign("erasure_requests_vendor", "vendor_id", "vendors.id"),
+    sa.Index("erasure_requests_one_open", "user_id", unique=True, postgresql_where=sa.text("status = 'asked'")),
+    sa.Index("erasure_requests_of_user", "user_id", "asked_at", "id"),
+)
+
+erasure_verdicts = sa.Table(
+    "erasure_verdicts",
+    metadata,
+    sa.Column("request_id", sa.Uuid, primary_key=True),
+    sa.Column("service", sa.Text, primary_key=True),
+    sa.Column("open_matters", ARRAY(sa.Text), nullable=False),
+    sa.Column("heard_at", _INSTANT, nullable=False),
+    _foreign("erasure_verdicts_request", "request_id", "erasure_requests.id"),
 )

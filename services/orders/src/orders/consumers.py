@@ -8,9 +8,13 @@ from common.database import UnitOfWork
 from common.messages import Received, Subscription
 from contracts.identity import (
     CampusChanged,
+    ErasureRefused,
+    ErasureRequested,
     HubChanged,
+    UserErased,
     VendorApproved,
     VendorChanged,
+    VendorClosed,
     VendorReinstated,
     VendorSuspended,
 )
@@ -26,8 +30,12 @@ from orders.domain.disputes import ChargeOutcome
 from orders.domain.moves import NoMove
 from orders.domain.places import HubPlace, KnownVendor
 from orders.use_cases.accept_payment import accept_payment
+from orders.use_cases.close_vendor import close_vendor
 from orders.use_cases.complete_order import complete_order
 from orders.use_cases.dispute_charge import dispute_charge
+from orders.use_cases.forget_buyer import forget_buyer
+from orders.use_cases.judge_erasure import judge_erasure
+from orders.use_cases.keep_buyer import keep_buyer
 from orders.use_cases.learn_campus import learn_campus
 from orders.use_cases.learn_hub import learn_hub
 from orders.use_cases.learn_vendor import learn_vendor
@@ -53,6 +61,27 @@ async def on_vendor_suspended(event: VendorSuspended, received: Received, uow: U
 async def on_vendor_reinstated(event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     now = dependencies.clock.now()
     _count(received, await learn_vendor_standing(uow, _vendor(event), False, received.sequence, now=now))
+
+
+async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await close_vendor(uow, event.vendor_id, event.campus_id, received.sequence, dependencies.clock.now())
+
+
+async def on_erasure_requested(event: ErasureRequested, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    now, windows, sequence = dependencies.clock.now(), dependencies.windows, received.sequence
+    request_id, user_id, vendor_id = event.request_id, event.user_id, event.vendor_id
+    _count(
+        received,
+        await judge_erasure(uow, request_id, user_id, vendor_id, sequence=sequence, now=now, windows=windows),
+    )
+
+
+async def on_erasure_refused(event: ErasureRefused, received: Received, uow: UnitOfWork, _: Any) -> None:
+    _count(received, await keep_buyer(uow, event.user_id, received.sequence))
+
+
+async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, _: Any) -> None:
+    _count(received, await forget_buyer(uow, event.user_id, received.sequence))
 
 
 async def on_campus_changed(event: CampusChanged, received: Received, uow: UnitOfWork, _: Any) -> None:
@@ -135,6 +164,10 @@ SUBSCRIPTIONS: list[Subscription[Any]] = [
     Subscription(VendorChanged, on_vendor_changed),
     Subscription(VendorSuspended, on_vendor_suspended),
     Subscription(VendorReinstated, on_vendor_reinstated),
+    Subscription(VendorClosed, on_vendor_closed),
+    Subscription(ErasureRequested, on_erasure_requested),
+    Subscription(ErasureRefused, on_erasure_refused),
+    Subscription(UserErased, on_user_erased),
     Subscription(CampusChanged, on_campus_changed),
     Subscription(HubChanged, on_hub_changed),
     Subscription(EscrowHeld, on_escrow_held),

@@ -252,6 +252,7 @@ sa.Table(
     sa.Column("decided_at", _INSTANT),
     sa.Column("created_at", _INSTANT, nullable=False),
     sa.Index("return_requests_of_order", "order_id", "created_at", "id"),
+    sa.Index("return_requests_of_buyer", "buyer_id"),
 )
 
 sa.Table(
@@ -302,6 +303,7 @@ sa.Table(
         postgresql_where=sa.text("product_id IS NOT NULL"),
     ),
     sa.Index("reviews_newest", "created_at", "id"),
+    sa.Index("reviews_of_buyer", "buyer_id"),
 )
 
 sa.Table(
@@ -351,4 +353,15 @@ sa.Table(
     sa.Column("returned", sa.Boolean, nullable=False, server_default=sa.text("false")),
     sa.CheckConstraint("quantity BETWEEN 1 AND 99", name="flash_sale_units_quantity_1_to_99"),
     sa.Index("flash_sale_units_of_buyer", "sale_id", "buyer_id"),
+)
+
+sa.Table(
+    "leaving_people",
+    metadata,
+    sa.Column("user_id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid),
+    sa.Column("standing", sa.Text, nullable=False),
+    sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.CheckConstraint("standing IN ('stays', 'leaves', 'gone')", name="leaving_people_standing_known"),
+    sa.Index("leaving_people_vendor", "vendor_id", postgresql_where=sa.text("vendor_id IS NOT NULL")),
 )

@@ -10,7 +10,7 @@ from common.caller import THE_SERVICE
 from common.database import UnitOfWork
 from common.faults import PermanentFault
 from common.messages import Received, Subscription, WorkItem
-from contracts.identity import UserErased, UserProvisioned
+from contracts.identity import ErasureRequested, UserErased, UserProvisioned
 from contracts.orders import (
     DisputeResolved,
     OrderCancelled,
@@ -24,10 +24,12 @@ from payments import store
 from payments.domain.errors import NewsUnreadable
 from payments.domain.webhooks import KNOWN_EVENTS
 from payments.measures import WEBHOOKS_TAKEN
+from payments.store import leaving
 from payments.use_cases.bury_webhook import bury_webhook
 from payments.use_cases.close_order import close_order
 from payments.use_cases.credit_reward import credit_reward
 from payments.use_cases.freeze_escrow import freeze_escrow
+from payments.use_cases.judge_erasure import judge_erasure
 from payments.use_cases.owe_overpayment import REFUND_QUEUE
 from payments.use_cases.refund_order import refund_order
 from payments.use_cases.release_on_delivery import release_on_delivery
@@ -56,7 +58,11 @@ async def on_user_provisioned(event: UserProvisioned, received: Received, uow: U
 
 
 async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    await store.forget_buyer(uow, event.user_id, dependencies.clock.now())
+    await leaving.forget_buyer(uow, event.user_id, dependencies.clock.now())
+
+
+async def on_erasure_requested(event: ErasureRequested, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    await judge_erasure(uow, event.request_id, event.user_id, event.vendor_id)
 
 
 async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
@@ -120,6 +126,7 @@ async def on_refund_owed(item: RefundWork, received: Received, dependencies: Any
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(UserProvisioned, on_user_provisioned),
     Subscription(UserErased, on_user_erased),
+    Subscription(ErasureRequested, on_erasure_requested),
     Subscription(OrderPlaced, on_order_placed),
     Subscription(OrderCancelled, on_order_cancelled),
     Subscription(OrderExpired, on_order_expired),

@@ -47,6 +47,7 @@ sa.Table(
     _required("payment_due_at", INSTANT),
     _required("heard_at", INSTANT),
     sa.Index("payable_orders_of_buyer", "buyer_id"),
+    sa.Index("payable_orders_of_vendor", "vendor_id"),
 )
 sa.Table(
     "payment_intents",

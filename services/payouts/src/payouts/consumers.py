@@ -7,7 +7,14 @@ import msgspec
 
 from common.database import UnitOfWork
 from common.messages import Received, Subscription, WorkItem
-from contracts.identity import VendorApproved, VendorChanged, VendorReinstated, VendorSuspended
+from contracts.identity import (
+    ErasureRequested,
+    VendorApproved,
+    VendorChanged,
+    VendorClosed,
+    VendorReinstated,
+    VendorSuspended,
+)
 from contracts.payments import (
     ChargeDisputed,
     EscrowHeld,
@@ -21,12 +28,14 @@ from contracts.payments import (
 from payouts.domain.chargebacks import ChargebackNews, Standing
 from payouts.domain.transfer_news import News
 from payouts.domain.wallet import Refund, Release
+from payouts.use_cases.close_vendor import close_vendor
 from payouts.use_cases.credit_release import credit_release
 from payouts.use_cases.hear_chargeback import hear_chargeback
 from payouts.use_cases.hear_transfer_news import hear_transfer_news
 from payouts.use_cases.hear_vendor import hear_vendor
 from payouts.use_cases.hear_vendor_standing import hear_vendor_standing
 from payouts.use_cases.hold_disputed import hold_disputed
+from payouts.use_cases.judge_erasure import judge_erasure
 from payouts.use_cases.note_share import note_share
 from payouts.use_cases.settle_transfer import settle_transfer
 from payouts.use_cases.take_refund import take_refund
@@ -46,6 +55,14 @@ async def on_vendor_suspended(event: VendorSuspended, received: Received, uow: U
 
 async def on_vendor_reinstated(event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     await _hear_standing(event, False, received, uow, dependencies)
+
+
+async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfWork, _: Any) -> None:
+    await close_vendor(uow, event.vendor_id, event.owner_user_id, received.sequence)
+
+
+async def on_erasure_requested(event: ErasureRequested, received: Received, uow: UnitOfWork, _: Any) -> None:
+    await judge_erasure(uow, event.request_id, event.user_id, event.vendor_id)
 
 
 async def _hear_vendor(
@@ -150,6 +167,8 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(VendorChanged, on_vendor_changed),
     Subscription(VendorSuspended, on_vendor_suspended),
     Subscription(VendorReinstated, on_vendor_reinstated),
+    Subscription(VendorClosed, on_vendor_closed),
+    Subscription(ErasureRequested, on_erasure_requested),
     Subscription(EscrowHeld, on_escrow_held),
     Subscription(EscrowReleased, on_escrow_released),
     Subscription(EscrowRefunded, on_escrow_refunded),

@@ -5,7 +5,14 @@ import pytest
 
 from common.caller import THE_SERVICE
 from common.ids import new_id
-from contracts.identity import VendorApproved, VendorChanged, VendorReinstated, VendorSuspended
+from contracts.identity import (
+    ErasureRequested,
+    VendorApproved,
+    VendorChanged,
+    VendorClosed,
+    VendorReinstated,
+    VendorSuspended,
+)
 from contracts.payments import (
     ChargeDisputed,
     EscrowHeld,
@@ -31,6 +38,10 @@ async def an_event_of(story, event):
             vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="B", legal_name="Another Name", campus_id=new_id(),
             **reason,
         )  # fmt: skip
+    if event is VendorClosed:
+        return VendorClosed(vendor_id=vendor.id, owner_user_id=vendor.owner, campus_id=new_id())
+    if event is ErasureRequested:
+        return ErasureRequested(user_id=vendor.owner, request_id=new_id(), vendor_id=vendor.id)
     ids = {"order_id": new_id(), "buyer_id": new_id(), "vendor_id": vendor.id}
     if event is EscrowHeld:
         return EscrowHeld(

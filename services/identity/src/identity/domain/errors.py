@@ -185,11 +185,17 @@ class WrongPassword(ValidationFailed):
 
 
 class PersonStillBound(Conflict):
-    """Others rely on this person: the customers of their vendor, or the office they hold."""
+    """Others rely on this person: the office they hold, or staff who look into their vendor."""
 
-    def __init__(self, *, owns_a_vendor: bool) -> None:
-        reason = "you own a vendor" if owns_a_vendor else "you hold a role of staff"
+    def __init__(self, *, is_staff: bool) -> None:
+        reason = "you hold a role of staff" if is_staff else "your vendor is suspended"
         super().__init__(f"Your account cannot be erased while {reason}.")
+
+
+class ShopClosed(Conflict):
+    """The owner was erased, and nothing of the vendor is anybody's to change."""
+
+    detail = "This vendor is closed for good."
 
 
 class PersonSuspended(WrongCredentials):

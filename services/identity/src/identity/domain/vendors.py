@@ -7,7 +7,7 @@ from uuid import UUID
 
 from common.caller import Caller
 from common.problems import Forbidden
-from identity.domain.errors import AnotherCampus, OwnVendor
+from identity.domain.errors import AnotherCampus, OwnVendor, ShopClosed
 
 # The legal name is compared with the name of the bank account: it stays as it was approved.
 OF_THE_OWNER: Final = frozenset({"businessName", "category", "description"})
@@ -25,10 +25,15 @@ class Vendor:
     campus_id: UUID
     category: str | None
     description: str | None
-    status: Literal["active", "suspended"]
+    status: Literal["active", "suspended", "closed"]
     suspension_reason: str | None
     commission_basis_points: int | None
     revision: int
+
+    def must_be_open(self) -> None:
+        """Raises ShopClosed."""
+        if self.status == "closed":
+            raise ShopClosed
 
     @property
     def told(self) -> dict[str, Any]:

@@ -6,14 +6,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.answers import answers
-from common.clock import iso
 from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
+from common.problems import NotFound
 from common.revisions import IfMatch, etag, revision_meant
+from identity.queries.erasure import newest_erasure_of
 from identity.queries.people import profile_of, referral_of
-from identity.routes.revoking import believe_no_more
 from identity.schemas.people import Erasure, ErasureRequest, Profile, ProfileChangeRequest, Referral
+from identity.use_cases.ask_for_erasure import ask_for_erasure
 from identity.use_cases.change_profile import change_profile
-from identity.use_cases.erase_person import erase_person
 
 if TYPE_CHECKING:
     from identity.app import Dependencies
@@ -46,22 +46,37 @@ async def change_profile_route(
     return ok(request, profile, headers=etag(profile))
 
 
-@router.delete("/api/profiles/current", responses=answers(Erasure, 403, 409, 422))
+@router.delete("/api/profiles/current", status_code=202, responses=answers(Erasure, 403, 409, 422, status=202))
 @signed_in
-async def erase_person_route(request: Request, caller: CurrentCaller, body: ErasureRequest | None = None) -> Response:
+async def ask_for_erasure_route(
+    request: Request, caller: CurrentCaller, body: ErasureRequest | None = None
+) -> Response:
+    """The person goes as soon as orders, payments and payouts have said that nothing of theirs is under way; else they stay."""
     dependencies: Dependencies = dependencies_of(request)
-    now = dependencies.clock.now()
-    ended = await erase_person(
+    await ask_for_erasure(
         dependencies.database,
         dependencies.passwords,
         dependencies.patience,
         dependencies.hashes,
         caller,
         body.password if body else None,
-        now=now,
+        now=dependencies.clock.now(),
     )
-    believe_no_more(dependencies, caller.id, ended.revocation, now)
-    return ok(request, {"userId": caller.id, "erasedAt": iso(now)})
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        erasure = await newest_erasure_of(uow, caller.id)
+    return ok(request, erasure, status=202)
+
+
+@router.get("/api/profiles/current/erasure", responses=answers(Erasure, 404))
+@signed_in
+async def read_erasure_route(request: Request, caller: CurrentCaller) -> Response:
+    """What became of one's wish. `openMatters` says what keeps a person whose request was refused."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        erasure = await newest_erasure_of(uow, caller.id)
+    if erasure is None:
+        raise NotFound
+    return ok(request, erasure)
 
 
 @router.get("/api/referrals/current", responses={200: {"model": Referral}})

@@ -54,9 +54,18 @@ class Profile(ResponseShape):
     updated_at: str
 
 
+class OpenMatter(ResponseShape):
+    service: str
+    matter: str
+
+
 class Erasure(ResponseShape):
+    id: UUID
     user_id: UUID
-    erased_at: str
+    status: Literal["asked", "refused", "done"]
+    asked_at: str
+    decided_at: str | None
+    open_matters: list[OpenMatter]
 
 
 class Referral(ResponseShape):

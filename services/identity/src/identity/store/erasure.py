@@ -1,5 +1,6 @@
 """What the service knows of a person, taken away. The row of the profile stays, empty."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -7,12 +8,29 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from contracts.permissions import STAFF_ROLES
+from identity.domain.erasure import Status
 
 # Whoever decides on an application of the person, or provisions them, holds the profile too.
 _LOCK_PERSON: Final = "SELECT mailbox FROM profiles WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE"
 _FIND_BONDS: Final = """
-SELECT EXISTS (SELECT FROM vendors WHERE owner_user_id = $1) AS owns_a_vendor,
+SELECT own.id AS vendor_id, coalesce(own.status = 'suspended', false) AS is_vendor_suspended,
     EXISTS (SELECT FROM role_grants WHERE user_id = $1 AND role = ANY ($2::text[])) AS is_staff
+FROM (VALUES (1)) AS one LEFT JOIN vendors AS own ON own.owner_user_id = $1
+"""
+_REQUEST: Final = "SELECT id, user_id, vendor_id, status FROM erasure_requests"
+_FIND_OPEN_REQUEST: Final = f"{_REQUEST} WHERE user_id = $1 AND status = 'asked'"
+_FIND_REQUEST: Final = f"{_REQUEST} WHERE id = $1"
+_RECORD_REQUEST: Final = "INSERT INTO erasure_requests (id, user_id, vendor_id, asked_at) VALUES ($1, $2, $3, $4)"
+_SAVE_REQUEST: Final = "UPDATE erasure_requests SET status = $2, decided_at = $3 WHERE id = $1"
+_RECORD_VERDICT: Final = """
+INSERT INTO erasure_verdicts (request_id, service, open_matters, heard_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (request_id, service) DO NOTHING
+"""
+_LIST_VERDICTS: Final = "SELECT service, open_matters FROM erasure_verdicts WHERE request_id = $1"
+_CLOSE_VENDOR: Final = """
+UPDATE vendors SET business_name = '', legal_name = '', category = NULL, description = NULL, suspension_reason = NULL,
+    status = 'closed', revision = revision + 1
+WHERE id = $1 RETURNING campus_id
 """
 # In the order of their foreign keys; refresh tokens go with their sessions.
 _FORGET: Final = (
@@ -43,10 +61,21 @@ ON CONFLICT (mailbox_hash) DO UPDATE SET erased_at = excluded.erased_at
 
 @dataclass(frozen=True, slots=True)
 class Bonds:
-    """What keeps a person from being erased."""
+    """What others rely on a person for."""
 
-    owns_a_vendor: bool
+    vendor_id: UUID | None
+    is_vendor_suspended: bool
     is_staff: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A person's wish to be erased, with the vendor that they owned when they said it."""
+
+    id: UUID
+    user_id: UUID
+    vendor_id: UUID | None
+    status: Status
 
 
 async def lock_person(uow: UnitOfWork, user_id: UUID) -> str | None:
@@ -57,7 +86,47 @@ async def lock_person(uow: UnitOfWork, user_id: UUID) -> str | None:
 
 async def find_bonds(uow: UnitOfWork, user_id: UUID) -> Bonds:
     row = await uow.fetch_row(_FIND_BONDS, user_id, sorted(STAFF_ROLES))
-    return Bonds(**row) if row else Bonds(owns_a_vendor=False, is_staff=False)
+    if row is None:
+        raise AssertionError("the statement always gives a row")
+    return Bonds(**row)
+
+
+async def find_open_request(uow: UnitOfWork, user_id: UUID) -> Request | None:
+    """The person must be locked: it orders requests and what is decided on them."""
+    row = await uow.fetch_row(_FIND_OPEN_REQUEST, user_id)
+    return None if row is None else Request(**row)
+
+
+async def find_request(uow: UnitOfWork, request_id: UUID) -> Request | None:
+    row = await uow.fetch_row(_FIND_REQUEST, request_id)
+    return None if row is None else Request(**row)
+
+
+async def record_request(
+    uow: UnitOfWork, request_id: UUID, user_id: UUID, vendor_id: UUID | None, now: datetime
+) -> None:
+    await uow.execute(_RECORD_REQUEST, request_id, user_id, vendor_id, now)
+
+
+async def save_request(uow: UnitOfWork, request_id: UUID, status: Status, now: datetime) -> None:
+    await uow.execute(_SAVE_REQUEST, request_id, status, now)
+
+
+async def record_verdict_once(
+    uow: UnitOfWork, request_id: UUID, service: str, open_matters: Sequence[str], now: datetime
+) -> None:
+    await uow.execute(_RECORD_VERDICT, request_id, service, list(open_matters), now)
+
+
+async def list_verdicts(uow: UnitOfWork, request_id: UUID) -> dict[str, list[str]]:
+    """What each service said so far."""
+    return {row["service"]: row["open_matters"] for row in await uow.fetch(_LIST_VERDICTS, request_id)}
+
+
+async def close_vendor(uow: UnitOfWork, vendor_id: UUID) -> UUID:
+    """Takes away what names the vendor; its campus is told."""
+    campus_id: UUID = await uow.fetch_value(_CLOSE_VENDOR, vendor_id)
+    return campus_id
 
 
 async def forget_person(uow: UnitOfWork, user_id: UUID, mailbox_hash: bytes, now: datetime) -> None:

@@ -26,9 +26,10 @@ async def change_vendor(
     """The owner changes how the shop shows itself, the platform its commission (basis points; None: the default).
 
     Orders placed before keep the commission that they froze. Runs as the service after the fields were found to be `by`'s to
-    change. Raises StaleRevision when the vendor has changed since `revision`.
+    change. Raises ShopClosed, and StaleRevision when the vendor has changed since `revision`.
     """
     before = await vendors.lock_vendor(uow, vendor_id)
+    before.must_be_open()
     if revision is not None and revision != before.revision:
         raise StaleRevision
     wanted: dict[str, Any] = {_COLUMNS[name]: value for name, value in changes.items()}

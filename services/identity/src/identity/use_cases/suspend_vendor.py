@@ -12,9 +12,11 @@ from identity.store.staff import record_act
 async def suspend_vendor(uow: UnitOfWork, vendor_id: UUID, reason: str, *, by: UUID, now: datetime) -> None:
     """A vendor sells nothing new and is paid nothing for now; open orders finish (contract section 10).
 
-    Runs as the service after `by` was found to be the one to decide. Repeated it changes nothing: the first reason stands.
+    Runs as the service after `by` was found to be the one to decide. Repeated it changes nothing: the first reason stands. Raises
+    ShopClosed.
     """
     vendor = await vendors.lock_vendor(uow, vendor_id)
+    vendor.must_be_open()
     if vendor.status == "suspended":
         return
     await vendors.save_vendor_status(uow, vendor_id, "suspended", reason)

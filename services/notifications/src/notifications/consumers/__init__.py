@@ -11,6 +11,7 @@ from contracts.identity import (
     VendorApplicationDecided,
     VendorApproved,
     VendorChanged,
+    VendorClosed,
     VendorReinstated,
     VendorSuspended,
 )
@@ -59,6 +60,7 @@ from notifications.consumers.identity import (
     on_vendor_application_decided,
     on_vendor_approved,
     on_vendor_changed,
+    on_vendor_closed,
     on_vendor_reinstated,
     on_vendor_suspended,
 )
@@ -102,6 +104,7 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(VendorApplicationDecided, on_vendor_application_decided),
     Subscription(VendorSuspended, on_vendor_suspended),
     Subscription(VendorReinstated, on_vendor_reinstated),
+    Subscription(VendorClosed, on_vendor_closed),
     Subscription(OneTimeCodeIssued, on_one_time_code_issued),
     Subscription(OrderPlaced, on_order_placed),
     Subscription(OrderCancelled, on_order_cancelled),

@@ -1,6 +1,6 @@
 """What is heard from identity: who people and vendors are, and their one-time codes."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from common import telemetry
 from common.database import UnitOfWork
@@ -15,18 +15,22 @@ from contracts.identity import (
     VendorApplicationDecided,
     VendorApproved,
     VendorChanged,
+    VendorClosed,
     VendorReinstated,
     VendorSuspended,
 )
 from notifications import queries, store
 from notifications.consumers.telling import tell
 from notifications.domain.deliveries import Contact, Sealed, Wanted, masked
-from notifications.templates.words import GREETED
 from notifications.use_cases.deliver_notification import deliver_notification
 from notifications.use_cases.forget_tickets import forget_tickets
 
 if TYPE_CHECKING:
     from notifications.app import Dependencies
+
+
+# What stands in the place of the name of a vendor whose owner was erased.
+CLOSED_SHOP: Final = "a closed shop"
 
 
 async def on_user_provisioned(
@@ -46,7 +50,7 @@ async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork,
     contact = await queries.find_contact(uow, event.user_id)
     phone_key = dependencies.numbers.key_of(contact.phone) if contact and contact.phone else None
     await forget_tickets(uow, event.user_id, phone_key, dependencies.clock.now())
-    if not await store.forget_contact(uow, event.user_id, received.sequence, named_in=GREETED):
+    if not await store.forget_contact(uow, event.user_id, received.sequence):
         telemetry.STALE_NEWS.labels(received.type).inc()
     await store.forget_conversations(uow, event.user_id)
 
@@ -99,6 +103,14 @@ async def on_vendor_reinstated(
     await _keep_vendor(event, received, uow)
     parameters = {"businessName": event.business_name}
     await tell(uow, dependencies, event.owner_user_id, "vendor_reinstated", parameters, received.event_id)
+
+
+async def on_vendor_closed(
+    event: VendorClosed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """The name goes, from news that is still to be told too; messages that were sent keep what they said."""
+    if not await store.save_vendor(uow, event.vendor_id, event.owner_user_id, CLOSED_SHOP, received.sequence):
+        telemetry.STALE_NEWS.labels(received.type).inc()
 
 
 async def on_one_time_code_issued(

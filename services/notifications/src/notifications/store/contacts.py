@@ -18,10 +18,13 @@ WHERE c.sequence < excluded.sequence
 # What was on its way is not sent any more; a recipient stays unlike every other of its notification and channel.
 _FORGET_RECIPIENT: Final = """
 UPDATE notification_deliveries d
-SET recipient = 'erased:' || d.id, payload = d.payload - $2, sealed = '{}', claim_id = NULL, claimed_at = NULL,
+SET recipient = 'erased:' || d.id, payload = '{}', sealed = '{}', claim_id = NULL, claimed_at = NULL,
     due_at = NULL, status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
 FROM notifications n WHERE n.id = d.notification_id AND n.user_id = $1
 """
+# The feed's rows keep their place, which is counted; the attempts are counted too, by channel and outcome.
+_FORGET_FEED: Final = "UPDATE notifications SET title = '', body = '' WHERE user_id = $1 AND title IS NOT NULL"
+_FORGET_LOGS: Final = "UPDATE notification_delivery_logs SET recipient = 'erased', error = NULL WHERE user_id = $1"
 _SAVE_VENDOR: Final = """
 INSERT INTO vendors AS v (vendor_id, owner_user_id, business_name, sequence) VALUES ($1, $2, $3, $4)
 ON CONFLICT (vendor_id) DO UPDATE
@@ -42,14 +45,12 @@ async def save_contact(uow: UnitOfWork, contact: Contact, sequence: int) -> bool
     )
 
 
-async def forget_contact(uow: UnitOfWork, user_id: UUID, sequence: int, *, named_in: str) -> bool:
-    """Leaves an empty contact, which older news cannot fill again; whether this was news.
-
-    `named_in` is the parameter by which messages greet.
-    """
+async def forget_contact(uow: UnitOfWork, user_id: UUID, sequence: int) -> bool:
+    """Leaves an empty contact, which older news cannot fill again, and messages without words; whether this was news."""
     if not await save_contact(uow, Contact(user_id, "", None, None), sequence):
         return False
-    await uow.execute(_FORGET_RECIPIENT, user_id, named_in)
+    for statement in (_FORGET_RECIPIENT, _FORGET_FEED, _FORGET_LOGS):
+        await uow.execute(statement, user_id)
     await forget_devices(uow, user_id)
     await forget_preferences(uow, user_id)
     return True

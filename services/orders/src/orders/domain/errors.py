@@ -54,6 +54,12 @@ class VendorSuspended(Conflict):
     detail = "This vendor is suspended and takes no new orders for the moment. Nothing was ordered."
 
 
+class SomebodyLeaves(Conflict):
+    """The buyer, or the vendor's owner, is being erased, or was."""
+
+    detail = "The account of one of the two is being closed, so that nothing new can be begun. Nothing was changed."
+
+
 class OutOfStock(Conflict):
     detail = "There is not enough left of a product of this checkout. Nothing was ordered."
 

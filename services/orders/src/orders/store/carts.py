@@ -6,6 +6,7 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from orders.domain.quotes import Wish
+from orders.store.leaving import refusing_who_leaves
 
 # The product as it is sold now; a line beyond the limit is not written, one that stands is changed.
 _SAVE_ITEM: Final = """
@@ -38,7 +39,8 @@ async def save_item(
 ) -> bool:
     """Whether there was room for the line."""
     values = (buyer_id, product_id, vendor_id, name, price_seen_minor, quantity, now, items_max)
-    return await uow.execute(_SAVE_ITEM, *values) == 1
+    with refusing_who_leaves():
+        return await uow.execute(_SAVE_ITEM, *values) == 1
 
 
 async def remove_item(uow: UnitOfWork, buyer_id: UUID, product_id: UUID) -> None:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from orders.domain.catalog import Product
+from orders.store.leaving import refusing_who_leaves
 
 _COLUMNS: Final = """
     id, vendor_id, campus_id, name, description, category, price_minor, stock, images, draft,
@@ -53,18 +54,19 @@ async def find_vendor_of(uow: UnitOfWork, product_id: UUID) -> UUID | None:
 
 async def save_new_product(uow: UnitOfWork, product: Product, now: datetime) -> Product | None:
     """The product as it was put down, on its vendor's campus; None when the vendor is not known."""
-    row = await uow.fetch_row(
-        _SAVE_NEW_PRODUCT,
-        product.id,
-        product.vendor_id,
-        product.name,
-        product.description,
-        product.category,
-        product.price_minor,
-        product.stock,
-        product.draft,
-        now,
-    )
+    with refusing_who_leaves():
+        row = await uow.fetch_row(
+            _SAVE_NEW_PRODUCT,
+            product.id,
+            product.vendor_id,
+            product.name,
+            product.description,
+            product.category,
+            product.price_minor,
+            product.stock,
+            product.draft,
+            now,
+        )
     return _product(row)
 
 

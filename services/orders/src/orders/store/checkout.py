@@ -9,6 +9,7 @@ from uuid import UUID
 from common.database import UnitOfWork
 from orders.domain.quotes import Destination, Hub, Offer
 from orders.domain.sales import RunningSale
+from orders.store.leaving import refusing_who_leaves
 
 _READ_FOR_CHECKOUT: Final = """
 SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
@@ -132,31 +133,35 @@ class Placed(NamedTuple):
 async def save_new_order(
     uow: UnitOfWork, row: dict[str, Any], shelf_prices_minor: Sequence[int], *, key: UUID, fingerprint: bytes
 ) -> Placed:
-    """Claims the key, writes order, items and timer, and takes the stock at the shelf's prices; tells how far it came."""
+    """Claims the key, writes order, items and timer, and takes the stock at the shelf's prices; tells how far it came.
+
+    Raises SomebodyLeaves.
+    """
     items = row["items"]
-    taken = await uow.fetch_row(
-        _PLACE_ORDER,
-        row["id"],
-        row["buyer_id"],
-        row["vendor_id"],
-        row["campus_id"],
-        row["hub_id"],
-        row["total_amount"],
-        row["subtotal_minor"],
-        row["delivery_fee_minor"],
-        row["commission_minor"],
-        row["delivery_note"],
-        row["payment_due_at"],
-        key,
-        fingerprint,
-        row["created_at"],
-        [item["id"] for item in items],
-        [item["productId"] for item in items],
-        [item["name"] for item in items],
-        [item["quantity"] for item in items],
-        [item["unitPriceMinor"] for item in items],
-        list(shelf_prices_minor),
-    )
+    with refusing_who_leaves():
+        taken = await uow.fetch_row(
+            _PLACE_ORDER,
+            row["id"],
+            row["buyer_id"],
+            row["vendor_id"],
+            row["campus_id"],
+            row["hub_id"],
+            row["total_amount"],
+            row["subtotal_minor"],
+            row["delivery_fee_minor"],
+            row["commission_minor"],
+            row["delivery_note"],
+            row["payment_due_at"],
+            key,
+            fingerprint,
+            row["created_at"],
+            [item["id"] for item in items],
+            [item["productId"] for item in items],
+            [item["name"] for item in items],
+            [item["quantity"] for item in items],
+            [item["unitPriceMinor"] for item in items],
+            list(shelf_prices_minor),
+        )
     if taken is None:
         raise AssertionError("a SELECT without FROM has one row")
     return Placed(taken["placed"], taken["reserved"], taken["sold_out"])

@@ -8,6 +8,7 @@ from uuid import UUID
 from common.database import UnitOfWork
 from orders.domain.orders import Order
 from orders.domain.returns import Decision, Line, Refunds, ReturnRequest, Wanted
+from orders.store.leaving import refusing_who_leaves
 
 _LINES: Final = """
 SELECT item.id, item.quantity, item.unit_price_minor,
@@ -54,9 +55,10 @@ async def record_request(
     uow: UnitOfWork, request_id: UUID, order: Order, reason: str, wanted: Sequence[Wanted], now: datetime
 ) -> None:
     ids, quantities = [line.item_id for line in wanted], [line.quantity for line in wanted]
-    await uow.execute(
-        _RECORD_REQUEST, request_id, order.id, order.buyer_id, order.vendor_id, reason, now, ids, quantities
-    )
+    with refusing_who_leaves():
+        await uow.execute(
+            _RECORD_REQUEST, request_id, order.id, order.buyer_id, order.vendor_id, reason, now, ids, quantities
+        )
 
 
 async def find_order_of_request(uow: UnitOfWork, request_id: UUID) -> UUID | None:

@@ -6,6 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from common.database import UnitOfWork
+from orders.store.leaving import refusing_who_leaves
 
 _FIND_REVIEWED_ORDER: Final = """
 SELECT buyer_id, vendor_id, status, delivered_at IS NOT NULL OR status = 'paid' AS delivered,
@@ -55,7 +56,8 @@ async def record_review_once(
 ) -> bool:
     """Whether this was the first review of this vendor or product for this order."""
     values = (review_id, order_id, buyer_id, vendor_id, product_id, rating, text, now)
-    return bool(await uow.fetch_value(_RECORD_REVIEW, *values))
+    with refusing_who_leaves():
+        return bool(await uow.fetch_value(_RECORD_REVIEW, *values))
 
 
 async def lock_review(uow: UnitOfWork, review_id: UUID) -> bool | None:

@@ -11,10 +11,6 @@ _SAVE_BUYER: Final = """
 INSERT INTO buyers (user_id, email, heard_at) VALUES ($1, $2, $3)
 ON CONFLICT (user_id) DO UPDATE SET email = excluded.email, heard_at = excluded.heard_at WHERE buyers.email <> ''
 """
-_FORGET_BUYER: Final = """
-INSERT INTO buyers (user_id, email, heard_at) VALUES ($1, '', $2)
-ON CONFLICT (user_id) DO UPDATE SET email = '', heard_at = excluded.heard_at
-"""
 _RECORD_ORDER: Final = """
 INSERT INTO payable_orders (id, buyer_id, vendor_id, total_minor, commission_minor, delivery_fee_minor, currency, status,
                             payment_due_at, heard_at)
@@ -35,11 +31,6 @@ _FIND_ORDER_EXISTS: Final = "SELECT true FROM payable_orders WHERE id = $1"
 
 async def save_buyer(uow: UnitOfWork, user_id: UUID, email: str, now: datetime) -> None:
     await uow.execute(_SAVE_BUYER, user_id, email, now)
-
-
-async def forget_buyer(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
-    """Keeps the id, which the books name, and nothing to reach the person by."""
-    await uow.execute(_FORGET_BUYER, user_id, now)
 
 
 async def record_order_once(uow: UnitOfWork, *values: Any) -> None:

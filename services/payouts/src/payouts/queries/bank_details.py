@@ -8,7 +8,8 @@ from common.clock import iso
 from common.database import UnitOfWork
 from payouts.domain.bank_accounts import BANK_NAMES
 
-_FIND_LEGAL_NAME: Final = "SELECT legal_name FROM vendors WHERE id = $1"
+# A closed vendor has none any more.
+_FIND_LEGAL_NAME: Final = "SELECT nullif(legal_name, '') FROM vendors WHERE id = $1"
 _FIND_BANK_DETAILS: Final = """
 SELECT last4, bank_code, account_name, verified, reason, check_digit_valid, quarantine_reason, payouts_from, updated_at
 FROM vendor_bank_details WHERE vendor_id = $1

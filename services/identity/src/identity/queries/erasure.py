@@ -1,0 +1,30 @@
+"""What became of a person's wish to be erased."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from common.clock import iso, iso_or_none
+from common.database import UnitOfWork
+
+_NEWEST: Final = """
+SELECT id, user_id, status, asked_at, decided_at FROM erasure_requests WHERE user_id = $1 ORDER BY asked_at DESC, id DESC LIMIT 1
+"""
+_MATTERS: Final = """
+SELECT service, matter FROM erasure_verdicts, unnest(open_matters) AS matter WHERE request_id = $1 ORDER BY service, matter
+"""
+
+
+async def newest_erasure_of(uow: UnitOfWork, user_id: UUID) -> dict[str, Any] | None:
+    """The last time they asked, and what was found to be under way then."""
+    row = await uow.fetch_row(_NEWEST, user_id)
+    if row is None:
+        return None
+    matters = await uow.fetch(_MATTERS, row["id"])
+    return {
+        "id": row["id"],
+        "userId": row["user_id"],
+        "status": row["status"],
+        "askedAt": iso(row["asked_at"]),
+        "decidedAt": iso_or_none(row["decided_at"]),
+        "openMatters": [dict(matter) for matter in matters],
+    }

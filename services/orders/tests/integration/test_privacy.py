@@ -1,0 +1,151 @@
+"""A person who wants to go: what is under way is told, nothing new is begun meanwhile, and afterwards nothing they wrote is left."""
+
+import asyncio
+from datetime import timedelta
+from uuid import uuid4
+
+from common.ids import new_id
+from contracts.identity import ErasureRefused, ErasureRequested, UserErased, VendorApproved, VendorChanged, VendorClosed
+
+SECRET = "Block C room 12 beside Ngozi"
+
+
+def wish(market, **more):
+    return ErasureRequested(user_id=market.buyer_id, request_id=new_id(), **more)
+
+
+async def judged(market):
+    return [said.get("openMatters", []) for said in await market.service.published("orders.erasure_judged.v1")]
+
+
+async def traces(market, text):
+    """The tables in which the text stands; what leaves as an event is not among them."""
+    rows = await market.service.fetch(
+        "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+    )
+    found = set()
+    for name in {row["relname"] for row in rows} - {"outbox", "outbox_sequences", "alembic_version"}:
+        if await market.service.fetch(f'SELECT 1 FROM "{name}" t WHERE t::text ILIKE $1 LIMIT 1', f"%{text}%"):
+            found.add(name)
+    return found
+
+
+async def delivered(market, **more):
+    order = await market.ordered(**more)
+    await market.pay(order)
+    path = f"/api/orders/{order['id']}"
+    pin = (await market.service.client.get(f"{path}/delivery-pin", headers=market.as_buyer())).json()["data"]["pin"]
+    answer = await market.service.client.post(
+        f"{path}/verify-delivery", json={"pin": pin}, headers=market.as_buyer(idempotency_key=uuid4())
+    )
+    assert answer.status_code == 200, answer.text
+    await market.release(order)
+    return order
+
+
+async def write(market, path, body):
+    return await market.service.client.post(path, json=body, headers=market.as_buyer())
+
+
+async def test_what_is_under_way_is_told_and_the_person_buys_on(market):
+    product_id = await market.sell()
+    await market.ordered(product_id)
+    await market.service.hear(wish(market))
+    assert await judged(market) == [["open_orders"]]
+    assert (await market.checkout(product_id)).status_code == 201
+
+
+async def test_who_may_go_begins_nothing_new_until_the_others_refuse(market):
+    product_id = await market.sell()
+    asked = await market.service.hear(wish(market))
+    await market.service.hear(wish(market), event_id=asked.event_id, sequence=asked.sequence)
+    assert await judged(market) == [[]]
+    answer = await market.checkout(product_id)
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert await market.stock_of(product_id) == 10
+    cart = await market.service.client.put(
+        f"/api/carts/current/items/{product_id}", json={"quantity": 1}, headers=market.as_buyer()
+    )
+    assert cart.status_code == 409
+    assert (await market.checkout(product_id, buyer_id=new_id())).status_code == 201
+    await market.service.hear(ErasureRefused(user_id=market.buyer_id, request_id=new_id()))
+    assert (await market.checkout(product_id)).status_code == 201
+
+
+async def test_a_checkout_at_the_moment_of_the_judgement_is_counted_or_refused(market):
+    product_id = await market.sell(stock=99)
+    answers = await asyncio.gather(
+        market.service.hear(wish(market)), *(market.checkout(product_id, key=uuid4()) for _ in range(6))
+    )
+    statuses = {answer.status_code for answer in answers[1:]}
+    [matters] = await judged(market)
+    assert statuses <= {201, 409}
+    assert (matters == ["open_orders"]) == (201 in statuses)
+    if not matters:
+        assert await market.service.fetch("SELECT 1 FROM orders") == []
+
+
+async def test_a_request_that_comes_after_its_own_refusal_holds_nobody(market):
+    product_id = await market.sell()
+    await market.service.hear(ErasureRefused(user_id=market.buyer_id, request_id=new_id()), sequence=8)
+    await market.service.hear(wish(market), sequence=7)
+    assert await judged(market) == []
+    assert (await market.checkout(product_id)).status_code == 201
+
+
+async def test_nothing_that_an_erased_buyer_wrote_is_left_and_what_the_books_need_stays(market):
+    product_id = await market.sell()
+    order = await delivered(market, product_id=product_id, deliveryNote=SECRET)
+    path = f"/api/orders/{order['id']}"
+    items = [{"itemId": order["items"][0]["id"], "quantity": 1}]
+    asked = await write(market, f"{path}/return-requests", {"items": items, "reason": SECRET})
+    assert asked.status_code == 201, asked.text
+    await market.service.hear(wish(market))
+    assert await judged(market) == [["undecided_returns"]]
+    review = await write(
+        market, f"/api/products/{product_id}/reviews", {"orderId": order["id"], "rating": 4, "text": SECRET}
+    )
+    assert review.status_code == 201, review.text
+    cancelled = await market.ordered(product_id)
+    await market.pay(cancelled)
+    assert (await write(market, f"/api/orders/{cancelled['id']}/cancel", {"reason": SECRET})).status_code == 200
+    disputed = await market.ordered(product_id)
+    await market.pay(disputed)
+    dispute = await write(market, f"/api/orders/{disputed['id']}/dispute", {"reason": SECRET, "details": SECRET})
+    assert dispute.status_code == 200, dispute.text
+    assert await traces(market, SECRET) == {"orders", "return_requests", "reviews", "order_refunds", "order_disputes"}
+    kept = "SELECT id, buyer_id, status, total_amount, refunded_minor, created_at FROM orders ORDER BY id"
+    before = await market.service.fetch(kept)
+    gone = await market.service.hear(UserErased(user_id=market.buyer_id), sequence=20)
+    await market.service.hear(UserErased(user_id=market.buyer_id), event_id=gone.event_id, sequence=20)
+    assert await traces(market, SECRET) == set()
+    assert await market.service.fetch(kept) == before
+    [product] = await market.service.fetch("SELECT rating_sum, rating_count FROM products WHERE id = $1", product_id)
+    assert tuple(product.values()) == (4, 1)
+    await market.service.hear(ErasureRefused(user_id=market.buyer_id, request_id=new_id()), sequence=21)
+    late = await write(
+        market, f"/api/vendors/{market.vendor_id}/reviews", {"orderId": order["id"], "rating": 1, "text": SECRET}
+    )
+    assert (late.status_code, await traces(market, SECRET)) == (409, set())
+
+
+async def test_a_sale_of_late_keeps_a_vendor_and_a_closed_one_has_no_name_and_no_shelf(market):
+    told = {"vendor_id": market.vendor_id, "owner_user_id": market.merchant_id, "legal_name": "Ada Obi"}
+    shop = {**told, "business_name": "Ada's Kitchen", "campus_id": market.campus_id}
+    await market.service.hear(VendorApproved(**shop))
+    order = await delivered(market)
+    asked = {"user_id": market.merchant_id, "vendor_id": market.vendor_id}
+    await market.service.hear(ErasureRequested(request_id=new_id(), **asked))
+    market.clock.advance(timedelta(days=8))
+    await market.service.hear(ErasureRequested(request_id=new_id(), **asked))
+    assert await judged(market) == [["recent_sales"], []]
+    [product] = await market.service.fetch("SELECT id FROM products")
+    assert (await market.checkout(product["id"])).status_code == 409
+    closed = VendorClosed(vendor_id=market.vendor_id, owner_user_id=market.merchant_id, campus_id=market.campus_id)
+    await market.service.hear(closed, sequence=9)
+    await market.service.hear(VendorChanged(**shop), sequence=8)
+    assert await traces(market, "Ada") == set()
+    shown = await market.service.client.get("/api/products")
+    assert shown.json()["data"] == []
+    seen = await market.service.client.get(f"/api/orders/{order['id']}", headers=market.as_buyer())
+    assert seen.json()["data"]["items"][0]["name"] == "Jollof Rice"

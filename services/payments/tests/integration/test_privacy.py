@@ -1,0 +1,47 @@
+"""A person who wants to go: money held, on its way back or contested is told; afterwards the books stand and name nobody."""
+
+from typing import Any
+from uuid import uuid4
+
+from common.ids import new_id
+from contracts.identity import ErasureRequested, UserErased, UserProvisioned
+from contracts.identity import ReferralOutcome as Referral
+
+ACCOUNT = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
+
+
+async def _judge(story: Any, user_id: Any, vendor_id: Any = None) -> list[str]:
+    await story.service.hear(ErasureRequested(user_id=user_id, request_id=new_id(), vendor_id=vendor_id))
+    return list((await story.service.published("payments.erasure_judged.v1"))[-1].get("openMatters", []))
+
+
+async def test_money_under_way_keeps_its_buyer_and_its_vendor_and_nobody_else(story: Any) -> None:
+    assert await _judge(story, story.buyer) == []
+    await story.quarantined(amount_minor=100)
+    assert await _judge(story, story.buyer) == ["quarantined_charges"]
+    await story.paid_order()
+    assert await _judge(story, story.buyer) == ["escrow_held", "quarantined_charges"]
+    assert await _judge(story, uuid4(), story.vendor) == ["escrow_held_for_sales", "quarantined_charges_of_sales"]
+    assert await _judge(story, uuid4(), uuid4()) == []
+
+
+async def test_a_refund_keeps_its_buyer_until_it_is_settled_and_what_tells_them_is_taken_away_then(story: Any) -> None:
+    provisioned = UserProvisioned(
+        user_id=story.buyer, email="chidi@unilag.edu.ng", role="buyer", referral=Referral(applied=False, reward_minor=0)
+    )
+    await story.service.hear(provisioned)
+    refund_id = await story.failed_refund()
+    assert await _judge(story, story.buyer) == ["unsettled_refunds"]
+    body = {"action": "other_destination", "destination": ACCOUNT, "reason": "Chidi Okafor wrote to us"}
+    prepared = await story.act(f"/api/refunds/{refund_id}/prepare", body, "finance_maker", stepped_up=False)
+    assert prepared.status_code == 200, prepared.text
+    balances, everything = await story.balances(), await story.everything()
+    assert {table for table, rows in everything.items() if "Okafor" in str(rows)} == {"refund_decisions"}
+    gone = await story.service.hear(UserErased(user_id=story.buyer))
+    await story.service.hear(UserErased(user_id=story.buyer), event_id=gone.event_id)
+    await story.service.hear(provisioned)
+    left = await story.everything()
+    assert {table for table, rows in left.items() if "Okafor" in str(rows) or "chidi@" in str(rows)} == set()
+    assert left["ledger_entries"] == everything["ledger_entries"]
+    assert await story.balances() == balances
+    await story.check_books()
