@@ -33,7 +33,7 @@ DOORS = {(door.service, door.name): door for door in doors()}
 AT_ONCE = 16
 REQUEST_ID = re.compile(r"req_[A-Za-z0-9]{16,64}")
 KEY = "Idempotency-Key"
-# Their refusals are the bare ones of their senders' contracts (contract section 2), which the services' own tests hold.
+# They believe signatures and keys of their senders: test_signed_doors.py has their faults.
 SIGNED = ("/functions/v1/gateway-webhook", "/functions/v1/sms-receipts/", "/api/messaging/webhook")
 # Where only somebody's request adds a row, so that nothing that still goes on behind an earlier test shows here. Every column of
 # the rows is left out of it: timers and consumers move them.

@@ -1,0 +1,173 @@
+"""Every fault at the doors that believe a signature or a key of their senders: nothing else opens them, and a refusal leaves no row."""
+
+import hmac
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import asyncpg
+import httpx
+import pytest
+
+from api_gateway.routes import ROUTES
+from campus_tools.launcher.system import System
+from tests.end_to_end.conftest import new_address
+
+PAYMENTS = "/functions/v1/gateway-webhook"
+MESSAGING = "/api/messaging/webhook"
+TERMII = "/functions/v1/sms-receipts/termii"
+AFRICAS_TALKING = "/functions/v1/sms-receipts/africas-talking"
+BYTES_MAX = {PAYMENTS: 1024 * 1024, MESSAGING: 4 * 1024 * 1024, TERMII: 16 * 1024, AFRICAS_TALKING: 16 * 1024}
+BARE = {"error": "Invalid signature"}
+HEADERS = {
+    "x-request-id": r"req_[A-Za-z0-9]{16,64}",
+    "api-version": "v1",
+    "ratelimit-limit": r"\d+",
+    "ratelimit-remaining": r"\d+",
+    "ratelimit-reset": r"\d+",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+}
+Headers = Mapping[str, str] | list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A request that must be refused, and how. Without a code: by the bare body of the specification."""
+
+    what: str
+    path: str
+    status: int
+    code: str | None
+    headers: Headers = field(default_factory=dict)
+    content: bytes = b""
+    query: str = ""
+    method: str = "POST"
+
+
+def signed(path: str, raw: bytes, secrets: Mapping[str, str]) -> dict[str, str]:
+    """The headers that open the door for these bytes."""
+    if path == PAYMENTS:
+        return {"X-Gateway-Signature": hmac.digest(secrets["GATEWAY_SECRET_KEY"].encode(), raw, "sha512").hex()}
+    if path == MESSAGING:
+        digest = hmac.digest(secrets["MESSAGING_APP_SECRET"].encode(), raw, "sha256").hex()
+        return {"X-Hub-Signature-256": f"sha256={digest}"}
+    if path == TERMII:
+        return {"X-Termii-Signature": hmac.digest(secrets["SMS_RECEIPT_KEY"].encode(), raw, "sha512").hex()}
+    return {}
+
+
+def keyed(path: str, secrets: Mapping[str, str]) -> str:
+    """The query that opens the door of the company that signs nothing."""
+    return f"key={secrets['SMS_RECEIPT_KEY']}" if path == AFRICAS_TALKING else ""
+
+
+def spoiled(good: str) -> dict[str, str]:
+    """What is nearly a signature."""
+    stem, _, digits = good.rpartition("=")
+    mark = f"{stem}=" if stem else ""
+    other = "0" if digits[-1] != "0" else "1"
+    return {
+        "an empty signature": "",
+        "a wrong last digit": mark + digits[:-1] + other,
+        "one digit less": mark + digits[:-1],
+        "one digit more": mark + digits + "0",
+        "no hex": mark + "g" * len(digits),
+        "another algorithm": mark + digits[: len(digits) // 2],
+        "words": "sha256=valid",
+        **({"without its prefix": digits} if stem else {"with a prefix": f"sha512={digits}"}),
+    }
+
+
+def faults(raw: bytes, secrets: Mapping[str, str]) -> Iterator[Fault]:
+    for path, bytes_max in BYTES_MAX.items():
+        headers, query = signed(path, raw, secrets), keyed(path, secrets)
+        code = None if path == PAYMENTS else "AUTH_UNAUTHORIZED"
+        token = {"Authorization": f"Bearer {secrets['SERVICE_ROLE_KEY']}"}
+        yield Fault("nothing", path, 401, code, content=raw)
+        yield Fault("the service key instead", path, 401, code, token, raw)
+        yield Fault("compressed", path, 415, "VALIDATION_FAILED", {**headers, "Content-Encoding": "gzip"}, raw, query)
+        large = raw + b" " * bytes_max
+        yield Fault("too large", path, 413, "VALIDATION_FAILED", signed(path, large, secrets), large, query)
+        for method in ("PUT", "PATCH", "DELETE", *(("GET",) if path != MESSAGING else ())):
+            yield Fault(f"by {method}", path, 405, "VALIDATION_FAILED", headers, raw, query, method)
+        for name, good in headers.items():
+            yield Fault("signed for other bytes", path, 401, code, headers, raw + b" ")
+            yield Fault("signed twice", path, 401, code, [(name, good), (name, good)], raw)
+            for what, text in spoiled(good).items():
+                yield Fault(what, path, 401, code, {name: text}, raw)
+        if query:
+            for what, wrong in (("no key", ""), ("an empty key", "key="), ("half a key", query[: len(query) // 2])):
+                yield Fault(what, path, 401, code, content=raw, query=wrong)
+    upper = signed(PAYMENTS, raw, secrets)["X-Gateway-Signature"].upper()
+    yield Fault("in capitals", PAYMENTS, 401, None, {"X-Gateway-Signature": upper}, raw)
+    for query in ("", "hub.mode=subscribe", "hub.mode=subscribe&hub.verify_token=guessed&hub.challenge=1"):
+        yield Fault(f"a handshake with {query!r}", MESSAGING, 403, "AUTH_FORBIDDEN", query=query, method="GET")
+
+
+def wrong_of(answer: httpx.Response, fault: Fault, base_url: str) -> str | None:
+    """What is wrong with a refusal, or None."""
+    if answer.status_code != fault.status:
+        return f"{answer.status_code} {answer.text[:160]}"
+    told = answer.json()
+    missed = [
+        name for name, form in HEADERS.items() if re.fullmatch(form, ", ".join(answer.headers.get_list(name))) is None
+    ]
+    if fault.code is None:
+        missed += [] if told == BARE else ["body"]
+    else:
+        slug = fault.code.lower().replace("_", "-")
+        missed += [] if (told["code"], told["type"]) == (fault.code, f"{base_url}/errors/{slug}") else ["code"]
+        missed += [] if answer.headers["content-type"] == "application/problem+json" else ["media type"]
+        missed += [] if told["requestId"] == answer.headers["x-request-id"] else ["requestId"]
+    missed += [] if ("allow" in answer.headers) == (fault.status == 405) else ["Allow"]
+    return f"{', '.join(missed)}: {answer.text[:160]}" if missed else None
+
+
+async def test_no_fault_at_a_signed_door_is_believed_and_none_leaves_a_row(market, system):
+    marker = f"never_believed_{uuid4().hex}"
+    raw = b'{"event": "%b", "data": {"id": 1}, "object": "%b", "message_id": "%b"}' % ((marker.encode(),) * 3)
+    asked = list(faults(raw, system.secrets))
+    wrong = []
+    for fault in asked:
+        headers = httpx.Headers(fault.headers)
+        headers["X-Forwarded-For"] = new_address()
+        url = fault.path + (f"?{fault.query}" if fault.query else "")
+        answer = await market.http.request(fault.method, url, headers=headers, content=fault.content)
+        missed = wrong_of(answer, fault, system.base_url)
+        if missed is not None:
+            wrong.append(f"{fault.path} with {fault.what}: {missed}")
+    assert wrong == [], f"{len(wrong)} of {len(asked)}\n" + "\n".join(wrong)
+    assert await rows_with(marker, system) == 0, "what was refused is nowhere"
+
+
+@pytest.mark.parametrize("media", ["application/json", "text/plain", "application/x-www-form-urlencoded", None])
+@pytest.mark.parametrize("path", BYTES_MAX)
+async def test_what_is_well_signed_is_taken_whatever_it_holds_and_is_called(market, system, path, media):
+    for raw in (b"", b"{", b"[1]", b"\xff\x00", f'{{"event": "unheard.of.{uuid4().hex}"}}'.encode()):
+        headers = signed(path, raw, system.secrets) | ({"Content-Type": media} if media else {})
+        query = keyed(path, system.secrets)
+        answer = await market.http.post(path + (f"?{query}" if query else ""), headers=headers, content=raw)
+        assert (answer.status_code, answer.json()["data"]) == (200, {"received": True}), (raw, answer.text)
+
+
+def test_no_signed_door_is_left_out():
+    machines = {route.path for route in ROUTES if route.path.startswith(("/functions/", MESSAGING))}
+    assert machines - set(BYTES_MAX) == {"/functions/v1/create-user", "/functions/v1/deliver-notification"}
+
+
+async def rows_with(marker: str, system: System) -> int:
+    """How many rows hold the marker, among all that the doors write."""
+    found = 0
+    for service in ("payments", "notifications"):
+        url = urlsplit(system.secrets["DATABASE_URL"])._replace(path=f"/campus_{service}").geturl()
+        connection = await asyncpg.connect(url)
+        try:
+            for table, column in (("processed_webhook_events", "raw"), ("outbox", "payload")):
+                statement = f"SELECT count(*) FROM {table} WHERE position($1::bytea in {column}) > 0"
+                found += await connection.fetchval(statement, marker.encode())
+        finally:
+            await connection.close()
+    return found
