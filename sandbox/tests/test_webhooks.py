@@ -40,3 +40,20 @@ async def test_a_hundred_webhooks_all_arrive(sandbox, receiver, eventually):
         await sandbox.charge(f"order-{number}", 1_000 + number)
     await eventually(lambda: len(receiver.events()) == 100, seconds=15)
     assert {event["data"]["reference"] for event in receiver.events()} == {f"order-{number}" for number in range(100)}
+
+
+async def test_all_that_was_sent_since_an_instant_is_sent_again_and_what_was_dropped_is_not(
+    sandbox, receiver, eventually
+):
+    await sandbox.charge("order-1")
+    await eventually(lambda: len(receiver.events()) == 1)
+    await sandbox.fault(charge_webhook={"drop": True})
+    await sandbox.charge("order-2")
+    again = "/control/webhooks/resend"
+    future = await sandbox.client.post(again, params={"since": "2999-01-01T00:00:00Z"})
+    assert (future.status_code, future.json()) == (202, {"count": 0})
+    sent = await sandbox.client.post(again, params={"since": "2020-01-01T00:00:00Z"})
+    assert (sent.status_code, sent.json()) == (202, {"count": 1})
+    await eventually(lambda: [event["data"]["reference"] for event in receiver.events()] == ["order-1", "order-1"])
+    assert (await sandbox.client.post(again)).status_code == 400
+    assert (await sandbox.client.post(again, params={"since": "yesterday"})).status_code == 400

@@ -17,6 +17,7 @@ from common.faults import PermanentFault
 from common.ids import new_id
 from common.messages import Subscription, WorkItem
 from common.relay import measure_and_prune_once, relay_once, run_relay
+from common.republishing import republish
 from common.telemetry import INBOX_DUPLICATES
 from contracts.orders import OrderCompleted, OrderDispatched, OrderPlaced
 
@@ -88,6 +89,33 @@ async def test_a_message_that_comes_five_times_takes_effect_once(mechanisms, bus
         await say(mechanisms, last)
         await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", last.order_id))
         assert len(await rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id)) == 1
+
+
+async def test_what_the_broker_lost_is_said_again_and_what_was_heard_is_not_heard_twice(mechanisms, bus):
+    notebook, heard, lost, waiting = Notebook(), dispatched(), dispatched(), dispatched()
+    async with consuming(mechanisms, bus, notebook):
+        await say(mechanisms, heard)
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", heard.order_id))
+        await eventually(lambda: rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL"))
+    await say(mechanisms, lost, waiting)
+    # As it stands when the broker has confirmed the message and then lost its queues.
+    await rows(mechanisms, "UPDATE outbox SET published_at = now() WHERE subject = $1 RETURNING id", lost.subject)
+    [[long_ago]] = await rows(mechanisms, "SELECT now() - interval '1 hour'")
+    [[to_come]] = await rows(mechanisms, "SELECT now() + interval '1 hour'")
+    assert await republish(mechanisms.database, to_come) == 0
+    assert await republish(mechanisms.database, long_ago) == 2
+    async with consuming(mechanisms, bus, notebook):
+        for event in (lost, waiting):
+            await eventually(lambda event=event: rows(mechanisms, OF_OWNER, event.order_id))
+        await eventually(lambda: said(mechanisms, 3))
+    assert notebook.attempts == {heard.subject: 1, lost.subject: 1, waiting.subject: 1}
+
+
+OF_OWNER = "SELECT * FROM notes WHERE owner_id = $1"
+
+
+async def said(mechanisms, count: int) -> bool:
+    return len(await rows(mechanisms, "SELECT * FROM outbox WHERE published_at IS NOT NULL")) == count
 
 
 def shown(metric: str, **labels: str) -> float:

@@ -1,4 +1,5 @@
-"""The processes of a service: `api` (with a relay), `worker` (consumers, relay, timers), `all`, `migrate`, and its own commands.
+"""The processes of a service: `api` (with a relay), `worker` (consumers, relay, timers), `all`, `migrate`, `republish`,
+and its own commands.
 
 A background loop that fails takes its process down, and whoever started the process starts it again: there is no half-dead state.
 """
@@ -34,6 +35,8 @@ from common.health import health_router
 from common.http import HttpContext, RequestScope, create_app
 from common.messages import Received, Subscription, WorkItem, read_envelope, read_payload
 from common.relay import PRUNE_EVERY_SECONDS, measure_and_prune_once, run_relay
+from common.republishing import COMMAND as REPUBLISH
+from common.republishing import republish_by_command
 from common.retry import RetryLadder, jittered
 from common.settings import ServiceSettings
 from common.standings import IdentityStandings
@@ -95,16 +98,16 @@ class Service:
 
 
 def main(service: Service) -> None:
-    """The command line of a service: `python -m <service> api | worker | all | migrate | <its own commands>`."""
+    """The command line of a service: `python -m <service> api | worker | all | migrate | republish | <its own commands>`."""
     command, arguments = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
     if command == "migrate" and not arguments:
         migrate(service.package)
     elif command in ("api", "worker", "all") and not arguments:
         uvloop.run(_run(service, command))
-    elif command in service.commands and _takes(service.commands[command], arguments):
+    elif command == REPUBLISH or (command in service.commands and _takes(service.commands[command], arguments)):
         uvloop.run(_run(service, command, arguments))
     else:
-        known = ", ".join(["api", "worker", "all", "migrate", *service.commands])
+        known = ", ".join(["api", "worker", "all", "migrate", REPUBLISH, *service.commands])
         sys.stderr.write(f"python -m {service.package}: expected one of {known}\n")
         raise SystemExit(EXIT_UNKNOWN_COMMAND)
 
@@ -124,6 +127,9 @@ async def _run(service: Service, command: str, arguments: Sequence[str] = ()) ->
     telemetry.start(process)
     try:
         async with running(service, settings, process) as (runtime, dependencies):
+            if command == REPUBLISH:
+                await republish_by_command(runtime.database, arguments)
+                return
             if command in service.commands:
                 await service.commands[command](dependencies, *arguments)
                 return

@@ -25,7 +25,7 @@ from sandbox.control.views import (
     show_trace_list_page,
     show_trace_page,
 )
-from sandbox.control.webhooks import list_webhooks, resend_webhook, send_webhook
+from sandbox.control.webhooks import list_webhooks, resend_webhook, resend_webhooks, send_webhook
 from sandbox.sinks.messaging import receive_incoming, report_status
 from sandbox.web import JsonResponse
 
@@ -64,6 +64,7 @@ ROUTES = [
             Route("/traces/{trace_id}", show_trace, methods=["GET"]),
             Route("/webhooks", list_webhooks, methods=["GET"]),
             Route("/webhooks/send", send_webhook, methods=["POST"]),
+            Route("/webhooks/resend", resend_webhooks, methods=["POST"]),
             Route("/webhooks/{id}/resend", resend_webhook, methods=["POST"]),
         ],
     ),

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.faults import DUPLICATES_MAX
-from sandbox.gateway.fields import read_number, row_id
+from sandbox.gateway.fields import read_moment, read_number, row_id
 from sandbox.outbox import enqueue
 from sandbox.web import JsonResponse, RefusedError, read_body
 from sandbox.world import world_of
@@ -97,3 +97,21 @@ async def resend_webhook(request: Request) -> Response:
         raise RefusedError(404, "No such webhook")
     world.courier.wake()
     return JsonResponse({"id": webhook_id}, 202)
+
+
+async def resend_webhooks(request: Request) -> Response:
+    """
+    Send everything of the payment gateway again that was ever sent since `?since=` (ISO 8601), oldest first, as its support does
+    after an outage at the merchant's. What a fault dropped stays dropped.
+    """
+    world = world_of(request)
+    since = read_moment(request.query_params.get("since"))
+    if since is None:
+        raise RefusedError(400, "since is missing")
+    changed = world.book.connection.execute(
+        "UPDATE webhooks SET status = 'pending', attempts = 0, next_attempt_at = ?"
+        " WHERE target = 'gateway' AND status <> 'dropped' AND created_at >= ?",
+        (time.time(), since),
+    )
+    world.courier.wake()
+    return JsonResponse({"count": changed.rowcount}, 202)
