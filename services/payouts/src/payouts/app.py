@@ -1,13 +1,16 @@
 """Composition root of the payouts service."""
 
+import argparse
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import httpx
 
-from common.clock import Clock
+from common.caller import THE_SERVICE
+from common.clock import Clock, iso
 from common.cursors import CursorSigner
 from common.database import Database
 from common.process import Loop, Runtime, Service
@@ -19,9 +22,17 @@ from payouts.domain.failure_rate import Watch
 from payouts.measures import BOOK
 from payouts.routes import ROUTERS
 from payouts.settings import Settings
+from payouts.store import found_transfers
 from payouts.store.account_numbers import AccountNumbers
-from payouts.timers import measure_balance, request_scheduled_payouts, take_up_due_transfers, watch_payouts
+from payouts.timers import (
+    compare_when_due,
+    measure_balance,
+    request_scheduled_payouts,
+    take_up_due_transfers,
+    watch_payouts,
+)
 from payouts.use_cases.check_sealing_key import check_sealing_key
+from payouts.use_cases.compare_transfers import compare_transfers
 from payouts.use_cases.seal_account_numbers import seal_account_numbers
 
 # A transfer that became due waits at most this long; the queue `payouts.transfers` brings the urgent ones at once.
@@ -32,6 +43,8 @@ ASK_EVERY_SECONDS = 15.0
 SEAL_EVERY_SECONDS = 30.0
 # The rate of failing payouts and the banks' switches are looked at this often.
 WATCH_EVERY_SECONDS = 5.0
+# After the database was put back, payouts wait at most this long for the comparison with the gateway to begin.
+COMPARE_EVERY_SECONDS = 5.0
 # Our balance at the payment gateway is asked for this often; a dispatch asks for itself.
 BALANCE_EVERY_SECONDS = 300.0
 
@@ -99,7 +112,12 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
     async def measure() -> None:
         await measure_balance(dependencies.gateway, dependencies.clock)
 
+    async def compare() -> None:
+        numbers, clock = dependencies.account_numbers, dependencies.clock
+        await compare_when_due(dependencies.database, dependencies.gateway, numbers, clock)
+
     return [
+        Loop("compare-transfers", compare, COMPARE_EVERY_SECONDS),
         Loop("gateway-balance", measure, BALANCE_EVERY_SECONDS),
         Loop("failure-rate", watch, WATCH_EVERY_SECONDS),
         Loop("due-transfers", take_up, TAKE_UP_EVERY_SECONDS),
@@ -114,6 +132,39 @@ async def verify_book_command(dependencies: Dependencies, *earlier: str) -> None
     await BOOK.verify_by_command(dependencies.database, *earlier)
 
 
+async def compare_command(dependencies: Dependencies, *arguments: str) -> None:
+    """`compare-transfers [--since <instant>]`: the gateway's list against the books; status 1 while a transfer has no place there."""
+    parser = argparse.ArgumentParser(prog="compare-transfers")
+    parser.add_argument("--since", type=_instant, default=None)
+    since: datetime | None = parser.parse_args(arguments).since
+    database, numbers = dependencies.database, dependencies.account_numbers
+    done = await compare_transfers(database, dependencies.gateway, numbers, dependencies.clock, since)
+    sys.stdout.write(
+        f"{done.listed} transfers listed, {done.taken} taken into the books, {done.unsettled} to be settled\n"
+    )
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        for reference, amount_minor, currency, last4, bank_code, created_at in await found_transfers.list_open(uow):
+            sys.stdout.write(
+                f"unknown: {reference}, {amount_minor} {currency} kobo to {bank_code} ...{last4}, {iso(created_at)}\n"
+            )
+    if not done.is_complete:
+        sys.exit(1)
+
+
+async def explain_command(dependencies: Dependencies, reference: str, evidence: str) -> None:
+    """`explain-transfer <reference> <evidence>`: a transfer of the gateway's list that is none of ours, by a person's word."""
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        if not await found_transfers.save_explained(uow, reference, evidence):
+            sys.exit(f"no transfer {reference} waits for an explanation")
+    sys.stdout.write(f"{reference} is explained\n")
+
+
+def _instant(text: str) -> datetime:
+    """A date or instant in ISO 8601, in UTC unless it says otherwise."""
+    instant = datetime.fromisoformat(text)
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
 async def load_demo(dependencies: Dependencies) -> None:
     await load_demo_data(dependencies.database, dependencies.account_numbers, dependencies.clock)
 
@@ -126,5 +177,10 @@ SERVICE = Service(
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,
-    commands={"demo-data": load_demo, "verify-book": verify_book_command},
+    commands={
+        "demo-data": load_demo,
+        "verify-book": verify_book_command,
+        "compare-transfers": compare_command,
+        "explain-transfer": explain_command,
+    },
 )

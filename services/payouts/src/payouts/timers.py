@@ -3,6 +3,7 @@
 import asyncio
 from uuid import UUID
 
+from common.book import RUN_LEASE
 from common.caller import THE_SERVICE
 from common.clock import Clock
 from common.database import Database
@@ -13,7 +14,11 @@ from payouts.domain.attempts import status_taken_up, step_when_due
 from payouts.domain.dispatch import LEASE, SUBMISSIONS_AT_ONCE
 from payouts.domain.errors import GatewayAway
 from payouts.domain.failure_rate import Watch
+from payouts.domain.found_transfers import PUT_BACK_AGAIN
 from payouts.measures import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
+from payouts.store import found_transfers
+from payouts.store.account_numbers import AccountNumbers
+from payouts.use_cases.compare_transfers import compare_transfers
 from payouts.use_cases.request_scheduled_payout import request_scheduled_payout
 from payouts.use_cases.send_retry import send_retry
 from payouts.use_cases.settle_transfer import settle_transfer
@@ -60,6 +65,16 @@ async def _step(database: Database, gateway: Gateway, clock: Clock, transfer_id:
         await send_retry(database, gateway, clock, transfer_id)
     else:
         await settle_transfer(database, gateway, clock, transfer_id)
+
+
+async def compare_when_due(database: Database, gateway: Gateway, numbers: AccountNumbers, clock: Clock) -> bool:
+    """Once a day, and at once when the database was put back: until then nothing is sent."""
+    now = clock.now()
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        if not await found_transfers.claim_comparison(uow, now, now + RUN_LEASE, now + PUT_BACK_AGAIN):
+            return False
+    await compare_transfers(database, gateway, numbers, clock)
+    return True
 
 
 async def request_scheduled_payouts(database: Database, minimum_minor: int, clock: Clock) -> int:

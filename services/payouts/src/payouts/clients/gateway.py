@@ -3,15 +3,21 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 import httpx
 import msgspec
 
+from common.clock import iso
 from payouts.domain.errors import GatewayAway
+from payouts.domain.found_transfers import ListedTransfer
 from payouts.domain.gateway_answers import Absent, Recipient, Refused, SubmitAnswer, Told, Unclear, VerifyAnswer
 from payouts.domain.transfer_news import RANKS, HeardFrom, News
+
+# Transfers on one page of the gateway's list.
+PAGE_LENGTH: Final = 100
 
 # Statuses that judge the request itself. Every other failure (a limit, a bad key, a fault of theirs) says nothing about it.
 _DEFINITE: Final = frozenset({400, 404, 422})
@@ -102,6 +108,17 @@ class Gateway:
         absent = status == 404 and isinstance(answer, dict) and answer.get("status") is False
         return Absent() if absent else Unclear(f"verify: answered {status}")
 
+    async def page_of_transfers(self, since: datetime, page: int) -> list[ListedTransfer]:
+        """Transfers that the gateway took since then, newest first, pages from 1; one that is not full is the last. Raises GatewayAway."""
+        params = {"from": iso(since), "page": page, "perPage": PAGE_LENGTH}
+        try:
+            status, body = await self._call("GET", "transfer", params=params)
+            if status == 200:
+                return [_listed(entry) for entry in body["data"]]
+        except (_NoAnswer, KeyError, TypeError, ValueError) as error:
+            raise GatewayAway from error
+        raise GatewayAway
+
     async def _call(self, method: str, path: str, **arguments: Any) -> tuple[int, Any]:
         try:
             async with asyncio.timeout(self.timeout_seconds):
@@ -138,4 +155,18 @@ def _told(heard_from: HeardFrom, transfer: Any, reference: str) -> Told | Unclea
             str(transfer["transfer_code"]) if transfer.get("transfer_code") else None,
             str(reason)[:300] if reason else None,
         )
+    )
+
+
+def _listed(entry: Any) -> ListedTransfer:
+    account = entry["recipient"]["details"]
+    return ListedTransfer(
+        reference=str(entry["reference"]),
+        transfer_code=str(entry["transfer_code"]),
+        status=str(entry["status"]),
+        amount_minor=int(entry["amount"]),
+        currency=str(entry["currency"]),
+        account_number=str(account["account_number"]),
+        bank_code=str(account["bank_code"]),
+        created_at=datetime.fromisoformat(str(entry["createdAt"])),
     )

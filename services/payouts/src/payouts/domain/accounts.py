@@ -116,6 +116,19 @@ def payout_requested(payout_id: UUID, vendor_id: UUID, amount_minor: int) -> Pos
     )
 
 
+def payout_found(payout_id: UUID, vendor_id: UUID, amount_minor: int, owed_minor: int) -> Posting:
+    """A payout of which only the gateway still knows: the wallet cannot give `owed_minor` of it any more, and it becomes debt."""
+    return balanced(
+        f"payout:{payout_id}",
+        "payout",
+        [
+            debit(wallet(vendor_id), amount_minor - owed_minor),
+            debit(vendor_debt(vendor_id), owed_minor),
+            credit(in_transit(payout_id), amount_minor),
+        ],
+    )
+
+
 def payout_processed(payout_id: UUID, amount_minor: int) -> Posting:
     return balanced(
         f"payout_processed:{payout_id}",

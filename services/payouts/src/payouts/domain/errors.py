@@ -61,6 +61,15 @@ class GatewayAway(Unavailable):
     detail = "The payment gateway is not available for the moment. Nothing was changed."
 
 
+class TransfersNotCompared(Unavailable):
+    """The database came back at an earlier instant: what left since is with the gateway, and not yet in the books."""
+
+    detail = (
+        "The database was put back, and what left the payment gateway since is still being compared with the books. Nothing is sent "
+        "until that is done."
+    )
+
+
 class TransferUnheardOf(Exception):
     """News of a transfer whose reference is not written down here (yet): the retry ladder brings it again."""
 

@@ -31,9 +31,12 @@ class AccountNumbers:
     def seal(self, vendor_id: UUID, bank_code: str, account_number: str) -> SealedNumber:
         """Another text each time, and always the same fingerprint."""
         return SealedNumber(
-            self._sealer.seal(account_number, _context(vendor_id)),
-            hmac.new(self._fingerprint_key, f"{bank_code}:{account_number}".encode(), hashlib.sha256).hexdigest(),
+            self._sealer.seal(account_number, _context(vendor_id)), self.fingerprint(bank_code, account_number)
         )
+
+    def fingerprint(self, bank_code: str, account_number: str) -> str:
+        """By which the same account is found among the sealed ones."""
+        return hmac.new(self._fingerprint_key, f"{bank_code}:{account_number}".encode(), hashlib.sha256).hexdigest()
 
     def open(self, vendor_id: UUID, kept: str) -> str:
         """The ten digits; raises SealBroken for another vendor's text or another key's."""

@@ -7,6 +7,7 @@ from common.database import UnitOfWork
 from payouts import store
 from payouts.domain.attempts import Before, after_waiting, judge_submission
 from payouts.domain.dispatch import reason_to_hold
+from payouts.store import found_transfers
 from payouts.use_cases.open_exception import open_exception
 
 
@@ -15,8 +16,11 @@ async def begin_submission(uow: UnitOfWork, transfer_id: UUID, was: Before, now:
 
     Judged again under the payout's lock: a suspension, quarantine or restitution that came after the plan stops it here. An attempt that
     was never sent then waits for another dispatch, under the same reference. One that was sent, and that the gateway does not know, is
-    given up only when no call of it can arrive any more.
+    given up only when no call of it can arrive any more. Nothing begins while the database was put back and not yet compared with the
+    gateway: the lease runs out, and the attempt is taken up again.
     """
+    if not await found_transfers.transfers_are_compared(uow):
+        return None
     transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
     if transfer is None:
         raise AssertionError("a transfer is never removed")

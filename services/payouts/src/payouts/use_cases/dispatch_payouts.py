@@ -17,6 +17,8 @@ from common.problems import ValidationFailed
 from payouts import queries, store
 from payouts.clients.gateway import Gateway
 from payouts.domain.dispatch import BATCH_PAYOUTS_MAX, SEND_FOR_SECONDS, SUBMISSIONS_AT_ONCE, ShortBatch, plan_batch
+from payouts.domain.errors import TransfersNotCompared
+from payouts.store import found_transfers
 from payouts.use_cases.open_exception import open_exception
 from payouts.use_cases.submit_transfer import submit_transfer
 
@@ -44,7 +46,7 @@ async def dispatch_payouts(
     The gateway's balance is read first; a short one stops the batch before the first transfer. Batch, lines and all attempts with their
     references commit together: from then on each payout is sent, by this request or, when it dies or has no more time, by the worker.
     Writes as the service: the caller's role may not read account numbers.
-    Raises ValidationFailed (the key names another request) and GatewayAway (503, nothing changed).
+    Raises ValidationFailed (the key names another request), GatewayAway and TransfersNotCompared (503, nothing changed).
     """
     async with database.unit_of_work(acting_as=caller) as uow:
         batch = await store.find_batch(uow, caller.id, key)
@@ -67,6 +69,8 @@ async def _plan(
 ) -> store.Batch:
     """Writes the batch, its lines and its attempts, or finds the one that a request under the same key wrote a moment earlier."""
     now = clock.now()
+    if not await found_transfers.transfers_are_compared(uow):
+        raise TransfersNotCompared
     batch = store.Batch(new_id(), order.fingerprint, None)
     if not await store.save_batch_once(
         uow, batch, caller.id, key, dry_run=order.dry_run, balance_minor=balance_minor, at=now

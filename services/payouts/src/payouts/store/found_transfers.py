@@ -1,0 +1,204 @@
+"""SQL of the comparison with the gateway's list of transfers. Nothing here decides."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from payouts.domain.found_transfers import Candidate, ListedTransfer, Outcome
+
+# Which history of which server this is. A server put back at an earlier instant begins a new timeline; another one has another identifier.
+_PLACE: Final = (
+    "(SELECT system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system())"
+)
+_IS_COMPARED: Final = f"SELECT place = {_PLACE} FROM transfer_comparison"
+_READ_COMPARISON: Final = f"""
+SELECT {_PLACE} AS place, place = {_PLACE} AS is_compared, compared_until, now() AS now FROM transfer_comparison
+"""
+# After the database was put back it is due at once, whatever was planned before, and again soon after until it is complete.
+_CLAIM: Final = f"""
+UPDATE transfer_comparison SET due_at = CASE WHEN place = {_PLACE} THEN $2 ELSE $3 END::timestamptz
+WHERE due_at IS NULL OR due_at <= $1 OR (place <> {_PLACE} AND due_at > $3) RETURNING true
+"""
+_SAVE_COMPARED: Final = "UPDATE transfer_comparison SET place = $1, compared_until = $2, due_at = $3"
+# One at a time takes found transfers in.
+_LOCK_COMPARISON: Final = "SELECT FROM transfer_comparison FOR UPDATE"
+_LIST_KNOWN: Final = """
+SELECT reference FROM payout_transfers WHERE reference = ANY ($1::text[])
+UNION SELECT reference FROM found_transfers WHERE reference = ANY ($1::text[]) AND outcome = 'explained'
+"""
+_IS_KNOWN: Final = "SELECT EXISTS (SELECT FROM payout_transfers WHERE reference = $1)"
+_LIST_OWNERS: Final = """
+SELECT DISTINCT ON (vendor_id) vendor_id, id FROM bank_detail_versions
+WHERE account_fingerprint = $1 OR (account_number = $2 AND bank_code = $3) ORDER BY vendor_id, changed_at DESC, id DESC
+"""
+_LIST_CANDIDATES: Final = """
+SELECT p.id, p.retry_count, coalesce(array_agg(t.reference ORDER BY t.attempt) FILTER (WHERE t.id IS NOT NULL), '{}') AS refs,
+       coalesce(bool_or(t.attempt = p.retry_count + 1), false) AS has_present_attempt
+FROM payout_requests AS p LEFT JOIN payout_transfers AS t ON t.payout_id = p.id
+WHERE p.vendor_id = $1 AND p.amount = $2 AND p.currency = 'NGN' AND p.status = 'pending'
+GROUP BY p.id ORDER BY count(t.id), p.created_at, p.id
+"""
+_LOCK_CANDIDATE: Final = """
+SELECT retry_count = $2 AND status = 'pending'
+       AND EXISTS (SELECT FROM payout_transfers WHERE payout_id = $1 AND attempt = $2 + 1) = $3
+FROM payout_requests WHERE id = $1 FOR UPDATE
+"""
+_NAME_REFERENCE: Final = """
+UPDATE payout_requests SET retry_count = $2, transfer_reference = $3, transfer_code = NULL, updated_at = $4 WHERE id = $1
+"""
+# `unknown`: the gateway is asked, and what it says has all its consequences.
+_SAVE_ATTEMPT: Final = """
+INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, bank_details_version_id,
+                              submissions, due_at, created_at, updated_at)
+SELECT $2, id, vendor_id, retry_count + 1, transfer_reference, 'unknown', amount, currency, bank_details_version_id, 1, $3, $3, $3
+FROM payout_requests WHERE id = $1
+"""
+_READ_OWNER: Final = "SELECT owner_user_id FROM vendors WHERE id = $1"
+_SAVE_FOUND: Final = """
+INSERT INTO found_transfers AS f (reference, transfer_code, status, amount, currency, account_last4, bank_code, created_at, found_at,
+                                  outcome, payout_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+ON CONFLICT (reference) DO UPDATE SET status = excluded.status, outcome = excluded.outcome, payout_id = excluded.payout_id
+WHERE f.outcome = 'open'
+"""
+_COUNT_OPEN: Final = "SELECT count(*) FROM found_transfers WHERE outcome = 'open'"
+_COUNT_UNSETTLED: Final = """
+SELECT count(*) FROM found_transfers AS f JOIN payout_transfers AS t USING (reference) WHERE t.status = 'unknown'
+"""
+_LIST_OPEN: Final = """
+SELECT reference, amount, currency, account_last4, bank_code, created_at FROM found_transfers WHERE outcome = 'open'
+ORDER BY created_at, reference LIMIT 500
+"""
+_EXPLAIN: Final = """
+UPDATE found_transfers SET outcome = 'explained', evidence = $2 WHERE reference = $1 AND outcome = 'open'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How far the gateway's list was compared, and whether that was in the history that the database stands in now."""
+
+    place: str
+    is_compared: bool
+    compared_until: datetime
+    now: datetime
+
+
+async def transfers_are_compared(uow: UnitOfWork) -> bool:
+    """False from the moment at which the database was put back, until what left since is in the books."""
+    return bool(await uow.fetch_value(_IS_COMPARED))
+
+
+async def read_comparison(uow: UnitOfWork) -> Comparison:
+    row = await uow.fetch_row(_READ_COMPARISON)
+    if row is None:
+        raise AssertionError("the migration wrote the one row")
+    return Comparison(row["place"], row["is_compared"], row["compared_until"], row["now"])
+
+
+async def claim_comparison(uow: UnitOfWork, now: datetime, again_at: datetime, put_back_again_at: datetime) -> bool:
+    """Whether a comparison is due; then it is nobody else's until `again_at`, or sooner after the database was put back."""
+    return bool(await uow.fetch_value(_CLAIM, now, again_at, put_back_again_at))
+
+
+async def save_compared(uow: UnitOfWork, place: str, until: datetime, due_at: datetime) -> None:
+    await uow.execute(_SAVE_COMPARED, place, until, due_at)
+
+
+async def lock_comparison(uow: UnitOfWork) -> None:
+    """Holds the comparison until the end of the unit of work."""
+    await uow.execute(_LOCK_COMPARISON)
+
+
+async def list_known_references(uow: UnitOfWork, references: Sequence[str]) -> set[str]:
+    """Those that stand in the books, and those that people have explained."""
+    return {row["reference"] for row in await uow.fetch(_LIST_KNOWN, references)}
+
+
+async def is_known(uow: UnitOfWork, reference: str) -> bool:
+    return bool(await uow.fetch_value(_IS_KNOWN, reference))
+
+
+async def list_owners(
+    uow: UnitOfWork, fingerprint: str, account_number: str, bank_code: str
+) -> list[tuple[UUID, UUID]]:
+    """Each vendor who ever had this account, with the newest version of the details that names it."""
+    return [
+        (row["vendor_id"], row["id"]) for row in await uow.fetch(_LIST_OWNERS, fingerprint, account_number, bank_code)
+    ]
+
+
+async def list_candidates(uow: UnitOfWork, vendor_id: UUID, amount_minor: int) -> list[Candidate]:
+    """Pending payouts of the vendor over this amount: those that were never sent first, oldest first."""
+    return [
+        Candidate(row["id"], row["retry_count"], tuple(row["refs"]), row["has_present_attempt"])
+        for row in await uow.fetch(_LIST_CANDIDATES, vendor_id, amount_minor)
+    ]
+
+
+async def lock_candidate(uow: UnitOfWork, candidate: Candidate) -> bool:
+    """Holds the payout; False when it is not any more what it was."""
+    values = (candidate.payout_id, candidate.retry_count, candidate.has_present_attempt)
+    return bool(await uow.fetch_value(_LOCK_CANDIDATE, *values))
+
+
+async def save_found_attempt(
+    uow: UnitOfWork, payout_id: UUID, retry_count: int, transfer_id: UUID, reference: str, at: datetime
+) -> None:
+    """The found transfer becomes the payout's present attempt, of which the gateway is to be asked."""
+    await uow.execute(_NAME_REFERENCE, payout_id, retry_count, reference, at)
+    await uow.execute(_SAVE_ATTEMPT, payout_id, transfer_id, at)
+
+
+async def find_owner(uow: UnitOfWork, vendor_id: UUID) -> UUID | None:
+    """Who acts for the vendor, as far as it was heard."""
+    owner: UUID | None = await uow.fetch_value(_READ_OWNER, vendor_id)
+    return owner
+
+
+async def save_found(
+    uow: UnitOfWork, transfer: ListedTransfer, outcome: Outcome, payout_id: UUID | None, at: datetime
+) -> None:
+    """What the gateway lists and the books did not know; of the account the last four digits."""
+    await uow.execute(
+        _SAVE_FOUND,
+        transfer.reference,
+        transfer.transfer_code,
+        transfer.status,
+        transfer.amount_minor,
+        transfer.currency,
+        transfer.account_number[-4:],
+        transfer.bank_code,
+        transfer.created_at,
+        at,
+        outcome,
+        payout_id,
+    )
+
+
+async def count_open(uow: UnitOfWork) -> int:
+    """Found transfers that only people can place."""
+    count: int = await uow.fetch_value(_COUNT_OPEN)
+    return count
+
+
+async def count_unsettled(uow: UnitOfWork) -> int:
+    """Found transfers that were taken in, and of which the gateway has not said what became of them."""
+    count: int = await uow.fetch_value(_COUNT_UNSETTLED)
+    return count
+
+
+async def list_open(uow: UnitOfWork) -> list[tuple[str, int, str, str, str, datetime]]:
+    """Reference, amount in kobo, currency, bank, last four digits of the account, and time of each."""
+    return [
+        (row["reference"], row["amount"], row["currency"], row["bank_code"], row["account_last4"], row["created_at"])
+        for row in await uow.fetch(_LIST_OPEN)
+    ]
+
+
+async def save_explained(uow: UnitOfWork, reference: str, evidence: str) -> bool:
+    """False when no such transfer is open."""
+    return await uow.execute(_EXPLAIN, reference, evidence) == 1

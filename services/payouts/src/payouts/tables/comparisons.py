@@ -1,0 +1,36 @@
+"""How far the gateway's transfers were compared with the books, and those that the books did not know."""
+
+import sqlalchemy as sa
+
+from payouts.tables.metadata import INSTANT, metadata
+
+transfer_comparison = sa.Table(
+    "transfer_comparison",
+    metadata,
+    sa.Column("only_one", sa.Boolean, primary_key=True, server_default=sa.true()),
+    sa.Column("place", sa.Text, nullable=False),
+    sa.Column("compared_until", INSTANT, nullable=False),
+    sa.Column("due_at", INSTANT),
+    sa.CheckConstraint("only_one", name="transfer_comparison_only_one"),
+)
+
+found_transfers = sa.Table(
+    "found_transfers",
+    metadata,
+    sa.Column("reference", sa.Text, primary_key=True),
+    sa.Column("transfer_code", sa.Text),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("amount", sa.BigInteger, nullable=False),
+    sa.Column("currency", sa.Text, nullable=False),
+    sa.Column("account_last4", sa.Text, nullable=False),
+    sa.Column("bank_code", sa.Text, nullable=False),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Column("found_at", INSTANT, nullable=False),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("payout_id", sa.Uuid, sa.ForeignKey("payout_requests.id", name="found_transfers_payout")),
+    sa.Column("evidence", sa.Text),
+    sa.CheckConstraint("outcome IN ('open', 'taken', 'explained')", name="found_transfers_outcome_known"),
+    sa.CheckConstraint("(outcome = 'taken') = (payout_id IS NOT NULL)", name="found_transfers_taken_names_payout"),
+    sa.CheckConstraint("(outcome = 'explained') = (evidence IS NOT NULL)", name="found_transfers_explained_says_why"),
+    sa.Index("found_transfers_open", "found_at", postgresql_where=sa.text("outcome = 'open'")),
+)
