@@ -10,7 +10,7 @@ import pytest
 from common.ids import new_id
 from contracts.orders import RefundRequested
 from payments.clients.gateway import GatewayAway, PaymentGateway
-from payments.domain.errors import RefundOutcomeUnknown
+from payments.domain.errors import RefundBesideTheBooks, RefundOutcomeUnknown
 from payments.timers import settle_refunds_once
 from payments.use_cases.submit_refund import submit_refund
 
@@ -150,3 +150,53 @@ async def test_a_failed_refund_reaches_a_bank_account_through_the_sandbox(
     await story.webhook("refund.processed")
     assert (await gateway.balance_minor("NGN"), await story.balances()) == (0, {})
     await story.check_books()
+
+
+async def _left_beside_the_books(story: Any, reference: str, amount_minor: int) -> str:
+    """As the gateway stands when the database was put back to before this refund; its note."""
+    note = f"re-{new_id().hex}"
+    gateway = story.service.dependencies.gateway
+    await gateway.start_refund(transaction=reference, amount_minor=amount_minor, currency="NGN", note=note)
+    return note
+
+
+async def test_a_refund_that_left_after_the_instant_of_a_restore_is_taken_over_and_not_sent_again(
+    sandboxed: tuple[Any, httpx.AsyncClient],
+) -> None:
+    story, sandbox = sandboxed
+    placed, reference = await _paid(story, sandbox)
+    note = await _left_beside_the_books(story, reference, 200_000)
+    refund_id = await _requested(story, placed)
+    await _work(story)
+    await _work(story)
+    await story.webhook("refund.processed")
+    gateway = story.service.dependencies.gateway
+    assert [refund["merchant_note"] for refund in await gateway.list_refunds(reference)] == [note]
+    assert (await story.see(f"/api/refunds/{refund_id}"))["status"] == "settled"
+    assert await gateway.balance_minor("NGN") == (await story.balances())["gateway_cash"] == 300_000
+    # A further refund of the same order knows the first one, and is sent.
+    await _requested(story, placed, 50_000)
+    await _work(story)
+    assert len(await gateway.list_refunds(reference)) == 2
+    await story.check_books()
+
+
+async def test_a_charge_with_another_refund_beside_the_books_is_refunded_no_further_until_that_one_is_explained(
+    sandboxed: tuple[Any, httpx.AsyncClient],
+) -> None:
+    story, sandbox = sandboxed
+    placed, reference = await _paid(story, sandbox)
+    await _left_beside_the_books(story, reference, 120_000)
+    refund_id = await _requested(story, placed, 200_000)
+    for _ in range(2):
+        with pytest.raises(RefundBesideTheBooks):
+            await _work(story)
+    gateway = story.service.dependencies.gateway
+    assert len(await gateway.list_refunds(reference)) == 1
+    assert (await story.see(f"/api/refunds/{refund_id}"))["status"] == "pending"
+    # The act that it followed from is repeated.
+    await _requested(story, placed, 120_000)
+    with pytest.raises(RefundBesideTheBooks):
+        await _work(story)
+    await _work(story)
+    assert sorted(refund["amount"] for refund in await gateway.list_refunds(reference)) == [120_000, 200_000]

@@ -57,6 +57,13 @@ class PrivatePostgresql:
         self._say = say
         self._password = server_password(state_dir, "postgresql")
         self._child: subprocess.Popen[bytes] | None = None
+        self.settings: dict[str, str] = {}
+        """Further settings, written at each start: archiving, or where a restore ends."""
+
+    @property
+    def directory(self) -> Path:
+        """Where the data lies; made when it is not there."""
+        return data_directory(self._home, _unprivileged_account())
 
     @property
     def url(self) -> str:
@@ -75,7 +82,10 @@ class PrivatePostgresql:
         end_recorded_process(self._home / "postgresql.pid", first=signal.SIGINT)
         if not (directory / "PG_VERSION").exists():
             self._initialise(binaries, directory, account)
-        (directory / "postgresql.auto.conf").write_text(_SETTINGS.format(port=self._port, durable=self._durable))
+        more = "".join(f"{name} = '{setting}'\n" for name, setting in self.settings.items())
+        (directory / "postgresql.auto.conf").write_text(
+            _SETTINGS.format(port=self._port, durable=self._durable) + more
+        )
         _give_to(directory / "postgresql.auto.conf", account)
         self._clear_unclean_end(directory)
         log = self._home / "postgresql.log"
@@ -117,6 +127,12 @@ class PrivatePostgresql:
 
     def has_died(self) -> bool:
         return self._child is not None and self._child.poll() is not None
+
+    def give(self, path: Path) -> None:
+        """Lets the server read and write what was put there from outside, with all below."""
+        account = _unprivileged_account()
+        for found in (path, *path.rglob("*")):
+            _give_to(found, account)
 
     def _initialise(self, binaries: Path, directory: Path, account: tuple[int, int] | None) -> None:
         with tempfile.NamedTemporaryFile("w", dir=directory.parent, prefix="campus-password-") as password:

@@ -105,6 +105,10 @@ class PrivateRabbitmq:
         for record in ("rabbitmq.pid", "epmd.pid"):
             (self._records / record).unlink(missing_ok=True)
 
+    def forget(self) -> None:
+        """Throw away everything that a stopped broker holds, as the loss of its disks would."""
+        shutil.rmtree(self._home / "mnesia", ignore_errors=True)
+
     def has_died(self) -> bool:
         return self._child is not None and self._child.poll() is not None
 

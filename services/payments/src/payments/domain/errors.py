@@ -68,6 +68,11 @@ class RefundOutcomeUnknown(Exception):
     """A refund's call may or may not have reached the gateway; it is asked again before anything is repeated."""
 
 
+class RefundBesideTheBooks(Exception):
+    """The gateway has refunded another amount of the same charge under a note of ours that the books do not know: they were put back,
+    and the act that the refund followed from is still to be repeated. Nothing more of this charge is refunded before."""
+
+
 class NewsUnreadable(Exception):
     """A signed event about money lacks what its meaning needs. No retry mends it; people must look."""
 

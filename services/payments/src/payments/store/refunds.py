@@ -34,6 +34,7 @@ _LOCK_REFUND_OF_GATEWAY: Final = f"""
 """
 _DUE_REFUNDS: Final = "SELECT id FROM refunds WHERE due_at <= $1 ORDER BY due_at LIMIT 50"
 _SAVE_SUBMITTING: Final = "UPDATE refunds SET status = 'submitting', submitted_at = $2 WHERE id = $1"
+_SAVE_TAKEN_OVER: Final = "UPDATE refunds SET attempt_id = $2 WHERE id = $1 AND status = 'submitting'"
 _SAVE_UNSENT: Final = "UPDATE refunds SET status = 'pending', submitted_at = NULL WHERE id = $1"
 _SAVE_SUBMITTED: Final = """
 UPDATE refunds SET status = 'submitted', gateway_refund_id = $2, due_at = $3
@@ -91,6 +92,11 @@ async def list_due_refunds(uow: UnitOfWork, now: datetime) -> list[UUID]:
 
 async def save_refund_submitting(uow: UnitOfWork, refund_id: UUID, now: datetime) -> None:
     await uow.execute(_SAVE_SUBMITTING, refund_id, now)
+
+
+async def save_attempt_taken_over(uow: UnitOfWork, refund_id: UUID, attempt_id: UUID) -> None:
+    """Another attempt than the one written down is known to the gateway as this refund's."""
+    await uow.execute(_SAVE_TAKEN_OVER, refund_id, attempt_id)
 
 
 async def save_refund_unsent(uow: UnitOfWork, refund_id: UUID) -> None:

@@ -1,5 +1,6 @@
 """Send a refund to the gateway: decide and commit, call, record. What a lost call did is found out by asking."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -11,25 +12,30 @@ from common.database import Database
 from payments import store
 from payments.clients.gateway import GatewayRefused, PaymentGateway
 from payments.domain.accounts import NO_CURRENCY
-from payments.domain.errors import RefundOutcomeUnknown
+from payments.domain.errors import RefundBesideTheBooks, RefundOutcomeUnknown
 from payments.domain.identifiers import refund_reference
 from payments.domain.refunds import RESUBMIT_AFTER, RefundNews, read_refund, read_refund_transfer
 from payments.store import Attempt
 from payments.use_cases.confirm_failed_attempts import confirm_failed_attempts
 from payments.use_cases.fail_refund import fail_refund
 from payments.use_cases.find_attempt_at_gateway import find_attempt_at_gateway
+from payments.use_cases.find_refund_beside_books import find_refund_beside_books
 from payments.use_cases.record_refund_news import record_refund_news
 from payments.use_cases.spare_refund import spare_refund
 
 
 async def submit_refund(database: Database, gateway: PaymentGateway, clock: Clock, refund_id: UUID) -> None:
-    """Safe to repeat. Raises GatewayAway and RefundOutcomeUnknown, which climb the retry ladder, and RefundContradiction."""
+    """Safe to repeat. Raises GatewayAway and RefundOutcomeUnknown, which climb the retry ladder, RefundContradiction and
+    RefundBesideTheBooks."""
     await confirm_failed_attempts(database, gateway, clock, refund_id)
+    beside = await find_refund_beside_books(database, gateway, refund_id)
     refund = await _decide(database, clock, refund_id)
     if refund is None:
         return
     attempt, news = Attempt.of(refund), None
-    if refund["status"] == "submitting":
+    if beside:
+        attempt, news = await _take_over(database, refund, beside)
+    elif refund["status"] == "submitting":
         news = await find_attempt_at_gateway(gateway, attempt)
         if news is None:
             if clock.now() - refund["submitted_at"] < RESUBMIT_AFTER:
@@ -47,6 +53,21 @@ async def submit_refund(database: Database, gateway: PaymentGateway, clock: Cloc
             return
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await record_refund_news(uow, replace(news, note=refund_reference(attempt.id)), clock.now())
+
+
+async def _take_over(
+    database: Database, refund: asyncpg.Record, beside: Sequence[tuple[UUID, RefundNews]]
+) -> tuple[Attempt, RefundNews]:
+    """The attempt that paid, or is about to, becomes the refund's own: nothing is sent. Raises RefundBesideTheBooks when none fits."""
+    for attempt_id, news in beside:
+        if news.amount_minor != refund["amount_minor"]:
+            continue
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await store.save_attempt_taken_over(uow, refund["id"], attempt_id)
+        return replace(Attempt.of(refund), id=attempt_id), news
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await store.save_refund_unsent(uow, refund["id"])
+    raise RefundBesideTheBooks(f"the gateway has refunded {beside[0][1].amount_minor} of this charge beside the books")
 
 
 async def _decide(
