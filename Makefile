@@ -9,7 +9,7 @@ STATE_DIR ?= .state
 PORT_BASE ?= 8080
 export STATE_DIR PORT_BASE
 
-.PHONY: audit-dependencies sbom ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak notify-soak model-check lock clean
+.PHONY: audit-dependencies sbom ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak notify-soak restore-drill model-check lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ payout-soak: setup ## Dispatch 1,000 payouts while 5 % of the calls get no answe
 
 notify-soak: setup ## Send 10,000 messages over four channels while text messages hang for a minute and the worker is killed three times (five minutes, a system of its own; ARGS="--count 2000 --down push --how refusing")
 	@exec $(PYTHON) -m campus_tools.soak notifications $(ARGS)
+
+restore-drill: setup ## Lose the databases and the broker, put the databases back at an instant, let the gateway send its last three days again, and audit (five minutes, a system of its own; ARGS="--each 5 --skew 10")
+	@exec $(PYTHON) -m campus_tools.drills restore $(ARGS)
 
 model-check: setup ## Drive the dispatch of payouts through MODEL_SCHEDULES (20,000) random schedules in memory; MODEL_SEED runs one again
 	@MODEL_SCHEDULES=$${MODEL_SCHEDULES:-20000} exec .venv/bin/pytest -q -s services/payouts/tests/model $(ARGS)

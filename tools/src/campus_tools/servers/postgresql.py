@@ -83,9 +83,7 @@ class PrivatePostgresql:
         if not (directory / "PG_VERSION").exists():
             self._initialise(binaries, directory, account)
         more = "".join(f"{name} = '{setting}'\n" for name, setting in self.settings.items())
-        (directory / "postgresql.auto.conf").write_text(
-            _SETTINGS.format(port=self._port, durable=self._durable) + more
-        )
+        (directory / "postgresql.auto.conf").write_text(_SETTINGS.format(port=self._port, durable=self._durable) + more)
         _give_to(directory / "postgresql.auto.conf", account)
         self._clear_unclean_end(directory)
         log = self._home / "postgresql.log"

@@ -1,6 +1,5 @@
 """Send a refund to the gateway: decide and commit, call, record. What a lost call did is found out by asking."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -19,7 +18,7 @@ from payments.store import Attempt
 from payments.use_cases.confirm_failed_attempts import confirm_failed_attempts
 from payments.use_cases.fail_refund import fail_refund
 from payments.use_cases.find_attempt_at_gateway import find_attempt_at_gateway
-from payments.use_cases.find_refund_beside_books import find_refund_beside_books
+from payments.use_cases.list_refunds_beside_books import list_refunds_beside_books
 from payments.use_cases.record_refund_news import record_refund_news
 from payments.use_cases.spare_refund import spare_refund
 
@@ -28,14 +27,11 @@ async def submit_refund(database: Database, gateway: PaymentGateway, clock: Cloc
     """Safe to repeat. Raises GatewayAway and RefundOutcomeUnknown, which climb the retry ladder, RefundContradiction and
     RefundBesideTheBooks."""
     await confirm_failed_attempts(database, gateway, clock, refund_id)
-    beside = await find_refund_beside_books(database, gateway, refund_id)
     refund = await _decide(database, clock, refund_id)
     if refund is None:
         return
     attempt, news = Attempt.of(refund), None
-    if beside:
-        attempt, news = await _take_over(database, refund, beside)
-    elif refund["status"] == "submitting":
+    if refund["status"] == "submitting":
         news = await find_attempt_at_gateway(gateway, attempt)
         if news is None:
             if clock.now() - refund["submitted_at"] < RESUBMIT_AFTER:
@@ -44,6 +40,8 @@ async def submit_refund(database: Database, gateway: PaymentGateway, clock: Cloc
             if refund is None:
                 return
     try:
+        if news is None:
+            attempt, news = await _find_beside_books(database, gateway, refund, attempt)
         news = news or await _send(gateway, refund, attempt)
     except GatewayRefused as refusal:
         # What it refuses may be a repetition: our own call of before may have come through meanwhile.
@@ -55,19 +53,25 @@ async def submit_refund(database: Database, gateway: PaymentGateway, clock: Cloc
         await record_refund_news(uow, replace(news, note=refund_reference(attempt.id)), clock.now())
 
 
-async def _take_over(
-    database: Database, refund: asyncpg.Record, beside: Sequence[tuple[UUID, RefundNews]]
-) -> tuple[Attempt, RefundNews]:
-    """The attempt that paid, or is about to, becomes the refund's own: nothing is sent. Raises RefundBesideTheBooks when none fits."""
-    for attempt_id, news in beside:
-        if news.amount_minor != refund["amount_minor"]:
-            continue
-        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await store.save_attempt_taken_over(uow, refund["id"], attempt_id)
-        return replace(Attempt.of(refund), id=attempt_id), news
+async def _find_beside_books(
+    database: Database, gateway: PaymentGateway, refund: asyncpg.Record, attempt: Attempt
+) -> tuple[Attempt, RefundNews | None]:
+    """An attempt that paid, or is about to, and of which a database that was put back knows nothing, becomes the refund's own.
+
+    Raises RefundBesideTheBooks when there is one over another amount.
+    """
+    beside = await list_refunds_beside_books(database, gateway, attempt)
+    if not beside:
+        return attempt, None
+    fitting = next((found for found in beside if found[1].amount_minor == refund["amount_minor"]), None)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await store.save_refund_unsent(uow, refund["id"])
-    raise RefundBesideTheBooks(f"the gateway has refunded {beside[0][1].amount_minor} of this charge beside the books")
+        if fitting is None:
+            await store.save_refund_unsent(uow, refund["id"])
+        else:
+            await store.save_attempt_taken_over(uow, refund["id"], fitting[0])
+    if fitting is None:
+        raise RefundBesideTheBooks(f"{beside[0][1].amount_minor} of this charge were refunded beside the books")
+    return replace(attempt, id=fitting[0]), fitting[1]
 
 
 async def _decide(

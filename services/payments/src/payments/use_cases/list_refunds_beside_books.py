@@ -1,29 +1,25 @@
-"""Ask the gateway, before a refund is sent for the first time, whether its money left already without the books knowing of it."""
+"""Ask the gateway, before a refund is sent, whether money of its charge left already without the books knowing of it."""
 
 from uuid import UUID
 
 from common.caller import THE_SERVICE
 from common.database import Database
-from payments import store
 from payments.clients.gateway import PaymentGateway
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.refunds import RefundNews, read_refund
 from payments.store import Attempt, reconciliation
 
 
-async def find_refund_beside_books(
-    database: Database, gateway: PaymentGateway, refund_id: UUID
+async def list_refunds_beside_books(
+    database: Database, gateway: PaymentGateway, attempt: Attempt
 ) -> list[tuple[UUID, RefundNews]]:
     """Refunds of the same charge that bear a note of ours, did not fail, and whose attempt no row of ours names: what was sent after
-    the instant at which the database was put back. One under this refund's own note counts too. Raises GatewayAway, GatewayRefused
+    the instant at which the database was put back. One under the attempt's own note counts too. Raises GatewayAway, GatewayRefused
     and NewsUnreadable.
     """
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        refund = await store.lock_refund(uow, refund_id)
-    # A transfer's reference is taken once, whatever we know; and what was sent before is asked for by its own reference.
-    if refund is None or refund["status"] != "pending" or refund["recipient_code"] is not None:
+    # A transfer's reference is taken once, whatever we know.
+    if attempt.recipient_code is not None:
         return []
-    attempt = Attempt.of(refund)
     told = [read_refund(entry) for entry in await gateway.list_refunds(attempt.transaction)]
     found: list[tuple[UUID, RefundNews]] = []
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
