@@ -1,5 +1,4 @@
-"""The processes of a service: `api` (with a relay), `worker` (consumers, relay, timers), `all`, `migrate`, `republish`,
-and its own commands.
+"""The processes of a service: `api` (with a relay), `worker` (consumers, relay, timers), `all`, `migrate`, and its own commands.
 
 A background loop that fails takes its process down, and whoever started the process starts it again: there is no half-dead state.
 """
@@ -23,7 +22,7 @@ from aio_pika.abc import AbstractIncomingMessage
 from fastapi import APIRouter
 from starlette.types import ASGIApp
 
-from common import logging, telemetry
+from common import logging, republishing, telemetry
 from common.bus import Bus
 from common.caller import THE_SERVICE
 from common.clock import Clock, SystemClock
@@ -35,8 +34,6 @@ from common.health import health_router
 from common.http import HttpContext, RequestScope, create_app
 from common.messages import Received, Subscription, WorkItem, read_envelope, read_payload
 from common.relay import PRUNE_EVERY_SECONDS, measure_and_prune_once, run_relay
-from common.republishing import COMMAND as REPUBLISH
-from common.republishing import republish_by_command
 from common.retry import RetryLadder, jittered
 from common.settings import ServiceSettings
 from common.standings import IdentityStandings
@@ -104,10 +101,12 @@ def main(service: Service) -> None:
         migrate(service.package)
     elif command in ("api", "worker", "all") and not arguments:
         uvloop.run(_run(service, command))
-    elif command == REPUBLISH or (command in service.commands and _takes(service.commands[command], arguments)):
+    elif command == republishing.COMMAND or (
+        command in service.commands and _takes(service.commands[command], arguments)
+    ):
         uvloop.run(_run(service, command, arguments))
     else:
-        known = ", ".join(["api", "worker", "all", "migrate", REPUBLISH, *service.commands])
+        known = ", ".join(["api", "worker", "all", "migrate", republishing.COMMAND, *service.commands])
         sys.stderr.write(f"python -m {service.package}: expected one of {known}\n")
         raise SystemExit(EXIT_UNKNOWN_COMMAND)
 
@@ -127,12 +126,10 @@ async def _run(service: Service, command: str, arguments: Sequence[str] = ()) ->
     telemetry.start(process)
     try:
         async with running(service, settings, process) as (runtime, dependencies):
-            if command == REPUBLISH:
-                await republish_by_command(runtime.database, arguments)
-                return
+            if command == republishing.COMMAND:
+                return await republishing.republish_by_command(runtime.database, arguments)
             if command in service.commands:
-                await service.commands[command](dependencies, *arguments)
-                return
+                return await service.commands[command](dependencies, *arguments)
             await _serve(service, settings, runtime, dependencies, command)
     finally:
         telemetry.stop()
