@@ -110,7 +110,7 @@ async def test_a_killed_workers_messages_go_out_again_only_where_they_may(
             assert await hear_delivery_status(
                 uow, "messaging", "wamid.1", "delivered", datetime.now(UTC), delivery_id=told["id"]
             )
-        later = ManualClock(datetime.now(UTC) + timedelta(minutes=3))
+        later = ManualClock(datetime.now(UTC) + timedelta(minutes=5))
         assert await settle_abandoned_once(database, later, hears_statuses=True) == 4
         for row in await story.deliveries():
             await send_delivery(row["id"], story.service.dependencies.post)

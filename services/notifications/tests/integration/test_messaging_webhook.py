@@ -83,6 +83,10 @@ async def test_the_handshake_answers_the_bare_challenge_to_who_knows_the_token(d
         refused = await desk.service.client.get(DOOR, params={**asked, **wrong})
         assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
     assert (await desk.service.client.get(DOOR)).status_code == 403
+    without = {name: value for name, value in asked.items() if name != "hub.challenge"}
+    for empty in (without, {**asked, "hub.challenge": ""}):
+        refused = await desk.service.client.get(DOOR, params=empty)
+        assert (refused.status_code, refused.json()["invalid_params"][0]["name"]) == (422, "hub.challenge")
 
 
 async def test_nothing_forged_is_taken(desk):

@@ -6,7 +6,7 @@ from typing import Any, Final
 import orders.domain.exports
 import payments.domain.exports
 import payouts.domain.exports
-from contracts.demo import AKOKA_HUB, USERS
+from contracts.demo import ADA, AKOKA_HUB, USERS
 
 _BUYER: Final = USERS[0]
 _SOME_ID: Final = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
@@ -24,6 +24,13 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "PATCH /api/products/:id": {"stock": 25, "revision": 3},
     "PATCH /api/profiles/current": {"fullName": _BUYER.full_name, "phone": _BUYER.phone},
     "POST /api/orders/:id/resolve": {"outcome": "split", "refundMinor": 150_000},
+    "POST /functions/v1/deliver-notification": {
+        "notificationId": _SOME_ID,
+        "userId": str(_BUYER.id),
+        "channel": "email",
+        "template": "order_dispatched",
+        "data": {"orderId": _SOME_ID, "businessName": ADA.business_name},
+    },
     "POST /api/payouts/dispatch": {"maxTotalMinor": 50_000_000, "dryRun": True},
 }
 

@@ -75,12 +75,15 @@ def wanted_calls(message: str) -> tuple[ToolCall, ...]:
         calls.append(("search_products", _search(text)))
     else:
         if _HELP.search(text):
-            calls.append(("search_help", {"query": message}))
+            calls.append(("search_help", {"query": message[:_HELP_CHARACTERS_MAX]}))
         if _ORDERS.search(text):
             calls.append(("list_my_orders", {}))
         if not calls and not _MEETING.search(text) and (_PRODUCTS.search(text) or _words(text)):
             calls.append(("search_products", _search(text)))
-    return tuple(ToolCall(f"look-{number}", name, json.dumps(asked)) for number, (name, asked) in enumerate(calls, 1))
+    return tuple(
+        ToolCall(f"look-{number}", name, json.dumps(asked, ensure_ascii=False))
+        for number, (name, asked) in enumerate(calls, 1)
+    )
 
 
 def told(calls: Sequence[ToolCall], results: Sequence[Line]) -> str:
@@ -170,10 +173,15 @@ def _search(text: str) -> dict[str, Any]:
 
 # A search finds what has every word: more of them find nothing.
 _WORDS_MAX: Final = 4
+# No product's name has a longer word, and what is cut here is looked up all the same: the arguments of a tool are bounded.
+_WORD_CHARACTERS_MAX: Final = 40
+_HELP_CHARACTERS_MAX: Final = 300
+_WORD: Final = re.compile(r"[^\W_]+")
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in re.findall(r"[^\W_]+", text) if word not in _FILLERS and len(word) > 1][:_WORDS_MAX]
+    kept = [word[:_WORD_CHARACTERS_MAX] for word in _WORD.findall(text) if word not in _FILLERS and len(word) > 1]
+    return kept[:_WORDS_MAX]
 
 
 def _naira(digits: str, thousands: str | None) -> float:

@@ -68,14 +68,6 @@ class DeviceGone(ProviderRefused):
     """The app was removed, or the browser took its permission back: the device is never reached again."""
 
 
-class ChannelSwitchedOff(ValidationFailed):
-    """The user said that they want no messages by this channel."""
-
-    def __init__(self, channel: str) -> None:
-        reason = "the user has switched this channel off"
-        super().__init__(f"channel: {reason}", invalid_params=[InvalidParam("channel", reason)])
-
-
 class TooManyDevices(Conflict):
     """One more device than a person may have."""
 

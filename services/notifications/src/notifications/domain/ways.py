@@ -87,8 +87,9 @@ def goes_always(template: str, channel: str) -> bool:
     return CATALOG[template].sensitive or (template, channel) in _ALWAYS
 
 
-# The messaging app tells of a message that it took within seconds, with our id of it: who waits that long knows.
-_STATUS_WAIT: Final = timedelta(seconds=60)
+# The messaging app tells of a message that it took within seconds, with our id of it; the minutes are for our own queue, should
+# it be long after a death. Who waits that long knows.
+_STATUS_WAIT: Final = timedelta(minutes=3)
 # Nothing is lost by waiting where nothing will be sent: a worker whose database was away may yet record what it did.
 _RECORD_WAIT: Final = timedelta(minutes=2)
 

@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from common.answers import answers
 from common.http import RawRoute, before_sign_in, dependencies_of, ok
-from common.problems import Forbidden, Unauthorized, ValidationFailed
+from common.problems import Forbidden, InvalidParam, Unauthorized, ValidationFailed
 from common.schemas import ResponseShape
 from notifications.domain.messaging_webhook import is_signed, is_subscription
 from notifications.use_cases.accept_messaging_webhook import accept_messaging_webhook
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from notifications.app import Dependencies
 
 BODY_BYTES_MAX: Final = 4 * 1024 * 1024
-_PLAIN: Final[dict[str, str]] = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+_PLAIN: Final[dict[str, str]] = {"Cache-Control": "no-store"}
 
 router = APIRouter(route_class=RawRoute, tags=["support"])
 
@@ -29,7 +29,7 @@ class WebhookTaken(ResponseShape):
 
 
 _CHALLENGE: Final[dict[int | str, dict[str, Any]]] = {
-    **answers(WebhookTaken, 403),
+    **answers(WebhookTaken, 403, 422),
     200: {"description": "The challenge as it was sent.", "content": {"text/plain": {"schema": {"type": "string"}}}},
 }
 _QUERY: Final[dict[str, Any]] = {
@@ -44,15 +44,25 @@ class VerifyTokenWrong(Forbidden):
     detail = "This is not how the messaging app subscribes here."
 
 
+class ChallengeMissing(ValidationFailed):
+    """The token is right, but there is nothing to answer with."""
+
+    def __init__(self) -> None:
+        super().__init__("hub.challenge: is required", invalid_params=[InvalidParam("hub.challenge", "is required")])
+
+
 @router.get("/api/messaging/webhook", responses=_CHALLENGE, response_class=PlainTextResponse, openapi_extra=_QUERY)
 @before_sign_in
 async def verify_messaging_webhook(request: Request) -> Response:
-    """`hub.mode=subscribe` and the verify token: the challenge, bare."""
+    """`hub.mode=subscribe` and the verify token: the challenge, bare. Without a challenge there is nothing to answer: 422."""
     dependencies: Dependencies = dependencies_of(request)
     given = request.query_params
     if not is_subscription(given.get("hub.mode"), given.get("hub.verify_token"), dependencies.messaging_verify_token):
         raise VerifyTokenWrong
-    return PlainTextResponse(given.get("hub.challenge", ""), headers=_PLAIN)
+    challenge = given.get("hub.challenge")
+    if not challenge:
+        raise ChallengeMissing
+    return PlainTextResponse(challenge, headers=_PLAIN)
 
 
 @router.post("/api/messaging/webhook", responses=answers(WebhookTaken, 413))

@@ -239,8 +239,7 @@ async def show_ticket_picture(
     content = await dependencies.media.get(picture_name(attachment_id)) if is_there else None
     if content is None:
         raise NotFound
-    headers = {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}
-    return Response(content, headers=headers, media_type=_WEBP)
+    return Response(content, headers={"Cache-Control": "private, no-store"}, media_type=_WEBP)
 
 
 def _is_staff(caller: Caller) -> bool:

@@ -33,6 +33,12 @@ INSERT INTO notification_delivery_logs
     (id, delivery_id, notification_id, user_id, channel, template, recipient, status, provider, attempted_at)
 SELECT $2, id, notification_id, $4, channel, template, $5, 'sending', $6, $3 FROM claimed
 """
+_REFUSED: Final = """
+INSERT INTO notification_delivery_logs
+    (id, delivery_id, notification_id, user_id, channel, template, recipient, status, error, attempted_at)
+SELECT $2, d.id, d.notification_id, n.user_id, d.channel, d.template, $3, 'failed', $4, $5
+FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id WHERE d.id = $1
+"""
 _LOG_OUTCOME: Final = """
 UPDATE notification_delivery_logs SET status = $2, provider_message_id = $3, error = $4 WHERE id = $1
 """
@@ -114,6 +120,13 @@ async def claim_delivery(uow: UnitOfWork, row: Any, provider: str, now: datetime
         await uow.execute(_LOG_UNKNOWN, row["claim_id"])
     await uow.execute(_CLAIM, row["id"], claim_id, now, row["user_id"], masked(row["recipient"]), provider)
     return claim_id
+
+
+async def record_refused_attempt(
+    uow: UnitOfWork, delivery_id: UUID, recipient: str, reason: str, now: datetime
+) -> None:
+    """An attempt that asked no provider; `recipient` is masked."""
+    await uow.execute(_REFUSED, delivery_id, new_id(), recipient, reason, now)
 
 
 async def save_sent(uow: UnitOfWork, delivery_id: UUID, claim_id: UUID, provider_message_id: str) -> bool:

@@ -8,7 +8,7 @@ from common.database import UnitOfWork
 from common.sealing import Sealer
 from notifications import queries, store
 from notifications.domain.deliveries import Sealed, Wanted
-from notifications.domain.errors import ChannelNotConfigured, ChannelSwitchedOff
+from notifications.domain.errors import ChannelNotConfigured
 from notifications.domain.templates import names_to_seal, take_parameters, template_of
 from notifications.domain.ways import goes_always
 from notifications.use_cases.deliver_notification import Desk, deliver_notification
@@ -29,7 +29,7 @@ async def accept_message(
     """Seals what is secret before anything is written, then delivers as the consumers do (contract section 12).
 
     `values` are as free as the contract's `data`: see `take_parameters`. A PIN that nobody says has arrived goes on by the next
-    channel. Raises ChannelSwitchedOff, and what `deliver_notification` raises.
+    channel. What the person switched off is written down as failed and not sent. Raises what `deliver_notification` raises.
     """
     if channel not in desk.channels:
         raise ChannelNotConfigured(channel, desk.channels)
@@ -48,8 +48,6 @@ async def accept_message(
         },
     )
     preferences = await queries.find_preferences(uow, user_id)
-    if preferences.refuses(channel) and not goes_always(template, channel):
-        raise ChannelSwitchedOff(channel)
     answer = await deliver_notification(
         uow,
         wanted,
@@ -57,6 +55,7 @@ async def accept_message(
         in_feed=form.sensitive or not sensitive,
         complete=False,
         preferences=preferences,
+        is_refused=preferences.refuses(channel) and not goes_always(template, channel),
     )
     if template == "delivery_pin":
         await store.begin_watch(uow, notification_id, None, 0, channel, desk.now + desk.pin_receipt)

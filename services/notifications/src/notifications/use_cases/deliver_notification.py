@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from common.database import UnitOfWork
 from notifications import queries, store
-from notifications.domain.deliveries import Contact, Wanted
+from notifications.domain.deliveries import Contact, Wanted, masked
 from notifications.domain.errors import (
     AddressMissing,
     ChannelNotConfigured,
@@ -17,10 +17,12 @@ from notifications.domain.errors import (
 from notifications.domain.templates import check_complete, template_of
 from notifications.domain.ways import Preferences
 from notifications.templates.words import GREETED, Words
+from notifications.use_cases.give_up_delivery import give_up_delivery
 
 # A person who has it reads it within a minute or not at all; the next channel must come before the buyer gives up at the door.
 PIN_RECEIPT: Final = timedelta(seconds=90)
 EVERY_KIND: Final = ("web", "android", "ios")
+SWITCHED_OFF: Final = "the user has switched this channel off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +48,14 @@ async def deliver_notification(
     in_feed: bool = True,
     complete: bool = True,
     preferences: Preferences | None = None,
+    is_refused: bool = False,
 ) -> dict[str, Any]:
     """Records a notification and its delivery once for each (notification, channel, recipient), and answers how it stands.
 
     The same call of consumers and of deliver-notification (contract section 12). `recipient` is given where the address
     itself is sealed, masked; `complete` demands every parameter, as a consumer knows them all. A push has one delivery
-    for each device. In the quiet hours of `preferences` the delivery waits for their end.
+    for each device. In the quiet hours of `preferences` the delivery waits for their end. One that the person refuses
+    (`is_refused`: they switched the channel off) has failed, and its row of the log says why; nobody is alerted.
     Raises ChannelNotConfigured, ContactUnknown, AddressMissing, NotificationOfSomebodyElse, and
     ValidationFailed for a template or parameters that do not fit.
     """
@@ -71,7 +75,12 @@ async def deliver_notification(
     due_at = quiet.over_at(desk.now) if quiet else None
     for address in recipients:
         delivery_id = await store.record_delivery_once(uow, wanted, address, payload, desk.now, due_at)
-        if delivery_id is not None and due_at is None:
+        if delivery_id is None:
+            continue
+        if is_refused:
+            await store.record_refused_attempt(uow, delivery_id, masked(address), SWITCHED_OFF, desk.now)
+            await give_up_delivery(uow, delivery_id, SWITCHED_OFF, alert=False)
+        elif due_at is None:
             store.leave_delivery(uow, delivery_id, wanted.channel)
     return await queries.find_delivery(uow, wanted.notification_id, wanted.channel, recipients)
 
