@@ -70,6 +70,7 @@ class UnitOfWork:
         self._connection = connection
         self.acting_as = acting_as
         self._leaving: list[outbox.Leaving] = []
+        self._rings = False
 
     async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
         """All rows of a bounded statement."""
@@ -95,18 +96,23 @@ class UnitOfWork:
         """Runs a statement for each row, in one round trip."""
         await self._connection.executemany(statement, rows)
 
-    def publish(self, event: Event, *, source: str | None = None) -> None:
-        """Says an event when, and only if, this transaction commits (docs/decisions: outbox)."""
+    def publish(self, event: Event, *, source: str | None = None, hurried: bool = True) -> None:
+        """Says an event when, and only if, this transaction commits (docs/decisions: outbox).
+
+        One that nobody waits for (`hurried=False`) leaves with the next, or within a second: many of them share one commit.
+        """
+        self._rings |= hurried
         self._leaving.append(outbox.event_leaving(event, trace_headers(), source))
 
     def leave_work(self, queue: str, subject: UUID | str, payload: Mapping[str, Any]) -> None:
         """Leaves a work item for the service's own worker when, and only if, this transaction commits."""
+        self._rings = True
         self._leaving.append(outbox.work_leaving(queue, str(subject), payload, trace_headers()))
 
     async def _write_outbox(self) -> bool:
         if self._leaving:
             await self.execute_many(outbox.APPEND, [leaving.row for leaving in self._leaving])
-        return bool(self._leaving)
+        return self._rings
 
 
 @dataclass(slots=True)

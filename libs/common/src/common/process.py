@@ -223,7 +223,8 @@ def background(service: Service, runtime: Runtime, dependencies: Any, command: s
     tasks: list[Awaitable[None]] = [
         run_relay(runtime.database, runtime.bus),
         telemetry.watch_event_loop(),
-        hear_broadcasts(runtime),
+        # What a service hears for the answers that it holds open is nothing to a process that answers nobody.
+        hear_broadcasts(runtime, revocations_only=command == "worker"),
         run_loop(revocations),
     ]
     if command in ("api", "all"):
@@ -345,8 +346,9 @@ async def on_session_revoked(event: SessionRevoked, received: Received, uow: Uni
     await uow.execute(_STORE_REVOCATION, event.user_id, event.session_id, datetime.fromisoformat(event.not_before))
 
 
-async def hear_broadcasts(runtime: Runtime) -> None:
+async def hear_broadcasts(runtime: Runtime, *, revocations_only: bool = False) -> None:
     """Hears revocations, and what the service itself wants to hear, on a queue of this process; catches up from the stored ones."""
+    wanted = {} if revocations_only else runtime.on_broadcast
 
     async def load_stored() -> None:
         await load_stored_revocations(runtime)
@@ -359,7 +361,7 @@ async def hear_broadcasts(runtime: Runtime) -> None:
                 runtime.verifier.revocations.add(
                     revoked.user_id, revoked.session_id, datetime.fromisoformat(revoked.not_before)
                 )
-            for event, hear in runtime.on_broadcast.items():
+            for event, hear in wanted.items():
                 if received.type == event.TYPE:
                     hear(read_payload(payload, event))
         except PermanentFault as fault:
@@ -367,7 +369,7 @@ async def hear_broadcasts(runtime: Runtime) -> None:
         await message.ack()
 
     telemetry.BROADCASTS_UNHEARD_SECONDS.set_function(runtime.bus.seconds_without_broadcasts)
-    types = {SessionRevoked.TYPE, *(event.TYPE for event in runtime.on_broadcast)}
+    types = {SessionRevoked.TYPE, *(event.TYPE for event in wanted)}
     await runtime.bus.listen(sorted(types), on_message, on_open=load_stored)
 
 

@@ -52,6 +52,7 @@ async def hear_delivery_status(
         uow.publish(
             DeliverySettled(
                 notification_id=row["notification_id"], user_id=row["user_id"], channel=row["channel"], status=status
-            )
+            ),
+            hurried=False,
         )
     return True

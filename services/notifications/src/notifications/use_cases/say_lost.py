@@ -37,5 +37,6 @@ async def say_lost(uow: UnitOfWork, row: Any, reason: str, status: str = "failed
         uow.publish(
             DeliverySettled(
                 notification_id=row["notification_id"], user_id=row["user_id"], channel=row["channel"], status=status
-            )
+            ),
+            hurried=False,
         )

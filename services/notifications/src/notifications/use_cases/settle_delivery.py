@@ -15,5 +15,6 @@ async def settle_delivery(uow: UnitOfWork, row: Any, claim_id: UUID, provider_me
         uow.publish(
             DeliverySettled(
                 notification_id=row["notification_id"], user_id=row["user_id"], channel=row["channel"], status="sent"
-            )
+            ),
+            hurried=False,
         )
