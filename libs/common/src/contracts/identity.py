@@ -25,10 +25,12 @@ class UserProvisioned(Event, frozen=True, kw_only=True):
     phone: str | None = None
     full_name: str | None = None
     campus_id: UUID | None = None
+    phone_confirmed: bool | None = None
+    staff_roles: tuple[str, ...] | None = None
 
 
 class ProfileChanged(Event, frozen=True, kw_only=True):
-    """Contact, campus or name changed."""
+    """Contact, campus or name changed, the number was proven or is no more, or a role of staff came or went."""
 
     TYPE: ClassVar[str] = "identity.profile_changed.v1"
     user_id: UUID
@@ -36,6 +38,8 @@ class ProfileChanged(Event, frozen=True, kw_only=True):
     phone: str | None = None
     full_name: str | None = None
     campus_id: UUID | None = None
+    phone_confirmed: bool | None = None
+    staff_roles: tuple[str, ...] | None = None
 
 
 class ErasureRequested(Event, frozen=True, kw_only=True):

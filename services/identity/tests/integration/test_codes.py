@@ -225,6 +225,8 @@ async def test_a_changed_number_is_not_confirmed(identity: Identity) -> None:
     code = await code_for(identity, phone=PHONE)
     tokens = (await identity.post("/api/auth/otp/verify", {"phone": PHONE, "code": code})).json()["data"]
     assert (await profile_of(identity, tokens))["phoneConfirmed"] is True
+    told = await identity.service.published("identity.profile_changed.v1")
+    assert [event.get("phoneConfirmed") for event in told][-1] is True
     changed = await identity.client.patch(
         "/api/profiles/current",
         json={"phone": "+2348037654321"},

@@ -128,6 +128,8 @@ async def test_a_granted_role_holds_from_the_next_token_on_and_ends_no_session(o
     assert (before.roles, before.campus_id) == ({"buyer"}, demo.LAGOS.id)
     assert (after.roles, after.campus_id) == ({"buyer", "campus_admin"}, demo.IBADAN.id)
     assert await office.identity.service.published(REVOKED) == []
+    [told] = await office.identity.service.published("identity.profile_changed.v1")
+    assert (told["userId"], told["staffRoles"]) == (str(USERS["BUYER"].id), ["campus_admin"])
     shown = (await office.identity.get(f"/api/staff/{USERS['BUYER'].id}", token=await office.token("ADMIN"))).json()
     assert (shown["data"]["role"], shown["data"]["roles"]) == ("campus_admin", ["buyer", "campus_admin"])
     assert [(held["role"], held["campusId"], held["hubId"]) for held in shown["data"]["offices"]] == [
@@ -345,6 +347,8 @@ async def test_a_revoked_role_ends_every_token_from_before(office: Office) -> No
     said = await office.identity.service.published(REVOKED)
     assert {"userId", "notBefore"} in [set(entry) for entry in said]
     assert {entry["userId"] for entry in said} == {str(USERS["SUPPORT"].id)}
+    [told] = await office.identity.service.published("identity.profile_changed.v1")
+    assert (told["userId"], told["staffRoles"]) == (str(USERS["SUPPORT"].id), [])
     assert (await office.identity.get("/api/profiles/current", token=token)).status_code == 401
     refused = await office.identity.post("/api/auth/refresh", {"refreshToken": refresh_token})
     assert refusal(refused) == (401, "AUTH_UNAUTHORIZED")

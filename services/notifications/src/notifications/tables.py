@@ -18,6 +18,8 @@ contacts = sa.Table(
     sa.Column("phone", sa.Text),
     sa.Column("full_name", sa.Text),
     sa.Column("sequence", sa.BigInteger, nullable=False),
+    sa.Column("phone_confirmed", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("staff_roles", sa.ARRAY(sa.Text)),
     sa.Index("contacts_of_phone", "phone", postgresql_where=sa.text("phone IS NOT NULL")),
 )
 

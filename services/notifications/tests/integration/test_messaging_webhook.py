@@ -14,6 +14,7 @@ import pytest_asyncio
 from common.caller import THE_SERVICE
 from common.faults import PermanentFault
 from common.ids import new_id
+from contracts.identity import ProfileChanged
 from notifications.domain.errors import MessageUnknown
 from notifications.use_cases.take_messaging_item import take_messaging_item
 
@@ -362,7 +363,7 @@ async def test_a_strangers_ticket_becomes_the_users_who_writes_from_that_number(
     assert [row["user_id"] for row in await tickets(desk)] == [desk.buyer_id]
 
 
-async def test_a_number_that_two_people_call_theirs_is_nobodys(desk):
+async def test_a_number_that_two_people_call_theirs_is_nobodys_until_one_has_proven_it(desk):
     await desk.know_the_people()
     other = desk.buyer()
     other = type(other)(
@@ -371,6 +372,10 @@ async def test_a_number_that_two_people_call_theirs_is_nobodys(desk):
     await desk.service.hear(other)
     await hear(desk, {"messages": [text("wamid.1", "Hello")]})
     assert [row["user_id"] for row in await tickets(desk)] == [None]
+    proven = ProfileChanged(user_id=desk.buyer_id, email="chidi@unilag.edu.ng", phone=other.phone, phone_confirmed=True)
+    await desk.service.hear(proven)
+    await hear(desk, {"messages": [text("wamid.2", "It is me")]})
+    assert [row["user_id"] for row in await tickets(desk)] == [desk.buyer_id]
 
 
 def status(message_id, word, **more):

@@ -13,7 +13,7 @@ from PIL import Image
 
 from common.caller import Caller
 from common.ids import new_id
-from contracts.identity import UserErased
+from contracts.identity import ProfileChanged, UserErased
 from contracts.orders import OrderDelivered
 from contracts.permissions import permissions_of
 
@@ -253,6 +253,16 @@ async def test_staff_say_how_urgent_a_ticket_is_and_whose_and_find_it_by_that(de
     assert assigned.json()["data"]["assigneeId"] == str(STAFF)
     again = (await ask(desk, "POST", f"{url}/assign", "staff", json={"assigneeId": str(STAFF)})).json()["data"]
     assert again["revision"] == 3
+    agent, auditor = uuid4(), uuid4()
+    for person, roles in ((agent, ("support_agent",)), (auditor, ("auditor",)), (desk.buyer_id, ())):
+        told = ProfileChanged(user_id=person, email=f"{person}@unilag.edu.ng", staff_roles=roles)
+        await desk.service.hear(told)
+    given = await ask(desk, "POST", f"{url}/assign", "staff", json={"assigneeId": str(agent)})
+    assert given.json()["data"]["assigneeId"] == str(agent)
+    for person in (auditor, desk.buyer_id):
+        refused = await ask(desk, "POST", f"{url}/assign", "staff", json={"assigneeId": str(person)})
+        assert (refused.status_code, refused.json()["invalid_params"][0]["name"]) == (422, "assigneeId")
+    assert (await ask(desk, "POST", f"{url}/assign", "staff", json={"assigneeId": str(STAFF)})).is_success
     await ask(desk, "POST", f"{TICKETS}/{second['id']}/close", "staff")
     filters = {"priority=urgent": first, f"assigneeId={STAFF}": first, "status=open": first, "status=closed": second}
     for query, ticket in filters.items():

@@ -44,9 +44,11 @@ _IS_SUSPENDED: Final = "SELECT EXISTS (SELECT FROM suspensions WHERE user_id = $
 _CONFIRM_EMAIL: Final = """
 UPDATE profiles SET confirmed_email = $2 WHERE id = $1 AND email = $2 AND confirmed_email IS DISTINCT FROM $2
 """
-_TAKE_PHONE_FROM_OTHERS: Final = "UPDATE profiles SET confirmed_phone = NULL WHERE confirmed_phone = $2 AND id <> $1"
+_TAKE_PHONE_FROM_OTHERS: Final = (
+    "UPDATE profiles SET confirmed_phone = NULL WHERE confirmed_phone = $2 AND id <> $1 RETURNING id"
+)
 _CONFIRM_PHONE: Final = """
-UPDATE profiles SET confirmed_phone = $2 WHERE id = $1 AND phone = $2 AND confirmed_phone IS DISTINCT FROM $2
+UPDATE profiles SET confirmed_phone = $2 WHERE id = $1 AND phone = $2 AND confirmed_phone IS DISTINCT FROM $2 RETURNING id
 """
 # The windows of an address are over a day after its last code, and with them all that the row is for.
 _FORGET_OLD_CODES: Final = """
@@ -124,13 +126,17 @@ async def find_holder(uow: UnitOfWork, destination: Destination) -> UUID | None:
     return None if holder is None or await uow.fetch_value(_IS_SUSPENDED, holder) else holder
 
 
-async def save_confirmed(uow: UnitOfWork, user_id: UUID, destination: Destination) -> None:
-    """The person has shown a code that went there. A number that another had proven before is theirs no more."""
+async def save_confirmed(uow: UnitOfWork, user_id: UUID, destination: Destination) -> list[UUID]:
+    """The person has shown a code that went there. A number that another had proven before is theirs no more.
+
+    Told is whose number is proven now that was not, or the other way round.
+    """
     if destination.channel == "email":
         await uow.execute(_CONFIRM_EMAIL, user_id, destination.address)
-        return
-    await uow.execute(_TAKE_PHONE_FROM_OTHERS, user_id, destination.address)
-    await uow.execute(_CONFIRM_PHONE, user_id, destination.address)
+        return []
+    before = await uow.fetch(_TAKE_PHONE_FROM_OTHERS, user_id, destination.address)
+    now = await uow.fetch(_CONFIRM_PHONE, user_id, destination.address)
+    return [row["id"] for row in (*before, *now)]
 
 
 async def forget_old_codes(uow: UnitOfWork, before: datetime, rows_max: int) -> int:

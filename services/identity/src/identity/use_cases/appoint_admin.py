@@ -9,6 +9,7 @@ from identity.domain.addresses import normal_email
 from identity.domain.errors import CannotAppoint
 from identity.domain.staff import ADMIN, Office, must_go_together
 from identity.store import accounts, staff
+from identity.use_cases.tell_profile import tell_profile
 
 OPERATING = ServiceItself("an operator at the machine")
 
@@ -42,6 +43,7 @@ async def appoint_admin(database: Database, email: str, *, now: datetime) -> str
             detail={"role": ADMIN, "by": "operator"},
             now=now,
         )
+        await tell_profile(uow, person.user_id)
         return f"{person.user_id} is {ADMIN} from the next token on"
 
     return await database.transact(acting_as=OPERATING, work=appoint)

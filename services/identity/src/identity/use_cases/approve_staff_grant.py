@@ -9,6 +9,7 @@ from identity.domain.errors import GranteeWithoutSecondFactor, SuspendedGrantee
 from identity.domain.staff import Office, is_still_to_decide, must_go_together
 from identity.store import staff
 from identity.use_cases.open_staff_grant import open_staff_grant
+from identity.use_cases.tell_profile import tell_profile
 
 
 async def approve_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID, *, now: datetime) -> None:
@@ -38,3 +39,4 @@ async def approve_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID, *
         detail={"role": grant.role, "grantId": str(grant_id), "preparedBy": str(grant.prepared_by)},
         now=now,
     )
+    await tell_profile(uow, grant.user_id)

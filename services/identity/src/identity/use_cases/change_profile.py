@@ -7,9 +7,9 @@ from typing import Any
 from common.caller import Caller
 from common.database import UnitOfWork
 from common.problems import StaleRevision
-from contracts.identity import ProfileChanged
 from identity.queries.people import profile_of
 from identity.store import people
+from identity.use_cases.tell_profile import tell_profile
 
 
 async def change_profile(
@@ -31,14 +31,4 @@ async def change_profile(
         uow, caller.id, before["revision"], full_name=wanted["fullName"], phone=wanted["phone"], now=now
     ):
         raise StaleRevision
-    after = await profile_of(uow, caller.id)
-    uow.publish(
-        ProfileChanged(
-            user_id=caller.id,
-            email=after["email"],
-            phone=after["phone"],
-            full_name=after["fullName"],
-            campus_id=after["campusId"],
-        )
-    )
-    return after
+    return await tell_profile(uow, caller.id)

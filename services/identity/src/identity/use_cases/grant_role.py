@@ -9,6 +9,7 @@ from identity.domain.errors import OtherOffice, OwnGrant, SuspendedGrantee, Unkn
 from identity.domain.staff import GRANT_LIFE, Office, must_go_together, must_name_its_place, needs_second_person
 from identity.store import staff, vendors
 from identity.use_cases.begin_staff_change import begin_staff_change
+from identity.use_cases.tell_profile import tell_profile
 
 
 async def grant_role(uow: UnitOfWork, caller: Caller, user_id: UUID, wanted: Office, *, now: datetime) -> UUID | None:
@@ -44,6 +45,7 @@ async def grant_role(uow: UnitOfWork, caller: Caller, user_id: UUID, wanted: Off
         detail={name: str(value) for name, value in detail.items() if value is not None},
         now=now,
     )
+    await tell_profile(uow, user_id)
     return None
 
 

@@ -113,6 +113,8 @@ async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
             full_name=user.full_name,
             role=leading_role(user.roles),
             campus_id=user.campus_id,
+            phone_confirmed=False,
+            staff_roles=tuple(role for role in user.roles if role in STAFF_ROLES),
             referral=ReferralOutcome(applied=False, reward_minor=0),
         )
     )

@@ -70,6 +70,8 @@ async def provision_user(
             full_name=user.full_name or None,
             role="buyer",
             campus_id=campus_id,
+            phone_confirmed=False,
+            staff_roles=(),
             referral=ReferralOutcome(
                 applied=provisioned.applied,
                 reward_minor=provisioned.reward_minor,

@@ -10,6 +10,7 @@ from identity.domain.staff import ADMIN
 from identity.store import staff
 from identity.use_cases.begin_staff_change import begin_staff_change
 from identity.use_cases.end_sessions import Ended, end_sessions
+from identity.use_cases.tell_profile import tell_profile
 from identity.use_cases.withdraw_grants_of import withdraw_grants_of
 
 
@@ -39,4 +40,5 @@ async def revoke_role(uow: UnitOfWork, caller: Caller, user_id: UUID, role: str,
         detail={name: str(value) for name, value in detail.items() if value is not None},
         now=now,
     )
+    await tell_profile(uow, user_id)
     return await end_sessions(uow, user_id, because="role_revoked", now=now)

@@ -10,6 +10,7 @@ from identity.credentials.tokens import SignedIn
 from identity.domain.issued_codes import Destination, is_live
 from identity.store import codes
 from identity.use_cases.begin_session import begin_session
+from identity.use_cases.tell_profile import tell_profile
 
 
 async def verify_code(
@@ -40,7 +41,8 @@ async def verify_code(
     if await codes.find_holder(uow, destination) != issued.user_id:
         return None
     await codes.mark_used(uow, issued.id, now)
-    await codes.save_confirmed(uow, issued.user_id, destination)
+    for changed in await codes.save_confirmed(uow, issued.user_id, destination):
+        await tell_profile(uow, changed)
     return await begin_session(
         uow, signing_keys, issued.user_id, method="otp", user_agent=user_agent, issuer=issuer, now=now
     )

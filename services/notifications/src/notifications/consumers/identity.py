@@ -69,7 +69,8 @@ async def on_vendor_changed(
 
 async def _keep_contact(event: UserProvisioned | ProfileChanged, received: Received, uow: UnitOfWork) -> None:
     contact = Contact(event.user_id, event.email, event.phone, event.full_name)
-    if not await store.save_contact(uow, contact, received.sequence):
+    is_proven, roles = bool(event.phone_confirmed), event.staff_roles
+    if not await store.save_contact(uow, contact, received.sequence, phone_confirmed=is_proven, staff_roles=roles):
         telemetry.STALE_NEWS.labels(received.type).inc()
 
 

@@ -132,6 +132,12 @@ class AssigneeUnknown(ValidationFailed):
         super().__init__(f"assigneeId: {reason}", invalid_params=[InvalidParam("assigneeId", reason)])
 
 
+class AssigneeNotStaff(ValidationFailed):
+    def __init__(self) -> None:
+        reason = "this person handles no tickets"
+        super().__init__(f"assigneeId: {reason}", invalid_params=[InvalidParam("assigneeId", reason)])
+
+
 class AssistantAway(Unavailable):
     """The assistant's provider did not answer, or not with what can be used. Says neither who it is nor what it said.
 

@@ -7,6 +7,7 @@ from common.database import UnitOfWork
 from notifications.domain.deliveries import Contact
 
 _CONTACT: Final = "SELECT user_id, email, phone, full_name FROM contacts WHERE user_id = $1"
+_STAFF_ROLES: Final = "SELECT staff_roles FROM contacts WHERE user_id = $1"
 _VENDOR: Final = "SELECT vendor_id, owner_user_id, business_name FROM vendors WHERE vendor_id = $1"
 _ORDER: Final = """
 SELECT order_id, vendor_id, total_minor, delivery_fee_minor, items FROM order_summaries WHERE order_id = $1
@@ -17,6 +18,12 @@ async def find_contact(uow: UnitOfWork, user_id: UUID) -> Contact | None:
     """How a user is reached; None when identity has not told yet."""
     row = await uow.fetch_row(_CONTACT, user_id)
     return None if row is None else Contact(**row)
+
+
+async def find_staff_roles(uow: UnitOfWork, user_id: UUID) -> list[str] | None:
+    """Their roles of staff; None when identity has not spoken of them."""
+    roles: list[str] | None = await uow.fetch_value(_STAFF_ROLES, user_id)
+    return roles
 
 
 async def find_vendor(uow: UnitOfWork, vendor_id: UUID) -> Any:

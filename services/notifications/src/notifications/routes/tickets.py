@@ -26,9 +26,7 @@ from common.problems import NotFound
 from common.revisions import IfMatch, etag, revision_meant
 from common.uploads import FILE_SHOWN, read_picture
 from notifications.domain.attachments import picture_name
-from notifications.domain.errors import AssigneeUnknown
 from notifications.domain.tickets import Priority, Status, without_pins
-from notifications.queries import find_contact
 from notifications.queries import tickets as seen
 from notifications.schemas.tickets import (
     AssignTicketRequest,
@@ -42,6 +40,7 @@ from notifications.schemas.tickets import (
 from notifications.use_cases.assign_ticket import assign_ticket
 from notifications.use_cases.attach_picture import attach_picture
 from notifications.use_cases.change_ticket_priority import change_ticket_priority
+from notifications.use_cases.check_assignee import check_assignee
 from notifications.use_cases.check_own_order import check_own_order
 from notifications.use_cases.close_ticket import close_ticket
 from notifications.use_cases.find_living_pins import find_living_pins
@@ -121,13 +120,11 @@ async def change_support_ticket(
 async def assign_support_ticket(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: AssignTicketRequest
 ) -> Response:
-    """Gives it to somebody of the staff."""
+    """Gives it to somebody who may handle tickets (`tickets:manage`)."""
     dependencies: Dependencies = dependencies_of(request)
     if body.assignee_id not in (None, caller.id):
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            contact = await find_contact(uow, body.assignee_id)
-        if contact is None or contact.is_erased:
-            raise AssigneeUnknown
+            await check_assignee(uow, body.assignee_id)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await assign_ticket(uow, ticket_id, body.assignee_id, dependencies.clock.now())
     return await _answer(request, caller, ticket_id)

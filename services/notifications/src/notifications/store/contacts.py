@@ -10,9 +10,11 @@ from notifications.store.devices import forget_devices
 from notifications.store.preferences import forget_preferences
 
 _SAVE_CONTACT: Final = """
-INSERT INTO contacts AS c (user_id, email, phone, full_name, sequence) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO contacts AS c (user_id, email, phone, full_name, sequence, phone_confirmed, staff_roles)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (user_id) DO UPDATE
-SET email = excluded.email, phone = excluded.phone, full_name = excluded.full_name, sequence = excluded.sequence
+SET email = excluded.email, phone = excluded.phone, full_name = excluded.full_name, sequence = excluded.sequence,
+    phone_confirmed = excluded.phone_confirmed, staff_roles = coalesce(excluded.staff_roles, c.staff_roles)
 WHERE c.sequence < excluded.sequence
 """
 # What was on its way is not sent any more; a recipient stays unlike every other of its notification and channel.
@@ -38,16 +40,22 @@ ON CONFLICT (order_id) DO NOTHING
 """
 
 
-async def save_contact(uow: UnitOfWork, contact: Contact, sequence: int) -> bool:
-    """Keeps the newest of what identity said; whether this was news."""
-    return bool(
-        await uow.execute(_SAVE_CONTACT, contact.user_id, contact.email, contact.phone, contact.full_name, sequence)
-    )
+async def save_contact(
+    uow: UnitOfWork,
+    contact: Contact,
+    sequence: int,
+    *,
+    phone_confirmed: bool = False,
+    staff_roles: Sequence[str] | None = None,
+) -> bool:
+    """Keeps the newest of what identity said; whether this was news. Roles that it did not speak of stay as they were."""
+    values = (contact.user_id, contact.email, contact.phone, contact.full_name, sequence, phone_confirmed, staff_roles)
+    return bool(await uow.execute(_SAVE_CONTACT, *values))
 
 
 async def forget_contact(uow: UnitOfWork, user_id: UUID, sequence: int) -> bool:
     """Leaves an empty contact, which older news cannot fill again, and messages without words; whether this was news."""
-    if not await save_contact(uow, Contact(user_id, "", None, None), sequence):
+    if not await save_contact(uow, Contact(user_id, "", None, None), sequence, staff_roles=()):
         return False
     for statement in (_FORGET_RECIPIENT, _FORGET_FEED, _FORGET_LOGS):
         await uow.execute(statement, user_id)

@@ -12,7 +12,9 @@ from notifications.store.queue import SUPPORT_QUEUE
 
 # One message of a number at a time, so that two at once open one ticket.
 _LOCK_NUMBER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('ticket:' || $1, 0))"
-_USERS_OF_NUMBER: Final = "SELECT user_id FROM contacts WHERE phone = $1 LIMIT 2"
+_USERS_OF_NUMBER: Final = """
+SELECT user_id, phone_confirmed FROM contacts WHERE phone = $1 ORDER BY phone_confirmed DESC LIMIT 2
+"""
 # Of a person whatever they opened; of a number only what belongs to nobody yet, or to them. What is not over comes first.
 _LOCK_LIVING: Final = """
 SELECT id, user_id, order_id, status, closed_at FROM support_tickets
@@ -90,9 +92,9 @@ async def lock_number(uow: UnitOfWork, phone_key: str) -> None:
 
 
 async def find_user_of_number(uow: UnitOfWork, phone: str) -> UUID | None:
-    """The one person with this number; None when there is none, or when several say that it is theirs."""
+    """The person who has proven that the number is theirs, whoever else says so; else the one who says so alone, else None."""
     rows = await uow.fetch(_USERS_OF_NUMBER, phone)
-    return rows[0]["user_id"] if len(rows) == 1 else None
+    return rows[0]["user_id"] if len(rows) == 1 or (rows and rows[0]["phone_confirmed"]) else None
 
 
 async def lock_living_ticket(
