@@ -2559,7 +2559,7 @@ class Operations(Connection):
     ) -> m.NotificationsTicketShape:
         """Assign support ticket.
 
-        Gives it to somebody of the staff.
+        Gives it to somebody who may handle tickets (`tickets:manage`).
 
         Needs the permission `tickets:manage`.
         """

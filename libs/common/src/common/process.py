@@ -350,9 +350,6 @@ async def hear_broadcasts(runtime: Runtime, *, revocations_only: bool = False) -
     """Hears revocations, and what the service itself wants to hear, on a queue of this process; catches up from the stored ones."""
     wanted = {} if revocations_only else runtime.on_broadcast
 
-    async def load_stored() -> None:
-        await load_stored_revocations(runtime)
-
     async def on_message(message: AbstractIncomingMessage) -> None:
         try:
             received, payload = read_envelope(message.body, 1, is_last_attempt=True)
@@ -370,7 +367,7 @@ async def hear_broadcasts(runtime: Runtime, *, revocations_only: bool = False) -
 
     telemetry.BROADCASTS_UNHEARD_SECONDS.set_function(runtime.bus.seconds_without_broadcasts)
     types = {SessionRevoked.TYPE, *(event.TYPE for event in wanted)}
-    await runtime.bus.listen(sorted(types), on_message, on_open=load_stored)
+    await runtime.bus.listen(sorted(types), on_message, on_open=lambda: load_stored_revocations(runtime))
 
 
 async def load_stored_revocations(runtime: Runtime) -> None:

@@ -16,12 +16,11 @@ from uuid import UUID, uuid4
 
 import asyncpg
 import msgspec
-import psutil
 
 from campus_tools.bench.figures import percentile
 from campus_tools.journey import Marketplace, Person
-from campus_tools.launcher.supervisor import SupervisedProcess
 from campus_tools.launcher.system import System
+from campus_tools.soak.processor_time import ProcessorTime
 
 Channel = Literal["push", "messaging", "sms", "email"]
 # A company that refuses at once, or one that takes the connection and never answers. Neither takes the message.
@@ -161,7 +160,7 @@ async def soak_messages(system: System, market: Marketplace, load: MessageLoad, 
     ]
     say(f"sending {load.count} messages, {load.rate:g} in a second")
     outage = _Outage()
-    began, spent = time.monotonic(), _Spent(system.process(WORKER))
+    began, spent = time.monotonic(), ProcessorTime(system.process(WORKER))
     _, kills = await asyncio.gather(_send(market, sent, load.rate), _break(system, market, load, outage, spent, say))
     say("waiting until everything has an end")
     database = await asyncpg.connect(_database(system))
@@ -194,28 +193,6 @@ async def soak_messages(system: System, market: Marketplace, load: MessageLoad, 
         statuses=statuses,
         worker_cpu_seconds=spent.seconds(),
     )
-
-
-class _Spent:
-    """The processor time of a process from here on, over its deaths."""
-
-    def __init__(self, process: SupervisedProcess) -> None:
-        self._process, self._before = process, 0.0
-        self._before = -self._now()
-
-    def seconds(self) -> float:
-        return self._before + self._now()
-
-    def note_death(self) -> None:
-        """Just before it is killed: what it spent until now goes with it."""
-        self._before += self._now()
-
-    def _now(self) -> float:
-        pid = self._process.pid
-        if pid is None:
-            return 0.0
-        times = psutil.Process(pid).cpu_times()
-        return float(times.user + times.system)
 
 
 async def _addressee(market: Marketplace, place: int) -> _Addressee:
@@ -270,7 +247,7 @@ async def _send(market: Marketplace, sent: Sequence[_Sent], rate: float) -> None
 
 
 async def _break(
-    system: System, market: Marketplace, load: MessageLoad, outage: _Outage, spent: _Spent, say: Say
+    system: System, market: Marketplace, load: MessageLoad, outage: _Outage, spent: ProcessorTime, say: Say
 ) -> int:
     """First the outage, then the deaths in what is left of the sending, so that each is seen by itself; how many deaths."""
     await _take_down(market, load, outage, say)
@@ -290,7 +267,7 @@ async def _take_down(market: Marketplace, load: MessageLoad, outage: _Outage, sa
     say(f"{load.down} is back")
 
 
-async def _kill(system: System, times: int, seconds: float, spent: _Spent, say: Say) -> int:
+async def _kill(system: System, times: int, seconds: float, spent: ProcessorTime, say: Say) -> int:
     """`kill -9` at equal distances while messages are sent."""
     worker = system.process(WORKER)
     began = time.monotonic()

@@ -1,0 +1,27 @@
+"""What a process of the system spends, over its deaths."""
+
+import psutil
+
+from campus_tools.launcher.supervisor import SupervisedProcess
+
+
+class ProcessorTime:
+    """The processor time of a process from here on, in seconds, user and system."""
+
+    def __init__(self, process: SupervisedProcess) -> None:
+        self._process, self._before = process, 0.0
+        self._before = -self._now()
+
+    def seconds(self) -> float:
+        return self._before + self._now()
+
+    def note_death(self) -> None:
+        """Just before it is killed: what it spent until now goes with it."""
+        self._before += self._now()
+
+    def _now(self) -> float:
+        pid = self._process.pid
+        if pid is None:
+            return 0.0
+        times = psutil.Process(pid).cpu_times()
+        return float(times.user + times.system)
