@@ -65,6 +65,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/rewards/balance": (EVERYBODY, False),
     "GET /api/dead-letter-webhooks": ({"ops_oncall", "auditor"}, False),
     "POST /api/dead-letter-webhooks/:id/replay": ({"ops_oncall"}, True),
+    **{f"GET /api/personal-records/{service}": (EVERYBODY, False) for service in SERVICES_WITH_DOORS},
     **{f"GET /api/dead-letters/{service}": ({"ops_oncall", "auditor"}, False) for service in SERVICES_WITH_DOORS},
     **{f"POST /api/dead-letters/{service}/:id/replay": ({"ops_oncall"}, True) for service in SERVICES_WITH_DOORS},
     # Section 8

@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 
 from common.dead_letter_routes import dead_letter_router
 from common.http import Guard
+from common.personal_records import personal_record_router
 from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK
 
 SERVICES_WITH_DOORS: Final = ("identity", "orders", "payments", "payouts", "notifications")
@@ -57,7 +58,7 @@ def routers_of(service: str) -> Sequence[APIRouter]:
     """The routers that a process of this service serves beside its health: its own and the common ones."""
     absent: Any = None  # What a door needs when it is used; here doors are only looked at, or refused.
     own: Sequence[APIRouter] = importlib.import_module(f"{service}.app").SERVICE.routers
-    return [dead_letter_router(service, absent, absent), *own]
+    return [dead_letter_router(service, absent, absent), personal_record_router(service, (), absent, absent), *own]
 
 
 def doors() -> tuple[Door, ...]:

@@ -238,6 +238,15 @@ class IdentityOptionsRequest(Request):
     """Nothing: the token tells who asks."""
 
 
+class IdentityPageMeta(Answer):
+    timestamp: str
+    version: str
+    request_id: str
+    next_cursor: str | None = Field(validation_alias="next_cursor", serialization_alias="next_cursor")
+    has_more: bool = Field(validation_alias="has_more", serialization_alias="has_more")
+    limit: int
+
+
 class IdentityPasswordChanged(Answer):
     """The other sessions have ended."""
 
@@ -248,6 +257,13 @@ class IdentityPasswordReset(Answer):
     """All sessions have ended; sign in with the new password."""
 
     sessions_ended: int
+
+
+class IdentityPersonalRecord(Answer):
+    """One row that is kept of a person; what it holds differs by section."""
+
+    section: str
+    record: dict[str, Any]
 
 
 class IdentityProfile(Answer):
@@ -667,6 +683,22 @@ class NotificationsOpenTicketRequest(Request):
     order_id: UUID | None = None
 
 
+class NotificationsPageMeta(Answer):
+    timestamp: str
+    version: str
+    request_id: str
+    next_cursor: str | None = Field(validation_alias="next_cursor", serialization_alias="next_cursor")
+    has_more: bool = Field(validation_alias="has_more", serialization_alias="has_more")
+    limit: int
+
+
+class NotificationsPersonalRecord(Answer):
+    """One row that is kept of a person; what it holds differs by section."""
+
+    section: str
+    record: dict[str, Any]
+
+
 class NotificationsPreferencesRequest(Request):
     """Replaces the preferences. Without `revision` the last writer wins; with it a change since then is ..."""
 
@@ -1040,6 +1072,13 @@ class OrdersPageMeta(Answer):
     limit: int
 
 
+class OrdersPersonalRecord(Answer):
+    """One row that is kept of a person; what it holds differs by section."""
+
+    section: str
+    record: dict[str, Any]
+
+
 class OrdersPreparedShape(Answer):
     resolution_id: UUID
     status: Literal["prepared"]
@@ -1278,6 +1317,15 @@ class PaymentsOffsetMeta(Answer):
     total_pages: int = Field(validation_alias="total_pages", serialization_alias="total_pages")
 
 
+class PaymentsPageMeta(Answer):
+    timestamp: str
+    version: str
+    request_id: str
+    next_cursor: str | None = Field(validation_alias="next_cursor", serialization_alias="next_cursor")
+    has_more: bool = Field(validation_alias="has_more", serialization_alias="has_more")
+    limit: int
+
+
 class PaymentsPayment(Answer):
     id: UUID
     order_id: UUID
@@ -1288,6 +1336,13 @@ class PaymentsPayment(Answer):
     channel: str | None
     created_at: str
     paid_at: str | None
+
+
+class PaymentsPersonalRecord(Answer):
+    """One row that is kept of a person; what it holds differs by section."""
+
+    section: str
+    record: dict[str, Any]
 
 
 class PaymentsQuarantineDecisionShape(Answer):
@@ -1699,6 +1754,13 @@ class PayoutsPayoutTransfer(Answer):
     failure: str | None
     created_at: str
     updated_at: str
+
+
+class PayoutsPersonalRecord(Answer):
+    """One row that is kept of a person; what it holds differs by section."""
+
+    section: str
+    record: dict[str, Any]
 
 
 class PayoutsPreparedEntry(Answer):

@@ -1538,6 +1538,71 @@ class Operations(Connection):
             m.PayoutsPayout,
         )
 
+    async def get_personal_records_identity(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[m.IdentityPersonalRecord, m.IdentityPageMeta]:
+        """List personal records.
+
+        Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
+        """
+        return read_page(
+            await self.send("GET", "/api/personal-records/identity", query={"limit": limit, "cursor": cursor}),
+            m.IdentityPersonalRecord,
+            m.IdentityPageMeta,
+        )
+
+    async def get_personal_records_notifications(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[m.NotificationsPersonalRecord, m.NotificationsPageMeta]:
+        """List personal records.
+
+        Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
+        """
+        return read_page(
+            await self.send("GET", "/api/personal-records/notifications", query={"limit": limit, "cursor": cursor}),
+            m.NotificationsPersonalRecord,
+            m.NotificationsPageMeta,
+        )
+
+    async def get_personal_records_orders(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[m.OrdersPersonalRecord, m.OrdersPageMeta]:
+        """List personal records.
+
+        Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
+        """
+        return read_page(
+            await self.send("GET", "/api/personal-records/orders", query={"limit": limit, "cursor": cursor}),
+            m.OrdersPersonalRecord,
+            m.OrdersPageMeta,
+        )
+
+    async def get_personal_records_payments(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[m.PaymentsPersonalRecord, m.PaymentsPageMeta]:
+        """List personal records.
+
+        Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
+        """
+        return read_page(
+            await self.send("GET", "/api/personal-records/payments", query={"limit": limit, "cursor": cursor}),
+            m.PaymentsPersonalRecord,
+            m.PaymentsPageMeta,
+        )
+
+    async def get_personal_records_payouts(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[m.PayoutsPersonalRecord, m.PayoutsPageMeta]:
+        """List personal records.
+
+        Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
+        """
+        return read_page(
+            await self.send("GET", "/api/personal-records/payouts", query={"limit": limit, "cursor": cursor}),
+            m.PayoutsPersonalRecord,
+            m.PayoutsPageMeta,
+        )
+
     async def get_products(
         self,
         *,

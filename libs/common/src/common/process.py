@@ -27,12 +27,14 @@ from common.bus import Bus
 from common.caller import THE_SERVICE
 from common.clock import Clock, SystemClock
 from common.consuming import Consumers
+from common.cursors import CursorSigner
 from common.database import Database, UnitOfWork
 from common.dead_letter_routes import dead_letter_router
 from common.faults import PermanentFault
 from common.health import health_router
 from common.http import HttpContext, RequestScope, create_app
 from common.messages import Received, Subscription, WorkItem, read_envelope, read_payload
+from common.personal_records import Section, personal_record_router
 from common.relay import PRUNE_EVERY_SECONDS, measure_and_prune_once, run_relay
 from common.retry import RetryLadder, jittered
 from common.settings import ServiceSettings
@@ -84,6 +86,7 @@ class Service:
     settings: type[ServiceSettings]
     compose: Callable[[Any, Runtime], AbstractAsyncContextManager[Any]]
     routers: Sequence[APIRouter]
+    personal_records: Sequence[Section] = ()
     subscriptions: Sequence[Subscription[Any]] = ()
     work_items: Sequence[WorkItem[Any]] = ()
     loops: Callable[[Any], Sequence[Loop]] = lambda _: ()
@@ -212,7 +215,12 @@ def http_app(
     context = HttpContext(runtime.verifier, runtime.clock, settings.base_url, settings.service_keys)
     routers = [health_router(lambda _: checks)]
     if with_routes:
-        routers += [dead_letter_router(service.name, runtime.database, runtime.bus), *service.routers]
+        cursors = CursorSigner(settings.cursor_key)
+        routers += [
+            dead_letter_router(service.name, runtime.database, runtime.bus),
+            personal_record_router(service.name, service.personal_records, runtime.database, cursors),
+            *service.routers,
+        ]
     return RequestScope(create_app(title=service.name, routers=routers, context=context, dependencies=dependencies))
 
 

@@ -274,11 +274,12 @@ ROUTES: Final[tuple[Route, ...]] = (
     _machine("/functions/v1/deliver-notification", NOTIFICATIONS, 256 * KIB),
     _machine("/functions/v1/sms-receipts/termii", NOTIFICATIONS, 16 * KIB, Media.ANY),
     _machine("/functions/v1/sms-receipts/africas-talking", NOTIFICATIONS, 16 * KIB, Media.ANY),
-    # What a service gave up, read and replayed at that service (sections 7 and 13)
+    # What a service keeps of the caller; what it gave up, read and replayed at that service (sections 7 and 13)
     *(
         route
         for service in UPSTREAMS
         for route in (
+            _read(f"/api/personal-records/{service}", service),
             _read(f"/api/dead-letters/{service}", service),
             _act(f"/api/dead-letters/{service}/:id/replay", service),
         )

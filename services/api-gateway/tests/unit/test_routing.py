@@ -60,6 +60,8 @@ def found(method: str, path: str) -> str | None:
         ("GET", "/api/v2/products", None),
         ("GET", "/API/products", None),
         ("GET", "/api/dead-letters/somebody", None),
+        ("GET", "/api/personal-records/payouts", "payouts /api/personal-records/payouts"),
+        ("GET", "/api/personal-records/somebody", None),
         ("GET", "/metrics", None),
     ],
 )

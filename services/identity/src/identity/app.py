@@ -27,6 +27,7 @@ from identity.credentials.recovery_codes import RecoveryCodes
 from identity.credentials.signing_keys import SigningKeys
 from identity.domain.errors import CannotAppoint, KeysStillNeeded, UnknownKey
 from identity.domain.institutions import Institutions
+from identity.queries.personal_records import SECTIONS
 from identity.routes import (
     campuses,
     codes,
@@ -244,6 +245,7 @@ SERVICE = Service(
         functions.router,
         standings.router,
     ],
+    personal_records=SECTIONS,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,

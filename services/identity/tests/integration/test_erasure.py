@@ -245,3 +245,15 @@ async def test_the_database_keeps_no_erased_person_who_can_be_told(identity: Ide
     await erase(identity, tokens["accessToken"])
     with pytest.raises(Exception, match="profiles_erased_tell_nothing"):
         await identity.service.fetch("UPDATE profiles SET full_name = 'Tola' WHERE erased_at IS NOT NULL")
+
+
+async def test_a_person_reads_what_is_kept_of_them_and_of_nobody_else(identity: Identity) -> None:
+    _, tokens = await person(identity, phone="+2348031234567")
+    _, others = await person(identity, "ada@unilag.edu.ng")
+    answer = await identity.get("/api/personal-records/identity", token=tokens["accessToken"], limit=100)
+    assert answer.status_code == 200, answer.text
+    found = {line["section"]: line["record"] for line in answer.json()["data"]}
+    assert set(found) == {"profile", "sessions", "roles"}
+    assert (found["profile"]["email"], found["profile"]["phone"]) == (TOLA, "+2348031234567")
+    assert "ada@" not in answer.text
+    assert TOLA not in (await identity.get("/api/personal-records/identity", token=others["accessToken"])).text

@@ -34,6 +34,7 @@ from notifications.consumers.lanes import Lanes
 from notifications.domain.attachments import FOLDER as PICTURES
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.domain.push_addresses import origin_of
+from notifications.queries.personal_records import SECTIONS
 from notifications.routes import (
     alerts,
     assistant,
@@ -296,6 +297,7 @@ SERVICE: Final = Service(
         tickets.router,
         assistant.router,
     ],
+    personal_records=SECTIONS,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,

@@ -64,3 +64,16 @@ async def test_a_message_to_an_erased_person_is_refused_as_one_without_an_addres
         headers={"Authorization": f"Bearer {story.service.settings.service_role_key}"},
     )
     assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "channel")
+
+
+async def test_a_person_reads_what_they_were_told_and_how_they_are_reached_and_nobody_elses(story):
+    await story.know_the_people()
+    await story.know_the_order()
+    await story.service.hear(story.held())
+    path = "/api/personal-records/notifications?limit=100"
+    answer = await story.service.client.get(path, headers=story.service.headers(story.buyer_id))
+    assert answer.status_code == 200, answer.text
+    found = {line["section"]: line["record"] for line in answer.json()["data"]}
+    assert set(found) == {"contact", "notifications"}
+    assert found["contact"]["email"] == "chidi@unilag.edu.ng"
+    assert "ada@" not in answer.text

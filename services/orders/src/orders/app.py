@@ -16,6 +16,7 @@ from orders.consumers import SUBSCRIPTIONS
 from orders.demo import load_demo_data
 from orders.domain.orders import Windows
 from orders.domain.pins import PinKey
+from orders.queries.personal_records import SECTIONS
 from orders.routes.campus_orders import router as campus_orders
 from orders.routes.carts import router as carts
 from orders.routes.delivery import router as delivery
@@ -106,6 +107,7 @@ SERVICE = Service(
         carts,
         sales,
     ],
+    personal_records=SECTIONS,
     subscriptions=SUBSCRIPTIONS,
     loops=loops,
     commands={"demo-data": load_demo_data},

@@ -149,3 +149,42 @@ async def test_a_sale_of_late_keeps_a_vendor_and_a_closed_one_has_no_name_and_no
     assert shown.json()["data"] == []
     seen = await market.service.client.get(f"/api/orders/{order['id']}", headers=market.as_buyer())
     assert seen.json()["data"]["items"][0]["name"] == "Jollof Rice"
+
+
+async def records(market, headers, limit=2):
+    """All pages of what is kept of somebody, by section."""
+    found, params = {}, {"limit": limit}
+    while True:
+        answer = await market.service.client.get("/api/personal-records/orders", params=params, headers=headers)
+        assert answer.status_code == 200, answer.text
+        page = answer.json()
+        assert len(page["data"]) <= limit
+        for line in page["data"]:
+            found.setdefault(line["section"], []).append(line["record"])
+        if not page["meta"]["has_more"]:
+            return found
+        params["cursor"] = page["meta"]["next_cursor"]
+
+
+async def test_a_buyer_reads_all_that_is_kept_of_them_and_nothing_of_another(market):
+    product_id = await market.sell(stock=50)
+    mine = [(await market.ordered(product_id, deliveryNote=SECRET))["id"] for _ in range(3)]
+    stranger = new_id()
+    foreign = await market.ordered(product_id, buyer_id=stranger, deliveryNote="Another room")
+    found = await records(market, market.as_buyer())
+    assert [order["id"] for order in found["orders"]] == sorted(mine)
+    assert {order["deliveryNote"] for order in found["orders"]} == {SECRET}
+    assert len(found["orderItems"]) == 3
+    assert "Another room" not in str(found)
+    # Staff who may read every order have records of their own here, and these are none.
+    assert await records(market, market.as_staff("auditor")) == {}
+    theirs = await records(market, market.as_buyer(stranger), limit=100)
+    assert [order["id"] for order in theirs["orders"]] == [foreign["id"]]
+    first = await market.service.client.get(
+        "/api/personal-records/orders", params={"limit": 1}, headers=market.as_buyer()
+    )
+    stolen = {"limit": 1, "cursor": first.json()["meta"]["next_cursor"]}
+    answer = await market.service.client.get(
+        "/api/personal-records/orders", params=stolen, headers=market.as_buyer(stranger)
+    )
+    assert answer.status_code == 422

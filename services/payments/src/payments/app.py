@@ -14,6 +14,7 @@ from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
 from payments.domain.reconciliation import LOOK_BACK, PERIOD_MAX, UNDER_WAY
 from payments.measures import BOOK
+from payments.queries.personal_records import SECTIONS
 from payments.routes import ROUTERS
 from payments.settings import Settings
 from payments.timers import (
@@ -92,6 +93,7 @@ SERVICE = Service(
     settings=Settings,
     compose=compose,
     routers=ROUTERS,
+    personal_records=SECTIONS,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,

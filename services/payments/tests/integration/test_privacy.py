@@ -45,3 +45,17 @@ async def test_a_refund_keeps_its_buyer_until_it_is_settled_and_what_tells_them_
     assert left["ledger_entries"] == everything["ledger_entries"]
     assert await story.balances() == balances
     await story.check_books()
+
+
+async def test_a_buyer_reads_their_payments_refunds_and_where_they_went(story: Any) -> None:
+    refund_id = await story.failed_refund()
+    body = {"action": "other_destination", "destination": ACCOUNT, "reason": "they wrote to us"}
+    await story.act(f"/api/refunds/{refund_id}/prepare", body, "finance_maker", stepped_up=False)
+    path = "/api/personal-records/payments?limit=100"
+    answer = await story.service.client.get(path, headers=story.service.headers(story.buyer))
+    assert answer.status_code == 200, answer.text
+    found = {line["section"]: line["record"] for line in answer.json()["data"]}
+    assert set(found) == {"payments", "refunds", "refundDestinations"}
+    assert found["refundDestinations"]["accountName"] == "Chidi Okafor"
+    auditor = story.service.headers(uuid4(), roles=("auditor",))
+    assert (await story.service.client.get(path, headers=auditor)).json()["data"] == []

@@ -20,6 +20,7 @@ from payouts.consumers import SUBSCRIPTIONS, WORK
 from payouts.demo import load_demo_data
 from payouts.domain.failure_rate import Watch
 from payouts.measures import BOOK
+from payouts.queries.personal_records import SECTIONS
 from payouts.routes import ROUTERS
 from payouts.settings import Settings
 from payouts.store import found_transfers
@@ -174,6 +175,7 @@ SERVICE = Service(
     settings=Settings,
     compose=compose,
     routers=ROUTERS,
+    personal_records=SECTIONS,
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,

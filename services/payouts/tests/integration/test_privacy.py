@@ -46,3 +46,17 @@ async def test_a_closed_vendor_has_neither_name_nor_account_and_the_book_is_as_i
     # A token of before lives some seconds longer.
     assert (await story.put_bank_details(vendor)).status_code == 503
     assert await story.service.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
+
+
+async def test_a_vendor_reads_accounts_payouts_and_statement_of_their_own(shared_story):
+    story = shared_story
+    vendor, other = await story.ready_vendor(50_000), await story.ready_vendor(70_000)
+    path = "/api/personal-records/payouts?limit=100"
+    answer = await story.service.client.get(path, headers=story.service.headers(vendor.owner, **vendor.claims()))
+    assert answer.status_code == 200, answer.text
+    found = {line["section"]: line["record"] for line in answer.json()["data"]}
+    assert set(found) == {"vendor", "bankDetails", "statement"}
+    assert (found["bankDetails"]["accountLast4"], found["statement"]["netMinor"]) == ("6785", 50_000)
+    assert str(other.id) not in answer.text
+    buyer = await story.service.client.get(path, headers=story.service.headers(new_id()))
+    assert buyer.json()["data"] == []

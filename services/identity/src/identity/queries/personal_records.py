@@ -1,0 +1,58 @@
+"""What this service keeps of a person, for themselves."""
+
+from typing import Final
+
+from common.personal_records import Section
+
+SECTIONS: Final = (
+    Section(
+        "profile",
+        "SELECT id::text AS place, id, email, phone, full_name, campus_id, confirmed_email, confirmed_phone, referral_token, "
+        "referral_applied, referral_reward_minor, created_at, updated_at FROM profiles WHERE id = $1",
+    ),
+    Section(
+        "sessions",
+        "SELECT id::text AS place, id, signed_in_at, ended_at, ended_because, method, user_agent, issuer FROM sessions WHERE user_id = $1",
+        past_policies=True,
+    ),
+    Section(
+        "secondFactors",
+        "SELECT id::text AS place, id, 'totp' AS kind, name, created_at, last_used_at FROM totp_factors WHERE user_id = $1 "
+        "UNION ALL SELECT id::text, id, 'passkey', name, created_at, last_used_at FROM passkeys WHERE user_id = $1",
+        past_policies=True,
+    ),
+    Section(
+        "roles",
+        "SELECT role AS place, role, campus_id, hub_id, granted_at FROM role_grants WHERE user_id = $1",
+    ),
+    Section(
+        "suspension",
+        "SELECT user_id::text AS place, reason, suspended_at FROM suspensions WHERE user_id = $1",
+        past_policies=True,
+    ),
+    Section(
+        "actsOfStaff",
+        "SELECT id::text AS place, act, subject_kind, detail::text AS detail, created_at FROM staff_acts WHERE subject_id = $1",
+        past_policies=True,
+    ),
+    Section(
+        "vendor",
+        "SELECT id::text AS place, id, business_name, legal_name, campus_id, category, description, status, suspension_reason, created_at "
+        "FROM vendors WHERE owner_user_id = $1",
+        past_policies=True,
+    ),
+    Section(
+        "vendorApplications",
+        "SELECT id::text AS place, id, business_name, legal_name, campus_id, category, description, status, reason, created_at, decided_at "
+        "FROM vendor_applications WHERE user_id = $1",
+    ),
+    # Whom they brought is those people's own.
+    Section(
+        "referrals",
+        "SELECT user_id::text AS place, reward_minor, created_at FROM referrals WHERE referrer_id = $1",
+    ),
+    Section(
+        "erasureRequests",
+        "SELECT id::text AS place, id, status, asked_at, decided_at FROM erasure_requests WHERE user_id = $1",
+    ),
+)

@@ -1,0 +1,56 @@
+"""What this service keeps of a person, for themselves."""
+
+from typing import Final
+
+from common.personal_records import Section
+
+SECTIONS: Final = (
+    Section(
+        "contact",
+        "SELECT user_id::text AS place, email, phone, full_name FROM contacts WHERE user_id = $1",
+        past_policies=True,
+    ),
+    Section(
+        "notifications",
+        "SELECT id::text AS place, id, template, title, body, created_at, read_at FROM notifications WHERE user_id = $1",
+    ),
+    Section(
+        "messagesSent",
+        "SELECT id::text AS place, id, channel, template, recipient, status, attempted_at "
+        "FROM notification_delivery_logs WHERE user_id = $1",
+        past_policies=True,
+    ),
+    Section(
+        "devices",
+        "SELECT id::text AS place, id, kind, address, created_at FROM user_devices WHERE user_id = $1",
+    ),
+    Section(
+        "preferences",
+        "SELECT user_id::text AS place, channels, quiet_from, quiet_to, timezone, locale, updated_at "
+        "FROM notification_preferences WHERE user_id = $1",
+    ),
+    Section(
+        "tickets",
+        "SELECT id::text AS place, id, source, subject, order_id, status, priority, created_at, updated_at, closed_at "
+        "FROM support_tickets WHERE user_id = $1",
+    ),
+    Section(
+        "ticketMessages",
+        "SELECT message.id::text AS place, message.id, message.ticket_id, message.author, message.kind, message.body, message.created_at "
+        "FROM support_messages AS message JOIN support_tickets AS ticket ON ticket.id = message.ticket_id WHERE ticket.user_id = $1",
+    ),
+    Section(
+        "ticketPictures",
+        "SELECT picture.id::text AS place, picture.id, picture.ticket_id, picture.author, picture.byte_count, picture.created_at "
+        "FROM support_attachments AS picture JOIN support_tickets AS ticket ON ticket.id = picture.ticket_id WHERE ticket.user_id = $1",
+    ),
+    Section(
+        "conversations",
+        "SELECT id::text AS place, id, title, created_at, last_message_at FROM conversations WHERE user_id = $1",
+    ),
+    Section(
+        "conversationMessages",
+        "SELECT id::text AS place, id, conversation_id, position, role, text, provider, created_at "
+        "FROM conversation_messages WHERE user_id = $1",
+    ),
+)

@@ -1,0 +1,51 @@
+"""What this service keeps of a person, for themselves. What others bought at their shop is those people's own."""
+
+from typing import Final
+
+from common.personal_records import Section
+
+SECTIONS: Final = (
+    Section(
+        "orders",
+        "SELECT id::text AS place, id, vendor_id, campus_id, hub_id, status, currency, total_amount AS total_minor, subtotal_minor, "
+        "delivery_fee_minor, refunded_minor, delivery_note, payment_due_at, delivered_at, created_at, updated_at "
+        "FROM orders WHERE buyer_id = $1",
+    ),
+    Section(
+        "orderItems",
+        "SELECT id::text AS place, id, order_id, product_id, name, quantity, unit_price_minor, line_total_minor "
+        "FROM order_items WHERE buyer_id = $1",
+    ),
+    Section(
+        "refunds",
+        "SELECT refund.id::text AS place, refund.id, refund.order_id, refund.amount_minor, refund.reason, refund.status, "
+        "refund.requested_at FROM order_refunds AS refund JOIN orders AS placed ON placed.id = refund.order_id WHERE placed.buyer_id = $1",
+        past_policies=True,
+    ),
+    Section(
+        "disputes",
+        "SELECT order_id::text AS place, order_id, cause, reason, details, raised_at, outcome, ended_at "
+        "FROM order_disputes WHERE buyer_id = $1",
+    ),
+    Section(
+        "returnRequests",
+        "SELECT id::text AS place, id, order_id, reason, status, refund_minor, decision_reason, decided_at, created_at "
+        "FROM return_requests WHERE buyer_id = $1",
+    ),
+    Section(
+        "reviews",
+        "SELECT id::text AS place, id, order_id, vendor_id, product_id, rating, text, created_at, hidden_at, hidden_because "
+        "FROM reviews WHERE buyer_id = $1",
+    ),
+    Section(
+        "cart",
+        "SELECT product_id::text AS place, product_id, name, quantity, price_seen_minor, added_at FROM cart_items WHERE buyer_id = $1",
+    ),
+    Section(
+        "products",
+        "SELECT id::text AS place, id, name, description, category, price_minor, stock, draft, created_at, removed_at "
+        "FROM products WHERE vendor_id = $2",
+        # The removed ones too.
+        past_policies=True,
+    ),
+)

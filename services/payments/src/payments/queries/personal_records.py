@@ -1,0 +1,33 @@
+"""What this service keeps of a person, for themselves."""
+
+from typing import Final
+
+from common.personal_records import Section
+
+SECTIONS: Final = (
+    Section("contact", "SELECT user_id::text AS place, email, heard_at FROM buyers WHERE user_id = $1"),
+    Section(
+        "payments",
+        "SELECT id::text AS place, id, order_id, reference, amount_minor, currency, status, channel, callback_url, created_at, paid_at "
+        "FROM payment_intents WHERE buyer_id = $1",
+    ),
+    Section(
+        "refunds",
+        "SELECT refunds.id::text AS place, refunds.id, refunds.order_id, refunds.kind, refunds.amount_minor, refunds.currency, "
+        "refunds.status, refunds.reason, refunds.failure, refunds.created_at, refunds.settled_at "
+        "FROM refunds JOIN payable_orders AS placed ON placed.id = refunds.order_id WHERE placed.buyer_id = $1",
+        past_policies=True,
+    ),
+    Section(
+        "refundDestinations",
+        "SELECT decision.id::text AS place, decision.refund_id, decision.status, decision.account_last4, decision.bank_code, "
+        "decision.account_name, decision.prepared_at FROM refund_decisions AS decision JOIN refunds ON refunds.id = decision.refund_id "
+        "JOIN payable_orders AS placed ON placed.id = refunds.order_id WHERE placed.buyer_id = $1 AND action = 'other_destination'",
+        past_policies=True,
+    ),
+    Section(
+        "rewards",
+        "SELECT transaction_id::text AS place, -amount_minor AS amount_minor FROM ledger_entries "
+        "WHERE account = 'buyer_reward:' || $1::uuid",
+    ),
+)
