@@ -15,11 +15,11 @@ SELECT service, matter FROM erasure_verdicts, unnest(open_matters) AS matter WHE
 
 
 async def newest_erasure_of(uow: UnitOfWork, user_id: UUID) -> dict[str, Any] | None:
-    """The last time they asked, and what was found to be under way then."""
+    """The last time they asked, and what was found to be under way then, once all have spoken."""
     row = await uow.fetch_row(_NEWEST, user_id)
     if row is None:
         return None
-    matters = await uow.fetch(_MATTERS, row["id"])
+    matters = await uow.fetch(_MATTERS, row["id"]) if row["status"] == "refused" else []
     return {
         "id": row["id"],
         "userId": row["user_id"],

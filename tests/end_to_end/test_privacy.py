@@ -1,0 +1,124 @@
+"""A person takes along what is kept of them, and goes: nothing that names them is left in any database, and the books stand."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from uuid import uuid4
+
+from campus_tools.audit import findings_of
+from campus_tools.journey import Marketplace, Person
+from campus_tools.testing import eventually
+from tests.end_to_end.steps import a_product
+from tests.end_to_end.test_no_secret_is_left import rows_with
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "clients/python/examples/my_records.py"
+SECONDS_MAX = 120
+# Where a name may stand until its own time is over (docs, privacy).
+LEAVES_BY_ITSELF = re.compile(r"campus_[a-z_]+\.(outbox|dead_letters|processed_webhook_events|idempotency_records): ")
+
+
+class Student:
+    """Somebody whose name, addresses and words hold a mark that nothing else in the system holds."""
+
+    def __init__(self) -> None:
+        self.mark = f"zainab{uuid4().hex[:12]}"
+        self.email = f"{self.mark}@unilag.edu.ng"
+        self.phone = f"+23480{uuid4().int % 10**8:08d}"
+
+    @property
+    def pattern(self) -> str:
+        """The mark or the number, also as bytes that a row shows in hexadecimal digits."""
+        texts = (self.mark, self.phone.removeprefix("+234"))
+        return "|".join([*texts, *(text.encode().hex() for text in texts)])
+
+    async def join(self, market: Marketplace) -> Person:
+        return await market.sign_up(self.email, f"Zainab {self.mark}", self.phone)
+
+
+async def ask(market: Marketplace, person: Person) -> None:
+    answer = await market.http.request(
+        "DELETE",
+        "/api/profiles/current",
+        json={"password": market.secrets["DEMO_PASSWORD"]},
+        headers=person.headers,
+    )
+    assert (answer.status_code, answer.json()["data"]["status"]) == (202, "asked"), answer.text
+
+
+async def refused(market: Marketplace, person: Person) -> set[tuple[str, str]] | None:
+    erasure = await market.get("/api/profiles/current/erasure", person)
+    return {(open_["service"], open_["matter"]) for open_ in erasure["openMatters"]} or None
+
+
+async def take_along(market: Marketplace, student: Student, base_url: str, to: Path) -> dict[str, str]:
+    """What the client's example writes: the text of each service's file."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "clients/python/src"),
+        "CAMPUS_PASSWORD": market.secrets["DEMO_PASSWORD"],
+    }
+    command = [sys.executable, str(EXAMPLE), "--base-url", base_url, "--to", str(to), student.email]
+    done = await asyncio.to_thread(
+        subprocess.run, command, env=environment, capture_output=True, text=True, timeout=SECONDS_MAX, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(to) as archive:
+        return {name.removesuffix(".json"): archive.read(name).decode() for name in archive.namelist()}
+
+
+async def test_a_person_takes_their_records_along_and_goes_without_a_trace(market, people, system, tmp_path):
+    student, other = Student(), Student()
+    person, stranger = await student.join(market), await other.join(market)
+    product = await a_product(market)
+    await market.checkout(stranger, product["id"], deliveryNote=f"for {other.mark}")
+    order = await market.checkout(person, product["id"], deliveryNote=f"for {student.mark}")
+    await market.post("/api/support-tickets", {"subject": student.mark, "message": f"I am {student.mark}"}, person)
+    await market.pay(await market.pay_intent(person, order["id"]))
+    await market.order_reaches(person, order["id"], "paid_escrow")
+    await ask(market, person)
+    matters = await market.until("the refusal", lambda: refused(market, person), 30)
+    assert matters == {("orders", "open_orders"), ("payments", "escrow_held")}
+    await market.dispatch(people.vendor, order["id"])
+    await market.verify_delivery(people.vendor, order["id"], await market.delivery_pin(person, order["id"]))
+    await market.order_reaches(person, order["id"], "paid")
+    review = {"orderId": order["id"], "rating": 5, "text": f"{student.mark} liked it"}
+    await market.post(f"/api/vendors/{order['vendorId']}/reviews", review, person)
+
+    taken = await take_along(market, student, system.base_url, tmp_path / "records.zip")
+    assert {name for name, text in taken.items() if student.mark in text} == {
+        "identity",
+        "orders",
+        "payments",
+        "notifications",
+    }
+    assert not re.search(other.pattern, "".join(taken.values()))
+    sections = {name: set(json.loads(text)) for name, text in taken.items()}
+    assert {"orders", "orderItems", "reviews"} <= sections["orders"]
+    assert {"contact", "tickets", "ticketMessages", "notifications", "messagesSent"} <= sections["notifications"]
+    # The search would find something: all this stands there.
+    assert len({row.split(":")[0] for row in await rows_with(system, student.pattern)}) > 8
+
+    await ask(market, person)
+
+    async def nothing_left() -> bool:
+        rows = [row for row in await rows_with(system, student.pattern) if not LEAVES_BY_ITSELF.match(row)]
+        assert rows == []
+        return True
+
+    await eventually(nothing_left, within=60, every=0.5)
+    assert (await market.http.get("/api/orders", headers=person.headers)).status_code == 401
+    assert (await market.get("/api/profiles/current", stranger))["email"] == other.email
+    kept = await market.order(people.vendor, order["id"])
+    assert (kept["status"], kept["totalMinor"]) == ("paid", order["totalMinor"])
+
+    async def books_stand() -> bool:
+        assert await findings_of(system.secrets, market.sandbox) == []
+        return True
+
+    await eventually(books_stand, within=30, every=1)
