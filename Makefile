@@ -9,7 +9,7 @@ STATE_DIR ?= .state
 PORT_BASE ?= 8080
 export STATE_DIR PORT_BASE
 
-.PHONY: audit-dependencies sbom ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak notify-soak restore-drill model-check lock clean
+.PHONY: audit-dependencies capacity sbom ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak notify-soak restore-drill model-check lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ bench: setup ## Measure each hot path beside its limit
 
 bench-quick: setup ## The same in two minutes, with less precision
 	@exec $(PYTHON) -m campus_tools.bench --quick
+
+capacity: setup ## Measure what an order costs on a system of its own, calculate what ten million a day need, and write docs/capacity.md (ARGS=--kept: calculate only)
+	@exec $(PYTHON) -m campus_tools.capacity $(ARGS)
 
 soak: setup ## Send 10,000 webhooks at 100 a second while their worker is killed ten times, and audit (four minutes, a system of its own; ARGS="--read-only 30 --broker-away 60" instead of the kills)
 	@exec $(PYTHON) -m campus_tools.soak webhooks $(ARGS)

@@ -1,0 +1,1 @@
+"""What an order costs, what one machine carries, and what ten million orders a day would need."""
