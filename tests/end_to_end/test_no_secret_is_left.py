@@ -7,6 +7,7 @@ meanwhile, and the traces. The sandbox's inbox is the telephone itself.
 import json
 import re
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
 from typing import Any
@@ -19,12 +20,14 @@ import httpx
 from campus_tools.journey import Marketplace
 from campus_tools.launcher.system import System
 from campus_tools.services import SERVICES
+from campus_tools.testing import eventually
 from tests.end_to_end.conftest import People
 from tests.end_to_end.steps import a_product
 
 # A text of columns and rows, where a bytea stands as hexadecimal digits.
 ROWS = "SELECT t::text FROM {table} t WHERE t::text ~ $1"
 TABLES = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'"
+HAD_A_SECRET = {"api-gateway", "identity-api", "orders-api", "orders-worker", "notifications-worker"}
 PEEK = {"count": 1000, "ackmode": "ack_requeue_true", "encoding": "auto"}
 
 
@@ -65,8 +68,9 @@ async def code_on_the_phone(market: Marketplace, phone: str, before: str, length
     return await market.until(f"a message to {phone}", look, 60)
 
 
-async def play(market: Marketplace, people: People) -> tuple[str, dict[str, str]]:
-    """A purchase and a sign-in: the order's id, and what nobody else may know. Each meets a provider that is away at first."""
+async def play(market: Marketplace, people: People) -> tuple[str, dict[str, str], int]:
+    """A purchase and a sign-in: the order's id, what nobody else may know, and when the PIN was shown (nanoseconds since 1970).
+    Each meets a provider that is away at first."""
     phone = f"+23480{uuid4().int % 10**8:08d}"
     fault = {"sms": {"error_before": True, "times": 3, "match": phone}}
     (await market.sandbox.put("/control/faults", json=fault)).raise_for_status()
@@ -85,12 +89,13 @@ async def play(market: Marketplace, people: People) -> tuple[str, dict[str, str]
     assert await code_on_the_phone(market, phone, " is ", len(pin)) == pin
     await market.dispatch(people.vendor, order["id"])
     mistyped = f"{(int(pin) + 1) % 10 ** len(pin):0{len(pin)}d}"
-    path = f"/api/orders/{order['id']}/verify-delivery"
+    path, shown_at = f"/api/orders/{order['id']}/verify-delivery", time.time_ns()
     headers = {**people.vendor.headers, "Idempotency-Key": str(uuid4())}
     assert (await market.http.post(path, json={"pin": mistyped}, headers=headers)).status_code == 400
     await market.verify_delivery(people.vendor, order["id"], pin)
     await market.order_reaches(buyer, order["id"], "paid")
-    return order["id"], {"the PIN": pin, "the code": code, "a PIN that was mistyped": mistyped}
+    await market.get("/api/profiles/current", buyer)
+    return order["id"], {"the PIN": pin, "the code": code, "a PIN that was mistyped": mistyped}, shown_at
 
 
 def logs_of(system: System) -> Iterator[tuple[str, str]]:
@@ -127,18 +132,26 @@ async def waiting_messages(system: System) -> list[str]:
     return waiting
 
 
-def spans_of(system: System) -> list[str]:
-    """Every span that was told to the sandbox, as it keeps it."""
+async def spans_of(system: System, shown_at: int) -> list[str]:
+    """Every span that was told to the sandbox, as it keeps it, once each process that had a secret in hand has told a later one:
+    a process tells its spans in their order, some seconds late."""
     [book] = system.state_dir.rglob("sandbox.db")
     with closing(sqlite3.connect(f"file:{book}?mode=ro", uri=True)) as connection:
+
+        def look() -> bool:
+            later = connection.execute("SELECT DISTINCT service FROM spans WHERE started_nanoseconds > ?", (shown_at,))
+            return {name for (name,) in later} >= HAD_A_SECRET
+
+        await eventually(look, 60)
         return [repr(row) for row in connection.execute("SELECT * FROM spans")]
 
 
 async def test_no_pin_and_no_code_of_a_run_stands_in_any_log_table_queue_event_or_trace(market, people, system):
     async with heard_events(system) as heard:
-        order_id, secrets = await play(market, people)
+        order_id, secrets, shown_at = await play(market, people)
     said = b"\n".join(heard).decode(errors="replace")
-    logs, waiting, spans = dict(logs_of(system)), await waiting_messages(system), spans_of(system)
+    logs, waiting = dict(logs_of(system)), await waiting_messages(system)
+    spans = await spans_of(system, shown_at)
     # The search would find something: this stands there.
     assert await rows_with(system, order_id)
     assert order_id in said

@@ -114,9 +114,14 @@ async def issuing(clock: Clock | None = None) -> AsyncIterator[Issuer]:
 
 
 @asynccontextmanager
-async def served(app: ASGIApp) -> AsyncIterator[str]:
-    """An ASGI application on a free port of this machine; yields its address."""
+async def served(app: ASGIApp, *, send_buffer_bytes: int | None = None) -> AsyncIterator[str]:
+    """An ASGI application on a free port of this machine; yields its address.
+
+    With `send_buffer_bytes` the machine itself holds no more than about that for a reader who does not read.
+    """
     listening = socket.socket()
+    if send_buffer_bytes is not None:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer_bytes)
     listening.bind(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", access_log=False))
     task = asyncio.create_task(server.serve(sockets=[listening]))

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
+import asyncpg
 import pytest
 from starlette.responses import JSONResponse
 
@@ -154,6 +155,29 @@ async def test_a_pin_whose_worker_died_while_sending_goes_out_once_more_and_only
     await story.service.work(QUEUE)
     assert len(outside.texts) == 2
     assert sorted(await statuses(story)) == ["sent", "unknown"]
+
+
+async def test_what_a_provider_took_is_written_down_when_the_database_comes_back(open_story, fresh_database, outside):
+    urls = await fresh_database("notifications")
+    administrator = await asyncpg.connect(urls.admin)
+    async with open_story(urls=urls) as story:
+        await story.know_the_people()
+        await story.service.hear(story.pin())
+        outside.hold_sms = asyncio.Event()
+        worker = asyncio.create_task(story.service.work(QUEUE))
+        await eventually(lambda: outside.texts)
+        await administrator.execute(f'ALTER DATABASE "{urls.name}" CONNECTION LIMIT 0')
+        await administrator.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        outside.hold_sms.set()
+        ended, _ = await asyncio.wait({worker}, timeout=1)
+        assert not ended
+        await administrator.execute(f'ALTER DATABASE "{urls.name}" CONNECTION LIMIT -1')
+        await administrator.close()
+        await worker
+        assert (len(outside.texts), await statuses(story)) == (1, ["sent"])
 
 
 async def test_a_mail_that_is_sent_again_keeps_its_message_id(story, outside):

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
+import socket
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from datetime import timedelta
 
 import httpx
@@ -48,13 +49,16 @@ class Events:
 
 
 @asynccontextmanager
-async def listening(story):
+async def listening(story, *, send_buffer_bytes=None):
     """The service on a socket, hearing what its processes say to each other."""
     service = story.service
     running = [asyncio.create_task(task) for task in background(SERVICE, service.runtime, service.dependencies, "api")]
     app = http_app(SERVICE, service.settings, service.runtime, service.dependencies)
     try:
-        async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=20, trust_env=False) as client:
+        async with (
+            served(app, send_buffer_bytes=send_buffer_bytes) as url,
+            httpx.AsyncClient(base_url=url, timeout=20, trust_env=False) as client,
+        ):
             yield client
     finally:
         for task in running:
@@ -194,6 +198,63 @@ async def test_a_reader_who_does_not_read_is_cut_off():
     await stream.stream_response(send)
     assert ended == [True]
     assert sent[-1]["more_body"]
+
+
+# More than a connection's buffers hold here, in lines of a few kilobytes.
+_MANY_LINES = """
+WITH told AS (
+    INSERT INTO notifications (id, user_id, template, title, body, created_at, place)
+    SELECT gen_random_uuid(), $1, 'order_dispatched', 'On its way', repeat('x', 4000), $2, 1000 + number
+    FROM generate_series(1, $3) AS number RETURNING id, place
+)
+SELECT id FROM told ORDER BY place
+"""
+
+
+@contextmanager
+def never_reading(story, client, last=None):
+    """A stream whose reader asks for it and then takes nothing."""
+    lines = [
+        f"GET {STREAM} HTTP/1.1",
+        "Host: localhost",
+        *(f"{n}: {v}" for n, v in story.service.headers(story.buyer_id).items()),
+    ]
+    with closing(socket.socket()) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect((client.base_url.host, client.base_url.port))
+        connection.sendall("\r\n".join([*lines, *([f"Last-Event-ID: {last}"] if last else []), "", ""]).encode())
+        yield
+
+
+async def test_fifty_streams_hear_everything_beside_one_that_never_reads_and_that_one_is_cut_off(open_story):
+    async with (
+        open_story(feed_streams_max=60) as story,
+        listening(story, send_buffer_bytes=4096) as client,
+        AsyncExitStack() as stack,
+    ):
+        await story.know_the_people()
+        streams = story.service.dependencies.feed_streams
+
+        def is_open(count):
+            return lambda: len(streams._by_user.get(story.buyer_id, ())) == count
+
+        stack.enter_context(never_reading(story, client))
+        await eventually(is_open(1))
+        readers = [await stack.enter_async_context(following(story, client)) for _ in range(50)]
+        now = story.service.runtime.clock.now()
+        told = [str(row["id"]) for row in await story.service.fetch(_MANY_LINES, story.buyer_id, now, 40)]
+        streams.wake(story.buyer_id)
+
+        async def hear_all(events):
+            return [(await events.next_told())["id"] for _ in told]
+
+        assert await asyncio.gather(*(hear_all(events) for events in readers)) == [told] * 50
+        # The one that does not read is waited for, and nobody waited for it.
+        assert is_open(51)()
+        streams.slow_reader_seconds = 1.0
+        with never_reading(story, client, last=told[0]):
+            await eventually(is_open(52), every=0.01)
+            await eventually(is_open(51))
 
 
 async def test_unread_lines_are_counted_filtered_and_read_up_to_what_was_seen(story):

@@ -14,7 +14,7 @@ from uuid import UUID
 from common.caller import THE_SERVICE, Caller
 from common.clock import Clock
 from common.database import Database
-from common.event_streams import PING, event_bytes
+from common.event_streams import PING, SLOW_READER_SECONDS, event_bytes
 from common.logging import get_logger
 from common.problems import Unavailable
 from common.process import Loop, Runtime, run_loop
@@ -63,6 +63,8 @@ class FeedStreams:
         self._per_user_max, self._ping_seconds, self._poll_seconds = per_user_max, ping_seconds, poll_seconds
         self._by_user: dict[UUID, set[Stream]] = {}
         self._count = 0
+        # How long a reader whose connection takes nothing is waited for.
+        self.slow_reader_seconds = SLOW_READER_SECONDS
         self._reading = asyncio.Semaphore(READERS_MAX)
         self._polling: asyncio.Task[None] | None = None
         self._is_closed = False

@@ -79,7 +79,11 @@ async def stream_notifications(
             place = await queries.find_last_place(uow, caller.id)
     streams = dependencies.feed_streams
     stream = streams.open(caller, place)
-    return EventStream(streams.events(stream), on_end=lambda: streams.leave(stream))
+    return EventStream(
+        streams.events(stream),
+        on_end=lambda: streams.leave(stream),
+        slow_reader_seconds=streams.slow_reader_seconds,
+    )
 
 
 @router.post("/api/notifications/read-all", responses=answers(ReadAllShape, 422))
