@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
 from campus_tools.services import SERVICES
-from campus_tools.testing import DatabaseFactory, DatabaseUrls
+from campus_tools.testing import DatabaseFactory, DatabaseUrls, eventually
 from common.process import migrations_folder
 
 # What a schema consists of, without the order in which its columns came to be.
@@ -107,3 +107,35 @@ async def test_every_migration_goes_up_down_and_up_again(
         for part, seen in on_the_way_down[revision].items():
             assert found[part] ^ seen == set(), f"{part} of {revision}"
     assert await differences_from_the_code(urls, metadata) == []
+
+
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+
+async def test_a_migration_gives_way_to_whoever_holds_a_table_and_ends_when_they_let_go(
+    fresh_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = await fresh_database("payouts")
+    monkeypatch.setenv("OWNER_DATABASE_URL", urls.owner)
+    config = Config()
+    config.set_main_option("script_location", str(migrations_folder("payouts")))
+    newest = await revision_of(urls)
+    await asyncio.to_thread(command.downgrade, config, "-1")
+    holder, watcher = await asyncpg.connect(urls.owner), await asyncpg.connect(urls.admin)
+
+    async def waits(wanted: bool) -> bool:
+        return bool(await watcher.fetchval(WAITING)) is wanted
+
+    try:
+        await holder.execute("BEGIN; LOCK TABLE alembic_version IN SHARE MODE")
+        migrating = asyncio.create_task(asyncio.to_thread(command.upgrade, config, "head"))
+        await eventually(lambda: waits(True), within=30)
+        # Nobody else stands behind it any more, and it has not failed.
+        await eventually(lambda: waits(False), within=30)
+        assert not migrating.done()
+        await holder.execute("COMMIT")
+        await migrating
+    finally:
+        await holder.close()
+        await watcher.close()
+    assert await revision_of(urls) == newest

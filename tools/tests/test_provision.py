@@ -1,5 +1,6 @@
 """What provisioning leaves behind, and that it may run again."""
 
+import asyncio
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -33,6 +34,20 @@ async def test_provisioning_twice_is_harmless(own_servers: Servers, tmp_path: Pa
     owner = await asyncpg.connect(orders["OWNER_DATABASE_URL"])
     assert await owner.fetchval("SELECT id FROM kept") == 7
     await owner.execute("DROP TABLE kept")
+    await owner.close()
+
+
+async def test_three_that_provision_an_empty_server_at_once_all_succeed(own_servers: Servers, tmp_path: Path) -> None:
+    secrets = load_secrets(tmp_path, {})
+    url = own_servers.database_url
+    admin = await asyncpg.connect(url)
+    for service in SERVICES:
+        await admin.execute(f'DROP DATABASE IF EXISTS "{service.database}" WITH (FORCE)')
+    await admin.close()
+    await asyncio.gather(*(provision_databases(url, secrets) for _ in range(3)))
+    orders = service_database_urls(url, service_named("orders"), secrets)
+    owner = await asyncpg.connect(orders["OWNER_DATABASE_URL"])
+    assert await owner.fetchval("SELECT current_database()") == "campus_orders"
     await owner.close()
 
 

@@ -97,6 +97,9 @@ async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> Non
     """
     connection = await asyncpg.connect(admin_url)
     try:
+        # Of several that start at once one makes everything, and the others find it made: grants of one thing at once would
+        # fail with "tuple concurrently updated". The lock ends with the connection.
+        await connection.execute("SELECT pg_advisory_lock(hashtext('campus provisioning'))")
         await provision_roles(connection, secrets)
         for service in SERVICES:
             await create_database(connection, service, service.database)

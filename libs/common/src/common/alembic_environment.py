@@ -2,16 +2,23 @@
 
 import asyncio
 import os
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 from alembic import context
-from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.pool import NullPool
+
+# The old version's requests stand behind a migration that waits for a lock: this long at most, well within a client's patience.
+LOCK_SECONDS_MAX: Final = 3
+# Two minutes in all; then whoever rolls out learns which statement found no gap.
+LOCK_ATTEMPTS_MAX: Final = 24
+LOCK_PAUSE_SECONDS: Final = 2.0
+_LOCK_NOT_AVAILABLE: Final = "55P03"
 
 
 def run(metadata: sa.MetaData) -> None:
-    """Runs what the alembic command asks for, in one transaction for each migration, under a lock against a second runner."""
+    """Runs what the alembic command asks for, in one transaction, under a lock against a second runner."""
     url = os.environ["OWNER_DATABASE_URL"].replace("postgresql://", "postgresql+asyncpg://", 1)
     asyncio.run(_run(url, metadata))
 
@@ -19,14 +26,29 @@ def run(metadata: sa.MetaData) -> None:
 async def _run(url: str, metadata: sa.MetaData) -> None:
     engine = create_async_engine(url, poolclass=NullPool)
     async with engine.connect() as connection:
-        await connection.run_sync(_migrate, metadata)
-        await connection.commit()
+        await _run_when_unlocked(connection, metadata)
     await engine.dispose()
+
+
+async def _run_when_unlocked(connection: AsyncConnection, metadata: sa.MetaData) -> None:
+    for attempt in range(1, LOCK_ATTEMPTS_MAX + 1):
+        try:
+            await connection.run_sync(_migrate, metadata)
+            await connection.commit()
+        except sa.exc.DBAPIError as error:
+            if attempt == LOCK_ATTEMPTS_MAX or getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+                raise
+            await connection.rollback()
+            await asyncio.sleep(LOCK_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _migrate(connection: sa.Connection, metadata: sa.MetaData) -> None:
     # Three replicas may start at once on an empty system: the second waits here and finds nothing left to do.
     connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('migrations'))"))
+    # Whoever waits for a table's lock makes everybody behind wait too: rather give way, and try all of it again.
+    connection.execute(sa.text(f"SET LOCAL lock_timeout = '{LOCK_SECONDS_MAX}s'"))
     context.configure(
         connection=connection,
         target_metadata=metadata,

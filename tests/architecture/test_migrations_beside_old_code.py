@@ -1,0 +1,190 @@
+"""A migration runs while the version before it still serves: it takes nothing away from that code, and holds no table for long.
+
+The statements are those that alembic would send, revision by revision. What stood before the first release is not judged: no older
+version runs beside it, and its tables are empty.
+"""
+
+import importlib.util
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+
+from campus_tools.services import SERVICES
+from common.process import migrations_folder
+
+# The newest revision of each service that was written before the first release.
+FIRST_RELEASE = {
+    "api_gateway": "0001",
+    "identity": "0009",
+    "orders": "0009",
+    "payments": "0008",
+    "payouts": "0012",
+    "notifications": "0010",
+}
+# (service, revision, statement's beginning): why this one does no harm beside the old code.
+JUSTIFIED: dict[tuple[str, str, str], str] = {}
+
+_CREATED = re.compile(r"^CREATE TABLE (?:IF NOT EXISTS )?(\w+)", re.IGNORECASE)
+_ALTERED = re.compile(r"^ALTER TABLE (?:IF EXISTS )?(?:ONLY )?(\w+)\s+(.*)$", re.IGNORECASE | re.DOTALL)
+_INDEXED = re.compile(r"^CREATE (?:UNIQUE )?INDEX (.*?)\s*\bON (?:ONLY )?(\w+)", re.IGNORECASE | re.DOTALL)
+# What ALTER TABLE may drop without taking a column away.
+_NO_COLUMN = r"(?!CONSTRAINT\b|NOT NULL\b|DEFAULT\b|EXPRESSION\b|IDENTITY\b)"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing that must not be done to a table that the old code uses; `why` says what to do instead."""
+
+    name: str
+    pattern: re.Pattern[str]
+    why: str
+    unless: re.Pattern[str] | None = field(default=None)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE | re.DOTALL)
+
+
+ACTIONS = (
+    Rule("drops a column", _pattern(rf"\bDROP (?:COLUMN )?{_NO_COLUMN}\w+"), "drop it one release after its last use"),
+    Rule("renames", _pattern(r"\bRENAME\b"), "add the new name beside the old one, and drop that one a release later"),
+    Rule(
+        "asks for a value that the old code does not write",
+        _pattern(r"\bADD (?:COLUMN )?(?!CONSTRAINT\b)\w+ .*\bNOT NULL\b"),
+        "give it a default",
+        _pattern(r"\bDEFAULT\b"),
+    ),
+    Rule("sets NOT NULL", _pattern(r"\bSET NOT NULL\b"), "a release later, behind a CHECK that was validated"),
+    Rule(
+        "changes a type",
+        _pattern(r"\bALTER (?:COLUMN )?\w+ (?:SET DATA )?TYPE\b"),
+        "add a column of the new type beside it",
+    ),
+    Rule(
+        "checks every row under the table's lock",
+        _pattern(r"\bADD CONSTRAINT \w+ (?:CHECK|FOREIGN KEY)\b"),
+        "add it NOT VALID, and validate it in a migration of its own",
+        _pattern(r"\bNOT VALID\b"),
+    ),
+)
+
+
+def objections(statements: list[str]) -> Iterator[tuple[str, str]]:
+    """(statement, what is wrong with it) of one revision; a table that it makes itself is nobody's yet."""
+    own = {match[1] for statement in statements if (match := _CREATED.match(statement))}
+    for statement in statements:
+        if re.match(r"DROP TABLE\b", statement, re.IGNORECASE):
+            yield statement, "drops a table: a release after its last use"
+        altered = _ALTERED.match(statement)
+        if altered and altered[1] not in own:
+            for action in actions_of(altered[2]):
+                for rule in ACTIONS:
+                    if rule.pattern.search(action) and not (rule.unless and rule.unless.search(action)):
+                        yield statement, f"{rule.name}: {rule.why}"
+        indexed = _INDEXED.match(statement)
+        # Built by hand with CONCURRENTLY before the roll-out, the migration then finds it.
+        if indexed and indexed[2] not in own and "IF NOT EXISTS" not in indexed[1].upper():
+            yield (
+                statement,
+                "builds an index while nobody may write: CONCURRENTLY by hand before, and IF NOT EXISTS here",
+            )
+
+
+def actions_of(altering: str) -> Iterator[str]:
+    """The parts of one ALTER TABLE, at the commas that stand in no bracket."""
+    depth, begin = 0, 0
+    for place, letter in enumerate(altering):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            yield altering[begin:place]
+            begin = place + 1
+    yield altering[begin:]
+
+
+def revisions(package: str) -> list[Path]:
+    return sorted((migrations_folder(package) / "versions").glob("[0-9]*.py"))
+
+
+def statements_of(path: Path) -> list[str]:
+    """What the upgrade of one revision sends."""
+    sent = io.StringIO()
+    context = MigrationContext.configure(dialect_name="postgresql", opts={"as_sql": True, "output_buffer": sent})
+    with Operations.context(context):
+        _load(path).upgrade()
+    # Functions hold semicolons: alembic ends each statement with one and an empty line.
+    plain = re.sub(r"--[^\n]*\n", "\n", sent.getvalue())
+    return [" ".join(piece.split()) for piece in plain.split(";\n\n") if piece.strip()]
+
+
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"judged_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("service", [service.import_name for service in SERVICES])
+def test_each_revision_since_the_first_release_fits_the_code_before_it(service):
+    wrong = [
+        (path.stem, statement, objection)
+        for path in revisions(service)
+        if path.stem[:4] > FIRST_RELEASE[service]
+        for statement, objection in objections(statements_of(path))
+        if not any(
+            key[:2] == (service, path.stem[:4]) and statement.startswith(key[2]) and reason
+            for key, reason in JUSTIFIED.items()
+        )
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("service", [service.import_name for service in SERVICES])
+def test_every_revision_can_be_read_and_the_first_release_is_one_of_them(service):
+    stems = [path.stem[:4] for path in revisions(service)]
+    assert FIRST_RELEASE[service] in stems
+    assert statements_of(revisions(service)[0])
+
+
+REFUSED = {
+    "drops a table": "DROP TABLE notes",
+    "drops a column": "ALTER TABLE notes DROP COLUMN text",
+    "drops a column without the word": "ALTER TABLE notes ADD x int, DROP text",
+    "renames a column": "ALTER TABLE notes RENAME COLUMN text TO body",
+    "renames a table": "ALTER TABLE notes RENAME TO pages",
+    "adds a column without a default": "ALTER TABLE notes ADD COLUMN size integer NOT NULL",
+    "adds a column without a default beside one with": "ALTER TABLE notes ADD a int NOT NULL, ADD b int NOT NULL DEFAULT 0",
+    "sets NOT NULL": "ALTER TABLE notes ALTER COLUMN text SET NOT NULL",
+    "changes a type": "ALTER TABLE notes ALTER COLUMN size TYPE bigint",
+    "checks every row": "ALTER TABLE notes ADD CONSTRAINT notes_short CHECK (size < 10)",
+    "builds an index": "CREATE UNIQUE INDEX notes_of_owner ON notes (owner_id)",
+}
+TAKEN = {
+    "a new column": "ALTER TABLE notes ADD COLUMN size integer",
+    "a new column with a default": "ALTER TABLE notes ADD COLUMN size integer NOT NULL DEFAULT 0, ADD COLUMN more text",
+    "a rule taken away": "ALTER TABLE notes DROP CONSTRAINT notes_short",
+    "NOT NULL taken away": "ALTER TABLE notes ALTER COLUMN text DROP NOT NULL",
+    "a rule for new rows": "ALTER TABLE notes ADD CONSTRAINT notes_short CHECK (size < 10) NOT VALID",
+    "a rule checked later": "ALTER TABLE notes VALIDATE CONSTRAINT notes_short",
+    "an index built before": "CREATE INDEX IF NOT EXISTS notes_of_owner ON notes (owner_id)",
+}
+
+
+@pytest.mark.parametrize("statement", REFUSED.values(), ids=REFUSED)
+def test_what_harms_the_old_code_is_refused_unless_the_table_is_new(statement):
+    assert list(objections([statement]))
+    if not statement.startswith("DROP TABLE"):
+        assert not list(objections(["CREATE TABLE notes (id int)", statement]))
+
+
+@pytest.mark.parametrize("statement", TAKEN.values(), ids=TAKEN)
+def test_what_the_old_code_does_not_notice_is_taken(statement):
+    assert not list(objections([statement]))
