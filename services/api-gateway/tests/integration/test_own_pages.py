@@ -41,7 +41,9 @@ async def test_every_code_of_the_specification_has_its_page(gateway: Gateway) ->
     assert (await gateway.client.get("/errors/unknown")).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["/docs", "/events", "/errors", "/errors/internal-error"])
+@pytest.mark.parametrize(
+    "path", ["/docs", "/events", "/errors", *(f"/errors/{slug_of(code)}" for code in get_args(Code))]
+)
 async def test_a_page_loads_nothing_from_elsewhere(gateway: Gateway, path: str) -> None:
     page = await gateway.client.get(path)
     assert page.status_code == 200

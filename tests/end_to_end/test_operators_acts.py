@@ -1,0 +1,178 @@
+"""What operators change by the command line, each act once against the running system: people, payouts, dead letters, keys, demo data."""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from typer.testing import CliRunner
+
+from campus_tools.journey import Person
+from campus_tools.operator.app import app
+from campus_tools.operator.sign_ins import SignIn, SignIns
+from tests.end_to_end.steps import open_shop
+from tests.end_to_end.test_money_that_does_not_fit import charge_success, signed
+from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
+
+# As long as a token given now is surely good.
+FRESH_SECONDS = 600
+
+
+class Desk:
+    """The command line of somebody who is signed in, or of the machine itself."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = dict(environment)
+
+    async def call(self, *arguments: str) -> tuple[int, dict[str, Any]]:
+        """Exit code and document."""
+        result = await asyncio.to_thread(
+            CliRunner().invoke, app, [*arguments, "--json"], env={"CAMPUS_TOTP": None, **self._environment}
+        )
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        assert "eyJ" not in result.stdout, "a token was printed"
+        return result.exit_code, json.loads(result.stdout)
+
+    async def done(self, *arguments: str) -> Any:
+        """What a command that succeeds says."""
+        code, said = await self.call(*arguments)
+        assert (code, said["ok"], said["error"]) == (0, True, None), said
+        return said["data"]
+
+
+@pytest.fixture
+def desk_of(system, tmp_path):
+    def desk(person: Person) -> Desk:
+        folder = tmp_path / person.email
+        kept = SignIn(person.email, person.access_token, person.refresh_token, time.time() + FRESH_SECONDS)
+        SignIns(folder / "campusctl.json").keep(system.base_url, kept)
+        return Desk({"STATE_DIR": str(folder), "CAMPUS_URL": system.base_url})
+
+    return desk
+
+
+@pytest.fixture
+def machine(system) -> Desk:
+    return Desk(
+        {
+            "STATE_DIR": str(system.state_dir),
+            "PORT_BASE": str(system.port_base),
+            "CAMPUS_URL": system.base_url,
+        }
+    )
+
+
+async def test_staff_are_made_by_the_machine_first_and_then_by_each_other(market, desk_of, machine):
+    first, second, person = await newcomer(market), await newcomer(market), await newcomer(market)
+    for admin in (first, second):
+        said = await machine.done("staff", "bootstrap", admin.email, "--yes")
+        assert said["email"] == admin.email
+    maker = desk_of(await stepped_up(market, first.email))
+    checker = desk_of(await stepped_up(market, second.email))
+    person_id = str(person.id)
+
+    await maker.done("staff", "grant", person_id, "support_agent")
+    listed = await maker.done("staff", "list", "--role", "support_agent", "--limit", "100")
+    assert person_id in json.dumps(listed)
+    await maker.done("staff", "suspend", person_id, "--reason", "Lost the laptop", "--yes")
+    assert person_id in json.dumps(await maker.done("staff", "list", "--suspended", "--limit", "100"))
+    await maker.done("staff", "reinstate", person_id)
+    await maker.done("staff", "revoke", person_id, "support_agent", "--yes")
+
+    prepared = await maker.done("staff", "grant", person_id, "finance_maker")
+    assert (await maker.call("staff", "approve", prepared["grantId"], "--yes"))[0] == 1, "nobody approves their own"
+    await checker.done("staff", "reject", prepared["grantId"])
+    again = await maker.done("staff", "grant", person_id, "finance_maker")
+    waiting = await checker.done("staff", "grants", "--status", "prepared", "--limit", "100")
+    assert again["grantId"] in [grant["id"] for grant in waiting]
+    await checker.done("staff", "approve", again["grantId"], "--yes")
+    assert person_id in json.dumps(await maker.done("staff", "list", "--role", "finance_maker", "--limit", "100"))
+
+
+async def test_a_payout_that_the_bank_refuses_is_led_to_its_end(market, people, desk_of):
+    ops, maker, checker = desk_of(people.ops), desk_of(people.maker), desk_of(people.checker)
+    shop = await open_shop(market, people)
+    assert (await shop.set_account(market, shop.accounts[0]))[0] == 200
+    before = (await market.sandbox.get("/control/settings")).json()["transfer_settlement"]
+    await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
+
+    async def refused(reference: str) -> str:
+        answer = await market.sandbox.post(f"/control/transfers/{reference}/fail", json={})
+        answer.raise_for_status()
+
+        async def opened() -> str | None:
+            found = await ops.done("exceptions", "list", "--status", "open", "--payout", payout["id"])
+            return found[0]["id"] if found else None
+
+        return await market.until("the exception", opened, 30)
+
+    try:
+        payout = await market.request_payout(shop.owner, 40_000)
+        assert payout["id"] in [
+            one["id"] for one in await maker.done("payouts", "list", "--vendor", payout["vendorId"])
+        ]
+        planned = await maker.done("payouts", "dispatch", payout["id"], "--dry-run")
+        assert [one["payoutId"] for one in planned["transfers"]] == [payout["id"]]
+        [sent] = (await maker.done("payouts", "dispatch", payout["id"], "--yes"))["transfers"]
+        exception = await refused(sent["reference"])
+        finding = ("--severity", "SEV-2", "--cause", "timeout", "--note", "The bank says so")
+        assert (await ops.done("exceptions", "classify", exception, *finding))["severity"] == "SEV-2"
+        assert (await ops.call("exceptions", "close", exception, "--evidence", "A letter", "--yes"))[0] == 1
+        assert (await ops.done("payouts", "reset", payout["id"], "--reason", "The bank was down", "--yes"))[
+            "retryCount"
+        ] == 1
+        assert (await ops.done("exceptions", "show", exception))["status"] == "closed"
+
+        async def sent_again() -> str | None:
+            shown = await maker.done("payouts", "show", payout["id"])
+            if shown["transfer"] is None or shown["transfer"]["reference"] == sent["reference"]:
+                await maker.done("payouts", "dispatch", payout["id"], "--yes")
+                return None
+            return str(shown["transfer"]["reference"])
+
+        await refused(await market.until("the second attempt", sent_again, 30))
+        wrong = await maker.done("reconciliations", "prepare", payout["id"], "--reason", "Account closed")
+        await checker.done("reconciliations", "reject", wrong["id"], "--reason", "Say more")
+        right = await maker.done(
+            "reconciliations", "prepare", payout["id"], "--reason", "Account closed, letter of May"
+        )
+        assert (await maker.call("reconciliations", "approve", right["id"], "--yes"))[0] == 1, (
+            "nobody approves their own"
+        )
+        assert (await checker.done("reconciliations", "approve", right["id"], "--yes"))["status"] == "approved"
+        listed = await maker.done("reconciliations", "list", "--payout", payout["id"])
+        assert sorted(one["status"] for one in listed) == ["approved", "rejected"]
+        assert (await maker.done("payouts", "show", payout["id"]))["status"] == "failed"
+    finally:
+        await market.sandbox.put("/control/settings", json={"transfer_settlement": before})
+
+
+async def test_a_dead_webhook_is_worked_on_again(market, people, system, desk_of):
+    ops = desk_of(people.ops)
+    body = charge_success(f"pi-{uuid4().hex}", 5_000, uuid4().int % 2**40, order_id=str(uuid4()))
+    answer = await market.http.post("/functions/v1/gateway-webhook", content=body, headers=signed(system, body))
+    assert answer.status_code == 200
+
+    async def dead() -> dict[str, Any] | None:
+        listed = await ops.done("webhooks", "dead", "list", "--outcome", "dead", "--limit", "100")
+        return next((letter for letter in listed if letter["eventId"] == key), None)
+
+    key = f"charge.success:{json.loads(body)['data']['id']}"
+    letter = await market.until("the dead webhook", dead, 40)
+    assert (await ops.done("webhooks", "dead", "show", letter["id"]))["eventType"] == "charge.success"
+    assert (await ops.done("webhooks", "dead", "replay", letter["id"]))["outcome"] == "queued"
+
+
+async def test_keys_change_and_demo_data_loads_while_everybody_works(market, people, system, machine):
+    before = {key["kid"] for key in await machine.done("keys", "show")}
+    await machine.done("keys", "rotate", "--yes")
+    after = {key["kid"] for key in await machine.done("keys", "show")}
+    assert before < after
+    await machine.done("keys", "retire")
+    assert (await market.http.get("/api/orders", headers=people.buyer.headers)).status_code == 200
+    again = await market.sign_in(people.buyer.email)
+    assert (await market.http.get("/api/orders", headers=again.headers)).status_code == 200
+    assert "orders" in (await machine.done("demo", "load", "--yes"))["loaded"]
