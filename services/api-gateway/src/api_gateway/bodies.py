@@ -48,34 +48,41 @@ def too_large(route: Route) -> Problem:
     return BodyTooLarge(f"The body is larger than {route.body_bytes_max // 1024} KiB.")
 
 
-async def read_body(receive: Receive, route: Route, seconds_max: float) -> bytes | AsyncIterator[bytes]:
+async def read_body(receive: Receive, route: Route, seconds_max: float | None) -> bytes | AsyncIterator[bytes]:
     """The body: as a whole when it is here already or a JSON document, else as a stream that ends in BodyTooLarge at the limit.
 
-    Raises BodyTooLarge, BodyTooSlow, ClientGone. All of it must be here within `seconds_max`.
+    Raises BodyTooLarge, BodyTooSlow, ClientGone. All of it must be here within `seconds_max`; None: it is.
     """
     if route.body_bytes_max <= JSON_BYTES_MAX:
         return await read_whole_body(receive, route, seconds_max)
-    deadline = asyncio.get_running_loop().time() + seconds_max
+    deadline = _deadline(seconds_max)
     first, more = await _next(receive, deadline)
     return _rest(receive, route, first, deadline) if more else _within(first, route)
 
 
-async def read_whole_body(receive: Receive, route: Route, seconds_max: float) -> bytes:
+async def read_whole_body(receive: Receive, route: Route, seconds_max: float | None) -> bytes:
     """The body in one piece. Raises BodyTooLarge, BodyTooSlow, ClientGone."""
-    deadline = asyncio.get_running_loop().time() + seconds_max
+    deadline = _deadline(seconds_max)
     first, more = await _next(receive, deadline)
     if not more:
         return _within(first, route)
     return b"".join([chunk async for chunk in _rest(receive, route, first, deadline)])
 
 
-async def _next(receive: Receive, deadline: float) -> tuple[bytes, bool]:
+def _deadline(seconds_max: float | None) -> float | None:
+    return None if seconds_max is None else asyncio.get_running_loop().time() + seconds_max
+
+
+async def _next(receive: Receive, deadline: float | None) -> tuple[bytes, bool]:
     """What has come, and whether there is more to come. Raises BodyTooSlow, ClientGone."""
-    try:
-        async with asyncio.timeout_at(deadline):
-            message = await receive()
-    except TimeoutError as error:
-        raise BodyTooSlow from error
+    if deadline is None:
+        message = await receive()
+    else:
+        try:
+            async with asyncio.timeout_at(deadline):
+                message = await receive()
+        except TimeoutError as error:
+            raise BodyTooSlow from error
     if message["type"] == "http.disconnect":
         raise ClientGone
     return message.get("body", b""), message.get("more_body", False)
@@ -87,7 +94,7 @@ def _within(body: bytes, route: Route) -> bytes:
     return body
 
 
-async def _rest(receive: Receive, route: Route, first: bytes, deadline: float) -> AsyncIterator[bytes]:
+async def _rest(receive: Receive, route: Route, first: bytes, deadline: float | None) -> AsyncIterator[bytes]:
     size = len(first)
     if size > route.body_bytes_max:
         raise too_large(route)

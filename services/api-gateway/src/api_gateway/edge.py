@@ -42,6 +42,8 @@ log = get_logger(__name__)
 
 # Set by the server's protocol when a head is over its limit: the status that the application shall answer.
 REFUSED_HEAD: Final = "refused_head"
+# Set by it when the last byte of a body has come, mostly with its head: nobody has to be waited for. A timeout costs 5 us.
+WHOLE_BODY: Final = "whole_body"
 _HEAD_REFUSALS: Final[Mapping[int, str]] = {
     400: "The request is not valid HTTP.",
     414: "The URL is longer than 8 KiB.",
@@ -256,7 +258,7 @@ class Edge:
     async def _pass_credentials(self, call: Call, route: Route) -> None:
         """Sign-up, login, refresh: the body names the account that is counted, so it is read first."""
         check_announced_body(route, call.headers)
-        body = await read_whole_body(call.receive, route, self.patience.body_seconds)
+        body = await read_whole_body(call.receive, route, self._body_seconds(call))
         if route.quota is Quota.SESSION:
             counters = self.tiers.of_session(session_named_in(body), call.address)
         else:
@@ -269,13 +271,17 @@ class Edge:
         check_announced_body(route, call.headers)
         key_hash = key_hash_of(call.headers.get(b"idempotency-key"), route.idempotency)
         if key_hash is None:
-            await self._forward(call, route, await read_body(call.receive, route, self.patience.body_seconds))
+            await self._forward(call, route, await read_body(call.receive, route, self._body_seconds(call)))
         elif route.media is Media.IMAGE:
-            async with held_form(call.receive, route, call.headers, self.patience.body_seconds) as form:
+            async with held_form(call.receive, route, call.headers, self._body_seconds(call)) as form:
                 await self.keyed.run(call, route, key_hash, form.chunks(), compared=await form.compared())
         else:
-            body = await read_whole_body(call.receive, route, self.patience.body_seconds)
+            body = await read_whole_body(call.receive, route, self._body_seconds(call))
             await self.keyed.run(call, route, key_hash, body, compared=body)
+
+    def _body_seconds(self, call: Call) -> float | None:
+        """How long the body may take from now; None when it is here."""
+        return None if WHOLE_BODY in call.scope["state"] else self.patience.body_seconds
 
     async def _forward(self, call: Call, route: Route, body: bytes | AsyncIterator[bytes]) -> None:
         answer = await self.forwarder.ask(call, route, body, watch_client=True)

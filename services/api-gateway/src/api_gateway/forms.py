@@ -39,7 +39,7 @@ class HeldForm:
 
 @asynccontextmanager
 async def held_form(
-    receive: Receive, route: Route, headers: Mapping[bytes, bytes], seconds_max: float
+    receive: Receive, route: Route, headers: Mapping[bytes, bytes], seconds_max: float | None
 ) -> AsyncIterator[HeldForm]:
     """The body of a form, read to its end. Raises BodyTooLarge, BodyTooSlow, ClientGone."""
     with TemporaryFile() as file:

@@ -1,6 +1,7 @@
 """Which headers pass through the gateway, and which it adds (contract section 4)."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 
 from api_gateway.windows import MICROSECONDS, Standing
@@ -81,15 +82,22 @@ def passed_to_client(headers: Iterable[tuple[bytes, bytes]], *, private: bool) -
 def quota_headers(standing: Standing, now: int, window: int) -> Headers:
     """The three named headers (contract section 4), and beside them the fields of draft-ietf-httpapi-ratelimit-headers-11:
     the policy of the tier that is tightest, and what of it is left for how many seconds. `now` and `window` are microseconds."""
-    name = standing.tier.encode() if standing.tier[0].isalpha() else b"tier-" + standing.tier.encode()
+    name, policy = _policy(standing.tier, standing.limit, window)
     seconds = standing.seconds_to_reset(now, window)
     return [
         (b"ratelimit-limit", b"%d" % standing.limit),
         (b"ratelimit-remaining", b"%d" % standing.remaining),
         (b"ratelimit-reset", b"%d" % standing.reset_second(now, window)),
-        (b"ratelimit-policy", b'"%b";q=%d;w=%d' % (name, standing.limit, window // MICROSECONDS)),
+        (b"ratelimit-policy", policy),
         (b"ratelimit", b'"%b";r=%d;t=%d' % (name, standing.remaining, seconds)),
     ]
+
+
+@lru_cache
+def _policy(tier: str, limit: int, window: int) -> tuple[bytes, bytes]:
+    """The name of a tier in the draft's fields, and its policy."""
+    name = tier.encode() if tier[0].isalpha() else b"tier-" + tier.encode()
+    return name, b'"%b";q=%d;w=%d' % (name, limit, window // MICROSECONDS)
 
 
 def security_headers(base_url: str) -> Headers:

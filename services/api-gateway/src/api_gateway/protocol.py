@@ -11,7 +11,7 @@ from typing import Any, Final
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from api_gateway.edge import REFUSED_HEAD, Edge
+from api_gateway.edge import REFUSED_HEAD, WHOLE_BODY, Edge
 
 HEADERS_BYTES_MAX: Final = 16 * 1024
 URL_BYTES_MAX: Final = 8 * 1024
@@ -123,6 +123,7 @@ class EdgeProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
+        self.scope["state"][WHOLE_BODY] = True
         self._forget_owed()
         # What follows in the same read is the next head.
         self._in_head = True
