@@ -117,6 +117,16 @@ async def test_only_an_accepted_key_opens_the_gateway(sandbox):
     assert previous.status_code == 200
 
 
+async def test_keys_are_changed_while_the_gateway_runs(sandbox):
+    changed = await sandbox.client.put("/control/gateway-keys", json={"keys": ["sk_test_next", "sk_test_previous"]})
+    assert changed.json() == {"accepted": 2}
+    for key, status in (("sk_test_previous", 200), ("sk_test_next", 200), ("sk_test_current", 401)):
+        answer = await sandbox.client.get("/gateway/balance", headers={"Authorization": f"Bearer {key}"})
+        assert answer.status_code == status
+    for wrong in ({}, {"keys": []}, {"keys": [""]}, {"keys": "sk"}):
+        assert (await sandbox.client.put("/control/gateway-keys", json=wrong)).status_code == 400
+
+
 async def test_transactions_are_listed_newest_first_within_the_asked_time(sandbox):
     for number in range(3):
         await sandbox.initialize(f"order-{number}")

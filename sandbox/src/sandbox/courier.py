@@ -39,6 +39,8 @@ class Courier:
     def __init__(self, book: Book, settings: Settings) -> None:
         self._book = book
         self._settings = settings
+        # What signs the payment gateway's webhooks.
+        self.gateway_key = settings.gateway_keys[0]
         self._wake = asyncio.Event()
         self._under_way: dict[int, asyncio.Task[None]] = {}
         self._session: aiohttp.ClientSession | None = None
@@ -105,7 +107,7 @@ class Courier:
     def _envelope(self, target: str, event: str, body: bytes) -> tuple[str, dict[str, str]]:
         headers = {"Content-Type": "application/json", "User-Agent": "sandbox-webhooks"}
         if target == "gateway":
-            headers["x-gateway-signature"] = sign_gateway(self._settings.gateway_keys[0], body)
+            headers["x-gateway-signature"] = sign_gateway(self.gateway_key, body)
             return self._settings.webhook_url, headers
         if target == "sms":
             return self._receipt_envelope(event, body, headers)

@@ -12,6 +12,7 @@ class SettingsError(Exception):
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Addresses, secrets and the opening float. `gateway_keys` are all accepted; the first one signs the webhooks.
+    They are those of the start: `/control/gateway-keys` changes them.
 
     Without `sms_receipt_url` the SMS companies tell nothing of a message.
     """
@@ -59,6 +60,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         if address and not address.startswith(("http://", "https://")):
             problems.append(f"{name} must be an http or https address, not {address!r}")
     keys = tuple(key.strip() for key in environment.get("GATEWAY_SECRET_KEY", "").split(",") if key.strip())
+    previous = environment.get("GATEWAY_SECRET_KEY_PREVIOUS", "").strip()
     if environment.get("GATEWAY_SECRET_KEY", "").strip() and not keys:
         problems.append("GATEWAY_SECRET_KEY holds no key")
     if problems:
@@ -68,7 +70,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         port=numbers["PORT"],
         smtp_port=numbers["SMTP_PORT"],
         state_dir=Path(environment["STATE_DIR"]),
-        gateway_keys=keys,
+        gateway_keys=(*keys, previous) if previous else keys,
         webhook_url=environment["WEBHOOK_URL"],
         messaging_webhook_url=environment["MESSAGING_WEBHOOK_URL"],
         messaging_app_secret=environment["MESSAGING_APP_SECRET"],

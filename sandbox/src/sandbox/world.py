@@ -19,12 +19,15 @@ class World:
     faults: Faults
     courier: Courier
     switches: Switches
+    # Those that the merchant may use now: the first one signs webhooks, all of them open the interface.
+    gateway_keys: tuple[str, ...]
     # Set when a transfer or refund was written that settles by itself.
     clearing_wake: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 def build_world(settings: Settings, book: Book) -> World:
-    return World(settings, book, Faults(book), Courier(book, settings), read_switches(book))
+    courier = Courier(book, settings)
+    return World(settings, book, Faults(book), courier, read_switches(book), settings.gateway_keys)
 
 
 def world_of(request: Request) -> World:

@@ -59,6 +59,9 @@ def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) 
     values = {name: given.get(name) or kept.get(name) or made for name, made in _new_secrets().items()}
     account = given.get("FCM_SERVICE_ACCOUNT") or kept.get("FCM_SERVICE_ACCOUNT")
     values["FCM_SERVICE_ACCOUNT"] = account or _service_account()
+    # Nobody but the provider makes this one; without it the assistant is the built-in one.
+    if model_key := given.get("AI_API_KEY"):
+        values["AI_API_KEY"] = model_key
     # What a later start adds for people (addresses) stays until it is written anew.
     values = {**kept, **values}
     if values != kept:
@@ -96,7 +99,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _new_secrets() -> dict[str, str]:
-    values = {name: _key() for name in _KEYS}
+    values = {name: new_key() for name in _KEYS}
     # The fixed ends satisfy every usual rule on passwords; the strength is in the middle.
     values["DEMO_PASSWORD"] = f"Demo-{secrets.token_hex(8)}-7"
     values |= {f"DEMO_TOTP_{name}": base64.b32encode(secrets.token_bytes(20)).decode() for name in STAFF_NAMES}
@@ -129,6 +132,6 @@ def _service_account() -> str:
     )
 
 
-def _key() -> str:
+def new_key() -> str:
     """32 random bytes in base64url."""
     return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()

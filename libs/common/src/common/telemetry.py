@@ -49,6 +49,11 @@ BROADCASTS_UNHEARD_SECONDS = Gauge(
     "broadcasts_unheard_seconds",
     "How long this process has not heard what is broadcast: revocations come that much late. 0 while it listens.",
 )
+PREVIOUS_KEY_ACCEPTED = Counter(
+    "previous_key_accepted_total",
+    "Calls that the previous value of a secret let in, while it is rotated; `secret` is named as in its cadence.",
+    ["secret"],
+)
 DATABASE_CONNECTIONS = Gauge(
     "database_connections", "Connections of the pool of one role: in use, open, and at most.", ["role", "state"]
 )

@@ -13,6 +13,7 @@ from common.ids import parse_uuid
 from common.issuers import Stranger, TrustedIssuer, stranger_of
 from common.problems import TokenExpired, Unauthorized
 from common.standings import NoStandings, PersonOfOurs, Standings
+from common.telemetry import PREVIOUS_KEY_ACCEPTED
 from common.token_forms import ReadToken, instant_of, is_second_factor, read_token
 from common.verification_keys import KeySet, KeySource
 from contracts.permissions import PERMISSIONS_BY_ROLE, STAFF_ROLES, permissions_of
@@ -84,6 +85,8 @@ class TokenVerifier:
         self.revocations = revocations or Revocations()
         self.standings = standings or NoStandings()
         self._verified: OrderedDict[str, _Verified] = OrderedDict()
+        # The token of ours that was issued last, and its key: the one that signs now.
+        self._newest: tuple[datetime, str | None] | None = None
 
     async def caller_of(self, token: str) -> Caller:
         """The caller; raises Unauthorized, TokenExpired for a well-signed token past its time, and for a token of a further
@@ -120,6 +123,7 @@ class TokenVerifier:
         if issuer.trusted is None:
             caller = _our_caller(read, now)
             _judge_times(read.claims, caller.issued_at, caller.expires_at, now)
+            self._count_previous_key(read.kid, caller.issued_at or now)
         else:
             stranger = stranger_of(read.claims, issuer.trusted, now)
             _judge_times(read.claims, stranger.issued_at, stranger.expires_at, now)
@@ -127,6 +131,13 @@ class TokenVerifier:
         expires_at = caller.expires_at or now
         until = min(now + timedelta(seconds=CACHE_SECONDS), expires_at + LEEWAY)
         return caller, until, issuer.keys, read.kid
+
+    def _count_previous_key(self, kid: str | None, issued_at: datetime) -> None:
+        """A key that signed an older token than another key did is the previous one of a rotation."""
+        if self._newest is None or issued_at >= self._newest[0]:
+            self._newest = (issued_at, kid)
+        elif kid != self._newest[1]:
+            PREVIOUS_KEY_ACCEPTED.labels("jwt-signing-keys").inc()
 
     def _keep(self, token: str, verified: _Verified) -> None:
         self._verified[token] = verified

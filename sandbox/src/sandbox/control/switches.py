@@ -46,6 +46,18 @@ async def put_settings(request: Request) -> Response:
     return JsonResponse(world.switches)
 
 
+async def put_gateway_keys(request: Request) -> Response:
+    """`{"keys": [...]}`, as on the page of a payment company where a merchant makes and revokes secret keys: the first one signs
+    the webhooks from now on, all of them open the interface, any other one opens nothing. Held until the next start."""
+    world = world_of(request)
+    keys = (await read_json(request)).get("keys")
+    if not isinstance(keys, list) or not keys or not all(isinstance(key, str) and key.strip() for key in keys):
+        raise RefusedError(400, "keys must be a list of at least one secret key")
+    world.gateway_keys = tuple(keys)
+    world.courier.gateway_key = keys[0]
+    return JsonResponse({"accepted": len(keys)})
+
+
 # The act in the path, the state it leads to, and the bank's reason when none is given.
 TRANSFER_ACTS: dict[str, tuple[str, str | None]] = {
     "succeed": ("success", None),

@@ -27,7 +27,7 @@ def keyed(endpoint: Endpoint) -> Endpoint:
         if scheme.lower() != "bearer" or not given:
             raise RefusedError(401, "No Authorization Header was found")
         presented = given.strip().encode()
-        keys = world_of(request).settings.gateway_keys
+        keys = world_of(request).gateway_keys
         if not any(hmac.compare_digest(presented, key.encode()) for key in keys):
             raise RefusedError(401, "Invalid key")
         return await endpoint(request)

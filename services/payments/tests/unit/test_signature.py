@@ -3,7 +3,7 @@ import hmac
 
 import pytest
 
-from payments.domain.signature import is_signed
+from payments.domain.signature import signed_by
 
 RAW = b'{"event":"charge.success"}'
 CURRENT, PREVIOUS = "sk_current", "sk_previous"
@@ -13,9 +13,9 @@ def _sign(secret: str, raw: bytes = RAW) -> str:
     return hmac.new(secret.encode(), raw, hashlib.sha512).hexdigest()
 
 
-@pytest.mark.parametrize("secret", [CURRENT, PREVIOUS])
-def test_both_secrets_of_a_rotation_sign(secret: str) -> None:
-    assert is_signed(RAW, _sign(secret), (CURRENT, PREVIOUS))
+@pytest.mark.parametrize(("secret", "place"), [(CURRENT, 0), (PREVIOUS, 1)])
+def test_both_secrets_of_a_rotation_sign_and_it_is_known_which(secret: str, place: int) -> None:
+    assert signed_by(RAW, _sign(secret), (CURRENT, PREVIOUS)) == place
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,8 @@ def test_both_secrets_of_a_rotation_sign(secret: str) -> None:
     ],
 )
 def test_every_other_form_is_refused(offered: str | None) -> None:
-    assert not is_signed(RAW, offered, (CURRENT, PREVIOUS))
+    assert signed_by(RAW, offered, (CURRENT, PREVIOUS)) is None
 
 
 def test_without_a_secret_nothing_is_signed() -> None:
-    assert not is_signed(RAW, _sign(""), ())
+    assert signed_by(RAW, _sign(""), ()) is None

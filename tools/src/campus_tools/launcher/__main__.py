@@ -37,6 +37,7 @@ def main(plan: SystemPlan = CAMPUS) -> int:
     system = System(Path(os.environ.get("STATE_DIR") or ".state"), port_base, plan=plan, tell=log.tell)
     stop = threading.Event()
     _listen_for_stop(system, stop)
+    _listen_for_roll(system, log)
     log.follow({plan.name: system.state_dir / "logs" / f"{plan.name}.log" for plan in system.plan.processes})
     try:
         system.start()
@@ -74,6 +75,23 @@ def _listen_for_stop(system: System, stop: threading.Event) -> None:
             os._exit(1)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, on_signal)
+
+
+def _listen_for_roll(system: System, log: MergedLog) -> None:
+    """`campusctl rotation roll`: SIGUSR1 restarts the processes whose secrets changed, SIGUSR2 all of them, one by one."""
+
+    def roll(every: bool) -> None:
+        try:
+            system.roll(every=every)
+        except TimeoutError as error:
+            log.tell("launcher", str(error))
+
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        every = number == signal.SIGUSR2
+        threading.Thread(target=roll, args=(every,), name="roll", daemon=True).start()
+
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, on_signal)
 
 

@@ -33,6 +33,7 @@ SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
         "SMS_RECEIPT_KEY",
         "VAPID_PRIVATE_KEY",
         "FCM_SERVICE_ACCOUNT",
+        "AI_API_KEY",
     ),
     "sandbox": ("GATEWAY_SECRET_KEY", "MESSAGING_APP_SECRET", "SMS_RECEIPT_KEY"),
 }

@@ -83,6 +83,22 @@ class SupervisedProcess:
         self._environment = {name: text for name, text in merged.items() if text is not None}
         return self.kill()
 
+    def is_told(self, environment: Mapping[str, str]) -> bool:
+        """Whether this is what the running process was told at its start."""
+        return self._environment == environment
+
+    def roll(self, environment: Mapping[str, str], *, stop_within: float, ready_within: float) -> None:
+        """End it in order, start it with this environment and wait until it answers.
+
+        Raises:
+            TimeoutError: it does not become ready in time.
+        """
+        self.stop(stop_within)
+        self._environment = environment
+        self.start()
+        if not wait_until(lambda: answers_ready(self.health_port), within=ready_within):
+            raise TimeoutError(f"{self.name} does not become ready. The end of {self.log_path}:\n{self.last_lines()}")
+
     def wait_restarted(self, after: int | None = None, within: float = 15.0) -> None:
         """Wait until it was started again and answers; `after` is the answer of `kill`, within is in seconds.
 

@@ -35,7 +35,7 @@ from campus_tools.provision import (
     provision_databases,
     subscriber_broker_url,
 )
-from campus_tools.secrets import load_secrets, write_secrets
+from campus_tools.secrets import load_secrets, read_secrets, write_secrets
 from campus_tools.servers import ServerPorts, Servers, find_servers
 from campus_tools.services import Service
 
@@ -45,6 +45,8 @@ RESTARTS_BEFORE_READY_MAX = 3
 """Whoever dies this often before being ready has a mistake that no further start mends."""
 STOP_SECONDS = {0: 1.5, 1: 3.0, 2: 1.0}
 """For the door, the services, and the sandbox; with the servers' 4 s everything ends within 10 s."""
+ROLL_STOP_SECONDS = 15.0
+"""A gateway still takes requests for 2 s and a process ends running ones within 8 s; the rest is for a busy machine."""
 UNKNOWN_COMMAND = 64
 """The exit code (EX_USAGE) of a service that has no such command."""
 
@@ -84,6 +86,7 @@ class System:
         self._watched: list[WatchedServer] = []
         self._one_shots: list[subprocess.Popen[bytes]] = []
         self._writing = threading.Lock()
+        self._rolling = threading.Lock()
         self._lock_file: IO[str] | None = None
         self._stopped = False
 
@@ -162,6 +165,39 @@ class System:
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+    def roll(self, *, every: bool = False, before_stop: Callable[[str], None] | None = None) -> list[str]:
+        """Restart one process after another, each when the one before it answers again: those whose environment changed with
+        `secrets.env`, or every one of ours. Answers their names, which `rolled.json` holds from then on.
+
+        The sandbox plays companies outside and goes on. `before_stop` is told each name while that process still runs.
+
+        Raises:
+            TimeoutError: a process does not come back; the ones after it go on as they were.
+        """
+        with self._rolling:
+            self._secrets = read_secrets(self.state_dir / "secrets.env")
+            self._environments = self._environments_of(self._secrets)
+            services = {service.name: service for service in self.plan.services}
+            rolled: list[str] = []
+            failure: str | None = None
+            try:
+                for plan in self.plan.processes:
+                    environment = self._environments.for_process(plan, services.get(plan.service))
+                    process = self._processes[plan.name]
+                    if self._stopped or plan.service not in services or (process.is_told(environment) and not every):
+                        continue
+                    if before_stop is not None:
+                        before_stop(plan.name)
+                    self._tell(plan.name, "restarts with what secrets.env says now")
+                    process.roll(environment, stop_within=ROLL_STOP_SECONDS, ready_within=READY_SECONDS_MAX)
+                    rolled.append(plan.name)
+            except TimeoutError as error:
+                failure = str(error)
+                raise
+            finally:
+                self._write_whole("rolled.json", {"rolled": rolled, "failure": failure})
+        return rolled
 
     def stop(self) -> None:
         """Stop everything within 10 s: the door first, the servers last. May be called again."""
@@ -277,13 +313,7 @@ class System:
             "SUBSCRIBER_BROKER_URL": subscriber_broker_url(self.servers.broker_url, self._secrets),
         }
         write_secrets(self.state_dir / "secrets.env", self._secrets)
-        self._environments = Environments(
-            self._caller,
-            port_base=self.port_base,
-            state_dir=self.state_dir,
-            servers=self.servers,
-            secrets=self._secrets,
-        )
+        self._environments = self._environments_of(self._secrets)
         if self.plan.services:
             try:
                 # In a thread: the caller may stand in an event loop of its own.
@@ -307,6 +337,11 @@ class System:
         for plan in self.plan.processes:
             self._start_process(plan, services.get(plan.service))
         self._wait_ready(pool)
+
+    def _environments_of(self, secrets: Mapping[str, str]) -> Environments:
+        return Environments(
+            self._caller, port_base=self.port_base, state_dir=self.state_dir, servers=self.servers, secrets=secrets
+        )
 
     def _start_broker(self) -> None:
         if self._own_servers:
@@ -388,10 +423,14 @@ class System:
                     for server in self._servers.all
                     for name, pid, port in server.places
                 ]
-            path = self.state_dir / "processes.json"
-            draft = path.with_suffix(".json.new")
-            draft.write_text(json.dumps(rows, indent=2) + "\n")
-            draft.replace(path)
+            self._write_whole("processes.json", rows)
+
+    def _write_whole(self, name: str, content: object) -> None:
+        """Whoever reads the file sees all of it, or what it was before."""
+        path = self.state_dir / name
+        draft = path.with_suffix(".json.new")
+        draft.write_text(json.dumps(content, indent=2) + "\n")
+        draft.replace(path)
 
 
 def _at_once(processes: list[SupervisedProcess], act: Callable[[SupervisedProcess], None]) -> None:

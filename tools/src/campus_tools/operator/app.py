@@ -1,22 +1,22 @@
 """`campusctl`: every command of the operators.
 
-Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 not reachable; 4 the audit or a book has findings.
+Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 not reachable; 4 the audit, a book or a rotation's check has findings.
 """
 
 import typer
 
-from campus_tools.operator.commands import letters, on_the_machine, payouts, signing_in, staff
+from campus_tools.operator.commands import letters, on_the_machine, payouts, rotation, signing_in, staff
 
 app = typer.Typer(
     name="campusctl",
     help="Operate the campus marketplace.\n\nExit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 not reachable; "
-    "4 the audit or a book has findings.",
+    "4 the audit, a book or a rotation's check has findings.",
     epilog="Example:\n\ncampusctl exceptions list --status open --json",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
     rich_markup_mode="rich",
 )
-for part in (signing_in, staff, on_the_machine, letters, payouts):
+for part in (signing_in, staff, on_the_machine, rotation, letters, payouts):
     part.register(app)
 
 

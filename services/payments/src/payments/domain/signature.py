@@ -8,10 +8,10 @@ from typing import Final
 _FORM: Final = re.compile(r"[0-9a-f]{128}", re.ASCII)
 
 
-def is_signed(raw: bytes, offered: str | None, secrets: Sequence[str]) -> bool:
-    """Whether `offered` is the signature of these bytes under one of the secrets. Without a secret: never."""
+def signed_by(raw: bytes, offered: str | None, secrets: Sequence[str]) -> int | None:
+    """Under which of the secrets, by its place, `offered` is the signature of these bytes; None under none of them."""
     if offered is None or _FORM.fullmatch(offered) is None:
-        return False
+        return None
     # Every secret is tried, so that the time tells nothing about which one matched.
     matches = [hmac.compare_digest(hmac.digest(secret.encode(), raw, "sha512").hex(), offered) for secret in secrets]
-    return any(matches)
+    return matches.index(True) if any(matches) else None

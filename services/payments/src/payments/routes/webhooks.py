@@ -8,8 +8,9 @@ from starlette.responses import Response
 
 from common.http import RawRoute, before_sign_in, dependencies_of, ok
 from common.problems import ValidationFailed
+from common.telemetry import PREVIOUS_KEY_ACCEPTED
 from payments.dependencies import Dependencies
-from payments.domain.signature import is_signed
+from payments.domain.signature import signed_by
 from payments.measures import WEBHOOKS_ACCEPTED, WEBHOOKS_REFUSED
 from payments.schemas.answers import answers
 from payments.schemas.webhooks import WebhookReceived
@@ -28,9 +29,12 @@ async def gateway_webhook(request: Request) -> Response:
     """Money news from the payment gateway. The signature is the only thing that is judged, over the raw bytes."""
     dependencies: Dependencies = dependencies_of(request)
     raw = await _raw_body(request)
-    if not is_signed(raw, request.headers.get("x-gateway-signature"), dependencies.webhook_secrets):
+    secret = signed_by(raw, request.headers.get("x-gateway-signature"), dependencies.webhook_secrets)
+    if secret is None:
         WEBHOOKS_REFUSED.inc()
         return Response(_REFUSAL, status_code=401, media_type="application/json")
+    if secret > 0:
+        PREVIOUS_KEY_ACCEPTED.labels("gateway-secret-key").inc()
     is_first = await accept_webhook(dependencies.database, raw)
     WEBHOOKS_ACCEPTED.labels("first" if is_first else "duplicate").inc()
     return ok(request, {"received": True})

@@ -1,0 +1,51 @@
+"""Whether an old secret may be revoked: no spike of 401 or 403, and nobody comes with the old one (Authentication 9). Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+# A share of refusals is a spike when it is twice the one before and at least a hundredth above it: with little traffic one
+# person who mistypes a password doubles it.
+SPIKE_FACTOR: Final = 2.0
+SPIKE_MARGIN: Final = 0.01
+REFUSALS: Final = (401, 403)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Answers at the edge over a time: all, and those of each refusal."""
+
+    answers: float
+    refused: Mapping[int, float] = field(default_factory=dict)
+
+    def share(self, status: int) -> float:
+        """Of all answers, 0 to 1."""
+        return self.refused.get(status, 0.0) / self.answers if self.answers else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the metrics and the database tell: `since` the rotation began, `before` it, and who came with something old."""
+
+    before: Stretch
+    since: Stretch
+    previous_uses: Mapping[str, float] = field(default_factory=dict)
+    sessions_of_old_logins: Mapping[str, int] = field(default_factory=dict)
+
+
+def reasons_against(seen: Seen) -> list[str]:
+    """Why the old secret must stay for now; empty: it may be revoked."""
+    reasons = []
+    if not seen.since.answers:
+        reasons.append("nothing was answered in this time: the metrics tell nothing")
+    for status in REFUSALS:
+        now, before = seen.since.share(status), seen.before.share(status)
+        if now > before * SPIKE_FACTOR and now > before + SPIKE_MARGIN:
+            reasons.append(f"{status} rose from {before:.2%} to {now:.2%} of the answers")
+    for secret, uses in sorted(seen.previous_uses.items()):
+        if uses > 0:
+            reasons.append(f"the previous {secret} was used {uses:.0f} times lately")
+    for login, sessions in sorted(seen.sessions_of_old_logins.items()):
+        if sessions > 0:
+            reasons.append(f"{sessions} sessions are open with {login}")
+    return reasons
