@@ -9,7 +9,7 @@ STATE_DIR ?= .state
 PORT_BASE ?= 8080
 export STATE_DIR PORT_BASE
 
-.PHONY: audit-dependencies capacity sbom ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak notify-soak restore-drill model-check lock clean
+.PHONY: audit-dependencies capacity sbom ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill model-check lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,12 @@ races: setup ## Two at once, 200 rounds of each race against the running system,
 
 payout-soak: setup ## Dispatch 1,000 payouts while 5 % of the calls get no answer and 2 % fail after acceptance, and audit (three minutes, a system of its own; ARGS="--count 200")
 	@exec $(PYTHON) -m campus_tools.soak payouts $(ARGS)
+
+rotation-drill: setup ## Rotate all five secrets of a running system under load, by the commands of the runbooks, and count failed requests (20 minutes, a system of its own; ARGS="--only database --overlap 60")
+	@exec $(PYTHON) -m campus_tools.drills.rotation $(ARGS)
+
+compromise-drill: setup ## Revoke a compromised key and the databases' passwords under load, redeploy, read the trail, measured (five minutes, a system of its own)
+	@exec $(PYTHON) -m campus_tools.drills.rotation --compromised $(ARGS)
 
 notify-soak: setup ## Send 10,000 messages over four channels while text messages hang for a minute and the worker is killed three times (five minutes, a system of its own; ARGS="--count 2000 --down push --how refusing")
 	@exec $(PYTHON) -m campus_tools.soak notifications $(ARGS)

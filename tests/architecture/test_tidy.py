@@ -2,10 +2,14 @@
 
 import ast
 import re
+import shlex
 
 import pytest
+from typer.main import get_command
 
 from campus_tools.observability.files import all_alerts
+from campus_tools.operator.app import app as operators
+from campus_tools.rotation.secret_store import Secret
 from tests.architecture.sources import ROOT, SERVICES, imports_of, product_files, python_files, texts_of, tree_of
 
 PRODUCT = product_files()
@@ -13,6 +17,11 @@ ALL = python_files(ROOT / "libs", ROOT / "services", ROOT / "sandbox", ROOT / "t
 # A module that outgrows this is a folder of verbs that has not been made yet.
 LINES_MAX = 400
 ONLY_CLOCK_AND_IDS = {"clock.py", "ids.py"}
+# Those that no alert names: what is done by the calendar, and after a theft.
+ROTATIONS = {
+    *("rotate-gateway-secret", "rotate-service-role-key", "rotate-signing-keys", "rotate-database-passwords"),
+    *("rotate-ai-key", "compromised-key", "incident-report"),
+}
 ids = {"ids": lambda path: str(path.relative_to(ROOT))}
 
 
@@ -107,4 +116,31 @@ def test_every_alert_has_its_runbook():
     }
     runbooks = {first or second for first, second in named}
     runbooks |= {alert.name for alert in all_alerts()}
-    assert {path.stem for path in (ROOT / "docs/runbooks").glob("*.md")} == runbooks
+    written = {path.stem for path in (ROOT / "docs/runbooks").glob("*.md")}
+    assert written - ROTATIONS == runbooks
+
+
+def test_every_secret_that_is_rotated_has_its_runbook():
+    assert {path.stem for path in (ROOT / "docs/runbooks").glob("*.md")} >= ROTATIONS
+    assert set(Secret) == {
+        "gateway-secret-key",
+        "service-role-key",
+        "jwt-signing-keys",
+        "database-passwords",
+        "ai-provider-key",
+    }
+
+
+@pytest.mark.parametrize("name", sorted(ROTATIONS))
+def test_every_command_that_a_rotation_s_runbook_names_exists(name):
+    text = (ROOT / f"docs/runbooks/{name}.md").read_text()
+    named = re.findall(r"(?:^ {7}|^ {4}|`)campusctl ([a-z][^`\n]*)", text, re.MULTILINE)
+    assert named or name == "incident-report"
+    for words in named:
+        group, *rest = shlex.split(words)
+        known = get_command(operators)
+        command = known.commands[group]
+        if rest and hasattr(command, "commands"):
+            command, rest = command.commands[rest[0]], rest[1:]
+        # Parsed as it stands, without being run.
+        command.make_context(words, list(rest))

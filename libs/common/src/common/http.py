@@ -350,6 +350,7 @@ class RequestScope:
         self._records_spans = isinstance(get_tracer_provider(), TracerProvider)
         self._seconds: dict[tuple[str, str, int], Any] = {}
         self._in_flight = 0
+        self._is_leaving = False
         telemetry.REQUESTS_IN_FLIGHT.set_function(lambda: self._in_flight)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -370,6 +371,8 @@ class RequestScope:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+                if self._is_leaving:
+                    message["headers"].append((b"connection", b"close"))
             await send(message)
 
         try:
@@ -383,6 +386,10 @@ class RequestScope:
             self._in_flight -= 1
             route = getattr(scope.get("route"), "path", "unknown")
             self._measured(scope["method"], route, status).observe(time.perf_counter() - began)
+
+    def leave(self) -> None:
+        """Every answer from now on is the last one of its connection: whoever keeps connections opens none to us again."""
+        self._is_leaving = True
 
     async def _run(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
         try:

@@ -200,7 +200,7 @@ def http_app(
     *,
     with_routes: bool = True,
     needs_broker: bool = False,
-) -> ASGIApp:
+) -> RequestScope:
     """The ASGI application of a process; without routes it has health and metrics only."""
 
     async def database_answers() -> bool:
@@ -255,7 +255,8 @@ async def _serve(
     is_worker = command == "worker"
     app = http_app(service, settings, runtime, dependencies, with_routes=not is_worker, needs_broker=is_worker)
     beside = background(service, runtime, dependencies, command)
-    await serve(app, settings.host, settings.port, beside, on_stop=runtime.on_stop)
+    on_stop = [*runtime.on_stop, app.leave]
+    await serve(app, settings.host, settings.port, beside, on_stop=on_stop, leave_seconds=settings.leave_seconds)
 
 
 class Server(uvicorn.Server):

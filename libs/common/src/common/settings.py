@@ -33,6 +33,9 @@ class ServiceSettings(BaseSettings):
     cursor_key: str = Field(min_length=16)
     service_role_key: str = ""
     service_role_key_previous: str = ""
+    # After the signal to end requests are still taken this long, each answered as the last one of its connection: whoever sends on a
+    # kept connection in the moment in which it is closed loses that request. For several instances behind a balancer.
+    leave_seconds: float = Field(default=0.0, ge=0)
     retry_delays_seconds: Annotated[tuple[float, ...], NoDecode] = DELAYS_SECONDS
 
     @field_validator("retry_delays_seconds", mode="before")
