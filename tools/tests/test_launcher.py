@@ -17,6 +17,7 @@ from campus_tools.launcher import CAMPUS, ProcessPlan, StartFailed, System, Syst
 from campus_tools.launcher.environment import Environments
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.supervisor import SupervisedProcess
+from campus_tools.secrets import read_secrets, write_secrets
 from campus_tools.servers import Servers
 from campus_tools.services import service_named
 from campus_tools.testing import eventually, role_passwords
@@ -48,6 +49,29 @@ def test_a_child_killed_from_outside_is_started_again(programs: Path, tmp_path: 
         [row] = [row for row in listed if row["name"] == "door"]
         os.kill(row["pid"], signal.SIGKILL)
         system.process("door").wait_restarted()
+
+
+def test_a_roll_restarts_those_whose_secrets_changed_one_after_another(
+    programs: Path, tmp_path: Path, servers: Servers
+) -> None:
+    payments = ProcessPlan("payments", ("small_server", "payments"), 3, 3, "payments")
+    orders = ProcessPlan("orders", ("small_server", "orders"), 2, 2, "orders")
+    plan = SystemPlan(services=(), processes=(*SMALL.processes, orders, payments))
+    with System(tmp_path / "state", plan=plan, servers=servers) as system:
+        first = {process.name: process.pid for process in system.processes}
+        path = system.state_dir / "secrets.env"
+        kept = read_secrets(path)
+        write_secrets(path, {**kept, "GATEWAY_SECRET_KEY": "new", "GATEWAY_SECRET_KEY_PREVIOUS": "old"})
+        leaving: list[str] = []
+        assert system.roll(before_stop=leaving.append) == leaving == ["payments"]
+        told = httpx.get(f"{system.health_url('payments')}/", trust_env=False).json()
+        assert (told["GATEWAY_SECRET_KEY"], told["GATEWAY_SECRET_KEY_PREVIOUS"]) == ("new", "old")
+        assert {name for name, pid in first.items() if system.process(name).pid != pid} == {"payments"}
+        assert system.process("payments").restarts == 0, "it did not die"
+        assert system.roll() == []
+        # The companies outside are played on.
+        assert system.roll(every=True) == ["orders", "payments"]
+        assert json.loads((system.state_dir / "rolled.json").read_text())["rolled"] == ["orders", "payments"]
 
 
 def test_stopping_leaves_no_process_and_frees_the_ports(programs: Path, tmp_path: Path, servers: Servers) -> None:

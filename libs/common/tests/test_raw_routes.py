@@ -123,3 +123,13 @@ def test_a_raw_route_without_a_guard_or_with_a_parameter_is_refused():
         RawRoute("/raw", unguarded)
     with pytest.raises(TypeError, match="fixed path"):
         RawRoute("/raw/{name}", public(unguarded))
+
+
+async def test_whoever_leaves_answers_each_request_as_the_last_of_its_connection(app: FastAPI) -> None:
+    """A request that is sent on a kept connection in the moment in which it is closed would be lost."""
+    scope = RequestScope(app)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=scope), base_url="http://service") as client:
+        assert "connection" not in (await client.get("/raw/open")).headers
+        scope.leave()
+        for path in ("/raw/open", "/framed/open", "/nowhere"):
+            assert (await client.get(path)).headers["connection"] == "close"

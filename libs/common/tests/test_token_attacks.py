@@ -19,6 +19,7 @@ from starlette.responses import Response
 
 from common.clock import ManualClock
 from common.http import CurrentCaller, HttpContext, RequestScope, create_app, guarded_router, ok, signed_in
+from common.telemetry import PREVIOUS_KEY_ACCEPTED
 from common.tokens import TokenVerifier
 from common.verification_keys import KeySet
 
@@ -437,6 +438,20 @@ async def test_a_step_up_counts_only_by_a_second_factor_of_the_past(door: Door) 
     for case, (token, expected) in told.items():
         caller = await door.verifier.caller_of(token)
         assert (case, caller.stepped_up_at is not None) == (case, expected)
+
+
+async def test_tokens_of_the_key_before_the_one_that_signs_now_are_counted(door: Door) -> None:
+    counter = PREVIOUS_KEY_ACCEPTED.labels("jwt-signing-keys")
+
+    async def counted(token: str) -> float:
+        before = counter._value.get()
+        assert (await door.knock(f"Bearer {token}"))[0] == 200
+        return float(counter._value.get() - before)
+
+    # Two tokens of one key, in any order, are no rotation.
+    assert [await counted(ed(iat=SECONDS - age)) for age in (0, 9)] == [0, 0]
+    assert await counted(token_of(EC, our_claims(iat=SECONDS + 1), KEYS.sign_ec)) == 0
+    assert await counted(ed(iat=SECONDS - 5)) == 1
 
 
 async def test_a_flood_of_unknown_kids_asks_for_the_keys_once_in_five_seconds(door: Door) -> None:

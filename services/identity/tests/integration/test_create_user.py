@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import httpx
 
 from campus_tools.service_kit import opened
+from common.telemetry import PREVIOUS_KEY_ACCEPTED
 from identity.app import SERVICE
 
 from .conftest import PREVIOUS_SERVICE_ROLE_KEY, SERVICE_ROLE_KEY, Identity
@@ -274,9 +275,14 @@ async def test_a_wrong_service_key_opens_nothing(identity: Identity) -> None:
     assert await identity.count("profiles") == 0
 
 
-async def test_the_current_and_the_previous_service_key_both_open_it(identity: Identity) -> None:
-    for key in (SERVICE_ROLE_KEY, PREVIOUS_SERVICE_ROLE_KEY):
+async def test_the_current_and_the_previous_service_key_both_open_it_and_the_previous_is_counted(
+    identity: Identity,
+) -> None:
+    counter = PREVIOUS_KEY_ACCEPTED.labels("service-role-key")
+    for key, counted in ((SERVICE_ROLE_KEY, 0), (PREVIOUS_SERVICE_ROLE_KEY, 1)):
+        before = counter._value.get()
         assert (await create_user(identity, "a@unilag.edu.ng", key=key)).status_code == 200
+        assert counter._value.get() - before == counted
 
 
 async def test_a_persons_token_does_not_open_the_function(identity: Identity) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from campus_tools.service_kit import opened
 from campus_tools.testing import eventually
 from common.process import background
+from common.telemetry import PREVIOUS_KEY_ACCEPTED
 from payments.app import SERVICE
 
 WEBHOOK = "/functions/v1/gateway-webhook"
@@ -116,7 +117,10 @@ async def test_a_bad_signature_is_401_with_the_bare_body_and_leaves_nothing(stor
 
 
 async def test_the_previous_secret_holds_during_a_rotation(story: Any) -> None:
+    counter = PREVIOUS_KEY_ACCEPTED.labels("gateway-secret-key")
+    before = counter._value.get()
     answer = await story.send({"event": "charge.success", "data": {"id": 1}}, secret="sk_test_previous")
+    assert counter._value.get() - before == 1, "so that it is seen whether the gateway still signs with it"
     assert answer.status_code == 200
 
 

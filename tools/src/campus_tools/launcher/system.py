@@ -185,7 +185,8 @@ class System:
                 for plan in self.plan.processes:
                     environment = self._environments.for_process(plan, services.get(plan.service))
                     process = self._processes[plan.name]
-                    if self._stopped or plan.service not in services or (process.is_told(environment) and not every):
+                    is_needed = every or not process.is_told(environment)
+                    if self._stopped or plan.service == "sandbox" or not is_needed:
                         continue
                     if before_stop is not None:
                         before_stop(plan.name)
