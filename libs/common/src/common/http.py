@@ -1,7 +1,5 @@
 """The HTTP face of a service: an application in which every error is a problem document and every endpoint says who may call it."""
 
-import hashlib
-import hmac
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +21,7 @@ from common.ids import is_request_id, new_request_id
 from common.logging import get_logger
 from common.problems import Unauthorized, ValidationFailed
 from common.refusals import ANSWERS, answer_bug
-from common.telemetry import PREVIOUS_KEY_ACCEPTED
+from common.service_keys import admit_service
 from common.tokens import TokenVerifier, bearer_token
 from common.unknown_words import names_in_query, refuse_fields, refuse_other_orders
 
@@ -166,7 +164,8 @@ async def admit(request: Request, guard: Guard) -> Caller:
     """The caller, when the guard lets them in; raises the problem that the contract orders first."""
     context: HttpContext = request.app.state.http
     if guard.service_key:
-        return _admit_service(request, context)
+        offered = bearer_token(_authorization_of(request)) or ""
+        return admit_service(request, offered, context.service_keys)
     if guard.ignores_token:
         return ANONYMOUS
     token = bearer_token(_authorization_of(request))
@@ -190,31 +189,6 @@ def _authorization_of(request: Request) -> str | None:
     if len(offered) > 1:
         raise Unauthorized
     return offered[0] if offered else None
-
-
-def _admit_service(request: Request, context: HttpContext) -> Caller:
-    offered = (bearer_token(_authorization_of(request)) or "").encode()
-    # Every key is compared, so that the time tells nothing about which one matched.
-    matches = [hmac.compare_digest(offered, key.encode()) for key in context.service_keys]
-    # Which key it was can be asked of the log after a compromise; the fingerprint opens nothing.
-    said = {
-        "fingerprint": fingerprint_of(offered),
-        "method": request.method,
-        "path": request.url.path,
-        "request_id": request.state.request_id,
-    }
-    if not any(matches):
-        log.warning("audit: service call refused", **said)
-        raise Unauthorized
-    if not matches[0]:
-        PREVIOUS_KEY_ACCEPTED.labels("service-role-key").inc()
-    log.info("audit: service call let in", **said)
-    return ANONYMOUS
-
-
-def fingerprint_of(key: bytes) -> str:
-    """By which a key is named where it must not stand itself: the first 12 hex digits of its SHA-256."""
-    return hashlib.sha256(key).hexdigest()[:12]
 
 
 # Dependencies here are `async` though they wait for nothing: FastAPI sends a plain function to a thread, which costs more than a

@@ -39,6 +39,7 @@ from campus_tools.secrets import new_key, read_secrets
 from campus_tools.servers import ServerUnavailable
 from campus_tools.services import SERVICES
 from campus_tools.soak.shelves import put_on_shelves
+from common.service_keys import fingerprint_of
 
 _BEGAN = time.monotonic()
 # Where the two instances of each door stand above PORT_BASE, in the room that the process list leaves free.
@@ -286,13 +287,6 @@ async def revoke_compromised(stage: Stage) -> None:
 
 
 # ---- Around it ----------------------------------------------------------------------------------------------------------
-
-
-def fingerprint_of(key: str) -> str:
-    """As the log names it."""
-    from common.http import fingerprint_of as named
-
-    return named(key.encode())
 
 
 async def _webhook_status(stage: Stage, key: str) -> int:
