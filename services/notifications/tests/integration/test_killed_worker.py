@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import pytest
+from starlette.responses import Response
 
 from campus_tools.servers.ports import free_ports
 from campus_tools.service_kit import BASE_URL, CURSOR_KEY
@@ -18,12 +19,14 @@ from campus_tools.testing import eventually
 from common.caller import THE_SERVICE
 from common.clock import ManualClock, SystemClock
 from common.ids import new_id
+from notifications.domain.errors import ProviderSilent
 from notifications.timers import settle_abandoned_once
 from notifications.use_cases.hear_delivery_status import hear_delivery_status
 from notifications.use_cases.send_delivery import send_delivery
 
 from .conftest import SEALING_KEY, SERVICE_ROLE_KEY
 
+QUEUE = "notifications.deliveries"
 IN_HAND = [
     ("email", "order_dispatched"), ("sms", "order_dispatched"), ("messaging", "order_dispatched"),
     ("push", "order_dispatched"), ("sms", "delivery_pin"),
@@ -53,14 +56,18 @@ async def take(story):
     await story.know_the_people()
     assert (await story.register(story.buyer_id, kind="android", token="a" * 40)).status_code == 201
     for channel, template in IN_HAND:
-        body = {
-            "notificationId": str(new_id()), "userId": str(story.buyer_id), "channel": channel, "template": template,
-            "data": {"orderId": str(story.order_id), **({"pin": "042917"} if template == "delivery_pin" else {})},
-        }  # fmt: skip
-        answer = await story.service.client.post(
-            "/functions/v1/deliver-notification", json=body, headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"}
-        )
-        assert answer.status_code == 200, answer.text
+        await ask_for(story, channel, template)
+
+
+async def ask_for(story, channel, template):
+    body = {
+        "notificationId": str(new_id()), "userId": str(story.buyer_id), "channel": channel, "template": template,
+        "data": {"orderId": str(story.order_id), **({"pin": "042917"} if template == "delivery_pin" else {})},
+    }  # fmt: skip
+    answer = await story.service.client.post(
+        "/functions/v1/deliver-notification", json=body, headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"}
+    )
+    assert answer.status_code == 200, answer.text
 
 
 def received(outside):
@@ -127,3 +134,22 @@ async def test_a_killed_workers_messages_go_out_again_only_where_they_may(
         assert {alert["dedupKey"] for alert in alerts} == {
             "delivery-failed:email:order_dispatched", "delivery-failed:sms:order_dispatched"
         }  # fmt: skip
+
+
+async def test_what_the_messaging_app_did_not_answer_is_known_by_its_status_and_not_sent_again(
+    open_story, every_channel, outside
+):
+    async with open_story(**every_channel, messaging_app_secret="app secret") as story:
+        await story.know_the_people()
+        await ask_for(story, "messaging", "order_dispatched")
+        # Cut off in the middle of its answer.
+        outside.approved_faults.append(Response(status_code=200, headers={"Content-Length": "10"}))
+        with pytest.raises(ProviderSilent):
+            await story.service.work(QUEUE)
+        [delivery] = await story.deliveries()
+        async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            now = story.service.runtime.clock.now()
+            assert await hear_delivery_status(uow, "messaging", "wamid.1", "sent", now, delivery_id=delivery["id"])
+        await send_delivery(delivery["id"], story.service.dependencies.post)
+        assert outside.approved == []
+        assert [row["status"] for row in await story.deliveries()] == ["sent"]

@@ -134,9 +134,11 @@ async def save_sent(uow: UnitOfWork, delivery_id: UUID, claim_id: UUID, provider
     return bool(await uow.execute(_MARK_SENT, delivery_id, provider_message_id, claim_id))
 
 
-async def save_failed_attempt(uow: UnitOfWork, delivery_id: UUID, claim_id: UUID, error: str) -> None:
-    """Records that one attempt failed, and gives the claim back."""
-    await uow.execute(_LOG_OUTCOME, claim_id, "failed", None, error)
+async def save_failed_attempt(
+    uow: UnitOfWork, delivery_id: UUID, claim_id: UUID, error: str, status: str = "failed"
+) -> None:
+    """Records that one attempt failed, or that nobody knows (`unknown`), and gives the claim back."""
+    await uow.execute(_LOG_OUTCOME, claim_id, status, None, error)
     await uow.execute(_RELEASE_CLAIM, delivery_id, claim_id)
 
 

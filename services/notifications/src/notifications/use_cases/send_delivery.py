@@ -129,9 +129,12 @@ async def _attempt(claimed: _Claimed, post: Post) -> None:
         provider_message_id = await _call(claimed.carrier, letter)
     except ProviderAway as away:
         reason, opened = without(secrets, away.reason), circuit.failed()
+        # A status of the messaging app may yet say that it was taken: then the ladder finds nothing to send.
+        may_be_told = isinstance(away, ProviderSilent) and claimed.row["channel"] == "messaging" and post.hears_statuses
+        status = "unknown" if may_be_told else "failed"
 
         async def record_away(uow: UnitOfWork) -> None:
-            await store.save_failed_attempt(uow, delivery_id, claimed.claim_id, reason)
+            await store.save_failed_attempt(uow, delivery_id, claimed.claim_id, reason, status)
             if opened:
                 say_provider_rests(uow, claimed.carrier.provider, reason)
 
