@@ -27,17 +27,15 @@ from common.bus import Bus
 from common.caller import THE_SERVICE
 from common.clock import Clock, SystemClock
 from common.consuming import Consumers
-from common.cursors import CursorSigner
 from common.database import Database, UnitOfWork
-from common.dead_letter_routes import dead_letter_router
 from common.faults import PermanentFault
-from common.health import health_router
 from common.http import HttpContext, RequestScope, create_app
 from common.messages import Received, Subscription, WorkItem, read_envelope, read_payload
-from common.personal_records import Section, personal_record_router
+from common.personal_records import Section
 from common.relay import PRUNE_EVERY_SECONDS, measure_and_prune_once, run_relay
 from common.retry import RetryLadder, jittered
 from common.settings import ServiceSettings
+from common.shared_doors import health_doors, shared_doors
 from common.standings import IdentityStandings
 from common.tokens import RENEW_KEYS_EVERY_SECONDS, Revocations, TokenVerifier
 from common.topology import Topology
@@ -202,25 +200,10 @@ def http_app(
     needs_broker: bool = False,
 ) -> RequestScope:
     """The ASGI application of a process; without routes it has health and metrics only."""
-
-    async def database_answers() -> bool:
-        async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            return bool(await uow.fetch_value("SELECT true"))
-
-    async def broker_answers() -> bool:
-        return runtime.bus.is_connected
-
-    # What answers requests serves on without the broker: what it says waits in the outbox, and what it hears comes late.
-    checks = {"database": database_answers, **({"broker": broker_answers} if needs_broker else {})}
     context = HttpContext(runtime.verifier, runtime.clock, settings.base_url, settings.service_keys)
-    routers = [health_router(lambda _: checks)]
+    routers = [health_doors(runtime, needs_broker=needs_broker)]
     if with_routes:
-        cursors = CursorSigner(settings.cursor_key)
-        routers += [
-            dead_letter_router(service.name, runtime.database, runtime.bus),
-            personal_record_router(service.name, service.personal_records, runtime.database, cursors),
-            *service.routers,
-        ]
+        routers += [*shared_doors(service, settings, runtime), *service.routers]
     return RequestScope(create_app(title=service.name, routers=routers, context=context, dependencies=dependencies))
 
 
