@@ -1,5 +1,6 @@
 """What every answer carries, whoever makes it, and what is refused."""
 
+import json
 import time
 from uuid import uuid4
 
@@ -87,6 +88,19 @@ async def test_a_broken_token_is_401_even_where_none_is_needed(market, token):
     for path in ("/api/orders", "/api/products"):
         answer = await market.http.get(path, headers={"Authorization": f"Bearer {token}"})
         assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+
+
+async def test_the_request_id_that_a_refused_person_is_shown_leads_to_the_log(market, people, system):
+    answer = await market.http.post("/api/orders/checkout", json={}, headers=people.buyer.headers)
+    assert answer.status_code == 422
+    shown, log = answer.json()["requestId"], system.process("api-gateway").log_path
+
+    async def line():
+        return next((json.loads(row) for row in log.read_text().splitlines() if shown in row), None)
+
+    found = await market.until("the line in the log", line, 10)
+    assert (found["event"], found["route"], found["status"]) == ("request refused", "POST /api/orders/checkout", 422)
+    assert len(found["trace_id"]) == 32
 
 
 @pytest.mark.parametrize(

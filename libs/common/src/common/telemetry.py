@@ -1,10 +1,13 @@
-"""Traces from the gateway through HTTP and broker to the last consumer, and metrics. OpenTelemetry, switched on by
-`OTEL_EXPORTER_OTLP_ENDPOINT`; without it no span is recorded and a trace costs next to nothing."""
+"""Traces from the gateway through HTTP and broker to the last consumer, and metrics. Spans are OpenTelemetry's, switched on by
+`OTEL_EXPORTER_OTLP_ENDPOINT`. Without it none is recorded and none is paid for; the trace's id travels all the same, through requests
+and messages into every log line, as a W3C `traceparent` that says "not sampled"."""
 
 import asyncio
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final
 
 from opentelemetry import propagate, trace
@@ -63,7 +66,11 @@ EVENT_LOOP_LAG_SECONDS = Gauge(
 )
 LOOK_AT_THE_LOOP_EVERY_SECONDS: Final = 1.0
 
+_TRACEPARENT: Final = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+
 _tracer = trace.get_tracer("common")
+# What is carried while no span is recorded.
+_carried: ContextVar[str] = ContextVar("traceparent", default="")
 
 
 def start(service: str) -> None:
@@ -86,27 +93,51 @@ def stop() -> None:
 
 
 def trace_headers() -> dict[str, str]:
-    """The W3C trace context of the running span, to be carried by a message or an HTTP call; empty without one."""
-    headers: dict[str, str] = {}
+    """The W3C trace context that a message or an HTTP call carries on: the running span's, else the carried one, else a new one."""
     if trace.get_current_span().get_span_context().is_valid:
+        headers: dict[str, str] = {}
         propagate.inject(headers)
-    return headers
+        return headers
+    return {"traceparent": _carried.get() or _new_traceparent()}
+
+
+def is_recording() -> bool:
+    """Whether spans are recorded in this process."""
+    return isinstance(trace.get_tracer_provider(), TracerProvider)
+
+
+def carry(traceparent: str | None = None) -> None:
+    """While no span is recorded: continues this trace in the running task, or begins a new one for what is none."""
+    known = traceparent is not None and _TRACEPARENT.fullmatch(traceparent)
+    _carried.set(traceparent if traceparent and known else _new_traceparent())
 
 
 @contextmanager
-def span(
-    name: str, kind: SpanKind = SpanKind.INTERNAL, carried: Mapping[str, str] | None = None
-) -> Iterator[trace.Span]:
-    """A span that continues the carried trace context, or else the running one."""
+def span(name: str, kind: SpanKind = SpanKind.INTERNAL, carried: Mapping[str, str] | None = None) -> Iterator[None]:
+    """A span that continues the carried trace context, or else the running one. Where none is recorded, the context alone."""
+    if not is_recording():
+        before = _carried.set("")
+        carry((carried or {}).get("traceparent"))
+        try:
+            yield
+        finally:
+            _carried.reset(before)
+        return
     context = propagate.extract(carried) if carried else None
-    with _tracer.start_as_current_span(name, context=context, kind=kind) as running:
-        yield running
+    with _tracer.start_as_current_span(name, context=context, kind=kind):
+        yield
 
 
 def trace_id() -> str | None:
     """The id of the running trace, 32 hex digits, for the log."""
     context = trace.get_current_span().get_span_context()
-    return format(context.trace_id, "032x") if context.is_valid else None
+    if context.is_valid:
+        return format(context.trace_id, "032x")
+    return _carried.get()[3:35] or None
+
+
+def _new_traceparent() -> str:
+    return f"00-{os.urandom(16).hex()}-{os.urandom(8).hex()}-00"
 
 
 async def watch_event_loop() -> None:

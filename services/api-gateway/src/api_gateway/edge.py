@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
+from structlog.contextvars import bind_contextvars
 
 from api_gateway.addresses import ClientAddresses
 from api_gateway.bodies import check_announced_body, read_body, read_whole_body
@@ -50,6 +51,8 @@ _HEAD_REFUSALS: Final[Mapping[int, str]] = {
     431: "The headers are longer than 16 KiB.",
 }
 _UNKNOWN_ROUTE: Final = "unknown"
+# What strangers and search engines collect all day long would only fill the log.
+_EVERYDAY_REFUSALS: Final = frozenset({401, 404, 429, 499})
 _STRICT: Final = frozenset({Quota.SENSITIVE, Quota.ACCOUNT, Quota.SESSION})
 
 
@@ -98,10 +101,13 @@ class Edge:
         call.address = self.addresses.of(peer, call.headers.get(b"x-forwarded-for"))
         self.load.running += 1
         try:
+            bind_contextvars(request_id=call.request_id)
+            trusted = self.addresses.trusts(peer)
             if self.spans.recording:
-                with self.spans.of(call, trusted=self.addresses.trusts(peer)):
+                with self.spans.of(call, trusted=trusted):
                     await self._guarded(call)
             else:
+                self.spans.begin(call, trusted=trusted)
                 await self._guarded(call)
         finally:
             self.load.running -= 1
@@ -139,13 +145,16 @@ class Edge:
         except Problem as problem:
             await self._refuse(call, problem)
         except Exception as error:
-            log.error("unhandled exception", path=call.path, request_id=call.request_id, exc_info=error)
+            log.error("unhandled exception", path=call.path, exc_info=error)
             await self._refuse(call, Problem())
+        if call.status >= 400 and call.status not in _EVERYDAY_REFUSALS:
+            # So that the request id that somebody was shown leads to what happened.
+            log.info("request refused", route=call.route.name if call.route else _UNKNOWN_ROUTE, status=call.status)
 
     async def _refuse(self, call: Call, problem: Problem) -> None:
         if call.head_was_sent:
             # The client sees the connection close before the announced end, and knows that the answer is not whole.
-            log.error("answer broken off", path=call.path, request_id=call.request_id, error=repr(problem))
+            log.error("answer broken off", path=call.path, error=repr(problem))
             return
         if call.standing is None:
             call.standing = await self.quotas.look(self.tiers.of_address(call.address), call.now)
@@ -154,7 +163,7 @@ class Edge:
     async def _answer_failure(self, call: Call, failure: UpstreamFailed) -> None:
         upstream = call.route.upstream if call.route is not None else ""
         self.metrics.upstream_failures[upstream] += 1
-        log.error("service did not answer", upstream=upstream, request_id=call.request_id, error=failure.reason)
+        log.error("service did not answer", upstream=upstream, error=failure.reason)
         unavailable = Unavailable()
         unavailable.__cause__ = failure
         await self._refuse(call, unavailable)

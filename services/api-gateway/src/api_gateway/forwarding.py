@@ -20,10 +20,10 @@ SLOW_READER_SECONDS: Final = 20.0
 
 
 class Forwarder:
-    """Knows how to reach the services. `tracing`: whether spans are recorded and their context is passed on."""
+    """Knows how to reach the services."""
 
-    def __init__(self, upstreams: Upstreams, load: Load, *, tracing: bool) -> None:
-        self._upstreams, self._load, self._tracing = upstreams, load, tracing
+    def __init__(self, upstreams: Upstreams, load: Load) -> None:
+        self._upstreams, self._load = upstreams, load
 
     async def ask(
         self,
@@ -41,8 +41,7 @@ class Forwarder:
         upstream = self._upstreams[route.upstream]
         method = "GET" if call.method == "HEAD" else call.method
         own = b"x-request-id: %b\r\n" % call.request_id.encode()
-        if self._tracing:
-            own += b"".join(b"%b: %b\r\n" % (name.encode(), text.encode()) for name, text in trace_headers().items())
+        own += b"".join(b"%b: %b\r\n" % (name.encode(), text.encode()) for name, text in trace_headers().items())
         is_stream = not isinstance(body, bytes)
         if is_stream:
             length = call.headers.get(b"content-length")

@@ -87,7 +87,7 @@ class KeyedRunner:
 
     async def _pass_long(self, call: Call, ask: Ask, answer: Connection, beginning: bytes) -> None:
         """What was done was done: its answer reaches the client though it is not kept, and a repeat is told so (409)."""
-        log.warning("answer too long to be kept", path=call.path, request_id=call.request_id)
+        log.warning("answer too long to be kept", path=call.path)
         await self._settle(call, ask, Stored.too_long(answer.status) if is_stored(answer.status) else None)
         await self._forwarder.relay_rest(call, answer, beginning)
 
@@ -97,9 +97,9 @@ class KeyedRunner:
             if kept is None:
                 await self._records.release(ask)
             elif not await self._records.finish(ask, kept):
-                log.warning("lease ended before its answer", request_id=call.request_id)
+                log.warning("lease ended before its answer")
         except DatabaseAway as error:
-            log.error("idempotency record not settled", request_id=call.request_id, error=repr(error))
+            log.error("idempotency record not settled", error=repr(error))
 
 
 def _content_type(headers: Sequence[tuple[bytes, bytes]]) -> str:

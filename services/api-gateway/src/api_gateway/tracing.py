@@ -8,18 +8,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from opentelemetry import propagate, trace
-from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Link, SpanKind
 
 from api_gateway.call import Call
+from common import telemetry
 
 
 class ServerSpans:
-    """Spans are recorded only when tracing was started; otherwise a request pays nothing."""
+    """Spans are recorded only when tracing was started; otherwise `begin` gives the request's trace its id, and no more."""
 
     def __init__(self) -> None:
-        self.recording = isinstance(trace.get_tracer_provider(), TracerProvider)
+        self.recording = telemetry.is_recording()
         self._tracer = trace.get_tracer("api_gateway")
+
+    @staticmethod
+    def begin(call: Call, *, trusted: bool) -> None:
+        """A trace without spans, for the logs here and behind."""
+        offered = call.headers.get(b"traceparent") if trusted else None
+        telemetry.carry(None if offered is None else offered.decode("latin-1"))
 
     @contextmanager
     def of(self, call: Call, *, trusted: bool) -> Iterator[None]:

@@ -1,0 +1,49 @@
+"""A trace's id travels from request to message to log line, also while no span is recorded."""
+
+import asyncio
+import re
+
+import pytest
+
+from common import telemetry
+
+CARRIED = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+TRACEPARENT = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+
+
+def test_what_is_carried_in_goes_on_and_ends_with_the_span():
+    with telemetry.span("work", carried={"traceparent": CARRIED}):
+        assert telemetry.trace_headers() == {"traceparent": CARRIED}
+        assert telemetry.trace_id() == "0af7651916cd43dd8448eb211c80319c"
+        with telemetry.span("inner", carried={}):
+            assert telemetry.trace_id() != "0af7651916cd43dd8448eb211c80319c"
+        assert telemetry.trace_headers() == {"traceparent": CARRIED}
+    assert telemetry.trace_id() is None
+
+
+@pytest.mark.parametrize(
+    "offered",
+    [None, "", "x", CARRIED + "\r\nx: y", CARRIED.upper(), "00-" + "0" * 32 + CARRIED[35:], "ff" + CARRIED[2:]],
+)
+def test_what_is_no_trace_context_begins_a_trace_of_its_own(offered):
+    carried = {} if offered is None else {"traceparent": offered}
+    with telemetry.span("work", carried=carried):
+        [begun] = telemetry.trace_headers().values()
+        assert TRACEPARENT.fullmatch(begun)
+        assert begun != offered
+        assert telemetry.trace_id() == begun[3:35]
+
+
+def test_what_nobody_asked_for_begins_a_trace_each_time():
+    first, second = telemetry.trace_headers(), telemetry.trace_headers()
+    assert TRACEPARENT.fullmatch(first["traceparent"])
+    assert first != second
+
+
+async def test_requests_side_by_side_carry_their_own():
+    async def request(number: int) -> str | None:
+        telemetry.carry(f"00-{number:032x}-b7ad6b7169203331-00")
+        await asyncio.sleep(0)
+        return telemetry.trace_id()
+
+    assert await asyncio.gather(*(request(number) for number in (1, 2))) == [f"{1:032x}", f"{2:032x}"]
