@@ -1603,6 +1603,7 @@ class PayoutsKindOfMonth(Answer):
         "restitution",
         "reversal",
         "recovery",
+        "recovery_returned",
     ]
     lines: int
     gross_minor: int
@@ -1769,7 +1770,7 @@ class PayoutsPreparedEntry(Answer):
 
 
 class PayoutsPreparedPosting(Answer):
-    type: Literal["restitution", "reversal", "recovery"]
+    type: Literal["restitution", "reversal", "recovery", "recovery_returned"]
     posting_key: str
     currency: str
     entries: list[PayoutsPreparedEntry]
@@ -1802,7 +1803,7 @@ class PayoutsReconciliation(Answer):
     payout_id: UUID
     vendor_id: UUID
     transfer_id: UUID | None
-    kind: Literal["restitution", "reversal", "recovery"]
+    kind: Literal["restitution", "reversal", "recovery", "recovery_returned"]
     status: Literal["prepared", "approved", "rejected"]
     amount_minor: int
     currency: str
@@ -1871,6 +1872,7 @@ class PayoutsStatementLine(Answer):
         "restitution",
         "reversal",
         "recovery",
+        "recovery_returned",
     ]
     order_id: UUID | None
     payout_id: UUID | None

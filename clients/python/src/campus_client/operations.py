@@ -3017,6 +3017,7 @@ class Operations(Connection):
             "restitution",
             "reversal",
             "recovery",
+            "recovery_returned",
         ]
         | None = None,
     ) -> list[m.PayoutsStatementLine]:
@@ -3175,6 +3176,7 @@ class Operations(Connection):
             "restitution",
             "reversal",
             "recovery",
+            "recovery_returned",
         ]
         | None = None,
     ) -> list[m.PayoutsStatementLine]:

@@ -163,7 +163,8 @@ class Desk:
             "SELECT coalesce(-sum(e.amount_minor), 0)::bigint AS minor FROM ledger_transactions AS t "
             "JOIN ledger_entries AS e ON e.transaction_id = t.id AND e.account = 'gateway_cash' WHERE t.posting_key IN "
             "('payout_processed:' || $1::text, 'reversal:' || $1::text) OR t.posting_key IN "
-            "(SELECT 'recovery:' || id FROM payout_transfers WHERE payout_id = $1::uuid)",
+            "(SELECT kind || id FROM payout_transfers, unnest(ARRAY ['recovery:', 'recovery_returned:']) AS kind "
+            "WHERE payout_id = $1::uuid)",
             case.payout_id,
         )
         return int(rows[0]["minor"])

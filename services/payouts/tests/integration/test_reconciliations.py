@@ -8,7 +8,7 @@ import pytest
 
 from common.caller import Caller
 from common.ids import new_id
-from contracts.payments import EscrowRefunded, TransferFailed
+from contracts.payments import EscrowRefunded, TransferFailed, TransferReversed
 from contracts.permissions import permissions_of
 
 from .returns_desk import AMOUNT, Desk
@@ -226,6 +226,20 @@ async def test_a_success_after_a_restitution_is_an_exception_until_two_people_ta
     wallet = await desk.story.wallet(case.vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (0, 25_000)
     assert [line["kind"] for line in (await desk.story.statement(case.vendor))[:2]] == ["recovery", "debt_taken"]
+    assert ((await desk.payout(case))["status"], (await desk.payout(case))["openException"]) == ("failed", None)
+    assert (await desk.prepare(case)).status_code == 409
+    await desk.assert_books_agree_with_the_gateway(case)
+
+    # The bank sends it back after all: what was taken for it is given back, the debt of it first, once.
+    await desk.at_the_gateway(case.reference, "reverse")
+    await desk.heard(case.reference, TransferReversed)
+    assert (await desk.payout(case))["openException"]["cause"] == "reversed"
+    reconciliation = await desk.reconcile(case)
+    assert (reconciliation["kind"], reconciliation["postings"][0]["type"]) == ("recovery_returned", "recovery_returned")
+    wallet = await desk.story.wallet(case.vendor)
+    assert (wallet["availableMinor"], wallet["debtMinor"]) == (AMOUNT - 25_000, 0)
+    lines = await desk.story.statement(case.vendor)
+    assert [line["kind"] for line in lines[:2]] == ["debt_repaid", "recovery_returned"]
     assert ((await desk.payout(case))["status"], (await desk.payout(case))["openException"]) == ("failed", None)
     assert (await desk.prepare(case)).status_code == 409
     await desk.assert_books_agree_with_the_gateway(case)

@@ -345,13 +345,14 @@ class Store:
         self.excepted.pop(payout.id, None)
 
     def reconcile(self, payout: Payout) -> None:
-        """What two people decide: restitution, reversal or recovery, whichever the books need."""
+        """What two people decide, whichever the books need."""
         plan = plan_reconciliation(self.payout_in_hand(payout), self.standing())
         self.seen[plan.kind] += 1
         self.post(plan.posting)
         self.excepted.pop(payout.id, None)
-        if plan.kind == "recovery":
-            next(line for line in self.attempts if line.id == plan.transfer_id).recovered = True
+        if plan.transfer_id is not None:
+            extra = next(line for line in self.attempts if line.id == plan.transfer_id)
+            extra.recovered = plan.kind == "recovery"
             return
         payout.returned = plan.kind
         if plan.kind == "restitution":

@@ -42,9 +42,11 @@ TABLE = [
     ("processed", None, "reversed recovered", "PayoutNotPending", "PayoutNotPending", "reversal"),
     ("processed", None, "reversed success", "PayoutNotPending", "PayoutNotPending", "NothingToReconcile"),
     ("processed", "reversal", "success recovered-reversed", "MoneyReturnedAlready", "MoneyReturnedAlready", "NothingToReconcile"),
+    ("processed", "reversal", "reversed recovered-reversed", "MoneyReturnedAlready", "MoneyReturnedAlready", "recovery_returned"),
     ("processed", "reversal", "reversed", "MoneyReturnedAlready", "MoneyReturnedAlready", "NothingToReconcile"),
     ("failed", "restitution", "failed", "MoneyReturnedAlready", False, "NothingToReconcile"),
     ("failed", "restitution", "success", "MoneyReturnedAlready", False, "recovery"),
+    ("failed", "restitution", "recovered-reversed", "MoneyReturnedAlready", False, "recovery_returned"),
     ("failed", "restitution", "recovered", "MoneyReturnedAlready", False, "NothingToReconcile"),
 ]  # fmt: skip
 

@@ -180,9 +180,12 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
         "each transfer that the gateway paid stands in the book once, and one that came back does not",
         "SELECT p.id, p.status, paid.transfers, booked.postings FROM payout_requests p CROSS JOIN LATERAL (SELECT count(*) "
         "FROM payout_transfers t WHERE t.payout_id = p.id AND t.status = 'success') AS paid (transfers) CROSS JOIN LATERAL (SELECT "
-        "coalesce(sum(CASE t.type WHEN 'reversal' THEN -1 ELSE 1 END), 0) FROM ledger_transactions t WHERE t.posting_key IN "
-        "('payout_processed:' || p.id, 'reversal:' || p.id) OR t.posting_key IN (SELECT 'recovery:' || a.id FROM payout_transfers a "
-        "WHERE a.payout_id = p.id)) AS booked (postings) WHERE paid.transfers <> booked.postings",
+        "coalesce(sum(CASE WHEN t.type IN ('reversal', 'recovery_returned') THEN -1 ELSE 1 END), 0) "
+        "FROM ledger_transactions t WHERE t.posting_key IN "
+        "('payout_processed:' || p.id, 'reversal:' || p.id) OR t.posting_key IN (SELECT kind || a.id "
+        "FROM payout_transfers a, "
+        "unnest(ARRAY ['recovery:', 'recovery_returned:']) AS kind WHERE a.payout_id = p.id)) AS booked (postings) "
+        "WHERE paid.transfers <> booked.postings",
     ),
     Invariant(
         "payouts",
@@ -203,7 +206,8 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
         "payouts",
         "every reversal and recovery was approved by a second person, and every approval was posted",
         "SELECT t.posting_key, r.id, r.kind, r.prepared_by, r.decided_by FROM (SELECT * FROM ledger_transactions "
-        "WHERE type IN ('reversal', 'recovery')) t FULL JOIN (SELECT *, kind || ':' || coalesce(transfer_id, payout_id) AS posting_key "
+        "WHERE type IN ('reversal', 'recovery', 'recovery_returned')) t FULL JOIN "
+        "(SELECT *, kind || ':' || coalesce(transfer_id, payout_id) AS posting_key "
         "FROM reconciliations WHERE status = 'approved') r ON r.posting_key = t.posting_key "
         "WHERE r.id IS NULL OR r.decided_by = r.prepared_by OR NOT EXISTS "
         "(SELECT FROM ledger_transactions l WHERE l.posting_key = r.posting_key)",

@@ -163,6 +163,19 @@ def reversal(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: 
     )
 
 
+def recovery_returned(transfer_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
+    """A recovered transfer came back to the gateway after all; `repaid_minor` of it repays the vendor's debt."""
+    return balanced(
+        f"recovery_returned:{transfer_id}",
+        "recovery_returned",
+        [
+            debit(GATEWAY_CASH, amount_minor),
+            credit(vendor_debt(vendor_id), repaid_minor),
+            credit(wallet(vendor_id), amount_minor - repaid_minor),
+        ],
+    )
+
+
 def recovery(transfer_id: UUID, vendor_id: UUID, amount_minor: int, owed_minor: int) -> Posting:
     """A transfer that left beside what the books had: the vendor has it, and gives it back; `owed_minor` becomes debt."""
     return balanced(

@@ -25,7 +25,7 @@ from payouts.domain.errors import (
 )
 from payouts.domain.wallet import Standing, repayment, shortfall
 
-Kind = Literal["restitution", "reversal", "recovery"]
+Kind = Literal["restitution", "reversal", "recovery", "recovery_returned"]
 ReconciliationStatus = Literal["prepared", "approved", "rejected"]
 
 RETRIES_MAX: Final = 3
@@ -38,7 +38,7 @@ class Attempt:
     """One transfer of a payout. `leased`: somebody is to send it, or to ask for it, at a certain time.
 
     `contradicted`: the last word about it disagrees with the books, and the gateway was not asked since. `recovered`: what left with
-    it beside the books was taken back. `sent`: the gateway may have heard of it.
+    it beside the books was taken back from the vendor, and was not returned since. `sent`: the gateway may have heard of it.
     """
 
     id: UUID
@@ -66,7 +66,7 @@ class PayoutInHand:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a reconciliation does: its posting, and the extra transfer that a recovery is about."""
+    """What a reconciliation does: its posting, and the extra transfer that a recovery, or its return, is about."""
 
     kind: Kind
     posting: Posting
@@ -120,7 +120,8 @@ def plan_reconciliation(payout: PayoutInHand, standing: Standing) -> Plan:
 
     A processed payout of which fewer transfers stand than the books have (none, or one beside which another was recovered): reversal. A
     pending one whose transfers all ended for good: restitution. A transfer that succeeded beside these (after a restitution, or beside
-    another success): recovery, from the wallet and the rest as debt.
+    another success): recovery, from the wallet and the rest as debt. One that was recovered and then came back to the gateway, of a payout
+    whose own amount was returned before: return of the recovery.
     """
     extra = _extra_success(payout)
     if extra is not None:
@@ -129,6 +130,11 @@ def plan_reconciliation(payout: PayoutInHand, standing: Standing) -> Plan:
             "recovery", accounts.recovery(extra.id, payout.vendor_id, payout.amount_minor, owed_minor), extra.id
         )
     repaid_minor = repayment(standing.debt_minor, payout.amount_minor)
+    came_back = _recovered_in_vain(payout)
+    if came_back is not None:
+        _judge_quiet(payout)
+        posting = accounts.recovery_returned(came_back.id, payout.vendor_id, payout.amount_minor, repaid_minor)
+        return Plan("recovery_returned", posting, came_back.id)
     if payout.status == "processed" and payout.returned is None:
         _judge_quiet(payout)
         if _standing(payout) >= _booked(payout):
@@ -167,6 +173,15 @@ def _extra_success(payout: PayoutInHand) -> Attempt | None:
     if payout.status == "pending" or not unrecovered or _standing(payout) <= _booked(payout):
         return None
     return unrecovered[-1]
+
+
+def _recovered_in_vain(payout: PayoutInHand) -> Attempt | None:
+    """A recovered transfer that the vendor has no more, where no return of the payout's own amount stands for it."""
+    if payout.returned is None or _standing(payout) >= _booked(payout):
+        return None
+    recovered = [attempt for attempt in payout.attempts if attempt.recovered]
+    gone = [attempt for attempt in recovered if attempt.status != "success"]
+    return (gone or recovered)[-1]
 
 
 def _standing(payout: PayoutInHand) -> int:

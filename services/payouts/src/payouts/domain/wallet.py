@@ -28,6 +28,7 @@ Kind = Literal[
     "restitution",
     "reversal",
     "recovery",
+    "recovery_returned",
 ]
 
 

@@ -45,7 +45,9 @@ class Reconciliation(ResponseShape):
     id: UUID
     payout_id: UUID
     vendor_id: UUID
-    transfer_id: UUID | None = Field(description="With `recovery`: the transfer that left beside the books.")
+    transfer_id: UUID | None = Field(
+        description="With `recovery` and `recovery_returned`: the transfer that left beside the books."
+    )
     kind: Kind
     status: ReconciliationStatus
     amount_minor: int

@@ -16,7 +16,8 @@ SELECT t.id, t.reference, t.status, t.due_at IS NOT NULL AS leased,
        coalesce((SELECT o.verdict = 'contradiction' AND (o.heard_from <> 'query' OR (o.amount, o.currency) <> (t.amount, t.currency))
                  FROM transfer_observations AS o WHERE o.transfer_id = t.id ORDER BY o.position DESC LIMIT 1), false) AS contradicted,
        t.submissions > 0 AS sent,
-       EXISTS (SELECT FROM wallet_lines AS w WHERE w.source_key = 'recovery:' || t.id AND w.kind = 'recovery') AS recovered
+       EXISTS (SELECT FROM wallet_lines AS w WHERE w.source_key = 'recovery:' || t.id AND w.kind = 'recovery') AND NOT EXISTS
+       (SELECT FROM wallet_lines AS w WHERE w.source_key = 'recovery_returned:' || t.id AND w.kind = 'recovery_returned') AS recovered
 FROM payout_transfers AS t WHERE t.payout_id = $1 ORDER BY t.attempt FOR UPDATE
 """
 _FIND_RETURN: Final = "SELECT kind FROM wallet_lines WHERE payout_id = $1 AND kind IN ('restitution', 'reversal')"

@@ -88,9 +88,12 @@ reconciliations = sa.Table(
     sa.Column("decided_by", sa.Uuid),
     sa.Column("decided_at", INSTANT),
     sa.Column("rejection", sa.Text),
-    sa.CheckConstraint("kind IN ('restitution', 'reversal', 'recovery')", name="reconciliations_kind_known"),
     sa.CheckConstraint(
-        "(kind = 'recovery') = (transfer_id IS NOT NULL)", name="reconciliations_recovery_names_transfer"
+        "kind IN ('restitution', 'reversal', 'recovery', 'recovery_returned')", name="reconciliations_kind_known"
+    ),
+    sa.CheckConstraint(
+        "(kind IN ('recovery', 'recovery_returned')) = (transfer_id IS NOT NULL)",
+        name="reconciliations_recovery_names_transfer",
     ),
     sa.CheckConstraint("status IN ('prepared', 'approved', 'rejected')", name="reconciliations_status_known"),
     sa.CheckConstraint("hash ~ '^[0-9a-f]{64}$'", name="reconciliations_hash_shape"),
@@ -105,10 +108,14 @@ reconciliations = sa.Table(
         "reconciliations_returned_once",
         "payout_id",
         unique=True,
-        postgresql_where=sa.text("status = 'approved' AND kind <> 'recovery'"),
+        postgresql_where=sa.text("status = 'approved' AND transfer_id IS NULL"),
     ),
     sa.Index(
-        "reconciliations_recovered_once", "transfer_id", unique=True, postgresql_where=sa.text("status = 'approved'")
+        "reconciliations_recovered_once",
+        "transfer_id",
+        "kind",
+        unique=True,
+        postgresql_where=sa.text("status = 'approved'"),
     ),
     sa.Index("reconciliations_newest", sa.text("prepared_at DESC"), sa.text("id DESC")),
     sa.Index("reconciliations_of_payout", "payout_id"),

@@ -57,12 +57,12 @@ wallet_lines = sa.Table(
     sa.UniqueConstraint("source_key", "kind", name="wallet_lines_source_once"),
     sa.CheckConstraint(
         "kind IN ('release', 'debt_repaid', 'refund', 'debt_taken', 'payout', 'hold', 'hold_released', 'chargeback', "
-        "'chargeback_won', 'restitution', 'reversal', 'recovery')",
+        "'chargeback_won', 'restitution', 'reversal', 'recovery', 'recovery_returned')",
         name="wallet_lines_kind_known",
     ),
     sa.CheckConstraint("balance_minor >= 0", name="wallet_lines_balance_never_negative"),
     sa.CheckConstraint(
-        "kind NOT IN ('restitution', 'reversal', 'recovery') OR payout_id IS NOT NULL",
+        "kind NOT IN ('restitution', 'reversal', 'recovery', 'recovery_returned') OR payout_id IS NOT NULL",
         name="wallet_lines_return_names_payout",
     ),
     sa.Index(

@@ -16,6 +16,7 @@ from payouts.store import reconciliations, returns
 from payouts.use_cases.ask_about_attempts import ask_about_attempts
 from payouts.use_cases.recover_transfer import recover_transfer
 from payouts.use_cases.restitute_payout import restitute_payout
+from payouts.use_cases.return_recovery import return_recovery
 from payouts.use_cases.reverse_payout import reverse_payout
 
 
@@ -55,8 +56,10 @@ async def _post(uow: UnitOfWork, payout_id: UUID, reconciliation_id: UUID, by: U
         await restitute_payout(uow, payout_id, "The bank did not take the transfer; two people confirmed it.", now)
     elif plan.kind == "reversal":
         await reverse_payout(uow, payout, reconciliation_id, now)
-    elif plan.transfer_id is not None:
+    elif plan.transfer_id is not None and plan.kind == "recovery":
         await recover_transfer(uow, payout, plan.transfer_id, now)
+    elif plan.transfer_id is not None:
+        await return_recovery(uow, payout, plan.transfer_id, now)
 
 
 async def _plan_anew(uow: UnitOfWork, payout: PayoutInHand) -> Plan:
