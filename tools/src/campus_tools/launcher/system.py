@@ -67,11 +67,12 @@ class System:
         plan: SystemPlan = CAMPUS,
         servers: Servers | None = None,
         tell: Tell | None = None,
+        ready_seconds: float = READY_SECONDS_MAX,
     ) -> None:
         """`environment` lies over that of this program; without `port_base` a free one is taken.
 
         `servers` are used when given, and then neither started nor stopped here. `tell` hears what happens, as
-        (who, what).
+        (who, what). A larger plan than ours may need more than `ready_seconds`.
         """
         self.state_dir = Path(state_dir).resolve()
         self.port_base = port_base if port_base is not None else free_port_base()
@@ -79,6 +80,7 @@ class System:
         self.is_first_start = not (self.state_dir / "secrets.env").exists()
         self._caller = callers_environment(environment)
         self._tell: Tell = tell or (lambda _who, _what: None)
+        self._ready_seconds = ready_seconds
         self._own_servers = servers is None
         self._servers = servers
         self._secrets: dict[str, str] = {}
@@ -401,7 +403,7 @@ class System:
 
     def _wait_process_ready(self, plan: ProcessPlan) -> None:
         process, port = self._processes[plan.name], self.port_base + plan.health_offset
-        deadline = time.monotonic() + READY_SECONDS_MAX
+        deadline = time.monotonic() + self._ready_seconds
         while not answers_ready(port):
             if self._stopped:
                 return
