@@ -18,7 +18,7 @@ async def test_a_transfer_is_accepted_settles_and_is_told_by_webhook(funded, rec
     told = receiver.events("transfer.success")[0]["data"]
     assert set(told) == {
         "amount", "currency", "domain", "reason", "reference", "source", "status", "transfer_code", "id",
-        "integration", "recipient",
+        "integration", "recipient", "createdAt", "updatedAt",
     }  # fmt: skip
     assert told["recipient"]["details"] == {
         "account_number": "0123456785", "bank_code": "058", "bank_name": "Guaranty Trust Bank",

@@ -31,7 +31,7 @@ class Operations(Connection):
     ) -> Page[m.NotificationsAlertShape, m.OffsetMeta]:
         """List alerts.
 
-        Alerts of all services, newest first. `sort=severity` orders by the words: ascending has SEV-1 first.
+        Alerts of all services, newest first. `sort=severity` has the worst first, ascending the mildest.
 
         Needs the permission `alerts:read`.
         """

@@ -81,6 +81,8 @@ def transfer_event(event: str, transfer: Row) -> dict[str, Any]:
             "source": "balance",
             "status": event.removeprefix("transfer."),
             "transfer_code": transfer["transfer_code"],
+            "createdAt": transfer["created_at"],
+            "updatedAt": transfer["updated_at"],
             "recipient": {
                 "recipient_code": transfer["recipient_code"],
                 "details": {

@@ -118,7 +118,9 @@ async def test_alerts_are_sorted_by_time_or_severity_and_shown_to_those_who_may(
         await story.service.hear(alert(severity, dedup_key=severity))
         story.service.runtime.clock.advance(timedelta(seconds=1))
     newest = [shown["severity"] for shown in (await listed(story))["data"]]
-    worst = [shown["severity"] for shown in (await listed(story, sort="severity", order="asc"))["data"]]
+    worst = [shown["severity"] for shown in (await listed(story, sort="severity", order="desc"))["data"]]
+    mildest = [shown["severity"] for shown in (await listed(story, sort="severity", order="asc"))["data"]]
+    assert mildest == worst[::-1]
     assert (newest, worst) == (["SEV-2", "SEV-1", "SEV-3"], ["SEV-1", "SEV-2", "SEV-3"])
     assert [shown["severity"] for shown in (await listed(story, limit=1, page=2))["data"]] == ["SEV-1"]
     refused = await story.service.client.get("/api/alerts", headers=story.service.headers(new_id()))

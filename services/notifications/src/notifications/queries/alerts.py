@@ -19,7 +19,8 @@ SELECT id, severity, title, detail, subject, runbook, source, repetitions, raise
 FROM alerts {_ALERT_FILTER}
 """
 # Allow-lists: the public word of a sort, and the columns that it means (contract section 15.7).
-ALERT_SORTS: Final = {"created_at": "raised_at", "severity": "severity"}
+# "SEV-1" is the highest severity and the lowest text: descending by severity means the worst first.
+ALERT_SORTS: Final = {"created_at": "raised_at", "severity": "translate(severity, '123', '321')"}
 
 
 async def find_alert(uow: UnitOfWork, alert_id: UUID) -> Alert | None:

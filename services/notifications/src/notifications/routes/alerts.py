@@ -21,7 +21,7 @@ async def list_alerts(
     page: Annotated[OffsetPage, Depends(offset_page(*queries.ALERT_SORTS))],
     status: Literal["open", "closed"] | None = None,
 ) -> Response:
-    """Alerts of all services, newest first. `sort=severity` orders by the words: ascending has SEV-1 first."""
+    """Alerts of all services, newest first. `sort=severity` has the worst first, ascending the mildest."""
     dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         rows, total = await queries.page_of_alerts(uow, page, status)

@@ -88,6 +88,7 @@ async def _raise_alert(watched: Watched, reason: str) -> None:
                 detail=f"Messages to the assistant are answered 503; it is asked again after a while. The last failure: {reason}",
                 runbook=RUNBOOK,
                 dedup_key=ALERT_KEY,
+                about="assistant",
             ),
             source="notifications",
         )

@@ -19,6 +19,7 @@ def say_provider_rests(uow: UnitOfWork, provider: str, reason: str) -> None:
             detail=f"Its messages wait and it is asked again after a while. The last failure: {reason}",
             runbook=RUNBOOK,
             dedup_key=f"provider-rests:{provider}",
+            about=provider,
         ),
         source="notifications",
     )

@@ -24,8 +24,11 @@ KNOWN_EVENTS: Final = frozenset(
         "transfer.reversed",
     }
 )
-# News that the gateway may revise under the same id: a dispute that was lost may be won after all.
-MAY_BE_REVISED: Final = frozenset({"charge.dispute.resolve"})
+# News that the gateway may tell again under the same id with another meaning: a dispute that was lost may be won after all, and a
+# transfer that came back may arrive once more.
+MAY_BE_REVISED: Final = frozenset(
+    {"charge.dispute.resolve", "transfer.success", "transfer.failed", "transfer.reversed"}
+)
 UNKNOWN_EVENT: Final = "unknown"
 # Far above any id of the gateway, far below what an index of PostgreSQL can hold.
 ID_CHARACTERS_MAX: Final = 200

@@ -13,8 +13,8 @@ from payments.store import record_webhook_once, webhook_differs
 async def accept_webhook(database: Database, raw: bytes) -> bool:
     """Commits a well-signed body whatever its shape, and wakes the relay; False for a duplicate.
 
-    A dispute that was decided and is decided otherwise comes under the same key with another body: the money moves twice,
-    so it is filed beside the first. Raises DatabaseAway when nothing could be committed: the gateway sends it again.
+    A dispute that is decided otherwise, or a transfer that arrives again after it came back, has the same key and another body: the
+    money moves twice, so it is filed beside the first. Raises DatabaseAway when nothing could be committed: the gateway sends it again.
     """
     body = read_body(raw)
     arrival = identify(raw, body)

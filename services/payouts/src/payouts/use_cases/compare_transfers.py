@@ -98,5 +98,11 @@ async def _tell(uow: UnitOfWork, done: Compared, now: datetime) -> None:
 
 def _alert(severity: Severity, title: str, detail: str, dedup_key: str) -> AlertRaised:
     return AlertRaised(
-        alert_id=new_id(), severity=severity, title=title, detail=detail, runbook=RUNBOOK, dedup_key=dedup_key
+        alert_id=new_id(),
+        severity=severity,
+        title=title,
+        detail=detail,
+        runbook=RUNBOOK,
+        dedup_key=dedup_key,
+        about="payouts",
     )

@@ -46,4 +46,5 @@ def _raised(measured: Measured, watch: Watch, now: datetime) -> AlertRaised:
         detail=f"{measured.failures} of {measured.attempts} attempts within {int(watch.window.total_seconds())} s until {iso(now)}.",
         runbook=RUNBOOK,
         dedup_key=FAILURE_RATE_KEY,
+        about="payouts",
     )
