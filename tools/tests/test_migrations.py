@@ -17,7 +17,8 @@ from sqlalchemy.pool import NullPool
 
 from campus_tools.services import SERVICES
 from campus_tools.testing import DatabaseFactory, DatabaseUrls, eventually
-from common.process import migrations_folder
+from common.alembic_environment import names_of_ours
+from common.migrating import migrations_folder
 
 # What a schema consists of, without the order in which its columns came to be.
 CATALOG = {
@@ -55,7 +56,7 @@ async def differences_from_the_code(urls: DatabaseUrls, metadata: sa.MetaData) -
     engine = create_async_engine(urls.owner.replace("postgresql://", "postgresql+asyncpg://", 1), poolclass=NullPool)
 
     def differences(connection: sa.Connection) -> list[Any]:
-        options = {"compare_type": True, "include_name": lambda name, kind, _: name != "alembic_version"}
+        options = {"compare_type": True, "include_name": names_of_ours(connection)}
         return list(compare_metadata(MigrationContext.configure(connection, opts=options), metadata))
 
     async with engine.connect() as connection:

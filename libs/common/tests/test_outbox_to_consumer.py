@@ -16,7 +16,7 @@ from common.consuming import Consumers
 from common.faults import PermanentFault
 from common.ids import new_id
 from common.messages import Subscription, WorkItem
-from common.relay import measure_and_prune_once, relay_once, run_relay
+from common.relay import measure_once, relay_once, run_relay
 from common.republishing import republish
 from common.telemetry import INBOX_DUPLICATES
 from contracts.orders import OrderCompleted, OrderDispatched, OrderPlaced
@@ -147,7 +147,7 @@ async def test_dead_letters_and_pools_are_shown(mechanisms, bus):
         await say(mechanisms, event)
         await eventually(lambda: rows(mechanisms, "SELECT * FROM dead_letters"))
     waiting = len(await rows(mechanisms, "SELECT * FROM dead_letters WHERE replayed_at IS NULL"))
-    await measure_and_prune_once(mechanisms.database)
+    await measure_once(mechanisms.database)
     assert shown("dead_letters_waiting") == waiting > 0
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE):
         in_use = [shown("database_connections", role=role, state="in_use") for role in ("api", "service")]

@@ -31,6 +31,7 @@ from common.consuming import Consumers
 from common.ids import new_id
 from common.messages import Received, Subscription
 from common.process import Runtime, Service, http_app, on_session_revoked, running
+from common.retention import remove_old_once
 from common.tokens import AUDIENCE
 from contracts.event import Event
 from contracts.identity import SessionRevoked
@@ -208,6 +209,11 @@ class OpenService:
             )
             await self.consumers.handle(row["queue"], received, msgspec.Raw(bytes(row["payload"])))
         return len(waiting)
+
+    async def remove_old(self) -> int:
+        """One round of what the worker removes; tells how many rows went."""
+        rules = (*self.runtime.kept, *self.service.kept(self.dependencies))
+        return await remove_old_once(self.runtime.database, rules, self.runtime.clock, pause_seconds=0)
 
     async def published(self, event_type: str) -> list[dict[str, Any]]:
         """The data of the events of this type in the outbox, oldest first."""

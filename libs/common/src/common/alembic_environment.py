@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Callable
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -54,11 +55,16 @@ def _migrate(connection: sa.Connection, metadata: sa.MetaData) -> None:
         target_metadata=metadata,
         compare_type=True,
         compare_server_default=False,
-        include_object=_ours,
+        include_name=names_of_ours(connection),
     )
     with context.begin_transaction():
         context.run_migrations()
 
 
-def _ours(_: Any, name: str | None, kind: str, reflected: bool, __: Any) -> bool:
-    return not (kind == "table" and name == "alembic_version")
+_PARTITIONS = "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r'"
+
+
+def names_of_ours(connection: sa.Connection) -> Callable[[str | None, str, Any], bool]:
+    """Which names of the database are compared with the tables of the code: not alembic's own, and of a log in months the log alone."""
+    not_ours = {"alembic_version", *connection.scalars(sa.text(_PARTITIONS))}
+    return lambda name, kind, _: not (kind == "table" and name in not_ours)

@@ -6,14 +6,12 @@ A background loop that fails takes its process down, and whoever started the pro
 import asyncio
 import gc
 import inspect
-import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Final, Literal
 
 import uvicorn
@@ -31,8 +29,10 @@ from common.database import Database, UnitOfWork
 from common.faults import PermanentFault
 from common.http import HttpContext, RequestScope, create_app
 from common.messages import Received, Subscription, WorkItem, read_envelope, read_payload
+from common.migrating import migrate
 from common.personal_records import Section
-from common.relay import PRUNE_EVERY_SECONDS, measure_and_prune_once, run_relay
+from common.relay import MEASURE_EVERY_SECONDS, measure_once, run_relay
+from common.retention import EVERY_SECONDS, Rule, messages_kept, remove_old_once
 from common.retry import RetryLadder, jittered
 from common.settings import ServiceSettings
 from common.shared_doors import health_doors, shared_doors
@@ -74,11 +74,13 @@ class Runtime:
     on_broadcast: dict[type[Event], Callable[[Any], None]] = field(default_factory=dict)
     # Called at the signal to end: answers that would last for ever end here, so that the drain is short.
     on_stop: list[Callable[[], None]] = field(default_factory=list)
+    # What is kept of the messages, for how long.
+    kept: Sequence[Rule] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service as a value: its composition root and its tables of routes, subscriptions, work and loops."""
+    """A service as a value: its composition root and its tables of routes, subscriptions, work, loops and what is kept for a time."""
 
     name: str
     settings: type[ServiceSettings]
@@ -88,6 +90,7 @@ class Service:
     subscriptions: Sequence[Subscription[Any]] = ()
     work_items: Sequence[WorkItem[Any]] = ()
     loops: Callable[[Any], Sequence[Loop]] = lambda _: ()
+    kept: Callable[[Any], Sequence[Rule]] = lambda _: ()
     commands: Mapping[str, Callable[..., Awaitable[None]]] = field(default_factory=dict)
 
     @property
@@ -168,7 +171,7 @@ async def open_runtime(
         api_url=settings.api_database_url, service_url=settings.service_database_url, name=process
     ) as database:
         try:
-            yield Runtime(service, clock, database, bus, verifier)
+            yield Runtime(service, clock, database, bus, verifier, kept=messages_kept(settings))
         finally:
             await bus.close()
             if standings is not None:
@@ -227,8 +230,10 @@ def background(service: Service, runtime: Runtime, dependencies: Any, command: s
             service.name, runtime.database, runtime.bus, dependencies, subscriptions, service.work_items
         )
         tasks.append(consumers.run())
-        housekeeping = Loop("housekeeping", lambda: measure_and_prune_once(runtime.database), PRUNE_EVERY_SECONDS / 6)
-        tasks.extend(run_loop(loop) for loop in (housekeeping, *service.loops(dependencies)))
+        measuring = Loop("measures", lambda: measure_once(runtime.database), MEASURE_EVERY_SECONDS)
+        rules = (*runtime.kept, *service.kept(dependencies))
+        retention = Loop("retention", lambda: remove_old_once(runtime.database, rules, runtime.clock), EVERY_SECONDS)
+        tasks.extend(run_loop(loop) for loop in (measuring, retention, *service.loops(dependencies)))
     return tasks
 
 
@@ -367,27 +372,3 @@ async def load_stored_revocations(runtime: Runtime) -> None:
     async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for row in await uow.fetch(_RECENT_REVOCATIONS):
             runtime.verifier.revocations.add(row["user_id"], row["session_id"], row["not_before"])
-
-
-def migrate(package: str) -> None:
-    """Brings the service's database to the newest revision of its history. Needs OWNER_DATABASE_URL."""
-    from alembic import command
-    from alembic.config import Config
-
-    if not os.environ.get("OWNER_DATABASE_URL"):
-        sys.stderr.write("migrate needs OWNER_DATABASE_URL: the database of this service, as its owner\n")
-        raise SystemExit(78)
-    config = Config()
-    config.set_main_option("script_location", str(migrations_folder(package)))
-    command.upgrade(config, "head")
-
-
-def migrations_folder(package: str) -> Path:
-    """`migrations/` beside the installed package, or in the service's folder of a checkout."""
-    import importlib.util
-
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        raise SystemExit(f"{package} is not installed here")
-    inside = Path(spec.origin).parent / "migrations"
-    return inside if inside.is_dir() else Path(spec.origin).parents[2] / "migrations"

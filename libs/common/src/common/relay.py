@@ -21,9 +21,7 @@ BATCH: Final = 200
 POLL_SECONDS: Final = 1.0
 # What the broker did not take is tried again after this long, so that it does not stand in the way of the rest.
 REFUSED_WAIT_SECONDS: Final = 2
-KEEP_DAYS: Final = 7
-PRUNE_ROWS: Final = 5_000
-PRUNE_EVERY_SECONDS: Final = 60.0
+MEASURE_EVERY_SECONDS: Final = 10.0
 
 _CLAIM: Final = f"""
 SELECT position, id, queue, type, source, subject, sequence, payload, trace, created_at
@@ -42,18 +40,6 @@ FROM (SELECT created_at FROM outbox WHERE published_at IS NULL ORDER BY position
 """
 _DEAD_LETTERS: Final = """
 SELECT count(*) FROM (SELECT FROM dead_letters WHERE replayed_at IS NULL LIMIT 10000) AS waiting
-"""
-_PRUNE: Final = f"""
-DELETE FROM outbox WHERE position IN (
-    SELECT position FROM outbox WHERE published_at < now() - make_interval(days => {KEEP_DAYS})
-    ORDER BY published_at LIMIT {PRUNE_ROWS} FOR UPDATE SKIP LOCKED
-)
-"""
-_PRUNE_INBOX: Final = f"""
-DELETE FROM inbox WHERE (event_id, consumer) IN (
-    SELECT event_id, consumer FROM inbox WHERE handled_at < now() - make_interval(days => {KEEP_DAYS * 4})
-    ORDER BY handled_at LIMIT {PRUNE_ROWS} FOR UPDATE SKIP LOCKED
-)
 """
 
 
@@ -90,13 +76,11 @@ async def run_relay(database: Database, bus: Bus) -> None:
             continue
 
 
-async def measure_and_prune_once(database: Database) -> None:
-    """Publishes the outbox's age and the dead letters as metrics, and removes what was published or handled long ago, in bounded steps."""
+async def measure_once(database: Database) -> None:
+    """Publishes the outbox's age and the dead letters as metrics."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         row = await uow.fetch_row(_WAITING)
         dead_letters = await uow.fetch_value(_DEAD_LETTERS)
-        await uow.execute(_PRUNE)
-        await uow.execute(_PRUNE_INBOX)
     telemetry.DEAD_LETTERS_WAITING.set(dead_letters)
     if row is not None:
         telemetry.OUTBOX_WAITING.set(row["waiting"])

@@ -28,7 +28,7 @@ _NOW: Final = "SELECT now()"
 
 
 async def republish(database: Database, since: datetime) -> int:
-    """How many messages leave again: all that were published at `since` or later. The outbox keeps them for seven days."""
+    """How many messages leave again: all that were published at `since` or later. The outbox keeps them for `OUTBOX_KEEP_DAYS`."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         # The database's own clock: it wrote the times that this is compared with.
         until: datetime = await uow.fetch_value(_NOW)

@@ -4,7 +4,7 @@ import sys
 from typing import Annotated, Self, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from common.issuers import TrustedIssuer, check_issuers_together, read_trusted_issuers
@@ -37,6 +37,13 @@ class ServiceSettings(BaseSettings):
     # kept connection in the moment in which it is closed loses that request. For several instances behind a balancer.
     leave_seconds: float = Field(default=0.0, ge=0)
     retry_delays_seconds: Annotated[tuple[float, ...], NoDecode] = DELAYS_SECONDS
+    outbox_keep_days: int = Field(default=7, ge=1, description="Messages, after they were published")
+    inbox_keep_days: int = Field(
+        default=28,
+        ge=7,
+        description="That a message was taken; no shorter than OUTBOX_KEEP_DAYS, nor than a backup is used",
+    )
+    dead_letters_keep_days: int = Field(default=90, ge=1, description="Dead letters, after their replay")
 
     @field_validator("retry_delays_seconds", mode="before")
     @classmethod
@@ -55,6 +62,13 @@ class ServiceSettings(BaseSettings):
     ) -> tuple[TrustedIssuer, ...]:
         check_issuers_together(value, told.data.get("base_url", ""))
         return value
+
+    @model_validator(mode="after")
+    def no_message_outlives_its_memory(self) -> Self:
+        """What the outbox still holds can be said again: the inbox must still know it."""
+        if self.inbox_keep_days < self.outbox_keep_days:
+            raise ValueError("INBOX_KEEP_DAYS must not be shorter than OUTBOX_KEEP_DAYS")
+        return self
 
     @property
     def identity_address(self) -> str:

@@ -47,6 +47,19 @@ DEAD_LETTERS_WAITING = Gauge("dead_letters_waiting", "Dead letters that nobody h
 STALE_NEWS = Counter(
     "stale_news_total", "Events that arrived late, for a state already passed, and were ignored.", ["type"]
 )
+RETENTION_ROWS_REMOVED = Counter(
+    "retention_rows_removed_total", "Rows removed because they were kept long enough.", ["what"]
+)
+RETENTION_OVERDUE_SECONDS = Gauge(
+    "retention_overdue_seconds", "How long past its time the oldest row or month is that should be gone.", ["what"]
+)
+RETENTION_FAILURES = Counter(
+    "retention_failures_total", "Rounds in which something old could not be removed.", ["what"]
+)
+RETENTION_PARTITIONS = Counter("retention_partitions_total", "Monthly partitions made and dropped.", ["what", "change"])
+RETENTION_ASTRAY_ROWS = Gauge(
+    "retention_astray_rows", "Rows of a partitioned log that no month takes, at most 10,000.", ["what"]
+)
 
 BROADCASTS_UNHEARD_SECONDS = Gauge(
     "broadcasts_unheard_seconds",

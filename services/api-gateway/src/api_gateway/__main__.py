@@ -5,7 +5,8 @@ import sys
 import uvloop
 
 from api_gateway.app import run_edge
-from common.process import EXIT_UNKNOWN_COMMAND, migrate
+from common.migrating import migrate
+from common.process import EXIT_UNKNOWN_COMMAND
 
 
 def main() -> None:

@@ -33,7 +33,6 @@ from common.process import Loop, Runtime, Service, background, http_app, running
 from contracts.orders import ProductChanged
 
 SWEEP_EVERY_SECONDS = 15.0
-PRUNE_EVERY_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +102,22 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
 
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
-    """Forgetting: subjects that are no longer counted, and records that were kept long enough."""
+    """Forgetting subjects that are no longer counted."""
 
     async def sweep_windows() -> None:
         dependencies.windows.sweep(int(dependencies.clock.now().timestamp() * MICROSECONDS))
 
-    return (
-        Loop("quota windows", sweep_windows, SWEEP_EVERY_SECONDS),
-        Loop("idempotency records", dependencies.records.prune_once, PRUNE_EVERY_SECONDS),
-    )
+    return (Loop("quota windows", sweep_windows, SWEEP_EVERY_SECONDS),)
 
 
-SERVICE = Service(name="api-gateway", settings=Settings, compose=compose, routers=(), loops=loops)
+SERVICE = Service(
+    name="api-gateway",
+    settings=Settings,
+    compose=compose,
+    routers=(),
+    loops=loops,
+    kept=lambda dependencies: (dependencies.records.kept,),
+)
 
 
 async def run_edge() -> None:

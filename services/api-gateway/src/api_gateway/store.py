@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -10,6 +11,7 @@ import asyncpg
 from api_gateway.batching import Batches
 from api_gateway.idempotency import Begun, InProgress, Leased, OtherRequest, Stored
 from common.database import ACQUIRE_SECONDS_MAX, Database, DatabaseAway, is_away
+from common.retention import Kept
 
 # A key is free again when its answer was kept long enough. A lease that ended without an answer may be taken over by the
 # same request only: the first one may have had its effect.
@@ -50,13 +52,6 @@ RETURNING lease
 """
 _RELEASE: Final = """
 DELETE FROM idempotency_records WHERE caller_id = $1 AND key_hash = $2 AND lease = $3 AND status IS NULL
-"""
-_PRUNE_ROWS: Final = 5_000
-_PRUNE: Final = f"""
-DELETE FROM idempotency_records WHERE (caller_id, key_hash) IN (
-    SELECT caller_id, key_hash FROM idempotency_records WHERE begun_at < now() - make_interval(secs => $1)
-    ORDER BY begun_at LIMIT {_PRUNE_ROWS} FOR UPDATE SKIP LOCKED
-)
 """
 
 
@@ -117,17 +112,16 @@ class IdempotencyRecords:
         """Frees the key: the answer was not one to keep."""
         await self._run(lambda connection: connection.execute(_RELEASE, ask.caller_id, ask.key_hash, ask.token))
 
-    async def prune_once(self) -> int:
-        """Removes what was kept long enough, in bounded steps; tells how many rows went."""
-        removed = 0
-        while True:
-            status: str = await self._run(
-                lambda connection: connection.execute(_PRUNE, max(self._keep_seconds, self._lock_seconds))
-            )
-            gone = int(status.rsplit(" ", 1)[-1])
-            removed += gone
-            if gone < _PRUNE_ROWS:
-                return removed
+    @property
+    def kept(self) -> Kept:
+        """A record stays as long as its answer, or its lease, counts."""
+        return Kept(
+            "idempotency_records",
+            ("caller_id", "key_hash"),
+            "begun_at",
+            timedelta(seconds=max(self._keep_seconds, self._lock_seconds)),
+            stamped_by="database",
+        )
 
     async def close(self) -> None:
         """Ends what is under way."""

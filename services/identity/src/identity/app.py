@@ -43,13 +43,11 @@ from identity.routes import (
     vendors,
 )
 from identity.settings import Settings
+from identity.store.retention import KEPT
 from identity.timers import (
-    PRUNE_EVERY_SECONDS,
+    LOOK_EVERY_SECONDS,
     end_distrusted_sessions_once,
     measure_signing_key_once,
-    prune_challenges_once,
-    prune_codes_once,
-    prune_sessions_once,
 )
 from identity.use_cases.appoint_admin import appoint_admin
 from identity.use_cases.ensure_first_admin import ensure_first_admin
@@ -154,15 +152,6 @@ async def demo_data(dependencies: Dependencies) -> None:
 def loops(dependencies: Dependencies) -> list[Loop]:
     """What the worker does beside its queues."""
 
-    async def prune() -> int:
-        return await prune_sessions_once(dependencies.database, now=dependencies.clock.now())
-
-    async def prune_challenges() -> int:
-        return await prune_challenges_once(dependencies.database, now=dependencies.clock.now())
-
-    async def prune_codes() -> int:
-        return await prune_codes_once(dependencies.database, now=dependencies.clock.now())
-
     async def measure_signing_key() -> None:
         await measure_signing_key_once(dependencies.database, now=dependencies.clock.now())
 
@@ -173,11 +162,8 @@ def loops(dependencies: Dependencies) -> list[Loop]:
         )
 
     return [
-        Loop("old sessions", prune, PRUNE_EVERY_SECONDS),
-        Loop("sessions of distrusted issuers", end_distrusted, PRUNE_EVERY_SECONDS),
-        Loop("old challenges", prune_challenges, PRUNE_EVERY_SECONDS),
-        Loop("old codes and failures", prune_codes, PRUNE_EVERY_SECONDS),
-        Loop("age of the signing key", measure_signing_key, PRUNE_EVERY_SECONDS),
+        Loop("sessions of distrusted issuers", end_distrusted, LOOK_EVERY_SECONDS),
+        Loop("age of the signing key", measure_signing_key, LOOK_EVERY_SECONDS),
     ]
 
 
@@ -249,6 +235,7 @@ SERVICE = Service(
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,
+    kept=lambda _: KEPT,
     commands={
         "demo-data": demo_data,
         "rotate-keys": rotate_keys_command,

@@ -243,6 +243,7 @@ sessions = sa.Table(
     sa.Column("without_staff_roles", sa.Boolean, nullable=False, server_default=sa.false()),
     _foreign("sessions_account", "user_id", "accounts.user_id"),
     sa.Index("sessions_of_user", "user_id"),
+    sa.Index("sessions_oldest", "signed_in_at"),
     sa.Index("sessions_of_issuers", "issuer", postgresql_where=sa.text("issuer IS NOT NULL")),
 )
 

@@ -15,7 +15,6 @@ from common.sealing import Sealer
 from common.tokens import Revocations
 from identity.credentials.patience import WAITING_MAX, Patience
 from identity.domain.issued_codes import ISSUED_IN_HOUR_MAX, TRIES_MAX, Destination
-from identity.timers import prune_codes_once
 from identity.use_cases.reset_password import reset_password
 from identity.use_cases.verify_code import verify_code
 
@@ -658,12 +657,11 @@ async def test_old_codes_and_failures_are_forgotten_and_limits_that_count_are_ke
     await identity.sign_up(EMAIL)
     await identity.post("/api/auth/otp", {"email": EMAIL})
     await identity.post("/api/auth/login", {"email": EMAIL, "password": "a wrong password"})
-    database = identity.dependencies.database
     identity.clock.advance(timedelta(minutes=59))
-    assert await prune_codes_once(database, now=identity.clock.now()) == 0
+    assert await identity.service.remove_old() == 0
     identity.clock.advance(timedelta(minutes=1))
-    assert await prune_codes_once(database, now=identity.clock.now()) == 1
+    assert await identity.service.remove_old() == 1
     assert await identity.count("login_failures") == 0
     identity.clock.advance(timedelta(hours=23))
-    assert await prune_codes_once(database, now=identity.clock.now()) == 1
+    assert await identity.service.remove_old() == 1
     assert await identity.count("one_time_codes") == 0

@@ -13,7 +13,6 @@ from campus_tools.authenticator import Authenticator
 from campus_tools.testing import eventually
 from common.caller import THE_SERVICE
 from common.ids import new_id
-from identity.timers import prune_challenges_once
 from identity.use_cases.refresh_session import refresh_session
 
 from .conftest import Identity
@@ -372,6 +371,5 @@ async def test_challenges_that_nobody_answered_are_forgotten(identity: Identity)
     for _ in range(2):
         await identity.post("/api/auth/mfa/passkeys/options", token=tokens["accessToken"])
         identity.clock.advance(timedelta(minutes=4))
-    database, now = identity.dependencies.database, identity.clock.now
-    assert [await prune_challenges_once(database, now=now()) for _ in range(2)] == [1, 0]
+    assert [await identity.service.remove_old() for _ in range(2)] == [1, 0]
     assert await identity.count("passkey_challenges") == 1

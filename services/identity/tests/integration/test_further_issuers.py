@@ -22,7 +22,7 @@ from common.standings import STANDING_PATH, IdentityStandings, ProfileMissing
 from common.tokens import TokenVerifier
 from common.verification_keys import KeySet
 from identity.app import SERVICE
-from identity.timers import end_distrusted_sessions_once, prune_sessions_once
+from identity.timers import end_distrusted_sessions_once
 
 from .conftest import PASSWORD, SERVICE_ROLE_KEY, Identity, _Address
 
@@ -240,7 +240,7 @@ async def test_logging_out_ends_the_session_with_all_its_tokens_everywhere_and_f
     # Also a process that never heard it, and after old sessions were forgotten: the look at our database tells.
     identity.service.runtime.verifier.revocations.sessions.clear()
     identity.clock.advance(timedelta(minutes=2))
-    await prune_sessions_once(identity.dependencies.database, now=identity.clock.now())
+    await identity.service.remove_old()
     for refused in (token, elsewhere.token(SCHOOL, user_id)):
         answer = await identity.get(PROFILE, token=refused)
         assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")

@@ -11,7 +11,6 @@ from common.caller import THE_SERVICE
 from identity.credentials.passwords import HASHER, Passwords
 from identity.domain.errors import WrongCredentials
 from identity.domain.institutions import Institutions
-from identity.timers import prune_sessions_once
 from identity.use_cases.log_in import LogIn, log_in
 from identity.use_cases.refresh_session import refresh_session
 from identity.use_cases.sign_up import SignUp, sign_up
@@ -271,11 +270,10 @@ async def test_old_sessions_are_forgotten_and_living_ones_kept(identity: Identit
     living = await identity.log_in("tola@unilag.edu.ng")
     identity.clock.advance(timedelta(days=20))
     living = (await identity.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})).json()["data"]
-    database = identity.dependencies.database
-    assert await prune_sessions_once(database, now=identity.clock.now()) == 0
+    assert await identity.service.remove_old() == 0
     identity.clock.advance(timedelta(days=10))
     # The forgotten login's session and token, and the used token of the living session.
-    assert await prune_sessions_once(database, now=identity.clock.now()) == 3
+    assert await identity.service.remove_old() == 3
     assert await identity.count("sessions") == await identity.count("refresh_tokens") == 1
     answer = await identity.post("/api/auth/refresh", {"refreshToken": living["refreshToken"]})
     assert answer.status_code == 200

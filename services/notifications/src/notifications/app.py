@@ -49,13 +49,12 @@ from notifications.routes import (
 )
 from notifications.settings import Settings
 from notifications.store import delivery_queue_of
+from notifications.store.retention import Times, kept
 from notifications.templates.words import Words
 from notifications.timers import (
     DUE_EVERY_SECONDS,
-    PRUNE_EVERY_SECONDS,
     SWEEP_EVERY_SECONDS,
     advance_pins_once,
-    prune_conversations_once,
     release_due_once,
     settle_abandoned_once,
 )
@@ -90,7 +89,7 @@ class Dependencies:
     feed_streams: FeedStreams
     lanes: Lanes
     assistant: Assistant
-    conversations_kept: timedelta
+    kept_for: Times
 
     def desk(self) -> Desk:
         """What writing a notification down needs, as of now."""
@@ -193,7 +192,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             # A mail that waits for a connection has been claimed, and would be in doubt if its worker died.
             lanes=Lanes(settings.deliveries_at_once, {delivery_queue_of("email"): CONNECTIONS_MAX}),
             assistant=answering,
-            conversations_kept=timedelta(days=settings.assistant_keep_days),
+            kept_for=_times(settings),
         )
         await streams.close()
         await carriers.close()
@@ -211,6 +210,16 @@ def _feed_streams(settings: Settings, runtime: Runtime) -> FeedStreams:
     )
     streams.hear(runtime)
     return streams
+
+
+def _times(settings: Settings) -> Times:
+    return Times(
+        webhooks=timedelta(days=settings.webhooks_keep_days),
+        deliveries=timedelta(days=settings.deliveries_keep_days),
+        notifications=timedelta(days=settings.notifications_keep_days),
+        alerts=timedelta(days=settings.alerts_keep_days),
+        conversations=timedelta(days=settings.assistant_keep_days),
+    )
 
 
 def _circuit_limits(settings: Settings) -> CircuitLimits:
@@ -277,7 +286,6 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
             ),
             SWEEP_EVERY_SECONDS,
         ),
-        Loop("prune conversations", lambda: prune_conversations_once(dependencies), PRUNE_EVERY_SECONDS),
     ]
 
 
@@ -301,4 +309,5 @@ SERVICE: Final = Service(
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,
+    kept=lambda dependencies: kept(dependencies.kept_for),
 )

@@ -70,8 +70,25 @@ class Settings(MediaSettings):
     assistant_keep_days: int = Field(
         default=90, ge=1, description="Conversations in which nothing was said are removed"
     )
+    webhooks_keep_days: int = Field(
+        default=90, ge=7, description="Webhooks of the messaging app that are done with; longer than it sends again"
+    )
+    deliveries_keep_days: int = Field(
+        default=180, ge=31, description="What was sent to whom, and each attempt; whole months leave"
+    )
+    notifications_keep_days: int = Field(
+        default=365, description="What stands in a feed; two months longer than DELIVERIES_KEEP_DAYS or more"
+    )
+    alerts_keep_days: int = Field(default=365, ge=1, description="Alerts, after they were closed")
     on_call_url: str = Field(default="", pattern="^(https?://.*)?$")
     on_call_key: str = ""
+
+    @model_validator(mode="after")
+    def a_notification_outlives_its_deliveries(self) -> Self:
+        """Deliveries leave by whole months, and their notifications after them."""
+        if self.notifications_keep_days < self.deliveries_keep_days + 62:
+            raise ValueError("NOTIFICATIONS_KEEP_DAYS must be at least DELIVERIES_KEEP_DAYS + 62")
+        return self
 
     @model_validator(mode="after")
     def know_where_to_page(self) -> Self:

@@ -70,6 +70,7 @@ notifications = sa.Table(
         sa.text("id DESC"),
         postgresql_where=sa.text("title IS NOT NULL AND read_at IS NULL"),
     ),
+    sa.Index("notifications_oldest", "created_at"),
 )
 
 feeds = sa.Table(
@@ -108,6 +109,7 @@ notification_deliveries = sa.Table(
     sa.CheckConstraint("(claim_id IS NULL) = (claimed_at IS NULL)", name="notification_deliveries_claim_whole"),
     sa.Index("notification_deliveries_claimed", "claimed_at", postgresql_where=sa.text("claimed_at IS NOT NULL")),
     sa.Index("notification_deliveries_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
+    sa.Index("notification_deliveries_oldest", "created_at"),
 )
 
 notification_delivery_logs = sa.Table(
@@ -124,7 +126,7 @@ notification_delivery_logs = sa.Table(
     sa.Column("provider", sa.Text),
     sa.Column("provider_message_id", sa.Text),
     sa.Column("error", sa.Text),
-    sa.Column("attempted_at", _INSTANT, nullable=False),
+    sa.Column("attempted_at", _INSTANT, primary_key=True),
     sa.Column("told_at", _INSTANT),
     sa.ForeignKeyConstraint(
         ["delivery_id"], ["notification_deliveries.id"], name="notification_delivery_logs_delivery"
@@ -142,6 +144,7 @@ notification_delivery_logs = sa.Table(
         "provider_message_id",
         postgresql_where=sa.text("provider_message_id IS NOT NULL"),
     ),
+    postgresql_partition_by="RANGE (attempted_at)",
 )
 
 alerts = sa.Table(
@@ -165,6 +168,7 @@ alerts = sa.Table(
     sa.Index("alerts_open_once", "dedup_key", unique=True, postgresql_where=sa.text("closed_at IS NULL")),
     sa.Index("alerts_newest", sa.text("raised_at DESC"), sa.text("id DESC")),
     sa.Index("alerts_of_key", "dedup_key", "closed_at"),
+    sa.Index("alerts_closed", "closed_at", postgresql_where=sa.text("closed_at IS NOT NULL")),
 )
 
 user_devices = sa.Table(
@@ -241,22 +245,26 @@ processed_webhook_events = sa.Table(
     sa.CheckConstraint(
         "outcome IN ('queued', 'done', 'ignored', 'dead')", name="processed_webhook_events_outcome_known"
     ),
+    sa.Index("processed_webhook_events_oldest", "processed_at"),
 )
 
 messaging_items = sa.Table(
     "messaging_items",
     metadata,
     sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("webhook_id", sa.Text, nullable=False),
+    sa.Column("webhook_id", sa.Text),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("content", JSONB, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
     sa.Column("ticket_id", sa.Uuid),
     sa.Column("received_at", _INSTANT, nullable=False),
-    sa.ForeignKeyConstraint(["webhook_id"], ["processed_webhook_events.id"], name="messaging_items_webhook"),
+    sa.ForeignKeyConstraint(
+        ["webhook_id"], ["processed_webhook_events.id"], name="messaging_items_webhook", ondelete="SET NULL"
+    ),
     sa.CheckConstraint("kind IN ('message', 'status')", name="messaging_items_kind_known"),
     sa.CheckConstraint("outcome IN ('queued', 'done', 'ignored', 'dead')", name="messaging_items_outcome_known"),
     sa.Index("messaging_items_of_webhook", "webhook_id"),
+    sa.Index("messaging_items_statuses", "received_at", postgresql_where=sa.text("kind = 'status'")),
     sa.Index("messaging_items_of_ticket", "ticket_id", postgresql_where=sa.text("ticket_id IS NOT NULL")),
 )
 

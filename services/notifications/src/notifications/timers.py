@@ -24,9 +24,6 @@ SWEEP_EVERY_SECONDS: Final = 5.0
 # What waited for the end of quiet hours comes in portions too; a second late is on time.
 DUE_ROWS_MAX: Final = 500
 DUE_EVERY_SECONDS: Final = 1.0
-# Some thousand messages at most go with so many conversations: a short transaction. A hundred a minute is far more than come to an end.
-PRUNED_ROWS_MAX: Final = 100
-PRUNE_EVERY_SECONDS: Final = 60.0
 
 
 async def settle_abandoned_once(database: Database, clock: Clock, *, hears_statuses: bool) -> int:
@@ -72,10 +69,3 @@ async def advance_pins_once(dependencies: "Dependencies") -> int:
             # One that cannot go on must not hold back the others; it is tried again at the next round.
             log.error("a PIN could not go on by its next channel", notification_id=str(notification_id), exc_info=error)
     return moved
-
-
-async def prune_conversations_once(dependencies: "Dependencies") -> int:
-    """Removes conversations in which nothing was said for `ASSISTANT_KEEP_DAYS`, in portions; tells how many."""
-    now = dependencies.clock.now()
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        return await store.prune_conversations(uow, now - dependencies.conversations_kept, now, PRUNED_ROWS_MAX)

@@ -16,7 +16,6 @@ from campus_tools.testing import eventually
 from common.caller import Caller
 from common.ids import new_id
 from contracts.identity import UserErased
-from notifications.timers import prune_conversations_once
 
 from .assistant_world import AI_KEY, Desk, asks, desk_opened, events_of, product, says
 from .conftest import SERVICE_ROLE_KEY
@@ -373,6 +372,6 @@ async def test_what_nobody_continued_for_ninety_days_is_removed_and_a_dead_proce
     desk.clock.advance(timedelta(days=60))
     assert (await desk.chat(user, "hello again", living)).status_code == 200
     desk.clock.advance(timedelta(days=40))
-    assert await prune_conversations_once(desk.service.dependencies) >= 1
+    assert await desk.service.remove_old() >= 1
     assert [row["id"] for row in await desk.kept(user)] == [living]
     assert await desk.service.fetch("SELECT 1 FROM conversation_messages WHERE conversation_id = $1", UUID(old)) == []

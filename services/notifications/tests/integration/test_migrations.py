@@ -5,6 +5,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from common.alembic_environment import names_of_ours
 from notifications.tables import metadata
 
 
@@ -13,7 +14,7 @@ async def test_the_migrated_database_has_the_tables_of_the_code(fresh_database):
     engine = create_async_engine(urls.owner.replace("postgresql://", "postgresql+asyncpg://"))
 
     def differences(connection: sa.Connection) -> list[object]:
-        options = {"include_name": lambda name, kind, _: not (kind == "table" and name == "alembic_version")}
+        options = {"include_name": names_of_ours(connection)}
         return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
 
     async with engine.connect() as connection:

@@ -1,6 +1,6 @@
 """Composition root: settings to dependencies, and the service as a value."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,6 +11,7 @@ from common.database import Database
 from common.media import MediaStore, open_media_store
 from common.pictures import Studio
 from common.process import Loop, Runtime, Service
+from common.retention import Rule
 from common.sealing import Sealer
 from orders.consumers import SUBSCRIPTIONS
 from orders.demo import load_demo_data
@@ -30,6 +31,7 @@ from orders.routes.returns import router as returns
 from orders.routes.reviews import router as reviews
 from orders.routes.sales import router as sales
 from orders.settings import Settings
+from orders.store import retention
 from orders.timers import TIMERS_EVERY_SECONDS, fire_timers_once
 from orders.use_cases.issue_delivery_pin import PinOffice
 
@@ -89,6 +91,11 @@ def loops(dependencies: Dependencies) -> list[Loop]:
     return [Loop("timers", lambda: fire_timers_once(dependencies), TIMERS_EVERY_SECONDS)]
 
 
+def kept(dependencies: Dependencies) -> Sequence[Rule]:
+    """What leaves by itself."""
+    return retention.kept(timedelta(days=dependencies.settings.delivery_pins_keep_days))
+
+
 SERVICE = Service(
     name="orders",
     settings=Settings,
@@ -110,5 +117,6 @@ SERVICE = Service(
     personal_records=SECTIONS,
     subscriptions=SUBSCRIPTIONS,
     loops=loops,
+    kept=kept,
     commands={"demo-data": load_demo_data},
 )

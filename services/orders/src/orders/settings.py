@@ -15,6 +15,9 @@ class Settings(MediaSettings):
     vendor_idle_seconds: int = Field(default=259_200, ge=1)
     pin_window_seconds: int = Field(default=1_209_600, ge=1)
     return_window_seconds: int = Field(default=604_800, ge=1)
+    delivery_pins_keep_days: int = Field(
+        default=180, ge=1, description="Delivery PINs of orders whose money is settled"
+    )
 
     # The public address of pictures; where they are kept is `MediaSettings`.
     media_url: str = ""

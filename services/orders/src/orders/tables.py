@@ -182,6 +182,7 @@ sa.Table(
     sa.Column("sealed", sa.Text, nullable=False),
     sa.Column("wrong_tries", sa.Integer, nullable=False),
     sa.Column("issued_at", _INSTANT, nullable=False),
+    sa.Index("delivery_pins_oldest", "issued_at"),
 )
 
 sa.Table(

@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from common.book import LOOK_EVERY_SECONDS
 from common.logging import get_logger
@@ -17,6 +17,7 @@ from payments.measures import BOOK
 from payments.queries.personal_records import SECTIONS
 from payments.routes import ROUTERS
 from payments.settings import Settings
+from payments.store import retention
 from payments.timers import (
     ASK_EVERY_SECONDS,
     MEASURE_EVERY_SECONDS,
@@ -42,6 +43,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             gateway=gateway,
             allowed_origins=settings.allowed_origins,
             webhook_secrets=settings.webhook_secrets,
+            webhooks_kept=timedelta(days=settings.webhooks_keep_days),
         )
     finally:
         await gateway.close()
@@ -97,5 +99,6 @@ SERVICE = Service(
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,
+    kept=lambda dependencies: retention.kept(dependencies.webhooks_kept),
     commands={"verify-book": verify_book_command, "reconcile": reconcile_command},
 )

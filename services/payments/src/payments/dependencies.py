@@ -1,6 +1,7 @@
 """What the doors of the service are given by its composition root."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from common.clock import Clock
 from common.database import Database
@@ -16,3 +17,4 @@ class Dependencies:
     gateway: PaymentGateway
     allowed_origins: tuple[str, ...]
     webhook_secrets: tuple[str, ...]
+    webhooks_kept: timedelta

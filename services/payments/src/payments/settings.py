@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 from pydantic_settings import NoDecode
 
 from common.settings import ServiceSettings
@@ -15,6 +15,11 @@ class Settings(ServiceSettings):
     gateway_secret_key: str = ""
     gateway_secret_key_previous: str = ""
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = ()
+    webhooks_keep_days: int = Field(
+        default=90,
+        ge=7,
+        description="Webhooks that are done with, and their bodies; longer than the gateway sends again",
+    )
 
     @field_validator("allowed_origins", mode="before")
     @classmethod

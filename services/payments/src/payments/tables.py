@@ -110,6 +110,7 @@ sa.Table(
     _required("raw", sa.LargeBinary),
     _required("outcome", sa.Text),
     _required("processed_at", INSTANT, server_default=sa.text("now()")),
+    sa.Index("processed_webhook_events_oldest", "processed_at"),
 )
 sa.Table(
     "dead_letter_webhooks",
@@ -123,6 +124,7 @@ sa.Table(
     sa.Column("replayed_at", INSTANT),
     sa.ForeignKeyConstraint(["webhook_id"], ["processed_webhook_events.id"], name="dead_letter_webhooks_webhook"),
     sa.Index("dead_letter_webhooks_newest", "failed_at", "id"),
+    sa.Index("dead_letter_webhooks_of_webhook", "webhook_id"),
 )
 sa.Table(
     "charges",

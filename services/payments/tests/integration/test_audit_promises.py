@@ -10,7 +10,7 @@ from alembic.config import Config
 
 from campus_tools.audit.invariants import INVARIANTS
 from common.ids import new_id
-from common.process import migrations_folder
+from common.migrating import migrations_folder
 from contracts.orders import OrderDelivered, RefundRequested
 
 PROMISES = {line.promise: line.offending for line in INVARIANTS if line.service == "payments"}

@@ -1,7 +1,9 @@
-"""What is too old to be needed leaves by jobs.
+"""What is too old to be needed leaves by jobs: the periods in which a schedule asked for no payout.
 
 Revision ID: 0010
 """
+
+from alembic import op
 
 revision = "0010"
 down_revision = "0009"
@@ -10,8 +12,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    pass
+    op.execute("CREATE INDEX scheduled_payouts_skipped ON scheduled_payouts (decided_at) WHERE outcome = 'skipped'")
 
 
 def downgrade() -> None:
-    pass
+    op.execute("DROP INDEX scheduled_payouts_skipped")

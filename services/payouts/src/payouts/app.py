@@ -14,6 +14,7 @@ from common.clock import Clock, iso
 from common.cursors import CursorSigner
 from common.database import Database
 from common.process import Loop, Runtime, Service
+from common.retention import Rule
 from common.tls import client_tls
 from payouts.clients.gateway import Gateway
 from payouts.consumers import SUBSCRIPTIONS, WORK
@@ -23,7 +24,7 @@ from payouts.measures import BOOK
 from payouts.queries.personal_records import SECTIONS
 from payouts.routes import ROUTERS
 from payouts.settings import Settings
-from payouts.store import found_transfers
+from payouts.store import found_transfers, retention
 from payouts.store.account_numbers import AccountNumbers
 from payouts.timers import (
     compare_when_due,
@@ -128,6 +129,11 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
     ]
 
 
+def kept(dependencies: Dependencies) -> Sequence[Rule]:
+    """What leaves by itself."""
+    return retention.kept(timedelta(days=dependencies.settings.skipped_payouts_keep_days))
+
+
 async def verify_book_command(dependencies: Dependencies, *earlier: str) -> None:
     """`verify-book [<length> <head>]`: prints what the walk found; ends with status 1 and names the first broken row."""
     await BOOK.verify_by_command(dependencies.database, *earlier)
@@ -185,4 +191,5 @@ SERVICE = Service(
         "compare-transfers": compare_command,
         "explain-transfer": explain_command,
     },
+    kept=kept,
 )

@@ -35,5 +35,9 @@ class Settings(ServiceSettings):
     def observation_window(self) -> timedelta:
         return timedelta(seconds=self.payout_observation_window_seconds)
 
+    skipped_payouts_keep_days: int = Field(
+        default=365, ge=31, description="Why a schedule asked for no payout in a period"
+    )
+
     # How long the attempt after the first reset of a payout waits; twice as long after each further one.
     payout_retry_seconds: float = Field(default=60.0, gt=0)

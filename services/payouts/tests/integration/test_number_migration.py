@@ -8,7 +8,7 @@ from alembic import command
 from alembic.config import Config
 
 from common.ids import new_id
-from common.process import migrations_folder
+from common.migrating import migrations_folder
 
 MIGRATIONS = migrations_folder("payouts")
 OPEN_ROWS = """

@@ -37,6 +37,7 @@ _OF_THE_MACHINE = (
 
 PASSED_ON = (
     "RETRY_DELAYS_SECONDS",
+    "*_KEEP_DAYS",
     "EDGE_*",
     "MEDIA_FOLDER",
     "MEDIA_URL",

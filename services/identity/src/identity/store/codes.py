@@ -51,11 +51,6 @@ _CONFIRM_PHONE: Final = """
 UPDATE profiles SET confirmed_phone = $2 WHERE id = $1 AND phone = $2 AND confirmed_phone IS DISTINCT FROM $2 RETURNING id
 """
 # The windows of an address are over a day after its last code, and with them all that the row is for.
-_FORGET_OLD_CODES: Final = """
-DELETE FROM one_time_codes WHERE (purpose, address_hash) IN (
-    SELECT purpose, address_hash FROM one_time_codes WHERE issued_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
-)
-"""
 
 
 async def lock_address(uow: UnitOfWork, address_hash: bytes) -> None:
@@ -137,10 +132,6 @@ async def save_confirmed(uow: UnitOfWork, user_id: UUID, destination: Destinatio
     before = await uow.fetch(_TAKE_PHONE_FROM_OTHERS, user_id, destination.address)
     now = await uow.fetch(_CONFIRM_PHONE, user_id, destination.address)
     return [row["id"] for row in (*before, *now)]
-
-
-async def forget_old_codes(uow: UnitOfWork, before: datetime, rows_max: int) -> int:
-    return await uow.execute(_FORGET_OLD_CODES, before, rows_max)
 
 
 def _code(row: Any) -> IssuedCode | None:

@@ -13,11 +13,6 @@ ON CONFLICT (address_hash) DO UPDATE SET last_failed_at = excluded.last_failed_a
     failures = CASE WHEN f.last_failed_at <= $3 THEN 1 ELSE least(f.failures, 1000000) + 1 END
 """
 _FORGET: Final = "DELETE FROM login_failures WHERE address_hash = $1"
-_FORGET_OLD: Final = """
-DELETE FROM login_failures WHERE address_hash IN (
-    SELECT address_hash FROM login_failures WHERE last_failed_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
-)
-"""
 
 
 async def find_failures(uow: UnitOfWork, address_hash: bytes) -> tuple[int, datetime | None]:
@@ -32,7 +27,3 @@ async def count_failure(uow: UnitOfWork, address_hash: bytes, now: datetime, *, 
 
 async def forget_failures(uow: UnitOfWork, address_hash: bytes) -> None:
     await uow.execute(_FORGET, address_hash)
-
-
-async def forget_old_failures(uow: UnitOfWork, before: datetime, rows_max: int) -> int:
-    return await uow.execute(_FORGET_OLD, before, rows_max)

@@ -24,11 +24,6 @@ _TAKE_CHALLENGE: Final = """
 DELETE FROM passkey_challenges WHERE id = $1 AND user_id = $2 AND session_id = $3 AND purpose = $4 AND expires_at > $5
 RETURNING challenge
 """
-_FORGET_EXPIRED_CHALLENGES: Final = """
-DELETE FROM passkey_challenges WHERE id IN (
-    SELECT id FROM passkey_challenges WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
-)
-"""
 _CREDENTIAL_IDS: Final = "SELECT credential_id FROM passkeys WHERE user_id = $1 ORDER BY created_at, id"
 _RECORD_PASSKEY: Final = """
 INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name, created_at)
@@ -71,10 +66,6 @@ async def take_challenge(
     """The challenge, which nobody can take again once this transaction commits; None when it is not there to be taken."""
     challenge: bytes | None = await uow.fetch_value(_TAKE_CHALLENGE, challenge_id, user_id, session_id, purpose, now)
     return challenge
-
-
-async def forget_expired_challenges(uow: UnitOfWork, now: datetime, rows_max: int) -> int:
-    return await uow.execute(_FORGET_EXPIRED_CHALLENGES, now, rows_max)
 
 
 async def list_credential_ids(uow: UnitOfWork, user_id: UUID) -> list[bytes]:

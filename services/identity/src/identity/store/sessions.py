@@ -59,21 +59,6 @@ UPDATE refresh_tokens SET stepped_up_at = NULL, stepped_up_by = NULL, stepped_up
 WHERE session_id IN (SELECT id FROM sessions WHERE user_id = $1) AND stepped_up_at IS NOT NULL
     AND ($2::uuid IS NULL OR stepped_up_factor_id = $2)
 """
-# A session without tokens can be neither refreshed nor stepped up; its last access token ended long before.
-_FORGET_EXPIRED_REFRESH_TOKENS: Final = """
-DELETE FROM refresh_tokens WHERE token_hash IN (
-    SELECT token_hash FROM refresh_tokens WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
-)
-"""
-_FORGET_EMPTY_SESSIONS: Final = """
-DELETE FROM sessions WHERE id IN (
-    SELECT s.id FROM sessions s
-    -- That a session of a further issuer was ended is remembered for longer than a token of it lives.
-    WHERE s.signed_in_at + CASE WHEN s.issuer IS NULL THEN interval '0' ELSE interval '7 days' END <= $1
-        AND NOT EXISTS (SELECT FROM refresh_tokens t WHERE t.session_id = s.id)
-    LIMIT $2 FOR UPDATE SKIP LOCKED
-)
-"""
 
 
 async def record_session(uow: UnitOfWork, user_id: UUID, sign_in: SignIn, user_agent: str | None = None) -> None:
@@ -151,12 +136,3 @@ async def forget_step_ups(uow: UnitOfWork, user_id: UUID, factor_id: UUID | None
     Behind `lock_sessions`: a refresh that began before would carry the step-up on into a token not seen here.
     """
     await uow.execute(_FORGET_STEP_UPS, user_id, factor_id)
-
-
-async def forget_expired_refresh_tokens(uow: UnitOfWork, now: datetime, rows_max: int) -> int:
-    return await uow.execute(_FORGET_EXPIRED_REFRESH_TOKENS, now, rows_max)
-
-
-async def forget_empty_sessions(uow: UnitOfWork, now: datetime, rows_max: int) -> int:
-    """Sessions begun in this very moment have their first token in the same transaction."""
-    return await uow.execute(_FORGET_EMPTY_SESSIONS, now, rows_max)

@@ -19,7 +19,6 @@ from notifications.store.conversations import (
     forget_conversations,
     grow_conversation,
     lock_turns,
-    prune_conversations,
     remove_conversation,
     save_message,
 )
@@ -104,7 +103,6 @@ __all__ = [
     "lock_turns",
     "lock_watches",
     "postpone_delivery",
-    "prune_conversations",
     "record_alert_once",
     "record_delivery_once",
     "record_notification_once",

@@ -32,12 +32,6 @@ _REMOVE_TURNS: Final = "DELETE FROM conversation_turns WHERE conversation_id = $
 _REMOVE: Final = "DELETE FROM conversations WHERE id = $1"
 _FORGET_TURNS: Final = "DELETE FROM conversation_turns WHERE user_id = $1"
 _FORGET: Final = "DELETE FROM conversations WHERE user_id = $1"
-_PRUNE: Final = """
-DELETE FROM conversations WHERE id IN (
-    SELECT id FROM conversations WHERE last_message_at < $1 ORDER BY last_message_at LIMIT $2 FOR UPDATE SKIP LOCKED
-)
-"""
-_PRUNE_TURNS: Final = "DELETE FROM conversation_turns WHERE until <= $1"
 
 
 async def lock_turns(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
@@ -112,9 +106,3 @@ async def forget_conversations(uow: UnitOfWork, user_id: UUID) -> None:
     """Removes everything that a person said to the assistant. Turns first: a reply that is kept meanwhile is seen by the second."""
     await uow.execute(_FORGET_TURNS, user_id)
     await uow.execute(_FORGET, user_id)
-
-
-async def prune_conversations(uow: UnitOfWork, silent_since: datetime, now: datetime, rows_max: int) -> int:
-    """Removes conversations in which nothing was said since then, the oldest first, and turns whose process died."""
-    await uow.execute(_PRUNE_TURNS, now)
-    return await uow.execute(_PRUNE, silent_since, rows_max)

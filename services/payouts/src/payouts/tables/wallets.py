@@ -128,4 +128,5 @@ scheduled_payouts = sa.Table(
         "(outcome = 'requested') = (payout_id IS NOT NULL)", name="scheduled_payouts_requested_names_payout"
     ),
     sa.CheckConstraint("(outcome = 'skipped') = (reason IS NOT NULL)", name="scheduled_payouts_skipped_says_why"),
+    sa.Index("scheduled_payouts_skipped", "decided_at", postgresql_where=sa.text("outcome = 'skipped'")),
 )

@@ -1,0 +1,28 @@
+"""The newest shape of a service's database: `python -m <service> migrate`."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+
+def migrate(package: str) -> None:
+    """Brings the service's database to the newest revision of its history. Needs OWNER_DATABASE_URL."""
+    from alembic import command
+    from alembic.config import Config
+
+    if not os.environ.get("OWNER_DATABASE_URL"):
+        sys.stderr.write("migrate needs OWNER_DATABASE_URL: the database of this service, as its owner\n")
+        raise SystemExit(78)
+    config = Config()
+    config.set_main_option("script_location", str(migrations_folder(package)))
+    command.upgrade(config, "head")
+
+
+def migrations_folder(package: str) -> Path:
+    """`migrations/` beside the installed package, or in the service's folder of a checkout."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise SystemExit(f"{package} is not installed here")
+    inside = Path(spec.origin).parent / "migrations"
+    return inside if inside.is_dir() else Path(spec.origin).parents[2] / "migrations"

@@ -1,0 +1,165 @@
+"""What is over and old enough leaves in small steps, and nothing else does."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from prometheus_client import REGISTRY
+from pydantic import ValidationError
+
+from campus_tools.testing import eventually
+from common.caller import THE_SERVICE
+from common.clock import SystemClock
+from common.ids import new_id
+from common.retention import Kept, messages_kept, remove_old_once
+from common.settings import ServiceSettings
+
+CLOCK = SystemClock()
+SETTINGS = {
+    "port": 1,
+    "jwks_url": "http://identity.example",
+    "api_database_url": "postgresql://x",
+    "service_database_url": "postgresql://x",
+    "broker_url": "amqp://x",
+    "cursor_key": "a cursor key for tests",
+}
+PUBLISHED = Kept("outbox", ("position",), "published_at", timedelta(days=7), stamped_by="database", rows_max=10)
+
+
+def kept(**changed):
+    return messages_kept(ServiceSettings(**SETTINGS, **changed))
+
+
+async def run(mechanisms, statement, *values):
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        return await uow.fetch(statement, *values)
+
+
+async def remove(mechanisms, *rules):
+    return await remove_old_once(mechanisms.database, rules or kept(), CLOCK, pause_seconds=0)
+
+
+async def say(mechanisms, count, *, published_days_ago):
+    """So many messages of one subject, published then; None: not yet."""
+    await run(
+        mechanisms,
+        "INSERT INTO outbox (id, type, source, subject, sequence, payload, trace, published_at) "
+        "SELECT gen_random_uuid(), 't', 's', $3, n, '', '{}', now() - make_interval(days => $2) "
+        "FROM generate_series(1, $1::int) AS n",
+        count,
+        published_days_ago,
+        f"published {published_days_ago} days ago",
+    )
+
+
+async def said(mechanisms):
+    rows = await run(mechanisms, "SELECT subject, count(*) FROM outbox GROUP BY 1")
+    return {row["subject"].split()[1]: row["count"] for row in rows}
+
+
+def shown(metric, what):
+    return REGISTRY.get_sample_value(metric, {"what": what}) or 0.0
+
+
+async def hear(mechanisms, days_ago, event_id=None):
+    event_id = event_id or new_id()
+    await run(mechanisms, "INSERT INTO inbox VALUES ($1, 'one', now() - make_interval(days => $2))", event_id, days_ago)
+    return event_id
+
+
+async def bury(mechanisms, event_id, *, replayed_days_ago=None):
+    await run(
+        mechanisms,
+        "INSERT INTO dead_letters VALUES "
+        "($1, 'q', $2, 't', '', '{}', 'e', 6, now() - interval '1 year', now() - make_interval(days => $3))",
+        new_id(),
+        event_id,
+        replayed_days_ago,
+    )
+
+
+async def test_messages_leave_a_week_after_they_were_published_and_never_before(mechanisms):
+    await say(mechanisms, 3, published_days_ago=8)
+    await say(mechanisms, 2, published_days_ago=6)
+    await say(mechanisms, 1, published_days_ago=None)
+    await run(mechanisms, "UPDATE outbox SET created_at = now() - interval '1 year'")
+    before = shown("retention_rows_removed_total", "outbox")
+    assert await remove(mechanisms) == 3
+    assert await said(mechanisms) == {"6": 2, "None": 1}
+    assert shown("retention_rows_removed_total", "outbox") == before + 3
+
+
+async def test_an_inbox_remembers_as_long_as_a_dead_letter_of_its_message_could_be_replayed(mechanisms):
+    waiting, replayed, forgotten = [await hear(mechanisms, 400) for _ in range(3)]
+    young = await hear(mechanisms, 27)
+    await bury(mechanisms, waiting)
+    await bury(mechanisms, replayed, replayed_days_ago=1)
+    await bury(mechanisms, forgotten, replayed_days_ago=91)
+    for _ in range(2):
+        await remove(mechanisms)
+    assert {row["event_id"] for row in await run(mechanisms, "SELECT event_id FROM inbox")} == {
+        waiting,
+        replayed,
+        young,
+    }
+    assert {row["event_id"] for row in await run(mechanisms, "SELECT event_id FROM dead_letters")} == {
+        waiting,
+        replayed,
+    }
+
+
+async def test_revocations_leave_when_no_process_loads_them_any_more(mechanisms):
+    for hours in (25, 25, 2):
+        await run(
+            mechanisms,
+            "INSERT INTO session_revocations VALUES ($1, NULL, now(), now() - make_interval(hours => $2))",
+            new_id(),
+            hours,
+        )
+    assert await remove(mechanisms) == 2
+    assert len(await run(mechanisms, "SELECT FROM session_revocations")) == 1
+
+
+async def test_several_workers_at_once_remove_each_row_once_and_all_of_them(mechanisms):
+    await say(mechanisms, 95, published_days_ago=8)
+    await say(mechanisms, 5, published_days_ago=6)
+    removed = await asyncio.gather(*(remove(mechanisms, PUBLISHED) for _ in range(4)))
+    # Whoever passes over what another holds may end early; the next round finds what is left.
+    assert sum(removed) + await remove(mechanisms, PUBLISHED) == 95
+    assert await said(mechanisms) == {"6": 5}
+
+
+async def test_a_worker_that_dies_between_two_steps_leaves_whole_steps_and_the_next_goes_on(mechanisms):
+    await say(mechanisms, 35, published_days_ago=8)
+    dying = asyncio.create_task(remove_old_once(mechanisms.database, [PUBLISHED], CLOCK, pause_seconds=3600))
+    await eventually(lambda: first_step(mechanisms))
+    dying.cancel()
+    assert isinstance((await asyncio.gather(dying, return_exceptions=True))[0], asyncio.CancelledError)
+    assert await said(mechanisms) == {"8": 25}
+    assert await remove(mechanisms, PUBLISHED) == 25
+
+
+async def first_step(mechanisms):
+    return (await said(mechanisms))["8"] < 35
+
+
+async def test_a_row_in_somebody_s_hand_is_passed_over_and_said_to_be_overdue(mechanisms):
+    await say(mechanisms, 3, published_days_ago=9)
+    async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await uow.fetch("SELECT FROM outbox ORDER BY position LIMIT 1 FOR UPDATE")
+        assert await remove(mechanisms, PUBLISHED) == 2
+        assert shown("retention_overdue_seconds", "outbox") >= 2 * 86_400
+    assert await remove(mechanisms, PUBLISHED) == 1
+    assert shown("retention_overdue_seconds", "outbox") == 0
+
+
+async def test_a_table_that_cannot_be_served_is_counted_and_holds_up_no_other(mechanisms):
+    await say(mechanisms, 1, published_days_ago=8)
+    missing = Kept("no_such_table", ("id",), "at", timedelta(days=1))
+    assert await remove(mechanisms, missing, PUBLISHED) == 1
+    assert shown("retention_failures_total", "no_such_table") == 1
+
+
+def test_an_inbox_that_forgets_before_the_outbox_stops_the_start():
+    with pytest.raises(ValidationError, match="INBOX_KEEP_DAYS"):
+        kept(outbox_keep_days=30, inbox_keep_days=29)

@@ -1,0 +1,31 @@
+"""What identity keeps for a time only. People, their rights and the trail of staff's acts stay (decision 23)."""
+
+from datetime import timedelta
+from typing import Final
+
+from common.retention import Kept, Rule
+from identity.domain.issued_codes import DAY
+from identity.domain.slow_down import FORGOTTEN_AFTER
+
+AT_ONCE: Final = timedelta(0)
+# That a session of a further issuer was ended is remembered for longer than a token of it lives.
+FOREIGN_TOKEN: Final = timedelta(days=7)
+# A session without tokens can be neither refreshed nor stepped up; its last access token ended long before.
+_EMPTY: Final = "NOT EXISTS (SELECT FROM refresh_tokens WHERE refresh_tokens.session_id = sessions.id)"
+
+KEPT: Final[tuple[Rule, ...]] = (
+    Kept("refresh_tokens", ("token_hash",), "expires_at", AT_ONCE),
+    Kept("sessions", ("id",), "signed_in_at", AT_ONCE, over=f"issuer IS NULL AND {_EMPTY}"),
+    Kept(
+        "sessions",
+        ("id",),
+        "signed_in_at",
+        FOREIGN_TOKEN,
+        over=f"issuer IS NOT NULL AND {_EMPTY}",
+        called="sessions_of_issuers",
+    ),
+    Kept("passkey_challenges", ("id",), "expires_at", AT_ONCE),
+    # Limits count codes over a day.
+    Kept("one_time_codes", ("purpose", "address_hash"), "issued_at", DAY),
+    Kept("login_failures", ("address_hash",), "last_failed_at", FORGOTTEN_AFTER),
+)
