@@ -10,10 +10,11 @@ import asyncio
 import json
 import os
 import zipfile
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from campus_client import Campus, each
+from campus_client import Campus, Page, each
 
 Records = dict[str, list[dict[str, Any]]]
 
@@ -36,7 +37,7 @@ async def main() -> None:
 
 async def collect(campus: Campus) -> dict[str, Records]:
     """By service and section. Each list is followed to its end."""
-    lists = {
+    lists: dict[str, Callable[..., Awaitable[Page[Any, Any]]]] = {
         "identity": campus.get_personal_records_identity,
         "orders": campus.get_personal_records_orders,
         "payments": campus.get_personal_records_payments,
