@@ -17,8 +17,9 @@ CONNECT_SECONDS_MAX: Final = 2.0
 # A request that waits longer for a connection than this is one too many.
 QUEUE_SECONDS_MAX: Final = 2.0
 QUEUE_MAX: Final = 1_024
-# Shorter than the services keep an idle connection (75 s), so that ours is the end that closes it.
-IDLE_SECONDS_MAX: Final = 50.0
+# Ours is the end that closes an idle connection. A service that leaves answers for 2 s more (LEAVE_SECONDS), each request as the last
+# one of its connection: shorter than that, no connection is left on which a request could meet the end of its process.
+IDLE_SECONDS_MAX: Final = 1.5
 # Answers that last, of one service: each holds a connection, which the short ones must not miss.
 STREAMS_MAX: Final = 2_000
 # Deadlines are looked at this often.

@@ -370,6 +370,10 @@ async def drill(options: argparse.Namespace) -> bool:
             port_base = options.port_base or free_port_base()
             system = await stack.enter_async_context(_system(folder, company, port_base))
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+            # The companies outside keep a connection for seconds only, and a payer on a slow machine would meet its end.
+            await market.sandbox.aclose()
+            once = httpx.Limits(max_keepalive_connections=0)
+            market.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, timeout=30, limits=once, trust_env=False)
             stack.push_async_callback(market.close)
             shelf = await put_on_shelves(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
             load = Load(market, shelf, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"])
