@@ -1,4 +1,5 @@
 import asyncio
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -241,3 +242,21 @@ async def test_a_verification_that_dies_before_its_commit_leaves_nothing(market,
         assert (await market.verify(order, pin)).status_code == 500
     assert await market.status_of(order) == "paid_escrow"
     assert (await market.verify(order, pin)).status_code == 200
+
+
+async def test_the_pin_of_a_settled_order_is_forgotten_after_half_a_year_and_no_other(market):
+    settled, dispatched = await market.paid(), await market.paid()
+    for order in (settled, dispatched):
+        await market.post(order, "dispatch", market.as_merchant())
+    pin, key = await market.pin_of(settled), uuid4()
+    assert (await market.verify(settled, pin, key=key)).status_code == 200
+    await market.release(settled)
+    assert await market.status_of(settled) == "paid"
+    market.clock.advance(timedelta(days=179))
+    assert await market.service.remove_old() == 0
+    market.clock.advance(timedelta(days=2))
+    assert await market.service.remove_old() == 1
+    kept = await market.service.fetch("SELECT order_id FROM delivery_pins")
+    assert [str(row["order_id"]) for row in kept] == [dispatched["id"]]
+    # The try stays bound to its key for good.
+    assert (await market.verify(settled, pin, key=key)).status_code == 200

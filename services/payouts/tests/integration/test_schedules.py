@@ -193,3 +193,18 @@ async def test_a_schedule_is_its_vendors_alone_and_needs_a_second_factor(story):
     path = "/api/vendors/{}/payout-schedule"
     assert (await story.service.client.get(path.format(vendor.id), headers=auditor)).status_code == 200
     assert (await story.service.client.get(path.format(new_id()), headers=auditor)).status_code == 404
+
+
+async def test_periods_without_a_payout_are_forgotten_after_a_year_but_for_the_latest(story, clock):
+    vendor = await story.ready_vendor(1_000)
+    await put(story, vendor, DAILY)
+    for _ in range(4):
+        clock.advance(timedelta(days=1))
+        await run(story)
+    assert [row["outcome"] for row in await decisions(story, vendor)] == ["requested", "skipped", "skipped", "skipped"]
+    clock.advance(timedelta(days=362))
+    assert await story.service.remove_old() == 0
+    clock.advance(timedelta(days=2))
+    assert await story.service.remove_old() == 2
+    assert [row["outcome"] for row in await decisions(story, vendor)] == ["requested", "skipped"]
+    assert (await schedule_of(story, vendor))["latest"]["outcome"] == "skipped"

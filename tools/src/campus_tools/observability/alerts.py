@@ -67,6 +67,13 @@ PROCESSES: Final = (
         "1m",
         "{{ $labels.service }} hears no broadcast: who was signed out or suspended meanwhile is still believed.",
     ),
+    Alert(
+        "retention-behind",
+        "SEV-3",
+        "max by (service, what) (retention_overdue_seconds) > 86400 or max by (service, what) (retention_astray_rows) > 0",
+        "1h",
+        "What {{ $labels.service }} keeps for a time only does not leave as it should: {{ $labels.what }}.",
+    ),
 )
 
 QUEUES: Final = (
