@@ -7,6 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
@@ -42,6 +43,7 @@ class Load:
     _user_id: str = field(init=False)
     _renewed_at: float = 0.0
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    _ending: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def begin(self) -> None:
         self._buyer, self._renewed_at = await self.market.sign_in("buyer@unilag.edu.ng"), time.monotonic()
@@ -62,9 +64,8 @@ class Load:
 
     async def end(self) -> None:
         """Stops, and lets what is under way end."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._ending.set()
+        await asyncio.gather(*self._tasks)
 
     @property
     def token(self) -> str:
@@ -72,16 +73,16 @@ class Load:
         return self._buyer.access_token
 
     async def _steadily(self, name: str, every: float, act: Callable[[], Awaitable[None]]) -> None:
-        while True:
+        while not self._ending.is_set():
             began = time.monotonic()
             try:
-                # Whoever stops the load stops between two requests, not within one.
-                await asyncio.shield(act())
+                await act()
                 self.answered[name] += 1
             except (Failed, StepFailed, TimeoutError, httpx.TransportError) as error:
                 stamp = time.strftime("%H:%M:%S")
                 self.failures.append(f"{stamp} {name}: {error if str(error) else type(error).__name__}")
-            await asyncio.sleep(max(0.0, every - (time.monotonic() - began)))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ending.wait(), max(0.0, every - (time.monotonic() - began)))
 
     async def _webhook(self) -> None:
         raw = json.dumps({"event": "subscription.create", "data": {"id": str(uuid4())}}).encode()
