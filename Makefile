@@ -9,7 +9,7 @@ STATE_DIR ?= .state
 PORT_BASE ?= 8080
 export STATE_DIR PORT_BASE
 
-.PHONY: audit-dependencies capacity sbom ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill model-check lock clean
+.PHONY: audit-dependencies capacity sbom ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ notify-soak: setup ## Send 10,000 messages over four channels while text message
 
 restore-drill: setup ## Lose the databases and the broker, put the databases back at an instant, let the gateway send its last three days again, and audit (five minutes, a system of its own; ARGS="--each 5 --skew 10")
 	@exec $(PYTHON) -m campus_tools.drills restore $(ARGS)
+
+upgrade-drill: setup ## Replace an older version by this one under load: schema first, then process by process; no request fails (four minutes, a system of its own; ARGS="--from COMMIT")
+	@exec $(PYTHON) -m campus_tools.drills upgrade $(ARGS)
 
 start-drill: setup ## Start three of every process at once on empty servers, with three provisioners and three migrations of each service, and audit (ARGS="--each 10")
 	@exec $(PYTHON) -m campus_tools.drills start $(ARGS)

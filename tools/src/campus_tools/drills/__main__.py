@@ -3,6 +3,7 @@
 `restore` loses the databases and the broker, puts the databases back as they were at an instant, and lets the payment gateway send its
 last three days again: nothing leaves twice.
 `start` starts three of everything at the same moment on empty servers.
+`upgrade` replaces an older version by this one under load: schema first, then process by process; no request fails.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from rich.table import Table
 from campus_tools.bench.programs import BenchFailed
 from campus_tools.drills.at_once import StartFigures, drill_start
 from campus_tools.drills.restore import RestoreFigures, RestoreLoad, drill_restore
+from campus_tools.drills.upgrade import UpgradeFigures, drill_upgrade
 from campus_tools.journey import StepFailed
 from campus_tools.launcher import StartFailed
 from campus_tools.servers import ServerUnavailable
@@ -57,6 +59,11 @@ def _parser() -> argparse.ArgumentParser:
     start = kinds.add_parser("start", help="three of everything at once on an empty system")
     start.add_argument("--each", type=int, default=3, help="purchases, and orders that nobody pays")
     start.set_defaults(run=_start)
+    upgrade = kinds.add_parser("upgrade", help="an older version is replaced by this one under load")
+    upgrade.add_argument(
+        "--from", dest="old", metavar="COMMIT", help="the one before the newest migration unless given"
+    )
+    upgrade.set_defaults(run=_upgrade)
     return parser
 
 
@@ -75,6 +82,24 @@ def _show_start(figures: StartFigures) -> bool:
     table.add_row("started again", str(figures.restarts or "none"))
     table.add_row("purchases up to the paid-out vendor", str(figures.purchases))
     table.add_row("unpaid orders, times that each expired", f"{figures.unpaid}, {sorted(figures.expired.values())}")
+    table.add_row("broken promises of the audit", _none(figures.broken_promises))
+    Console(width=150).print(table)
+    return figures.holds
+
+
+async def _upgrade(options: argparse.Namespace) -> bool:
+    with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
+        return _show_upgrade(await drill_upgrade(Path(folder), options.old, _say))
+
+
+def _show_upgrade(figures: UpgradeFigures) -> bool:
+    table = Table("what", "seen")
+    table.add_row("from", figures.old)
+    table.add_row("revisions applied beside the old code", f"{figures.revisions}, in {figures.migrated_seconds:.1f} s")
+    table.add_row("processes replaced", f"{figures.rolled}, in {figures.rolled_seconds:.1f} s")
+    for name, count in figures.answered.items():
+        table.add_row(name, f"{count} answered")
+    table.add_row("failed requests", f"{len(figures.failures)}\n{chr(10).join(figures.failures[:20])}".strip())
     table.add_row("broken promises of the audit", _none(figures.broken_promises))
     Console(width=150).print(table)
     return figures.holds

@@ -36,6 +36,8 @@ class Load:
     service_key: str
     answered: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
+    # Who answers the assistant; None: whoever it is told to ask.
+    assistant: str | None = "openai-compatible"
     # Functions called with a key that was just revoked, because their callers were not told yet: expected, and counted apart.
     refused: int = 0
     may_be_refused: bool = False
@@ -130,7 +132,7 @@ class Load:
             "/api/assistant/chat", json={"message": "Good day?"}, headers=self._buyer.headers
         )
         said: dict[str, Any] = _must(answer).json()["data"]
-        if said["provider"] != "openai-compatible":
+        if self.assistant is not None and said["provider"] != self.assistant:
             raise Failed(f"answered by {said['provider']}")
 
     async def _browse(self) -> None:

@@ -11,13 +11,12 @@ import argparse
 import asyncio
 import json
 import os
-import signal
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import asyncpg
@@ -27,13 +26,11 @@ from rich.console import Console
 from rich.table import Table
 
 from campus_tools.bench.stage import NO_QUOTA
-from campus_tools.drills.balancer import Balancer, balanced
+from campus_tools.drills.doubled import doubled_system, pay_without_kept_connections
 from campus_tools.drills.language_model import ModelCompany, model_company
 from campus_tools.drills.load import Load
 from campus_tools.journey import Marketplace, StepFailed
-from campus_tools.launcher import CAMPUS, StartFailed, System, SystemPlan
-from campus_tools.launcher.ports import free_port_base
-from campus_tools.launcher.processes import ProcessPlan
+from campus_tools.launcher import StartFailed, System
 from campus_tools.provision import service_database_urls
 from campus_tools.secrets import new_key, read_secrets
 from campus_tools.servers import ServerUnavailable
@@ -42,9 +39,6 @@ from campus_tools.soak.shelves import put_on_shelves
 from common.service_keys import fingerprint_of
 
 _BEGAN = time.monotonic()
-# Where the two instances of each door stand above PORT_BASE, in the room that the process list leaves free.
-_FIRST, _SECOND, _GATEWAYS_HEALTH = 30, 40, 50
-LEAVE_SECONDS: Final = "2"
 # The specification, limits 7.
 REVOKED_SECONDS_MAX: Final = 300.0
 REDEPLOYED_SECONDS_MAX: Final = 900.0
@@ -55,27 +49,6 @@ _STOPPED = (StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, h
 
 class DrillFailed(Exception):
     """A command of a runbook refused, or something was open that had to be closed."""
-
-
-def doubled(plan: SystemPlan) -> SystemPlan:
-    """Two instances of each door, aside from the ports at which the others look for them."""
-    processes: list[ProcessPlan] = []
-    for process in plan.processes:
-        if process.service == "sandbox" or process.name.endswith("-worker"):
-            processes.append(process)
-            continue
-        # As the manifests tell them.
-        told = {"LEAVE_SECONDS": LEAVE_SECONDS}
-        for number, above in enumerate((_FIRST, _SECOND), start=1):
-            port = process.port_offset + above
-            is_gateway = process.port_offset != process.health_offset
-            health = _GATEWAYS_HEALTH + number if is_gateway else port
-            processes.append(
-                replace(
-                    process, name=f"{process.name}-{number}", port_offset=port, health_offset=health, environment=told
-                )
-            )
-    return replace(plan, processes=tuple(processes))
 
 
 @dataclass
@@ -321,59 +294,21 @@ def _expect(holds: bool, otherwise: str) -> None:
         raise DrillFailed(otherwise)
 
 
-@asynccontextmanager
-async def _system(folder: str, company: ModelCompany, port_base: int) -> AsyncIterator[System]:
-    """The system, its doors behind balancers, restarted by the signals of `campusctl rotation roll`."""
-    plan = doubled(CAMPUS)
-    environment = {
-        **NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "AI_BASE_URL": company.url,
-        "AI_API_KEY": next(iter(company.keys)),
-    }  # fmt: skip
-    system = System(folder, port_base, environment, plan=plan)
-    loop = asyncio.get_running_loop()
-    async with AsyncExitStack() as stack:
-        balancers: dict[int, Balancer] = {}
-        for offset in sorted({process.port_offset % 10 for process in plan.processes if process.name[-1].isdigit()}):
-            instances = {
-                port_base + process.port_offset: port_base + process.health_offset
-                for process in plan.processes
-                if process.name[-1].isdigit() and process.port_offset % 10 == offset
-            }
-            balancer = await stack.enter_async_context(balanced(port_base + offset, instances))
-            balancers |= dict.fromkeys(instances, balancer)
-
-        def before_stop(name: str) -> None:
-            port = system.process(name).port
-            if port in balancers:
-                asyncio.run_coroutine_threadsafe(balancers[port].leave(port), loop).result()
-
-        rolls: set[asyncio.Task[Any]] = set()
-
-        def roll(every: bool) -> None:
-            rolls.add(loop.create_task(asyncio.to_thread(system.roll, every=every, before_stop=before_stop)))
-
-        loop.add_signal_handler(signal.SIGUSR1, roll, False)
-        loop.add_signal_handler(signal.SIGUSR2, roll, True)
-        try:
-            async with system:
-                yield system
-        finally:
-            system.servers.remove_data()
-
-
 async def drill(options: argparse.Namespace) -> bool:
     """The whole drill; whether no request failed and every old secret is refused."""
     with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
         async with AsyncExitStack() as stack:
             company = await stack.enter_async_context(model_company(f"ai_drill_{new_key()}"))
             say("starting the system, two instances of each door")
-            port_base = options.port_base or free_port_base()
-            system = await stack.enter_async_context(_system(folder, company, port_base))
+            environment = {
+                **NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "AI_BASE_URL": company.url,
+                "AI_API_KEY": next(iter(company.keys)),
+            }  # fmt: skip
+            doubled = await stack.enter_async_context(doubled_system(folder, environment, options.port_base))
+            stack.enter_context(doubled.rolling_by_signal())
+            system = doubled.system
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
-            # The companies outside keep a connection for seconds only, and a payer on a slow machine would meet its end.
-            await market.sandbox.aclose()
-            once = httpx.Limits(max_keepalive_connections=0)
-            market.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, timeout=30, limits=once, trust_env=False)
+            await pay_without_kept_connections(market, system)
             stack.push_async_callback(market.close)
             shelf = await put_on_shelves(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
             load = Load(market, shelf, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"])

@@ -202,6 +202,13 @@ class System:
                 self._write_whole("rolled.json", {"rolled": rolled, "failure": failure})
         return rolled
 
+    def migrate(self, environment: Mapping[str, str]) -> None:
+        """Run all migrations beside the running processes. With `environment` on top, which `roll` tells them, too, from now on."""
+        self._caller |= environment
+        self._environments = self._environments_of(self._secrets)
+        for service in self.plan.services:
+            self._run_to_the_end(service, "migrate", self._environments.for_migration(service))
+
     def stop(self) -> None:
         """Stop everything within 10 s: the door first, the servers last. May be called again."""
         if self._stopped:
