@@ -1,12 +1,12 @@
 """A recovered transfer that came back to the gateway is given back to its vendor.
 
-Revision ID: 0013
+Revision ID: 0012
 """
 
 from alembic import op
 
-revision = "0013"
-down_revision = "0012"
+revision = "0012"
+down_revision = "0011"
 branch_labels = None
 depends_on = None
 

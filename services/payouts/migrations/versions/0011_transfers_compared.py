@@ -1,12 +1,12 @@
 """Nothing is sent by a database that was put back, before the gateway's transfers were compared with its books.
 
-Revision ID: 0012
+Revision ID: 0011
 """
 
 from alembic import op
 
-revision = "0012"
-down_revision = "0011"
+revision = "0011"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 

@@ -1,12 +1,12 @@
 """Whose number is proven, and who is of the staff, is known here: tickets go to the first, and are given to the second.
 
-Revision ID: 0010
+Revision ID: 0009
 """
 
 from alembic import op
 
-revision = "0010"
-down_revision = "0009"
+revision = "0009"
+down_revision = "0008"
 branch_labels = None
 depends_on = None
 
