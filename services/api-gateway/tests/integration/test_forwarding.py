@@ -55,7 +55,8 @@ async def test_no_identity_header_of_a_client_reaches_a_service(gateway: Gateway
     token = gateway.bearer()
     answer = await gateway.client.get("/api/orders", headers=token | forged)
     seen = gateway.upstream.last["headers"]
-    assert set(seen) == {"host", "accept", "user-agent", "authorization", "x-request-id"}
+    assert set(seen) == {"host", "accept", "user-agent", "authorization", "x-request-id", "traceparent"}
+    assert seen["traceparent"] != forged["Traceparent"]
     assert seen["authorization"] == token["Authorization"]
     assert seen["x-request-id"] == answer.headers["x-request-id"] != "forged"
 

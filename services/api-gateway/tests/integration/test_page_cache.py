@@ -52,7 +52,7 @@ async def test_readers_share_a_page_and_each_gets_an_answer_of_their_own(gateway
     first = await gateway.client.get("/api/products?limit=2", headers={"X-Forwarded-For": "1.1.1.1", "Cookie": "a=b"})
     second = await gateway.client.get("/api/v1/products?limit=2")
     assert len(gateway.upstream.seen) == 1
-    assert set(gateway.upstream.last["headers"]) == {"host", "accept", "x-request-id"}
+    assert set(gateway.upstream.last["headers"]) == {"host", "accept", "x-request-id", "traceparent"}
     remaining = []
     for answer in (first, second):
         body = answer.json()

@@ -149,6 +149,8 @@ GRANTS: dict[str, dict[str, set[str]]] = {
     "staff_members": {"SELECT": ALL},
     "staff_grants": {"SELECT": ALL},
     "staff_acts": {"SELECT": ALL, "INSERT": ALL},
+    "erasure_requests": {"SELECT": ALL},
+    "erasure_verdicts": {"SELECT": ALL},
     # What the library keeps: events leave in the transaction of whoever made them true.
     "outbox": {"INSERT": ALL},
     "outbox_sequences": {"SELECT": ALL, "INSERT": ALL, "UPDATE": ALL},
@@ -164,6 +166,8 @@ OWNERS = {
     "staff_members": "id",
     "staff_grants": "user_id",
     "staff_acts": "actor_id",
+    "erasure_requests": "user_id",
+    "erasure_verdicts": "(SELECT user_id FROM erasure_requests WHERE id = request_id)",
 }
 _RELATIONS = """
 SELECT relname, relkind = 'r' AS is_table, relrowsecurity, pg_get_userbyid(relowner) AS owner, reloptions FROM pg_class
@@ -209,6 +213,11 @@ async def fill(identity: Identity) -> None:
         "VALUES ($1, $2, 'x', 'x', $1, '{}', now())",
         somebody,
         admin,
+    )
+    await identity.service.fetch(
+        "WITH asked AS (INSERT INTO erasure_requests (id, user_id, asked_at) VALUES ($1, $1, now()) RETURNING id) "
+        "INSERT INTO erasure_verdicts SELECT id, 'orders', '{}', now() FROM asked",
+        somebody,
     )
 
 

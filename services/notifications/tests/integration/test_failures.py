@@ -55,7 +55,11 @@ async def test_a_provider_that_is_down_and_comes_back_gets_the_message_by_the_la
     async with open_story(retry_delays_seconds=(0.1, 0.3, 0.5, 60)) as story, working(story):
         outside.sms_down = True
         await say(story, story.buyer(), story.pin())
-        await eventually(lambda: statuses(story))
+
+        async def one_failed():
+            return "failed" in await statuses(story)
+
+        await eventually(one_failed)
         outside.sms_down = False
         await eventually(lambda: outside.texts)
 
