@@ -58,8 +58,8 @@ def desk_of(system, tmp_path):
     return desk
 
 
-@pytest.fixture
-def machine(system) -> Desk:
+def desk_of_the_machine(system: System) -> Desk:
+    """Whoever may read the system's secrets."""
     return Desk(
         {
             "STATE_DIR": str(system.state_dir),
@@ -67,6 +67,11 @@ def machine(system) -> Desk:
             "CAMPUS_URL": system.base_url,
         }
     )
+
+
+@pytest.fixture
+def machine(system) -> Desk:
+    return desk_of_the_machine(system)
 
 
 async def test_staff_are_made_by_the_machine_first_and_then_by_each_other(market, desk_of, machine):
@@ -192,11 +197,10 @@ async def given_up(system: System, webhook_id: str) -> str:
     return str(letter_id)
 
 
-async def test_keys_change_and_demo_data_loads_while_everybody_works(market, people, system, machine):
-    before = {key["kid"] for key in await machine.done("keys", "show")}
-    await machine.done("keys", "rotate", "--yes")
-    after = {key["kid"] for key in await machine.done("keys", "show")}
-    assert before < after
+async def test_keys_are_shown_and_demo_data_loads_while_everybody_works(market, people, machine):
+    published = {key["kid"] for key in (await market.http.get("/.well-known/jwks.json")).json()["keys"]}
+    assert published <= {key["kid"] for key in await machine.done("keys", "show")}
+    # Nothing is retired while tokens of it live. `rotate` is tried with the tokens, since a second rotation waits for the end of the first.
     await machine.done("keys", "retire")
     assert (await market.http.get("/api/orders", headers=people.buyer.headers)).status_code == 200
     again = await market.sign_in(people.buyer.email)

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from campus_tools.launcher.processes import API_PORTS
 from tests.end_to_end.issuers import CLUB, CLUB_SECRET, SCHOOL
+from tests.end_to_end.test_operators_acts import desk_of_the_machine
 
 ORDERS = "/api/orders"
 
@@ -213,6 +214,7 @@ async def test_a_rotation_is_a_command_and_nobody_notices_it(market, people, sys
     assert [line["kid"] for line in logged if line["event"] == "audit: signing key published"] == [new]
     again, said_again = system.command("identity", "rotate-keys")
     assert (again, "Nothing to do" in said_again) == (0, True)
+    assert "Nothing to do" in (await desk_of_the_machine(system).done("keys", "rotate", "--yes"))["said"]
     assert system.command("identity", "retire-keys", "--compromised", "nobody")[0] == 1
     assert system.command("identity", "retire-keys", "--now")[0] == 64
     for person in (people.buyer, people.vendor):
