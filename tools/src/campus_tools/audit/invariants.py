@@ -105,7 +105,8 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
         "every settled charge stands in the ledger once",
         "SELECT c.id, c.reference, c.verdict FROM charges c WHERE (SELECT count(*) FROM ledger_transactions t "
         "JOIN ledger_entries e ON e.transaction_id = t.id WHERE t.type IN ('charge', 'overpayment', 'quarantine') "
-        "AND e.account LIKE 'gateway_cash%' AND e.amount_minor = c.amount_minor AND t.posting_key LIKE '%' || c.identity || '%') <> 1",
+        "AND e.account LIKE 'gateway_cash%' AND e.amount_minor = c.amount_minor AND t.posting_key = "
+        "ANY (ARRAY['charge:' || c.identity, 'overpayment:' || c.identity, 'quarantine:' || c.identity])) <> 1",
     ),
     Invariant(
         "payments",
