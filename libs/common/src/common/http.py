@@ -12,13 +12,12 @@ from pydantic import AfterValidator
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from structlog.contextvars import bind_contextvars
 
 from common import envelope, telemetry
 from common.caller import ANONYMOUS, Caller
 from common.clock import Clock
 from common.ids import is_request_id, new_request_id
-from common.logging import get_logger
+from common.logging import REQUEST_ID, get_logger
 from common.problems import Unauthorized, ValidationFailed
 from common.refusals import ANSWERS, answer_bug
 from common.service_keys import admit_service
@@ -337,7 +336,7 @@ class RequestScope:
         offered = carried.get("x-request-id", "")
         request_id = offered if is_request_id(offered) else new_request_id()
         scope.setdefault("state", {})["request_id"] = request_id
-        bind_contextvars(request_id=request_id)
+        REQUEST_ID.set(request_id)
         began, status = time.perf_counter(), 500
         self._in_flight += 1
 

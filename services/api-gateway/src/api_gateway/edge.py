@@ -12,7 +12,6 @@ from typing import Final
 
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
-from structlog.contextvars import bind_contextvars
 
 from api_gateway.addresses import ClientAddresses
 from api_gateway.bodies import check_announced_body, read_body, read_whole_body
@@ -35,7 +34,7 @@ from api_gateway.tracing import ServerSpans
 from api_gateway.windows import Counter, Standing
 from common.caller import Caller
 from common.clock import Clock
-from common.logging import get_logger
+from common.logging import REQUEST_ID, get_logger
 from common.problems import NotFound, Problem, RateLimited, Unauthorized, Unavailable, ValidationFailed
 from common.tokens import TokenVerifier, bearer_token
 
@@ -101,7 +100,7 @@ class Edge:
         call.address = self.addresses.of(peer, call.headers.get(b"x-forwarded-for"))
         self.load.running += 1
         try:
-            bind_contextvars(request_id=call.request_id)
+            REQUEST_ID.set(call.request_id)
             trusted = self.addresses.trusts(peer)
             if self.spans.recording:
                 with self.spans.of(call, trusted=trusted):
