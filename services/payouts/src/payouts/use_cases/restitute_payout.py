@@ -3,16 +3,14 @@
 from datetime import datetime
 from uuid import UUID
 
-from common import ledger
 from common.database import UnitOfWork
 from common.problems import NotFound
 from contracts.payouts import PayoutFailed
-from payouts import store
 from payouts.domain import accounts
 from payouts.domain.returns import judge_restitution
-from payouts.domain.wallet import Line, repayment
 from payouts.store import returns
 from payouts.use_cases.close_live_exception import close_live_exception
+from payouts.use_cases.credit_return import credit_return
 
 
 async def restitute_payout(
@@ -29,14 +27,7 @@ async def restitute_payout(
         raise NotFound
     if not judge_restitution(payout):
         return False
-    key = f"restitution:{payout_id}"
-    standing = await store.lock_wallet(uow, payout.vendor_id)
-    repaid_minor = repayment(standing.debt_minor, payout.amount_minor)
-    lines = [Line("restitution", payout.amount_minor, payout_id=payout_id)]
-    if repaid_minor:
-        lines.append(Line("debt_repaid", -repaid_minor, payout_id=payout_id))
-    await store.append_lines(uow, payout.vendor_id, key, standing.available_minor, lines, now)
-    await ledger.post(uow, accounts.restitution(payout_id, payout.vendor_id, payout.amount_minor, repaid_minor))
+    await credit_return(uow, payout, "restitution", payout_id, accounts.restitution, now)
     await returns.withdraw_unsent_attempts(uow, payout_id, f"withdrawn before it was sent: {because}", now)
     await returns.mark_failed(uow, payout_id, because, now)
     uow.publish(

@@ -3,26 +3,17 @@
 from datetime import datetime
 from uuid import UUID
 
-from common import ledger
 from common.database import UnitOfWork
 from contracts.payouts import PayoutReversed
-from payouts import store
 from payouts.domain import accounts
 from payouts.domain.returns import PayoutInHand
-from payouts.domain.wallet import Line, repayment
 from payouts.use_cases.close_live_exception import close_live_exception
+from payouts.use_cases.credit_return import credit_return
 
 
 async def reverse_payout(uow: UnitOfWork, payout: PayoutInHand, reconciliation_id: UUID, now: datetime) -> None:
     """Gateway cash becomes the wallet's again, repaying debt first; the payout stays `processed`. It must be locked and judged."""
-    standing = await store.lock_wallet(uow, payout.vendor_id)
-    repaid_minor = repayment(standing.debt_minor, payout.amount_minor)
-    lines = [Line("reversal", payout.amount_minor, payout_id=payout.id)]
-    if repaid_minor:
-        lines.append(Line("debt_repaid", -repaid_minor, payout_id=payout.id))
-    key = f"reversal:{payout.id}"
-    await store.append_lines(uow, payout.vendor_id, key, standing.available_minor, lines, now)
-    await ledger.post(uow, accounts.reversal(payout.id, payout.vendor_id, payout.amount_minor, repaid_minor))
+    await credit_return(uow, payout, "reversal", payout.id, accounts.reversal, now)
     uow.publish(
         PayoutReversed(
             payout_id=payout.id,
