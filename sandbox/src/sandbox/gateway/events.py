@@ -19,6 +19,7 @@ INSTRUMENTS = {
         "bank": "TEST BANK",
     },
     "bank_transfer": {
+        # The gateway masks what stands for the card of a transfer.
         "bin": "413XXX",
         "last4": "X413",
         "exp_month": "12",
