@@ -120,8 +120,10 @@ async def test_a_payout_asked_for_since_is_written_down_again_and_what_the_walle
     vendor = await story.ready_vendor(5_000)
     await left(immediate, 8_000)
     await put_back(story)
-    compared, _ = await asyncio.gather(compare(story), compare(story))
-    assert compared.is_complete
+    # Of two at once one takes it in; whichever comes second may find it in hand, and is not complete then.
+    at_once = await asyncio.gather(compare(story), compare(story))
+    assert sum(compared.taken for compared in at_once) == 1
+    assert (await compare(story)).is_complete
     assert (await story.wallet(vendor))["availableMinor"] == 0
     assert await story.balance(f"vendor_debt:{vendor.id}") == 3_000
     assert await story.balance("gateway_cash") == -8_000
