@@ -1,7 +1,7 @@
 """Where pictures are kept: a folder that the processes of the service share, or a bucket that speaks S3.
 
-A name stands for one content for ever, so that writing it twice writes the same. Files are written before the row that names them: a
-process that dies between the two leaves a file that nobody names.
+A name stands for one content for ever, so that writing it twice writes the same. Files are written before the row that names them; what
+a process leaves that dies between the two, and what rows name no more, leaves by `common.leaving_pictures`.
 """
 
 import asyncio
@@ -55,10 +55,7 @@ class Folder:
         return await asyncio.to_thread(self._read, name)
 
     async def remove(self, name: str) -> None:
-        try:
-            await asyncio.to_thread((self._folder / name).unlink, missing_ok=True)
-        except OSError as error:
-            raise MediaAway from error
+        await asyncio.to_thread(self._remove, name)
 
     def _write(self, name: str, content: bytes) -> None:
         unfinished = self._folder / f".{name}.{new_id()}"
@@ -73,6 +70,14 @@ class Folder:
         except OSError as error:
             with suppress(OSError):
                 unfinished.unlink()
+            raise MediaAway from error
+
+    def _remove(self, name: str) -> None:
+        try:
+            # With it goes what a process left unfinished under the same name.
+            for path in (self._folder / name, *self._folder.glob(f".{name}.*")):
+                path.unlink(missing_ok=True)
+        except OSError as error:
             raise MediaAway from error
 
     def _read(self, name: str) -> bytes | None:

@@ -37,6 +37,23 @@ def create_messaging_v1(service: str) -> None:
     op.execute(f"GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_{service}_api")
 
 
+def create_leaving_pictures_v1(service: str, owned: str) -> None:
+    """The list of `common.leaving_pictures`. `owned` is SQL: whether the owner of a picture is one whose pictures the caller may write."""
+    op.execute(
+        """
+        CREATE TABLE leaving_pictures (
+            picture_id uuid PRIMARY KEY,
+            owner_id uuid NOT NULL,
+            leave_at timestamptz NOT NULL,
+            claimed_until timestamptz
+        )
+        """
+    )
+    op.execute("CREATE INDEX leaving_pictures_due ON leaving_pictures (leave_at)")
+    grant_api_v1(service, "leaving_pictures", "SELECT, INSERT, UPDATE, DELETE")
+    op.execute(f"CREATE POLICY leaving_pictures_own ON leaving_pictures USING ({owned})")
+
+
 def create_ledger_v1(service: str) -> None:
     """The double-entry book: constraints, and triggers that only refuse."""
     for statement in _LEDGER_V1:

@@ -68,6 +68,19 @@ def attach_messaging_tables(metadata: sa.MetaData) -> None:
     )
 
 
+def attach_leaving_pictures(metadata: sa.MetaData) -> None:
+    """Pictures that may leave their store."""
+    sa.Table(
+        "leaving_pictures",
+        metadata,
+        sa.Column("picture_id", sa.Uuid, primary_key=True),
+        sa.Column("owner_id", sa.Uuid, nullable=False),
+        sa.Column("leave_at", sa.TIMESTAMP(timezone=True), nullable=False),
+        sa.Column("claimed_until", sa.TIMESTAMP(timezone=True)),
+        sa.Index("leaving_pictures_due", "leave_at"),
+    )
+
+
 def attach_ledger_tables(metadata: sa.MetaData) -> None:
     """The double-entry book."""
     sa.Table(

@@ -13,6 +13,8 @@ from common.circuit import Circuit, CircuitLimits, Circuits
 from common.clock import Clock
 from common.cursors import CursorSigner
 from common.database import Database
+from common.leaving_pictures import EVERY_SECONDS as PICTURES_EVERY_SECONDS
+from common.leaving_pictures import remove_pictures_once
 from common.logging import get_logger
 from common.media import MediaStore, open_media_store
 from common.pictures import Studio
@@ -50,6 +52,7 @@ from notifications.routes import (
 from notifications.settings import Settings
 from notifications.store import delivery_queue_of
 from notifications.store.retention import Times, kept
+from notifications.store.tickets import ALBUM
 from notifications.templates.words import Words
 from notifications.timers import (
     DUE_EVERY_SECONDS,
@@ -271,7 +274,7 @@ async def _assistant(settings: Settings, runtime: Runtime) -> AsyncIterator[Assi
 
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
-    """The sweep over what dead workers left, and what waits for the clock."""
+    """The sweep over what dead workers left, what waits for the clock, and the pictures that leave."""
     return [
         Loop(
             "release due deliveries",
@@ -285,6 +288,11 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
                 dependencies.database, dependencies.clock, hears_statuses=dependencies.post.hears_statuses
             ),
             SWEEP_EVERY_SECONDS,
+        ),
+        Loop(
+            "pictures that leave",
+            lambda: remove_pictures_once(dependencies.database, dependencies.media, ALBUM, dependencies.clock),
+            PICTURES_EVERY_SECONDS,
         ),
     ]
 

@@ -13,9 +13,11 @@ from PIL import Image
 
 from common.caller import Caller
 from common.ids import new_id
+from common.leaving_pictures import remove_pictures_once
 from contracts.identity import ProfileChanged, UserErased
 from contracts.orders import OrderDelivered
 from contracts.permissions import permissions_of
+from notifications.store.tickets import ALBUM
 
 from .test_messaging_webhook import SECRET, VERIFY_TOKEN, hear, post, text
 
@@ -416,6 +418,19 @@ async def test_a_ticket_holds_twenty_pictures_even_when_they_come_at_once(desk):
     assert (found.count(201), found.count(409)) == (20, 3)
 
 
+async def test_a_ticket_keeps_its_pictures_and_what_a_closed_one_refused_leaves_after_a_day(desk):
+    ticket = await opened(desk)
+    url, file = f"{TICKETS}/{ticket['id']}/attachments", {"files": {"file": ("x.png", picture(), "image/png")}}
+    kept = (await ask(desk, "POST", url, **file)).json()["data"]["id"]
+    assert (await ask(desk, "POST", f"{TICKETS}/{ticket['id']}/close")).status_code == 200
+    assert (await ask(desk, "POST", url, **file)).status_code == 409
+    folder, service = desk.service.settings.media_folder / "support", desk.service.dependencies
+    assert len(list(folder.iterdir())) == 2
+    desk.service.runtime.clock.advance(timedelta(days=1))
+    assert await remove_pictures_once(service.database, service.media, ALBUM, desk.service.runtime.clock) == 1
+    assert [path.name for path in folder.iterdir()] == [f"{kept}.webp"]
+
+
 async def test_nothing_of_an_erased_persons_tickets_is_left_but_that_they_were(desk):
     await hear(desk, {"messages": [text("wamid.1", "My name is Chidi")]})
     [ticket] = (await ask(desk, "GET", TICKETS)).json()["data"]
@@ -430,6 +445,9 @@ async def test_nothing_of_an_erased_persons_tickets_is_left_but_that_they_were(d
     [row] = await desk.service.fetch("SELECT * FROM support_tickets")
     assert (row["status"], row["subject"], row["phone_sealed"], row["phone_key"]) == ("closed", "", None, None)
     assert {one["body"] for one in await desk.service.fetch("SELECT body FROM support_messages")} == {""}
+    desk.service.runtime.clock.advance(timedelta(minutes=1))
+    service = desk.service.dependencies
+    assert await remove_pictures_once(service.database, service.media, ALBUM, desk.service.runtime.clock) == 1
     assert list((desk.service.settings.media_folder / "support").iterdir()) == []
     rows = await desk.service.fetch("SELECT status, recipient, sealed FROM notification_deliveries ORDER BY channel")
     assert [(one["status"], one["recipient"][:7], one["sealed"]) for one in rows] == [("failed", "erased:", {})] * 2

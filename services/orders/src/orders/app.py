@@ -8,6 +8,8 @@ from datetime import timedelta
 from common.clock import Clock
 from common.cursors import CursorSigner
 from common.database import Database
+from common.leaving_pictures import EVERY_SECONDS as PICTURES_EVERY_SECONDS
+from common.leaving_pictures import remove_pictures_once
 from common.media import MediaStore, open_media_store
 from common.pictures import Studio
 from common.process import Loop, Runtime, Service
@@ -32,6 +34,7 @@ from orders.routes.reviews import router as reviews
 from orders.routes.sales import router as sales
 from orders.settings import Settings
 from orders.store import retention
+from orders.store.pictures import ALBUM
 from orders.timers import TIMERS_EVERY_SECONDS, fire_timers_once
 from orders.use_cases.issue_delivery_pin import PinOffice
 
@@ -87,8 +90,15 @@ def _dependencies(settings: Settings, runtime: Runtime, studio: Studio, media: M
 
 
 def loops(dependencies: Dependencies) -> list[Loop]:
-    """The timers of orders."""
-    return [Loop("timers", lambda: fire_timers_once(dependencies), TIMERS_EVERY_SECONDS)]
+    """The timers of orders, and the pictures that leave."""
+    return [
+        Loop("timers", lambda: fire_timers_once(dependencies), TIMERS_EVERY_SECONDS),
+        Loop(
+            "pictures that leave",
+            lambda: remove_pictures_once(dependencies.database, dependencies.media, ALBUM, dependencies.clock),
+            PICTURES_EVERY_SECONDS,
+        ),
+    ]
 
 
 def kept(dependencies: Dependencies) -> Sequence[Rule]:

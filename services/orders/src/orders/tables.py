@@ -3,10 +3,11 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 
-from common.tables import attach_messaging_tables
+from common.tables import attach_leaving_pictures, attach_messaging_tables
 
 metadata = sa.MetaData()
 attach_messaging_tables(metadata)
+attach_leaving_pictures(metadata)
 
 _INSTANT = sa.TIMESTAMP(timezone=True)
 _ON_THE_SHELF = sa.text("removed_at IS NULL AND NOT draft")

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import httpx
@@ -13,11 +14,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from campus_tools.service_kit import opened, served
-from common.clock import SystemClock
+from common.clock import ManualClock, SystemClock
 from common.ids import new_id
+from common.leaving_pictures import remove_pictures_once
 from common.media import Bucket, Folder, MediaAway
 from common.s3_signature import Key, signed_headers
+from contracts.identity import VendorClosed
 from orders.app import SERVICE
+from orders.store.pictures import ALBUM
 
 from .conftest import PIN_KEY, SEALING_KEY, Market
 
@@ -36,6 +40,21 @@ async def shop(fresh_database, broker_url, tmp_path):
     settings = {"pin_key": PIN_KEY, "sealing_key": SEALING_KEY, "media_folder": tmp_path / "media"}
     async with opened(SERVICE, await fresh_database("orders"), broker_url, **settings) as service:
         yield Market(service, SystemClock())
+
+
+@pytest.fixture
+async def dated_shop(fresh_database, broker_url, tmp_path):
+    """The same, on a clock in hand."""
+    clock = ManualClock()
+    settings = {"pin_key": PIN_KEY, "sealing_key": SEALING_KEY, "media_folder": tmp_path / "media"}
+    async with opened(SERVICE, await fresh_database("orders"), broker_url, clock=clock, **settings) as service:
+        yield Market(service, clock)
+
+
+async def removed_of(shop, media=None):
+    """How many pictures the worker's next round takes out of the store."""
+    service = shop.service.dependencies
+    return await remove_pictures_once(service.database, media or service.media, ALBUM, shop.clock)
 
 
 def files_of(shop):
@@ -169,6 +188,87 @@ async def test_a_folder_that_cannot_be_written_is_503_and_changes_nothing(shop):
     assert await images_of(shop, product) == []
 
 
+class HalfAway:
+    """The shop's own folder, in which the second removal finds nobody: as when the process dies between two files."""
+
+    def __init__(self, media) -> None:
+        self._media, self._removals = media, 0
+
+    async def remove(self, name) -> None:
+        self._removals += 1
+        if self._removals == 2:
+            raise MediaAway
+        await self._media.remove(name)
+
+
+async def test_a_picture_that_is_taken_away_leaves_the_store_even_when_the_worker_dies_between_its_files(dated_shop):
+    shop = dated_shop
+    product = await shop.sell()
+    gone, stays = [(await send(shop, product, jpeg(shade))).json()["data"]["id"] for shade in (10, 20)]
+    url = f"/api/products/{product}/images/{gone}"
+    assert (await shop.service.client.delete(url, headers=shop.as_merchant())).status_code == 204
+    assert await removed_of(shop) == 0
+    shop.clock.advance(timedelta(minutes=1))
+    assert await removed_of(shop, HalfAway(shop.service.dependencies.media)) == 0
+    assert len(files_of(shop)) == 3
+    # Whoever brings the picture back meanwhile is told to come again: the file would be removed behind the new row.
+    assert (await send(shop, product, jpeg(10))).status_code == 503
+    assert await removed_of(shop) == 0
+    shop.clock.advance(timedelta(minutes=10))
+    assert [await removed_of(shop), await removed_of(shop)] == [1, 0]
+    assert files_of(shop) == [f"{stays}-thumbnail.webp", f"{stays}.webp"]
+    assert (await send(shop, product, jpeg(10))).status_code == 201
+    shop.clock.advance(timedelta(days=2))
+    assert await removed_of(shop) == 0
+    assert len(files_of(shop)) == 4
+
+
+async def test_a_picture_that_comes_back_before_it_is_removed_stays(dated_shop):
+    shop = dated_shop
+    product = await shop.sell()
+    image = (await send(shop, product, jpeg())).json()["data"]["id"]
+    # Sent again while it is shown: listed and named at once.
+    assert (await send(shop, product, jpeg())).status_code == 201
+    url = f"/api/products/{product}/images/{image}"
+    assert (await shop.service.client.delete(url, headers=shop.as_merchant())).status_code == 204
+    assert (await send(shop, product, jpeg())).status_code == 201
+    assert (await send(shop, product, jpeg())).status_code == 201
+    shop.clock.advance(timedelta(days=2))
+    assert await removed_of(shop) == 0
+    assert len(files_of(shop)) == 2
+    assert await shop.service.fetch("SELECT 1 FROM leaving_pictures") == []
+
+
+async def test_files_that_nothing_ever_named_leave_after_a_day(dated_shop, broken_outbox):
+    shop = dated_shop
+    product = await shop.sell()
+    with broken_outbox():
+        assert (await send(shop, product, jpeg())).status_code == 500
+    unfinished = shop.service.settings.media_folder / f".{files_of(shop)[1]}.{uuid4()}"
+    unfinished.write_bytes(b"half a picture")
+    shop.clock.advance(timedelta(hours=23))
+    assert await removed_of(shop) == 0
+    shop.clock.advance(timedelta(hours=1))
+    assert await removed_of(shop) == 1
+    assert files_of(shop) == []
+
+
+async def test_the_pictures_of_a_closed_vendor_leave_the_store_and_nobody_elses(dated_shop):
+    shop = dated_shop
+    other = new_id()
+    mine = [await shop.sell(), await shop.sell(removed_at=None, draft=True)]
+    theirs = await shop.sell(vendor_id=other)
+    for product in mine:
+        assert (await send(shop, product, jpeg())).status_code == 201
+    stays = (await send(shop, theirs, jpeg(), headers=shop.as_merchant(other))).json()["data"]["id"]
+    closed = VendorClosed(vendor_id=shop.vendor_id, owner_user_id=shop.merchant_id, campus_id=shop.campus_id)
+    heard = await shop.service.hear(closed, sequence=9)
+    await shop.service.hear(closed, event_id=heard.event_id, sequence=9)
+    shop.clock.advance(timedelta(minutes=1))
+    assert await removed_of(shop) == 2
+    assert files_of(shop) == [f"{stays}-thumbnail.webp", f"{stays}.webp"]
+
+
 class Store:
     """A store that speaks what of S3 is needed, and checks each signature with the secret that it knows."""
 
@@ -176,7 +276,7 @@ class Store:
         self.key, self.objects, self.url = key, {}, ""
 
     def app(self) -> Starlette:
-        return Starlette(routes=[Route("/{bucket}/{name}", self.answer, methods=["GET", "PUT"])])
+        return Starlette(routes=[Route("/{bucket}/{name}", self.answer, methods=["GET", "PUT", "DELETE"])])
 
     async def answer(self, request: Request) -> Response:
         content = await request.body()
@@ -193,6 +293,8 @@ class Store:
         path = request.url.path
         if request.method == "PUT":
             self.objects[path] = content
+        if request.method == "DELETE":
+            return Response(status_code=204 if self.objects.pop(path, None) is not None else 404)
         return Response(self.objects[path]) if path in self.objects else Response(status_code=404)
 
 
@@ -208,10 +310,13 @@ async def test_a_bucket_keeps_pictures_for_who_has_its_key():
         assert store.objects == {f"/pictures/{name}": b"content"}
         assert await bucket.get(name) == b"content"
         stranger = Bucket(http, url, "pictures", Key("id", "guess"), SystemClock())
-        for call in (stranger.get(name), stranger.put(name, b"other")):
+        for call in (stranger.get(name), stranger.put(name, b"other"), stranger.remove(name)):
             with pytest.raises(MediaAway):
                 await call
         assert store.objects == {f"/pictures/{name}": b"content"}
+        for _ in range(2):
+            await bucket.remove(name)
+        assert store.objects == {}
     async with httpx.AsyncClient(trust_env=False) as http:
         with pytest.raises(MediaAway):
             await Bucket(http, url, "pictures", key, SystemClock()).get(name)

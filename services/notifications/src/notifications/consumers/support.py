@@ -10,7 +10,6 @@ from common.caller import THE_SERVICE
 from common.database import UnitOfWork
 from common.faults import PermanentFault
 from common.messages import Received, WorkItem
-from notifications.domain.attachments import picture_name
 from notifications.store import messaging
 from notifications.store.queue import SUPPORT_QUEUE
 from notifications.use_cases.take_messaging_item import take_messaging_item
@@ -22,12 +21,11 @@ if TYPE_CHECKING:
 
 
 class SupportTask(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One piece of work: a body to take apart, one of its items, an answer to tell, or a picture to remove."""
+    """One piece of work: a body to take apart, one of its items, or an answer to tell."""
 
     webhook_id: str | None = None
     item_id: str | None = None
     reply_id: UUID | None = None
-    removed_attachment_id: UUID | None = None
 
 
 async def do_support_task(task: SupportTask, received: Received, dependencies: "Dependencies") -> None:
@@ -42,8 +40,6 @@ async def do_support_task(task: SupportTask, received: Received, dependencies: "
     if task.reply_id is not None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await tell_reply(uow, task.reply_id, dependencies.desk())
-    if task.removed_attachment_id is not None:
-        await dependencies.media.remove(picture_name(task.removed_attachment_id))
 
 
 async def give_up_support_task(task: SupportTask, received: Received, uow: UnitOfWork, error: str) -> None:

@@ -22,6 +22,7 @@ from common.http import (
     signed_in,
 )
 from common.ids import new_id
+from common.leaving_pictures import expect_picture
 from common.problems import NotFound
 from common.revisions import IfMatch, etag, revision_meant
 from common.uploads import FILE_SHOWN, read_picture
@@ -215,6 +216,8 @@ async def attach_ticket_picture(request: Request, caller: CurrentCaller, ticket_
     await _visible(dependencies, caller, ticket_id)
     made = await dependencies.studio.render(content)
     attachment_id = new_id()
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        await expect_picture(uow, attachment_id, ticket_id, dependencies.clock.now())
     # Stored before the row names it, and outside of any transaction.
     await dependencies.media.put(picture_name(attachment_id), made.picture)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

@@ -8,6 +8,8 @@ from uuid import UUID
 import asyncpg
 
 from common.database import UnitOfWork
+from common.leaving_pictures import Album, leave_pictures
+from notifications.domain.attachments import files_of
 from notifications.store.queue import SUPPORT_QUEUE
 
 # One message of a number at a time, so that two at once open one ticket.
@@ -71,7 +73,7 @@ SET subject = '', phone_key = NULL, phone_sealed = NULL, phone_masked = NULL, he
 WHERE id = ANY ($1)
 """
 _EMPTY_MESSAGES: Final = "UPDATE support_messages SET body = '', kind = 'erased' WHERE ticket_id = ANY ($1)"
-_DROP_ATTACHMENTS: Final = "DELETE FROM support_attachments WHERE ticket_id = ANY ($1) RETURNING id"
+_DROP_ATTACHMENTS: Final = "DELETE FROM support_attachments WHERE ticket_id = ANY ($1) RETURNING id, ticket_id"
 _ANSWERS: Final = "SELECT id FROM support_messages WHERE ticket_id = ANY ($1) AND author = 'staff'"
 # Also those to a number that was nobody's then: what is not sent yet stays unsent.
 _FORGET_ANSWERS: Final = """
@@ -84,6 +86,11 @@ _REPLY: Final = """
 SELECT m.id, m.body, t.id AS ticket_id, t.user_id, t.phone_sealed, t.phone_masked
 FROM support_messages m JOIN support_tickets t ON t.id = m.ticket_id WHERE m.id = $1
 """
+
+
+ALBUM: Final = Album(
+    named="EXISTS (SELECT FROM support_attachments WHERE support_attachments.id = leaving.picture_id)", files=files_of
+)
 
 
 async def lock_number(uow: UnitOfWork, phone_key: str) -> None:
@@ -185,11 +192,12 @@ async def lock_tickets_of_user(uow: UnitOfWork, user_id: UUID, phone_key: str | 
     return [row["id"] for row in await uow.fetch(_LOCK_OF_USER, user_id, phone_key)]
 
 
-async def empty_tickets(uow: UnitOfWork, ticket_ids: Sequence[UUID], now: datetime) -> list[UUID]:
-    """Closes the tickets and keeps nothing of what was said; the ids of the pictures that nobody names any more."""
+async def empty_tickets(uow: UnitOfWork, ticket_ids: Sequence[UUID], now: datetime) -> None:
+    """Closes the tickets and keeps nothing of what was said; their pictures leave the store."""
     await uow.execute(_EMPTY_TICKETS, list(ticket_ids), now)
     await uow.execute(_EMPTY_MESSAGES, list(ticket_ids))
-    return [row["id"] for row in await uow.fetch(_DROP_ATTACHMENTS, list(ticket_ids))]
+    dropped = await uow.fetch(_DROP_ATTACHMENTS, list(ticket_ids))
+    await leave_pictures(uow, [(row["id"], row["ticket_id"]) for row in dropped], now)
 
 
 async def list_answers(uow: UnitOfWork, ticket_ids: Sequence[UUID]) -> list[UUID]:
@@ -210,8 +218,3 @@ async def find_reply(uow: UnitOfWork, message_id: UUID) -> Any:
 def leave_reply(uow: UnitOfWork, message_id: UUID) -> None:
     """Leaves the telling of an answer to the worker."""
     uow.leave_work(SUPPORT_QUEUE, message_id, {"replyId": str(message_id)})
-
-
-def leave_removal(uow: UnitOfWork, attachment_id: UUID) -> None:
-    """Leaves the removal of a picture from its store to the worker."""
-    uow.leave_work(SUPPORT_QUEUE, attachment_id, {"removedAttachmentId": str(attachment_id)})

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from common.caller import Caller
 from common.database import UnitOfWork
+from common.leaving_pictures import keep_picture
 from common.problems import Forbidden, NotFound
 from notifications.domain.errors import TicketClosed, TooManyAttachments
 from notifications.domain.tickets import ATTACHMENTS_MAX, side_of, status_after
@@ -31,4 +32,5 @@ async def attach_picture(
         raise TicketClosed
     if await tickets.count_attachments(uow, ticket_id) >= ATTACHMENTS_MAX:
         raise TooManyAttachments
+    await keep_picture(uow, attachment_id, now)
     await tickets.save_attachment(uow, attachment_id, ticket_id, side, caller.id, byte_count, now)

@@ -19,6 +19,5 @@ async def forget_tickets(uow: UnitOfWork, user_id: UUID, phone_key: str | None, 
     await messaging.forget_messaging_bodies(uow, ticket_ids)
     answers = await tickets.list_answers(uow, ticket_ids)
     await tickets.forget_told_answers(uow, [notification_id_of(REPLY, message_id) for message_id in answers])
-    for attachment_id in await tickets.empty_tickets(uow, ticket_ids, now):
-        tickets.leave_removal(uow, attachment_id)
+    await tickets.empty_tickets(uow, ticket_ids, now)
     return len(ticket_ids)

@@ -19,3 +19,8 @@ def picture_name(image_id: UUID) -> str:
 
 def thumbnail_name(image_id: UUID) -> str:
     return f"{image_id}-thumbnail.webp"
+
+
+def files_of(image_id: UUID) -> tuple[str, str]:
+    """All that the store holds of one picture."""
+    return picture_name(image_id), thumbnail_name(image_id)

@@ -121,7 +121,7 @@ async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -
     image_id = image_id_of(product_id, content)
     made = await dependencies.studio.render(content)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await find_image_place(uow, product_id, image_id, vendor_id=caller.vendor_id)
+        await find_image_place(uow, product_id, image_id, vendor_id=caller.vendor_id, now=dependencies.clock.now())
     # Stored before the row names them, and outside of any transaction.
     await dependencies.media.put(picture_name(image_id), made.picture)
     await dependencies.media.put(thumbnail_name(image_id), made.thumbnail)

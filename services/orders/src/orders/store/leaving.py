@@ -9,6 +9,7 @@ from uuid import UUID
 import asyncpg
 
 from common.database import UnitOfWork
+from common.leaving_pictures import leave_pictures
 from orders.domain.errors import SomebodyLeaves
 
 Standing = Literal["stays", "leaves", "gone"]
@@ -58,6 +59,11 @@ INSERT INTO vendors AS known (id, business_name, campus_id, sequence, suspended,
 ON CONFLICT (id) DO UPDATE SET business_name = '', sequence = excluded.sequence, suspended = true,
     standing_sequence = excluded.standing_sequence
 """
+_LIST_PICTURES: Final = """
+SELECT image.id::uuid AS picture_id, products.id AS product_id
+FROM products CROSS JOIN jsonb_array_elements_text(images) AS image (id)
+WHERE vendor_id = $1 FOR UPDATE OF products
+"""
 _FORGET_VENDOR: Final = (
     "UPDATE products SET vendor_name = '', description = '', images = '[]', removed_at = coalesce(removed_at, $2) WHERE vendor_id = $1",
     "UPDATE return_requests SET decision_reason = NULL WHERE vendor_id = $1",
@@ -93,6 +99,8 @@ async def forget_buyer(uow: UnitOfWork, user_id: UUID) -> None:
 async def close_vendor(uow: UnitOfWork, vendor_id: UUID, campus_id: UUID, sequence: int, now: datetime) -> None:
     """The vendor has no name any more, shows nothing and sells nothing; what was bought keeps its name in the orders."""
     await uow.execute(_CLOSE_VENDOR, vendor_id, campus_id, sequence)
+    pictures = await uow.fetch(_LIST_PICTURES, vendor_id)
+    await leave_pictures(uow, [(row["picture_id"], row["product_id"]) for row in pictures], now)
     products, decisions = _FORGET_VENDOR
     await uow.execute(products, vendor_id, now)
     await uow.execute(decisions, vendor_id)

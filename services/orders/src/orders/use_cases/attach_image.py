@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.leaving_pictures import keep_picture
 from orders.domain.catalog import writable
 from orders.domain.errors import NoVendor
 from orders.store import catalog
@@ -15,7 +16,7 @@ async def attach_image(
 ) -> None:
     """Adds the picture behind the others. The same picture again is a success without effect.
 
-    Raises NoVendor, the refusals of `writable`, and TooManyImages (409).
+    Raises NoVendor, the refusals of `writable`, TooManyImages (409), and MediaAway (503) when it was taken away since it was stored.
     """
     if vendor_id is None:
         raise NoVendor
@@ -24,5 +25,6 @@ async def attach_image(
     before = writable(own, seen, None)
     after = before.with_image(image_id)
     if after != before:
+        await keep_picture(uow, image_id, now)
         await catalog.save_product(uow, after, now)
         say_product_changed(uow, before, after)

@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.leaving_pictures import leave_pictures
 from orders.domain.catalog import writable
 from orders.domain.errors import NoVendor
 from orders.store import catalog
@@ -13,7 +14,7 @@ from orders.use_cases.say_product_changed import say_product_changed
 async def detach_image(
     uow: UnitOfWork, product_id: UUID, image_id: UUID, *, vendor_id: UUID | None, now: datetime
 ) -> None:
-    """Takes the picture from the product; what the product does not have is gone already, and that is a success.
+    """Takes the picture from the product, and its files from the store. What the product does not have is gone already: a success.
 
     Raises NoVendor and the refusals of `writable`.
     """
@@ -25,4 +26,5 @@ async def detach_image(
     after = before.without_image(image_id)
     if after != before:
         await catalog.save_product(uow, after, now)
+        await leave_pictures(uow, [(image_id, product_id)], now)
         say_product_changed(uow, before, after)
