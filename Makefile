@@ -9,7 +9,7 @@ STATE_DIR ?= .state
 PORT_BASE ?= 8080
 export STATE_DIR PORT_BASE
 
-.PHONY: audit-dependencies capacity sbom ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
+.PHONY: audit-dependencies k8s-check capacity sbom ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ documents: setup ## Write OpenAPI, AsyncAPI, the events' page, the collections a
 
 fuzz: setup ## Try every operation with odd requests against the running system, as five roles, four minutes (start it with RATE_TIER_1 to _5 raised; ARGS="--roles VENDOR --seconds 60", ARGS="--each-once --examples 1" in one)
 	@exec $(PYTHON) -m campus_tools.fuzz $(ARGS)
+
+k8s-check: setup ## Hold what stands in the cluster of kubectl's current context against an overlay of deploy/k8s; changes nothing (ARGS=production)
+	@exec $(PYTHON) -m campus_tools.cluster_check $(ARGS)
 
 audit-dependencies: setup ## Ask the public advisories about every locked requirement; a question without an answer is a failure (ARGS="--service pypi")
 	@$(PYTHON) -m campus_tools.supply advisories $(ARGS)

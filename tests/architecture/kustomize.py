@@ -111,10 +111,10 @@ def _take_step(resource: Any, step: dict[str, Any]) -> None:
         resource = resource[name]
     if step["op"] == "remove":
         del resource[last]
-    elif step["op"] == "replace" and last in resource:
+    elif (step["op"], last in resource) in (("replace", True), ("add", False)):
         resource[last] = step["value"]
     else:
-        raise ValueError(f"the step {step} is not known here, or there is nothing to replace")
+        raise ValueError(f"the step {step} is not known here, or there is nothing to replace, or something already")
 
 
 def _merged(old: Any, new: Any, key: str = "") -> Any:

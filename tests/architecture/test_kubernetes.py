@@ -246,6 +246,8 @@ def test_every_process_is_read_under_the_labels_that_the_rules_group_by(overlay)
     found = set()
     for monitor in of_kind(overlay, "ServiceMonitor", "PodMonitor"):
         endpoints = monitor["spec"].get("endpoints") or monitor["spec"]["podMetricsEndpoints"]
+        if name_of(monitor) in ("databases", "poolers"):
+            continue
         if name_of(monitor) == "broker":
             assert {it["relabelings"][0]["replacement"] for it in endpoints} == {"broker", "broker-queues"}
             continue
@@ -290,7 +292,7 @@ def test_the_roll_out_s_labels_tell_the_stages_apart(overlay):
     """`roll-out` holds processes back until the migrations are through, by the label `app.kubernetes.io/component`."""
     script = (FOLDER / "roll-out").read_text()
     (held_back,) = re.findall(r"notin \(([^)]*)\)", script)
-    assert set(held_back.split(", ")) == {"api", "worker", "migration", "key-rotation"}
+    assert set(held_back.split(", ")) == {"api", "worker", "migration", "key-rotation", "broker-account", "autoscaling"}
     for it in workloads(overlay):
         if service_of(it) in SETTINGS:
             component = it["metadata"]["labels"]["app.kubernetes.io/component"]
@@ -299,6 +301,68 @@ def test_the_roll_out_s_labels_tell_the_stages_apart(overlay):
     waiting = {"NetworkPolicy", "ServiceAccount", "ExternalSecret", "Cluster", "Pooler", "ConfigMap"}
     for it in of_kind(overlay, *waiting):
         assert "app.kubernetes.io/component" not in it["metadata"].get("labels", {}), name_of(it)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_nothing_is_applied_before_what_its_operator_asks_for(overlay):
+    """The topology operator refuses an account without its labelled Secret, KEDA a scaler without its Deployment."""
+    component = "app.kubernetes.io/component"
+    script = (FOLDER / "roll-out").read_text()
+    steps = (
+        "externalsecrets.external-secrets.io",
+        "=broker-account",
+        "=migration",
+        " in (api, worker",
+        "rollout status",
+    )
+    places = [script.index(step, script.index("notin (")) for step in steps]
+    assert places == sorted(places)
+    assert script.index('apply -k "$overlay"\n') > places[-1], "scalers come with the whole, last"
+    secrets = {name_of(it): it["spec"]["target"].get("template", {}) for it in of_kind(overlay, "ExternalSecret")}
+    for it in of_kind(overlay, "User"):
+        template = secrets[it["spec"]["importCredentialsSecret"]["name"]]
+        assert template["metadata"]["labels"] == {"rabbitmq.com/topology-operator": "true"}, name_of(it)
+    users = {name_of(it) for it in of_kind(overlay, "User")}
+    for it in of_kind(overlay, "User", "Permission"):
+        assert it["metadata"]["labels"][component] == "broker-account", name_of(it)
+        assert it["spec"].get("userReference", it["metadata"])["name"] in users
+    requests = {name_of(it): pod_of(it)["spec"]["containers"][0]["resources"]["requests"] for it in processes(overlay)}
+    for it in of_kind(overlay, "ScaledObject", "HorizontalPodAutoscaler"):
+        assert "cpu" in requests[it["spec"]["scaleTargetRef"]["name"]], "its use could not be told"
+        if it["kind"] == "ScaledObject":
+            assert it["metadata"]["labels"][component] == "autoscaling", name_of(it)
+
+
+def test_a_second_roll_out_changes_nothing():
+    """The server merges: merged by kubectl, lists with defaults were written anew each time, and a budget's selector as well."""
+    script = (FOLDER / "roll-out").read_text()
+    (command,) = re.findall(r"kubectl apply .*", script)
+    assert {"--server-side", "--force-conflicts", "--validate=strict"} <= set(command.split())
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_no_operator_warns_of_what_is_said_to_it(overlay):
+    """Deprecated by CloudNativePG, or without a meaning for KEDA while a worker is always there."""
+    for it in of_kind(overlay, "Cluster", "Pooler"):
+        assert not it["spec"].keys() & {"backup", "monitoring", "nodeMaintenanceWindow"}, name_of(it)
+    for it in of_kind(overlay, "ScheduledBackup"):
+        assert it["spec"]["method"] == "plugin"
+    stores = {name_of(it) for it in of_kind(overlay, "ObjectStore")}
+    for it in of_kind(overlay, "Cluster"):
+        (archiver,) = [plugin for plugin in it["spec"]["plugins"] if plugin["isWALArchiver"]]
+        assert archiver["parameters"]["barmanObjectName"] in stores
+    for it in of_kind(overlay, "ScaledObject"):
+        assert it["spec"]["minReplicaCount"] > 0
+        assert not it["spec"].keys() & {"pollingInterval", "cooldownPeriod"}, name_of(it)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_a_drain_is_held_up_only_by_what_can_be_moved(overlay):
+    """A budget of the operator for the only instance of a database would never let its node go."""
+    for it in of_kind(overlay, "Cluster"):
+        assert it["spec"].get("enablePDB", True) == (it["spec"]["instances"] > 1), name_of(it)
+    for it in of_kind(overlay, "PodDisruptionBudget"):
+        assert it["spec"]["maxUnavailable"] == 1, name_of(it)
 
 
 def test_the_documents_name_every_role_of_a_namespace():
