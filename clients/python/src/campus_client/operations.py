@@ -2788,10 +2788,10 @@ class Operations(Connection):
             m.OffsetMeta,
         )
 
-    async def get_transactions_export(self, *, from_: datetime, to: datetime) -> str:
+    async def get_transactions_export(self, *, from_: datetime | None = None, to: datetime | None = None) -> str:
         """Export transactions.
 
-        The book of a period as a CSV file, sent in pieces as they are read.
+        The book, whole or of a period however long, as a CSV file, sent in pieces as they are read.
 
         Needs the permission `ledger:export`.
         """

@@ -189,17 +189,16 @@ async def test_the_export_holds_every_entry_of_the_period_once_however_many_piec
     assert {line[5].split(":")[0] for line in lines} == {"referral_expense", "buyer_reward"}
     before = {"from": (now - timedelta(days=15)).isoformat(), "to": (now - timedelta(days=14)).isoformat()}
     assert _rows(await _get(story, "/api/transactions/export", **before)) == [list(exports.COLUMNS)]
+    for wide in ({}, {"from": "2000-01-01"}, {"to": "2100-01-01"}, {"from": "2000-01-01", "to": "2100-01-01"}):
+        assert _rows(await _get(story, "/api/transactions/export", **wide)) == [heading, *lines]
 
 
-async def test_the_export_is_the_auditors_and_of_a_month_at_most(story: Any) -> None:
+async def test_the_export_is_the_auditors_and_refuses_a_period_that_is_none(story: Any) -> None:
     path, month = "/api/transactions/export", {"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z"}
     assert (await _get(story, path, **month)).status_code == 200
     for role in ("finance_maker", "finance_checker", "ops_oncall", "buyer"):
         assert (await _get(story, path, role, **month)).status_code == 403
     for query, name in (
-        ({}, "from"),
-        ({"from": "2026-01-01"}, "to"),
-        ({**month, "to": "2026-02-01T00:00:00.001Z"}, "to"),
         ({**month, "to": month["from"]}, "to"),
         ({**month, "from": "now-1d"}, "from"),
     ):

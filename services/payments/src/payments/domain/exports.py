@@ -1,13 +1,14 @@
 """The book as a CSV file."""
 
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from common.spreadsheets import as_text, csv_lines
 
-# A month, whichever; who needs more asks for one after the other.
-PERIOD_MAX: Final = timedelta(days=31)
+# The bounds of a period that names none.
+BEFORE_EVERYTHING: Final = datetime(1, 1, 1, tzinfo=UTC)
+AFTER_EVERYTHING: Final = datetime(9999, 12, 31, tzinfo=UTC)
 # Some milliseconds of work: others are served between two pieces.
 PIECE_TRANSACTIONS: Final = 500
 COLUMNS: Final = ("transactionId", "type", "postingKey", "currency", "createdAt", "account", "amountMinor")
