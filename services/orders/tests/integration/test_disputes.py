@@ -242,6 +242,33 @@ async def test_the_maker_cannot_decide_under_any_role_or_session(market):
     assert await market.status_of(order) == "disputed"
 
 
+async def test_nobody_decides_as_staff_on_an_order_of_their_own(market):
+    order = await disputed(market)
+    buyer, vendor = {"user_id": UUID(order["buyerId"])}, {"user_id": new_id(), "vendor_id": UUID(order["vendorId"])}
+
+    def party(role, *, user_id, **claims):
+        return market.service.headers(user_id, roles=("buyer", "merchant", role), stepped_up=True, **claims)
+
+    for own in (buyer, vendor):
+        refused = await market.post(order, "resolve", party("support_agent", **own), {"outcome": "buyer"})
+        assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    resolution = await prepared(market, order, "buyer")
+    for own in (buyer, vendor):
+        for verb in ("approve", "reject"):
+            refused = await decide(market, resolution, verb, party("finance_checker", **own))
+            assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert await market.status_of(order) == "disputed"
+
+
+async def test_who_bought_does_not_take_back_the_money_of_dispatched_goods_as_staff(market):
+    order = await market.paid()
+    await market.post(order, "dispatch", market.as_merchant())
+    own = market.service.headers(UUID(order["buyerId"]), roles=("buyer", "support_agent"))
+    refused = await market.post(order, "cancel", own, {"reason": "I keep the goods"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert await market.status_of(order) == "dispatched"
+
+
 async def test_only_checkers_with_a_second_factor_decide_and_only_support_prepares(market):
     order = await disputed(market)
     for role in ("buyer", "merchant", "finance_maker", "finance_checker", "auditor", "platform_admin"):

@@ -30,10 +30,14 @@ def test_each_part_needs_its_role_and_its_tie_to_the_order(new_order):
         ({"hub_agent"}, None),
         ({"buyer"}, "buyer_cancels"),
         ({"buyer", "vendor"}, "vendor_cancels"),
-        ({"buyer", "support"}, "staff_cancels"),
+        ({"support"}, "staff_cancels"),
+        ({"buyer", "support"}, "buyer_cancels"),
+        ({"vendor", "support"}, "vendor_cancels"),
     ],
 )
-def test_who_plays_several_parts_cancels_in_the_one_that_may_do_more(parts, trigger):
+def test_who_plays_several_parts_cancels_as_the_vendor_then_the_buyer_and_never_as_staff_in_their_own_case(
+    parts, trigger
+):
     assert trigger_of_cancelling(frozenset(parts)) == trigger
 
 

@@ -43,6 +43,14 @@ async def _release(story: Any, order_id: UUID, amount_minor: Any, **claims: Any)
     )
 
 
+async def test_who_sells_never_releases_their_own_escrow_as_staff(story: Any) -> None:
+    placed = await story.paid_order()
+    own = {"roles": ("merchant", "finance_checker"), "vendor_id": placed.vendor_id}
+    refused = await _release(story, placed.order_id, 1, **own)
+    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    assert await story.service.published("payments.escrow_released.v1") == []
+
+
 async def test_delivery_releases_everything_once_however_often_it_is_told(story: Any) -> None:
     placed = await story.paid_order()
     heard = await story.service.hear(_delivered(placed))

@@ -241,6 +241,10 @@ class DecidedByItsBuyer(Forbidden):
     detail = "A buyer cannot decide on a return request of their own, under any role."
 
 
+class DecidedByItsParty(Forbidden):
+    detail = "Buyer and vendor of an order cannot decide on its dispute, under any role."
+
+
 class UnknownItem(ValidationFailed):
     detail = "An item of this request is not in the order."
 

@@ -32,13 +32,15 @@ class Concerned(Protocol):
     def campus_id(self) -> UUID: ...
 
 
-# In this order: who is vendor and buyer of one order acts as the vendor, who may do more.
+# In this order: who is vendor and buyer of one order acts as the vendor, who may do more. Staff are nobody's judge in their own
+# case: who bought acts as the buyer, and does not take the money of handed-over goods back alone.
 _CANCELLING: Final[tuple[tuple[Part, Trigger], ...]] = (
-    ("support", "staff_cancels"),
     ("vendor", "vendor_cancels"),
     ("buyer", "buyer_cancels"),
+    ("support", "staff_cancels"),
 )
 _STAFF_OF_ORDERS: Final = frozenset({"orders:read", "orders:verify", "campus_orders:read", "disputes:approve"})
+PARTIES: Final[frozenset[Part]] = frozenset({"buyer", "vendor"})
 VERIFYING: Final[frozenset[Part]] = frozenset({"vendor", "hub_agent", "buyer"})
 
 

@@ -87,7 +87,7 @@ async def resolve(request: Request, caller: CurrentCaller, order_id: UUID, body:
         await find_parts(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         resolution_id = await prepare_resolution(
-            uow, order_id, body.outcome, body.refund_minor, by=caller.id, now=dependencies.clock.now()
+            uow, order_id, body.outcome, body.refund_minor, by=caller, now=dependencies.clock.now()
         )
     return ok(request, {"resolutionId": resolution_id, "status": "prepared"}, status=201)
 
@@ -130,7 +130,7 @@ async def approve(
         order_id = await find_resolved_order(uow, resolution_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await approve_resolution(
-            uow, resolution_id, order_id, by=caller.id, now=dependencies.clock.now(), windows=dependencies.windows
+            uow, resolution_id, order_id, by=caller, now=dependencies.clock.now(), windows=dependencies.windows
         )
         order = await find_order(uow, order_id, caller)
     return ok(request, order)
@@ -146,6 +146,6 @@ async def reject(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         order_id = await find_resolved_order(uow, resolution_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await reject_resolution(uow, resolution_id, order_id, by=caller.id, now=dependencies.clock.now())
+        await reject_resolution(uow, resolution_id, order_id, by=caller, now=dependencies.clock.now())
         order = await find_order(uow, order_id, caller)
     return ok(request, order)

@@ -3,6 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
+from common.caller import Caller
 from common.database import UnitOfWork
 from common.problems import NotFound
 from contracts.orders import DisputeResolved
@@ -12,22 +13,24 @@ from orders.domain.errors import AlreadyDecided, DecidedByItsMaker, ForbiddenMov
 from orders.domain.moves import NoMove, answer
 from orders.domain.orders import Windows
 from orders.store import disputes
+from orders.use_cases.refuse_parties import refuse_parties
 from orders.use_cases.request_refund import request_refund
 
 
 async def approve_resolution(
-    uow: UnitOfWork, resolution_id: UUID, order_id: UUID, *, by: UUID, now: datetime, windows: Windows
+    uow: UnitOfWork, resolution_id: UUID, order_id: UUID, *, by: Caller, now: datetime, windows: Windows
 ) -> None:
     """The resolution takes effect, once: refund and release leave together with the order's move (contract sections 6 and 7).
 
     The refund is an event of its own, the only one that refunds; the resolution unfreezes and releases what escrow holds beyond
-    it. Raises NotFound, DecidedByItsMaker (403), AlreadyDecided and ForbiddenMove (409).
+    it. Raises NotFound, DecidedByItsParty, DecidedByItsMaker (403), AlreadyDecided and ForbiddenMove (409).
     """
     order = await store.lock_order(uow, order_id)
     resolution = await disputes.lock_resolution(uow, resolution_id)
     if order is None or resolution is None:
         raise NotFound
-    if resolution.prepared_by == by:
+    refuse_parties(by, order)
+    if resolution.prepared_by == by.id:
         raise DecidedByItsMaker
     if resolution.status == "approved":
         return
@@ -43,7 +46,7 @@ async def approve_resolution(
     if refund_minor:
         refund_id = await request_refund(uow, order, refund_minor, f"dispute: {resolution.outcome}", now)
     await disputes.save_decision(
-        uow, resolution.id, "approved", by, now, release_minor=release_minor, refund_id=refund_id
+        uow, resolution.id, "approved", by.id, now, release_minor=release_minor, refund_id=refund_id
     )
     await disputes.end_dispute(uow, order.id, resolution.outcome, now)
     uow.publish(

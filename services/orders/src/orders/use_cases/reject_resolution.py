@@ -3,23 +3,29 @@
 from datetime import datetime
 from uuid import UUID
 
+from common.caller import Caller
 from common.database import UnitOfWork
 from common.problems import NotFound
 from orders import store
 from orders.domain.errors import AlreadyDecided, DecidedByItsMaker
 from orders.store import disputes
+from orders.use_cases.refuse_parties import refuse_parties
 
 
-async def reject_resolution(uow: UnitOfWork, resolution_id: UUID, order_id: UUID, *, by: UUID, now: datetime) -> None:
-    """The order stays disputed, and another resolution may be prepared. Raises NotFound, DecidedByItsMaker (403), AlreadyDecided (409)."""
+async def reject_resolution(uow: UnitOfWork, resolution_id: UUID, order_id: UUID, *, by: Caller, now: datetime) -> None:
+    """The order stays disputed, and another resolution may be prepared.
+
+    Raises NotFound, DecidedByItsParty, DecidedByItsMaker (403), AlreadyDecided (409).
+    """
     order = await store.lock_order(uow, order_id)
     resolution = await disputes.lock_resolution(uow, resolution_id)
     if order is None or resolution is None:
         raise NotFound
-    if resolution.prepared_by == by:
+    refuse_parties(by, order)
+    if resolution.prepared_by == by.id:
         raise DecidedByItsMaker
     if resolution.status == "rejected":
         return
     if resolution.status == "approved":
         raise AlreadyDecided(resolution.status)
-    await disputes.save_decision(uow, resolution.id, "rejected", by, now)
+    await disputes.save_decision(uow, resolution.id, "rejected", by.id, now)

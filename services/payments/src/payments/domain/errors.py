@@ -44,6 +44,10 @@ class EscrowLocked(Problem):
     status, code, detail = 423, "ESCROW_LOCKED", "The order is disputed; its money is frozen until staff decide."
 
 
+class ReleasedByItsVendor(Forbidden):
+    detail = "Whoever sells cannot release the escrow of their own orders, under any role."
+
+
 class CaseNotOpen(Conflict):
     detail = "This case is closed already."
 

@@ -19,6 +19,6 @@ router = guarded_router(tags=["escrow"])
 async def release(request: Request, caller: CurrentCaller, order_id: UUID, body: ReleaseRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        done = await release_by_staff(uow, order_id, body.amount_minor, caller.id, dependencies.clock.now())
+        done = await release_by_staff(uow, order_id, body.amount_minor, caller, dependencies.clock.now())
     answer = {"releasedMinor": done.parts.total_minor, "remainingLockedMinor": done.after.locked.total_minor}
     return ok(request, answer)
