@@ -18,7 +18,7 @@ from campus_tools.observability.expressions import labels_of, series_of
 from campus_tools.observability.files import FOLDER, all_alerts, files, left_over
 from campus_tools.observability.inventory import Metric, by_series, ours
 from campus_tools.observability.objectives import BURNS, JOURNEY, OBJECTIVES, WEBHOOK, recordings
-from campus_tools.observability.promtool import find_promtool
+from campus_tools.observability.programs import find_program
 from campus_tools.observability.rules import RESPONSE
 from common.process import declared_topology
 from common.retry import DELAYS_SECONDS, RetryLadder
@@ -174,11 +174,8 @@ def test_the_windows_of_a_burn_are_those_that_are_recorded():
 
 def test_prometheus_finds_the_rules_right_and_each_alert_fires(capsys):
     """Where promtool can be had: found, or installed. Elsewhere that is said aloud, and the tests above stand alone."""
-    said: list[str] = []
-    promtool = find_promtool(said.append)
+    promtool = found("promtool", "THE RULES WERE NOT RUN", capsys)
     if promtool is None:
-        with capsys.disabled():
-            sys.stdout.write(f"\nTHE RULES WERE NOT RUN: {said[-1]}\n")
         return
     rules, tests = (
         [str(path) for path in sorted((FOLDER / "prometheus" / name).glob("*.yml"))] for name in ("rules", "tests")
@@ -274,6 +271,31 @@ def test_each_severity_has_its_route_and_is_repeated_within_its_time():
         assert repeated == number + unit[0]
 
 
+def test_alertmanager_takes_its_file_and_sends_each_severity_to_its_own(capsys):
+    """Where amtool can be had, as for the rules."""
+    amtool = found("amtool", "THE ROUTES OF THE ALERTS WERE NOT RUN", capsys)
+    if amtool is None:
+        return
+    settings = str(FOLDER / "alertmanager/alertmanager.yml")
+    route = ["config", "routes", "test", f"--config.file={settings}"]
+    for command in (
+        ["check-config", settings],
+        *(
+            [*route, f"--verify.receivers={severity.lower()}", f"severity={severity}", "alertname=x", "service=orders"]
+            for severity in RESPONSE
+        ),
+    ):
+        done = subprocess.run([amtool, *command], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_letter_leads_to_where_its_alert_is_shown():
+    for name in ("prometheus", "alertmanager"):
+        [address] = [part for part in COMPOSE[name]["command"] if part.startswith("--web.external-url=")]
+        [published] = COMPOSE[name]["ports"]
+        assert address.removeprefix("--web.external-url=http://localhost:") == re.findall(r"\$\{.*?\}", published)[0]
+
+
 def test_the_watching_programs_come_on_request_alone():
     assert {name for name, part in COMPOSE.items() if part.get("profiles") == ["observability"]} == WATCHING
     for name, part in COMPOSE.items():
@@ -308,6 +330,15 @@ def test_every_dashboard_is_laid_out_without_gaps_and_overlaps():
             taken |= cells
             assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
         assert len({panel["id"] for panel in shown["panels"]}) == len(shown["panels"])
+
+
+def found(program: str, otherwise: str, capsys) -> str | None:
+    said: list[str] = []
+    path = find_program(program, said.append)
+    if path is None:
+        with capsys.disabled():
+            sys.stdout.write(f"\n{otherwise}: {said[-1]}\n")
+    return path
 
 
 def settings_of(name: str):

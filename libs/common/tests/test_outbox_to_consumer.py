@@ -179,6 +179,7 @@ async def test_after_the_last_retry_the_message_is_stored_alerted_and_replayable
         assert len(await rows(mechanisms, "SELECT * FROM outbox WHERE type = 'operations.alert_raised.v1'")) == 1
         async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await dead_letters.replay_dead_letter(uow, bus, letters[0]["id"])
+        assert len(await rows(mechanisms, "SELECT * FROM outbox WHERE type = 'operations.alert_cleared.v1'")) == 1
         await eventually(lambda: rows(mechanisms, "SELECT * FROM notes WHERE owner_id = $1", event.order_id))
 
 

@@ -95,6 +95,7 @@ class Consumers:
                 event_type = received.type
                 await self.handle(queue, received, data)
             except Exception as error:
+                telemetry.tell_failure(error)
                 outcome = await self._after_failure(queue, message, attempt, error)
             else:
                 outcome = await self._settle(message, None, "done")

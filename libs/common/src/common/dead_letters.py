@@ -9,7 +9,7 @@ from common.bus import Bus, Outgoing
 from common.database import UnitOfWork
 from common.ids import new_id, parse_uuid
 from common.problems import Conflict, NotFound, Unavailable
-from contracts.operations import AlertRaised
+from contracts.operations import AlertCleared, AlertRaised
 
 _STORE: Final = """
 INSERT INTO dead_letters (id, queue, event_id, event_type, body, headers, error, attempts)
@@ -53,7 +53,7 @@ async def store_dead_letter(uow: UnitOfWork, service: str, letter: DeadLetter) -
             title=f"Dead letter in {service}: {letter.event_type}",
             detail=f"Given up after {letter.attempts} attempts: {letter.error}",
             runbook="dead-letters",
-            dedup_key=f"dead-letter:{letter_id}",
+            dedup_key=_alert_key(letter_id),
             about=str(letter_id),
         ),
         source=service,
@@ -75,3 +75,10 @@ async def replay_dead_letter(uow: UnitOfWork, bus: Bus, letter_id: UUID) -> None
     if not all(await bus.publish([message])):
         raise Unavailable
     await uow.execute(_MARK_REPLAYED, letter_id)
+    # Given up once more it is another letter, with an alert of its own.
+    cleared = AlertCleared(alert_id=new_id(), dedup_key=_alert_key(letter_id), reason="the dead letter was replayed")
+    uow.publish(cleared, source=str(row["queue"]).partition(".")[0])
+
+
+def _alert_key(letter_id: UUID) -> str:
+    return f"dead-letter:{letter_id}"

@@ -351,16 +351,18 @@ class RequestScope:
 
         try:
             # Without a span to record, its machinery alone costs 15 us.
-            if self._records_spans:
-                with telemetry.span(f"{scope['method']} {scope['path']}", SpanKind.SERVER, carried):
-                    await self._run(scope, receive, send_with_id)
+            if self._records_spans and scope["path"] not in telemetry.UNTRACED_PATHS:
+                with telemetry.span(scope["method"], SpanKind.SERVER, carried):
+                    try:
+                        await self._run(scope, receive, send_with_id)
+                    finally:
+                        telemetry.tell_answer(scope["method"], _route_of(scope), status)
             else:
                 telemetry.carry(carried.get("traceparent"))
                 await self._run(scope, receive, send_with_id)
         finally:
             self._in_flight -= 1
-            route = getattr(scope.get("route"), "path", "unknown")
-            self._measured(scope["method"], route, status).observe(time.perf_counter() - began)
+            self._measured(scope["method"], _route_of(scope), status).observe(time.perf_counter() - began)
 
     def leave(self) -> None:
         """Every answer from now on is the last one of its connection: whoever keeps connections opens none to us again."""
@@ -379,6 +381,11 @@ class RequestScope:
         if known is None:
             known = self._seconds[method, route, status] = telemetry.REQUEST_SECONDS.labels(method, route, status)
         return known
+
+
+def _route_of(scope: Scope) -> str:
+    route: str = getattr(scope.get("route"), "path", "unknown")
+    return route
 
 
 _CARRIED: Final = frozenset({b"traceparent", b"tracestate", b"x-request-id"})

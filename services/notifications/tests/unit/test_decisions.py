@@ -1,5 +1,6 @@
 """The decisions of this service, as tables."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -229,6 +230,21 @@ def test_alertmanager_joins_pages_by_their_labels():
     [page] = page_of_alert("alertmanager", ALERT, "")
     assert (page["labels"]["severity"], page["labels"]["dedup_key"]) == ("SEV-1", "balance:low")
     assert page["annotations"]["description"] == "Top up"
+
+
+def test_alertmanager_is_led_to_the_page_of_the_runbook():
+    [page] = page_of_alert("alertmanager", ALERT, "")
+    assert page["annotations"]["runbook"] == f"docs/runbooks/{ALERT.runbook}.md"
+    assert "runbook" not in page["labels"]
+
+
+def test_what_alertmanager_was_told_before_an_alert_grew_worse_ends_there():
+    grown = replace(ALERT, severity="SEV-2", is_repeated=True)
+    [now, before] = page_of_alert("alertmanager", grown, "")
+    assert (now["labels"]["severity"], "endsAt" in now) == ("SEV-2", False)
+    assert (before["labels"]["severity"], before["endsAt"]) == ("SEV-3", grown.raised_at)
+    over = page_of_alert("alertmanager", replace(grown, closed_at="2026-03-01T13:00:00Z"), "")
+    assert {page["endsAt"] for page in over} == {"2026-03-01T13:00:00Z"}
 
 
 def test_pagerduty_joins_pages_by_the_dedup_key():

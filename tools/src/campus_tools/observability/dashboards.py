@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from campus_tools.observability.objectives import WEBHOOK
+from campus_tools.observability.rules import ASKED_BY_PEOPLE
 
 SOURCE: Final = {"type": "prometheus", "uid": "campus-prometheus"}
 _WIDTH: Final = 24
@@ -33,6 +34,12 @@ class Dashboard:
 
 def _ratio(over: str, narrowed: str, by: str) -> str:
     return f"sum by ({by}) (rate({over}{{{narrowed}}}[5m])) / sum by ({by}) (rate({over}[5m]))"
+
+
+def _faults(by: str) -> str:
+    faults = f'http_request_seconds_count{{status=~"5..",{ASKED_BY_PEOPLE}}}'
+    asked = f"http_request_seconds_count{{{ASKED_BY_PEOPLE}}}"
+    return f"sum by ({by}) (rate({faults}[5m])) / sum by ({by}) (rate({asked}[5m]))"
 
 
 def _quantile(quantile: float, name: str, by: str, narrowed: str = "") -> str:
@@ -85,16 +92,18 @@ DASHBOARDS: Final = (
             Panel("Errors of each promise, 3 days", {"{{slo}}": "slo:error_ratio:rate3d"}, "percentunit"),
             Panel(
                 "Answers of each service",
-                {"{{service}}": "sum by (service) (rate(http_request_seconds_count[5m]))"},
+                {"{{service}}": f"sum by (service) (rate(http_request_seconds_count{{{ASKED_BY_PEOPLE}}}[5m]))"},
                 "reqps",
             ),
             Panel(
                 "Faults of each service",
-                {"{{service}}": _ratio("http_request_seconds_count", 'status=~"5.."', "service")},
+                {"{{service}}": _faults("service")},
                 "percentunit",
             ),
             Panel(
-                "Slowest twentieth of answers", {"{{service}}": _quantile(0.95, "http_request_seconds", "service")}, "s"
+                "Slowest twentieth of answers",
+                {"{{service}}": _quantile(0.95, "http_request_seconds", "service", f"{{{ASKED_BY_PEOPLE}}}")},
+                "s",
             ),
             Panel("Requests in hand", {"{{process}}": "sum by (process) (http_requests_in_flight)"}),
             Panel(
@@ -293,7 +302,8 @@ DASHBOARDS: Final = (
             Panel(
                 "Answers of payouts",
                 {
-                    "{{route}} {{status}}": 'sum by (route, status) (rate(http_request_seconds_count{service="payouts"}[5m]))'
+                    "{{route}} {{status}}": "sum by (route, status)"
+                    f' (rate(http_request_seconds_count{{service="payouts",{ASKED_BY_PEOPLE}}}[5m]))'
                 },
                 "reqps",
                 width=24,

@@ -8,6 +8,10 @@ Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
 RESPONSE: Final[dict[Severity, str]] = {"SEV-1": "15 minutes", "SEV-2": "1 hour", "SEV-3": "4 hours"}
 
 
+# The requests that are not those of the watchers: their answers say how a process is, not how people fare.
+ASKED_BY_PEOPLE: Final = 'route!~"/health/.*|/metrics"'
+
+
 @dataclass(frozen=True, slots=True)
 class Alert:
     """An alert. `name` is also the name of its page in docs/runbooks; `lasting` is for how long it must hold."""

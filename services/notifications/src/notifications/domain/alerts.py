@@ -33,6 +33,8 @@ class Alert:
     raised_at: str
     # ISO 8601 UTC; None while it is open.
     closed_at: str | None = None
+    # Raised again while it was open, and perhaps graver than the first time.
+    is_repeated: bool = False
 
 
 def dialect_of(url: str) -> Dialect:
@@ -49,22 +51,24 @@ def page_of_alert(dialect: Dialect, alert: Alert, routing_key: str) -> Any:
 
 
 def _alertmanager(alert: Alert, _: str) -> Any:
-    labels = {
-        "alertname": alert.title,
-        "severity": alert.severity,
-        "service": alert.source,
-        "runbook": alert.runbook,
-        "dedup_key": alert.dedup_key,
-    }
+    labels = {"alertname": alert.title, "service": alert.source, "dedup_key": alert.dedup_key}
     notes = {
         "summary": alert.title,
         "description": alert.detail,
+        "runbook": f"docs/runbooks/{alert.runbook}.md",
         "subject": alert.about or "",
         "alert_id": alert.alert_id,
     }
-    page = {"labels": labels, "annotations": notes, "startsAt": alert.raised_at}
+    page = {"annotations": notes, "startsAt": alert.raised_at}
     # An alert with an end is resolved there.
-    return [page if alert.closed_at is None else {**page, "endsAt": alert.closed_at}]
+    end = {} if alert.closed_at is None else {"endsAt": alert.closed_at}
+    said = [{"labels": {**labels, "severity": alert.severity}, **page, **end}]
+    # Its labels are its name there: what was said under a milder severity, before it grew worse, would stand for a week.
+    return said + [
+        {"labels": {**labels, "severity": milder}, **page, "endsAt": alert.closed_at or alert.raised_at}
+        for milder in _PAGERDUTY_SEVERITIES
+        if alert.is_repeated and milder > alert.severity
+    ]
 
 
 def _pagerduty(alert: Alert, routing_key: str) -> Any:

@@ -10,7 +10,8 @@ from notifications.domain.alerts import Alert
 from notifications.queries.ordering import ordered
 
 _ALERT: Final = """
-SELECT id, severity, title, detail, subject, runbook, dedup_key, source, last_raised_at, closed_at FROM alerts WHERE id = $1
+SELECT id, severity, title, detail, subject, runbook, dedup_key, source, repetitions, last_raised_at, closed_at
+FROM alerts WHERE id = $1
 """
 _ALERT_FILTER: Final = "WHERE $1::text IS NULL OR (closed_at IS NULL) = ($1 = 'open')"
 _ALERT_COUNT: Final = f"SELECT count(*) FROM alerts {_ALERT_FILTER}"
@@ -39,6 +40,7 @@ async def find_alert(uow: UnitOfWork, alert_id: UUID) -> Alert | None:
         source=row["source"],
         raised_at=iso(row["last_raised_at"]),
         closed_at=iso_or_none(row["closed_at"]),
+        is_repeated=row["repetitions"] > 0,
     )
 
 

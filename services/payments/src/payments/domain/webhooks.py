@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
+from uuid import UUID
 
 PROVIDER: Final = "payment_gateway"
 # The events that this service knows by name; every other one is kept, counted as `other`, and ignored.
@@ -110,3 +111,8 @@ def instant_of(value: Any) -> datetime | None:
 def storable_text(raw: bytes) -> str:
     """The bytes as a text that jsonb can hold, for a body that it cannot hold as JSON. The raw bytes are kept beside it."""
     return raw.decode("utf-8", "replace").replace("\x00", "\ufffd")
+
+
+def alert_key(letter_id: UUID) -> str:
+    """Joins the raising and the clearing of a dead webhook's alert."""
+    return f"dead-letter-webhook:{letter_id}"

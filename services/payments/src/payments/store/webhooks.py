@@ -86,7 +86,9 @@ RETURNING event_type
 """
 _LOCK_DEAD: Final = "SELECT id, webhook_id, event_type FROM dead_letter_webhooks WHERE id = $1 FOR UPDATE"
 _FIND_OUTCOME: Final = "SELECT outcome FROM processed_webhook_events WHERE id = $1 FOR UPDATE"
-_MARK_REPLAYED: Final = "UPDATE dead_letter_webhooks SET replayed_at = $2 WHERE id = $1"
+_MARK_REPLAYED: Final = """
+UPDATE dead_letter_webhooks SET replayed_at = $2 WHERE webhook_id = $1 AND replayed_at IS NULL RETURNING id
+"""
 
 
 async def record_dead_webhook(
@@ -106,5 +108,6 @@ async def lock_outcome(uow: UnitOfWork, webhook_id: str) -> str:
     return outcome
 
 
-async def mark_replayed(uow: UnitOfWork, letter_id: UUID, now: datetime) -> None:
-    await uow.execute(_MARK_REPLAYED, letter_id, now)
+async def mark_replayed(uow: UnitOfWork, webhook_id: str, now: datetime) -> list[UUID]:
+    """The letters of this webhook that nobody had replayed: given up twice, it has two, and one replay serves both."""
+    return [row["id"] for row in await uow.fetch(_MARK_REPLAYED, webhook_id, now)]

@@ -4,6 +4,7 @@ from common.database import UnitOfWork
 from common.ids import new_id
 from contracts.operations import AlertRaised
 from payments import store
+from payments.domain.webhooks import alert_key
 
 
 async def bury_webhook(uow: UnitOfWork, webhook_id: str, error: str, attempts: int) -> None:
@@ -18,7 +19,7 @@ async def bury_webhook(uow: UnitOfWork, webhook_id: str, error: str, attempts: i
             title=f"Webhook given up: {event_type}",
             detail=f"{webhook_id} failed {attempts} times: {error}",
             runbook="dead-letter-webhooks",
-            dedup_key=f"dead-letter-webhook:{letter_id}",
+            dedup_key=alert_key(letter_id),
             about=str(letter_id),
         ),
         source="payments",

@@ -5,8 +5,11 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.ids import new_id
 from common.problems import NotFound
+from contracts.operations import AlertCleared
 from payments import store
+from payments.domain.webhooks import alert_key
 
 WEBHOOK_QUEUE = "payments.webhooks"
 
@@ -27,9 +30,12 @@ async def replay_webhook(uow: UnitOfWork, letter_id: UUID, now: datetime) -> Rep
         raise NotFound
     webhook_id: str = letter["webhook_id"]
     outcome = await store.lock_outcome(uow, webhook_id)
+    # Given up once more it is another letter, with an alert of its own.
+    for waiting in await store.mark_replayed(uow, webhook_id, now):
+        cleared = AlertCleared(alert_id=new_id(), dedup_key=alert_key(waiting), reason="the webhook was replayed")
+        uow.publish(cleared, source="payments")
     if outcome != "dead":
         return Replay(webhook_id, outcome, requeued=False)
     await store.save_outcome(uow, webhook_id, "queued")
-    await store.mark_replayed(uow, letter_id, now)
     uow.leave_work(WEBHOOK_QUEUE, webhook_id, {"webhookId": webhook_id})
     return Replay(webhook_id, "queued", requeued=True)
