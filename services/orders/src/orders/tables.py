@@ -33,8 +33,8 @@ sa.Table(
         "words",
         TSVECTOR,
         sa.Computed(
-            "setweight(to_tsvector('english', name), 'A') || setweight(to_tsvector('english', category), 'B') || "
-            "setweight(to_tsvector('english', description), 'D')",
+            "setweight(to_tsvector('english', plain(name)), 'A') || setweight(to_tsvector('english', plain(category)), 'B') || "
+            "setweight(to_tsvector('english', plain(description)), 'D')",
             persisted=True,
         ),
     ),

@@ -58,6 +58,23 @@ async def test_a_search_with_one_typo_in_each_word_finds(market):
         assert await found(market, q=typed) == [], typed
 
 
+async def test_a_search_finds_accented_words_typed_with_and_without_their_accents(market):
+    """Names as phones of Lagos write them: letters with marks behind them, whether or not one character exists for both."""
+    marked = {
+        "O\u0323\u0300fada\u0300 Rice": ("O\u0323\u0300fada\u0300", "\u1ecd\u0300fad\u00e0", "ofada", "ofda"),
+        "\u1eb8\u0300GU\u0301S\u00cd Soup": ("\u1eb9\u0300g\u00fas\u00ed", "egusi", "egusi soup"),
+        "Cr\u00e8me Br\u00fbl\u00e9e": ("creme brulee", "CR\u00c8ME BR\u00dbL\u00c9E", "brulle"),
+        "\uff26\uff35\uff2c\uff2c Width": ("full", "\uff26\uff35\uff2c\uff2c"),
+    }
+    for name in marked:
+        await market.sell(name=name)
+    await learn(market)
+    for name, typed in marked.items():
+        for q in typed:
+            assert await found(market, q=q) == [name], q
+            assert await found(market, q=q, sort="relevance") == [name], q
+
+
 async def test_a_word_that_is_known_is_never_read_as_another(market):
     await market.sell(name="Rice Bowl")
     await market.sell(name="Dice Game")

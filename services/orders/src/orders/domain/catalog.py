@@ -1,6 +1,7 @@
 """A merchant's product: its bounds, and what may be done to it (contract section 11)."""
 
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
@@ -77,9 +78,18 @@ def category_of(text: str) -> str:
     return " ".join(text.split()).lower()
 
 
+def plain(text: str) -> str:
+    """As words are looked for: small letters without accents or other forms. The database's `plain` does the same to the catalog."""
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", bare).lower()
+
+
 def search_words(text: str) -> list[str]:
-    """The words of a search in small letters; at most eight, because more are narrower than any name, and dearer."""
-    return re.findall(r"[^\W_]+", text.lower())[:_SEARCH_WORDS_MAX]
+    """The plain words of a search; at most eight, because more are narrower than any name, and dearer."""
+    return re.findall(r"[^\W_]+", plain(text))[:_SEARCH_WORDS_MAX]
+
+
+_ACCENTS: Final = re.compile("[\u0300-\u036f]+")
 
 
 _SEARCH_WORDS_MAX: Final = 8
