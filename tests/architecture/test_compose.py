@@ -97,6 +97,14 @@ def test_a_container_mounts_the_secrets_of_its_own_service_alone_and_reads_only(
         assert [mount.partition(":")[0] for mount in mounted] == [f"secrets-of-{holder}"], name
 
 
+@processes
+def test_whoever_keeps_pictures_in_a_folder_mounts_the_volume_of_their_service(process):
+    folder = PARTS[process].get("environment", {}).get("MEDIA_FOLDER")
+    shared = [each for each in PARTS[process]["volumes"] if folder and folder.startswith(each.split(":")[1] + "/")]
+    of_the_doors = [each for each in PARTS[f"{service_of(process)}-api"]["volumes"] if each in shared] if folder else []
+    assert len(of_the_doors) == (1 if folder else 0), "what one process stores the other must find, and remove"
+
+
 def test_every_image_of_ours_is_built_once_and_others_have_a_version():
     built = [part["image"] for part in OURS.values() if "build" in part]
     assert sorted(built) == sorted({part["image"] for part in OURS.values()})

@@ -175,8 +175,6 @@ def open_edges(overlay: str) -> frozenset[Edge]:
 
 # Addresses that are shown to clients or compared, and never called.
 SAID = {"base_url", "media_url"}
-# Pictures are put and read by the doors, not by what works behind them.
-CALLED_BY_DOORS_ONLY = {"media_s3_endpoint"}
 PORTS_OF_MAIL = {465, 587}
 
 
@@ -198,7 +196,7 @@ def calls_of(service: str, process: str, *, has_doors: bool) -> set[Edge]:
             edges |= {(process, f"{called}-api", 8080)} if has_doors else set()
         elif name == "smtp_url":
             edges |= {(process, "outside", port) for port in PORTS_OF_MAIL}
-        elif has_doors or name not in CALLED_BY_DOORS_ONLY:
+        else:
             edges.add((process, "outside", 443))
     return edges
 
