@@ -16,7 +16,7 @@ WORDS = Message(
 
 @pytest.fixture
 async def mail(outside):
-    mail = Mail(outside.smtp_url, "Campus <no-reply@campus.example>")
+    mail = Mail(outside.smtp_url, "Àṣẹ Campus <no-reply@campus.example>")
     yield mail
     await mail.close()
 
@@ -30,7 +30,7 @@ async def test_every_script_and_every_length_of_line_arrives_as_it_was_written(m
     message_id = await mail.send(letter)
     [arrived] = outside.mails
     assert not arrived.defects
-    assert (arrived["To"], arrived["From"]) == (letter.address, "Campus <no-reply@campus.example>")
+    assert (arrived["To"], arrived["From"]) == (letter.address, "Àṣẹ Campus <no-reply@campus.example>")
     assert arrived["Message-ID"] == message_id == f"<{letter.notification_id}@campus.example>"
     assert arrived["Subject"] == WORDS.subject
     for kind, written in (("plain", WORDS.text), ("html", WORDS.html)):

@@ -4,7 +4,7 @@ import asyncio
 from binascii import b2a_qp
 from contextlib import suppress
 from email.header import Header
-from email.utils import formatdate, parseaddr
+from email.utils import formataddr, formatdate, parseaddr
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -45,7 +45,8 @@ class Mail:
                 timeout=PROVIDER_SECONDS_MAX,
             )
             self._idle.put_nowait(server)
-        self._from, self._sender = mail_from, parseaddr(mail_from)[1]
+        name, self._sender = parseaddr(mail_from)
+        self._from = formataddr((name, self._sender))
         self._domain = self._sender.rpartition("@")[2]
 
     async def send(self, letter: Letter) -> str:
