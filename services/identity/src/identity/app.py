@@ -46,7 +46,9 @@ from identity.settings import Settings
 from identity.store.retention import KEPT
 from identity.timers import (
     LOOK_EVERY_SECONDS,
+    MEASURE_ERASURES_EVERY_SECONDS,
     end_distrusted_sessions_once,
+    measure_erasures_once,
     measure_signing_key_once,
 )
 from identity.use_cases.appoint_admin import appoint_admin
@@ -155,6 +157,9 @@ def loops(dependencies: Dependencies) -> list[Loop]:
     async def measure_signing_key() -> None:
         await measure_signing_key_once(dependencies.database, now=dependencies.clock.now())
 
+    async def measure_erasures() -> None:
+        await measure_erasures_once(dependencies.database, now=dependencies.clock.now())
+
     async def end_distrusted() -> int:
         issuers, staff_issuers = dependencies.further_issuers, dependencies.staff_issuers
         return await end_distrusted_sessions_once(
@@ -164,6 +169,7 @@ def loops(dependencies: Dependencies) -> list[Loop]:
     return [
         Loop("sessions of distrusted issuers", end_distrusted, LOOK_EVERY_SECONDS),
         Loop("age of the signing key", measure_signing_key, LOOK_EVERY_SECONDS),
+        Loop("age of requests to be erased", measure_erasures, MEASURE_ERASURES_EVERY_SECONDS),
     ]
 
 

@@ -1,6 +1,7 @@
 """A person goes when nothing of theirs is under way: nothing tells who it was, and the same mailbox is not new again."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -8,6 +9,8 @@ import httpx
 import pytest
 
 from contracts import demo, orders, payments, payouts
+from identity.measures import ERASURE_OPEN_SECONDS
+from identity.timers import measure_erasures_once
 
 from .conftest import DEMO_PASSWORD, DEMO_SECRET, PASSWORD, USERS, Identity
 from .test_create_user import created, referral_count_of, referral_token_of
@@ -82,6 +85,24 @@ async def test_nothing_that_tells_who_it_was_is_left(identity: Identity) -> None
         event for event in await identity.service.published("identity.session_revoked.v1") if "sessionId" not in event
     ]
     assert revoked["userId"] == str(user_id)
+
+
+async def test_how_long_a_person_waits_is_told_by_the_service_that_has_not_spoken(identity: Identity) -> None:
+    async def shown() -> dict[str, float]:
+        await measure_erasures_once(identity.dependencies.database, now=identity.clock.now())
+        return {sample.labels["awaits"]: sample.value for sample in ERASURE_OPEN_SECONDS.collect()[0].samples}
+
+    _, tokens = await person(identity)
+    assert await shown() == {"orders": 0, "payments": 0, "payouts": 0}
+    asked = (await ask(identity, tokens["accessToken"])).json()["data"]
+    identity.clock.advance(timedelta(hours=2))
+    assert await shown() == {"orders": 7200, "payments": 7200, "payouts": 7200}
+    words = [event(request_id=UUID(asked["id"]), user_id=UUID(asked["userId"])) for event in JUDGES]
+    await identity.service.hear(words[0])
+    assert await shown() == {"orders": 0, "payments": 7200, "payouts": 7200}
+    for word in words[1:]:
+        await identity.service.hear(word)
+    assert await shown() == {"orders": 0, "payments": 0, "payouts": 0}
 
 
 async def test_no_token_of_an_erased_person_opens_anything(identity: Identity) -> None:

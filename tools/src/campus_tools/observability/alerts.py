@@ -113,6 +113,13 @@ QUEUES: Final = (
         "1m",
         "{{ $value }} messages of {{ $labels.service }} were given up and wait for a replay.",
     ),
+    Alert(
+        "erasure-overdue",
+        "SEV-3",
+        "max by (awaits) (identity_erasure_open_seconds) > 3600",
+        "5m",
+        "Somebody who asked to be erased has no answer: {{ $labels.awaits }} has not said what is under way.",
+    ),
 )
 
 MONEY: Final = (

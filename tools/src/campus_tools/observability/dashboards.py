@@ -348,6 +348,12 @@ DASHBOARDS: Final = (
             Panel("Messages in hand", {"{{process}}": "max by (process) (messages_under_way)"}),
             Panel("Given up", {"{{queue}}": "sum by (queue) (increase(dead_letters_total[1h]))"}),
             Panel("Dead letters waiting", {"{{service}}": "max by (service) (dead_letters_waiting)"}, threshold=1),
+            Panel(
+                "Erasures that wait for a word",
+                {"{{awaits}}": "max by (awaits) (identity_erasure_open_seconds)"},
+                "s",
+                threshold=3600,
+            ),
         ),
     ),
 )

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from contracts.permissions import STAFF_ROLES
-from identity.domain.erasure import Status
+from identity.domain.erasure import JUDGES, Status
 
 # Whoever decides on an application of the person, or provisions them, holds the profile too.
 _LOCK_PERSON: Final = "SELECT mailbox FROM profiles WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE"
@@ -27,6 +27,13 @@ INSERT INTO erasure_verdicts (request_id, service, open_matters, heard_at) VALUE
 ON CONFLICT (request_id, service) DO NOTHING
 """
 _LIST_VERDICTS: Final = "SELECT service, open_matters FROM erasure_verdicts WHERE request_id = $1"
+_LIST_AWAITED: Final = """
+SELECT judge, min(asked.asked_at) AS since
+FROM unnest($1::text[]) AS judge LEFT JOIN erasure_requests AS asked ON asked.status = 'asked' AND NOT EXISTS (
+    SELECT FROM erasure_verdicts AS verdict WHERE verdict.request_id = asked.id AND verdict.service = judge
+)
+GROUP BY judge
+"""
 _CLOSE_VENDOR: Final = """
 UPDATE vendors SET business_name = '', legal_name = '', category = NULL, description = NULL, suspension_reason = NULL,
     status = 'closed', revision = revision + 1
@@ -121,6 +128,11 @@ async def record_verdict_once(
 async def list_verdicts(uow: UnitOfWork, request_id: UUID) -> dict[str, list[str]]:
     """What each service said so far."""
     return {row["service"]: row["open_matters"] for row in await uow.fetch(_LIST_VERDICTS, request_id)}
+
+
+async def list_awaited(uow: UnitOfWork) -> dict[str, datetime | None]:
+    """Since when the word of each service is waited for; None where it has said all of its own."""
+    return {row["judge"]: row["since"] for row in await uow.fetch(_LIST_AWAITED, sorted(JUDGES))}
 
 
 async def close_vendor(uow: UnitOfWork, vendor_id: UUID) -> UUID:
