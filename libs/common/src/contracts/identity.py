@@ -55,11 +55,12 @@ class ErasureRequested(Event, frozen=True, kw_only=True):
 
 
 class ErasureRefused(Event, frozen=True, kw_only=True):
-    """Something was under way: the person stays, and may begin anything again."""
+    """Something was under way: the person stays, and may begin anything again. `open_matters`: what, in the words of the services."""
 
     TYPE: ClassVar[str] = "identity.erasure_refused.v1"
     user_id: UUID
     request_id: UUID
+    open_matters: tuple[str, ...] = ()
 
 
 class UserErased(Event, frozen=True, kw_only=True):

@@ -88,6 +88,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         identity.UserProvisioned,
         identity.ProfileChanged,
         identity.UserErased,
+        identity.ErasureRefused,
         identity.VendorApplicationDecided,
         identity.VendorApproved,
         identity.VendorChanged,

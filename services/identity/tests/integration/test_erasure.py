@@ -219,7 +219,11 @@ async def test_an_open_matter_keeps_a_person_who_learns_of_all_of_them_and_may_a
         {"service": "payments", "matter": "open_chargebacks"},
     ]
     assert await identity.service.published("identity.erasure_refused.v1") == [
-        {"userId": str(user_id), "requestId": refused["id"]}
+        {
+            "userId": str(user_id),
+            "requestId": refused["id"],
+            "openMatters": ["escrow_held", "open_chargebacks", "open_orders"],
+        }
     ]
     await judge(identity, first)
     assert await traces_of(identity, "tola@unilag") == {"profiles", "accounts"}

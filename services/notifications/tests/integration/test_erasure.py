@@ -2,7 +2,10 @@
 
 import re
 
-from contracts.identity import ProfileChanged, UserErased
+from common.caller import THE_SERVICE
+from common.ids import new_id
+from contracts.identity import ErasureRefused, ProfileChanged, UserErased
+from notifications.use_cases.give_up_delivery import give_up_delivery
 
 QUEUE = "notifications.deliveries"
 
@@ -44,9 +47,73 @@ async def test_news_of_an_erased_persons_order_is_told_to_nobody_and_to_the_othe
     await story.service.hear(story.held())
     await story.service.hear(story.pin())
     await story.service.work(QUEUE)
-    assert [mail["To"] for mail in outside.mails] == ["ada@unilag.edu.ng"]
+    assert sorted(mail["To"] for mail in outside.mails) == ["ada@unilag.edu.ng", "chidi@unilag.edu.ng"]
+    assert [mail["Subject"] for mail in outside.mails if mail["To"].startswith("chidi")] == ["Your account is erased"]
     assert outside.texts == []
     assert await story.service.fetch("SELECT 1 FROM dead_letters") == []
+
+
+async def traces(story, text):
+    """The tables in which the text stands."""
+    rows = await story.service.fetch(
+        "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace"
+    )
+    names = {row["relname"] for row in rows} - {"alembic_version"}
+    found = [
+        await story.service.fetch(f'SELECT 1 FROM "{name}" t WHERE t::text ILIKE $1 LIMIT 1', f"%{text}%")
+        for name in names
+    ]
+    return {name for name, lines in zip(names, found, strict=True) if lines}
+
+
+async def sealed_addresses(story):
+    return await story.service.fetch("SELECT status FROM notification_deliveries WHERE sealed ? 'address'")
+
+
+async def test_the_last_mail_goes_to_the_address_that_leaves_and_then_nobody_knows_it(story, outside):
+    await story.know_the_people()
+    erased = UserErased(user_id=story.buyer_id)
+    heard = await story.service.hear(erased, sequence=9)
+    await story.service.hear(erased, event_id=heard.event_id, sequence=9)
+    await story.service.hear(erased, sequence=10)
+    assert [row["status"] for row in await sealed_addresses(story)] == ["queued"]
+    assert await traces(story, "chidi") == set()
+    await story.service.work(QUEUE)
+    await story.service.work(QUEUE)
+    [mail] = outside.mails
+    assert (mail["To"], mail["Subject"]) == ("chidi@unilag.edu.ng", "Your account is erased")
+    assert (await sealed_addresses(story), await traces(story, "chidi")) == ([], set())
+    shown = await story.service.client.get("/api/notifications", headers=story.service.headers(story.buyer_id))
+    assert shown.json()["data"] == []
+
+
+async def test_a_last_mail_that_is_given_up_forgets_its_address_too(story):
+    await story.know_the_people()
+    await story.service.hear(UserErased(user_id=story.buyer_id), sequence=9)
+    [row] = await story.service.fetch("SELECT id FROM notification_deliveries WHERE sealed ? 'address'")
+    async with story.service.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await give_up_delivery(uow, row["id"], "the mail server is away")
+    assert (await sealed_addresses(story), await traces(story, "chidi")) == ([], set())
+
+
+async def test_who_cannot_be_erased_is_told_why_in_plain_words(story, outside):
+    await story.know_the_people()
+    matters = ("open_orders", "wallet_balance", "open_exceptions", "undecided_reconciliations", "a_word_of_tomorrow")
+    refused = ErasureRefused(user_id=story.buyer_id, request_id=new_id(), open_matters=matters)
+    heard = await story.service.hear(refused)
+    await story.service.hear(refused, event_id=heard.event_id, sequence=heard.sequence)
+    await story.service.hear(refused)
+    await story.service.work(QUEUE)
+    [mail] = outside.mails
+    told = mail.get_body(("plain",)).get_content()
+    words = "something that is still under way; a payout that we are checking; an order that is not finished; money in your wallet"
+    assert (mail["To"], words.split("; ")) == (
+        "chidi@unilag.edu.ng",
+        told.split("under way: ", 1)[1].split(".")[0].split("; "),
+    )
+    shown = await story.service.client.get("/api/notifications", headers=story.service.headers(story.buyer_id))
+    [line] = shown.json()["data"]
+    assert (line["title"], "money in your wallet" in line["body"]) == ("Account not erased", True)
 
 
 async def test_a_message_to_an_erased_person_is_refused_as_one_without_an_address(story):

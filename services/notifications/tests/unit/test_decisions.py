@@ -1,7 +1,9 @@
 """The decisions of this service, as tables."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -33,7 +35,8 @@ from notifications.domain.deliveries import (
     pin_channel,
     without,
 )
-from notifications.domain.templates import CATALOG, check_complete, take_parameters, template_of
+from notifications.domain.erasures import OTHER, told_matters
+from notifications.domain.templates import CATALOG, TEXT_MAX, check_complete, take_parameters, template_of
 from notifications.domain.ways import doubt_about
 from notifications.settings import Settings
 
@@ -177,11 +180,23 @@ def test_a_value_of_the_wrong_kind_or_a_missing_secret_is_refused_by_name(name, 
     assert [param.name for param in refused.value.invalid_params] == named
 
 
-def test_every_message_goes_by_every_channel_but_the_pin_never_by_mail():
+def test_every_message_goes_by_every_channel_but_the_pin_never_by_mail_and_the_last_by_mail_alone():
     every = {"push", "messaging", "sms", "email"}
     assert {name: every - template.channels for name, template in CATALOG.items() if template.channels != every} == {
-        "delivery_pin": {"email"}
+        "delivery_pin": {"email"},
+        "account_erased": every - {"email"},
     }
+
+
+def test_every_open_matter_of_the_page_on_privacy_has_plain_words_and_all_of_them_fit():
+    page = (Path(__file__).parents[4] / "docs/privacy.md").read_text()
+    matters = set(re.findall(r"`([a-z_]+)`", page.partition("| Service | Open matters |")[2]))
+    assert len(matters) > 15
+    assert all(OTHER not in told_matters([matter]) for matter in matters)
+    assert told_matters([]) == told_matters(["a_word_of_tomorrow"]) == OTHER
+    everything = told_matters([*matters, *matters])
+    assert len(everything) <= TEXT_MAX
+    assert everything.endswith(OTHER)
 
 
 @pytest.mark.parametrize(("name", "channel"), [("no_such_message", "email"), ("delivery_pin", "email")])

@@ -23,17 +23,19 @@ async def hear_verdict(
     if request is None or mailbox is None or request.status != "asked":
         return False
     await erasure.record_verdict_once(uow, request_id, service, open_matters, now)
-    verdict = judge(await erasure.list_verdicts(uow, request_id))
+    verdicts = await erasure.list_verdicts(uow, request_id)
+    verdict = judge(verdicts)
     if verdict == "done" and (own_matters := await _own_matters(uow, request)):
         await erasure.record_verdict_once(uow, request_id, "identity", own_matters, now)
-        verdict = "refused"
+        verdict, verdicts["identity"] = "refused", own_matters
     if verdict == "asked":
         return True
     await erasure.save_request(uow, request_id, verdict, now)
     if verdict == "done":
         await erase_person(uow, hashes, request, mailbox, now=now)
     else:
-        uow.publish(ErasureRefused(user_id=request.user_id, request_id=request_id))
+        matters = tuple(sorted({matter for found in verdicts.values() for matter in found}))
+        uow.publish(ErasureRefused(user_id=request.user_id, request_id=request_id, open_matters=matters))
     return True
 
 

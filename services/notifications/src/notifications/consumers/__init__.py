@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from common.messages import Subscription
 from contracts.identity import (
+    ErasureRefused,
     OneTimeCodeIssued,
     ProfileChanged,
     UserErased,
@@ -53,6 +54,7 @@ from notifications.consumers.endings import (
     tell_vendor_on_dispute_resolved,
 )
 from notifications.consumers.identity import (
+    on_erasure_refused,
     on_one_time_code_issued,
     on_profile_changed,
     on_user_erased,
@@ -99,6 +101,7 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(UserProvisioned, on_user_provisioned),
     Subscription(ProfileChanged, on_profile_changed),
     Subscription(UserErased, on_user_erased),
+    Subscription(ErasureRefused, on_erasure_refused),
     Subscription(VendorApproved, on_vendor_approved),
     Subscription(VendorChanged, on_vendor_changed),
     Subscription(VendorApplicationDecided, on_vendor_application_decided),

@@ -8,6 +8,7 @@ from common.faults import PermanentFault
 from common.messages import Received
 from common.sealing import SealBroken
 from contracts.identity import (
+    ErasureRefused,
     OneTimeCodeIssued,
     ProfileChanged,
     UserErased,
@@ -22,8 +23,10 @@ from contracts.identity import (
 from notifications import queries, store
 from notifications.consumers.telling import tell
 from notifications.domain.deliveries import Contact, Sealed, Wanted, masked
+from notifications.domain.erasures import told_matters
 from notifications.use_cases.deliver_notification import deliver_notification
 from notifications.use_cases.forget_tickets import forget_tickets
+from notifications.use_cases.say_farewell import say_farewell
 
 if TYPE_CHECKING:
     from notifications.app import Dependencies
@@ -52,7 +55,16 @@ async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork,
     await forget_tickets(uow, event.user_id, phone_key, dependencies.clock.now())
     if not await store.forget_contact(uow, event.user_id, received.sequence):
         telemetry.STALE_NEWS.labels(received.type).inc()
+    elif contact and contact.email:
+        await say_farewell(uow, dependencies.desk(), dependencies.post.sealer, event.user_id, contact.email)
     await store.forget_conversations(uow, event.user_id)
+
+
+async def on_erasure_refused(
+    event: ErasureRefused, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    parameters = {"matters": told_matters(event.open_matters)}
+    await tell(uow, dependencies, event.user_id, "erasure_refused", parameters, event.request_id)
 
 
 async def on_vendor_approved(

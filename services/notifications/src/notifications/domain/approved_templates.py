@@ -36,6 +36,8 @@ APPROVED: Final[Mapping[str, tuple[str, ...]]] = {
     "vendor_suspended": ("recipientName", "businessName", "reason"),
     "vendor_reinstated": ("recipientName", "businessName"),
     "ticket_reply": ("recipientName", "ticketId"),
+    "erasure_refused": ("recipientName", "matters"),
+    "account_erased": (),
     "one_time_code": ("code",),
 }
 # An empty parameter is refused by the company.

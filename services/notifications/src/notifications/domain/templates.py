@@ -90,6 +90,9 @@ CATALOG: Final[Mapping[str, Template]] = {
     "vendor_reinstated": Template({"businessName": "text"}),
     # What support said is read in the ticket; `messageId` finds it for the messaging app, where it may go out in words.
     "ticket_reply": Template({"ticketId": "text", "messageId": "text"}, optional=frozenset({"messageId"})),
+    # What was under way, in words; and the last that a person hears of us, at an address that nobody keeps.
+    "erasure_refused": Template({"matters": "text"}),
+    "account_erased": Template({}, channels=frozenset({"email"}), in_feed=False),
     "one_time_code": Template({"purpose": "purpose"}, secrets=frozenset({"code"}), in_feed=False),
 }
 

@@ -46,6 +46,8 @@ WAYS: Final[Mapping[str, tuple[Channel, ...]]] = {
     "vendor_reinstated": _MAIL_AND_PUSH,
     "delivery_pin_ready": _MAIL_AND_PUSH,
     "ticket_reply": _MAIL_AND_PUSH,
+    "erasure_refused": _MAIL_AND_PUSH,
+    "account_erased": ("email",),
 }
 # A delivery PIN goes by the first of these that reaches the buyer, and by the next when nobody says that it arrived.
 PIN_WAYS: Final[tuple[Channel, ...]] = ("sms", "messaging", "push")

@@ -46,14 +46,16 @@ _LOG_UNKNOWN: Final = """
 UPDATE notification_delivery_logs SET status = 'unknown', error = 'the worker ended before it could record the outcome'
 WHERE id = $1 AND status = 'sending'
 """
-_MARK_SENT: Final = """
+# The address of a last mail is kept for no longer than it is needed (`say_farewell`).
+_WITHOUT_LAST_ADDRESS: Final = "sealed = CASE WHEN recipient LIKE 'erased:%' THEN '{}' ELSE sealed END"
+_MARK_SENT: Final = f"""
 WITH told AS (
     UPDATE notification_delivery_logs SET
         status = CASE WHEN status IN ('sending', 'unknown') THEN 'sent' ELSE status END, provider_message_id = $2, error = NULL
     WHERE id = $3
 )
 UPDATE notification_deliveries
-SET status = 'sent', provider_message_id = $2, claim_id = NULL, claimed_at = NULL
+SET status = 'sent', provider_message_id = $2, claim_id = NULL, claimed_at = NULL, {_WITHOUT_LAST_ADDRESS}
 WHERE id = $1 AND status = 'queued'
 """
 _RELEASE_CLAIM: Final = """
@@ -66,8 +68,8 @@ UPDATE notification_deliveries SET due_at = NULL WHERE id IN (
     ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 ) RETURNING id, channel
 """
-_MARK_FAILED: Final = """
-UPDATE notification_deliveries SET status = 'failed', due_at = NULL, claim_id = NULL, claimed_at = NULL
+_MARK_FAILED: Final = f"""
+UPDATE notification_deliveries SET status = 'failed', due_at = NULL, claim_id = NULL, claimed_at = NULL, {_WITHOUT_LAST_ADDRESS}
 WHERE id = $1 AND status = 'queued'
 """
 _TAKE_ABANDONED: Final = """

@@ -34,6 +34,7 @@ _USUAL: Final[Mapping[str, Any]] = {
     "pin": "000000",
     "code": "000000",
     "ticketId": "0192f3cb-77aa-7b02-b3c4-1d2e3f405162",
+    "matters": "an order that is not finished; money in your wallet",
     "messageId": "0192f3cb-8c01-7e55-9d10-6a7b8c9d0e1f",
 }
 _OWN: Final[Mapping[str, Mapping[str, Any]]] = {
