@@ -74,10 +74,10 @@ class Bus:
                 await self._connection.close()
 
     async def publish(self, messages: Sequence[Outgoing]) -> list[bool]:
-        """Publishes persistent and mandatory with pipelined confirms; tells for each message whether the broker has it.
+        """Publishes persistent with pipelined confirms; tells for each message whether the broker has it.
 
-        An event that nobody listens to by the topology counts as taken; one that is returned though a queue must
-        receive it does not. Never raises for a broker that is away: then nothing was taken.
+        What a queue must receive by the topology is mandatory, and does not count as taken when it is returned. An event that
+        nobody must hear is not sent back to us when nobody does. Never raises for a broker that is away: then nothing was taken.
         """
         try:
             channel = await self._publishing_channel()
@@ -93,15 +93,17 @@ class Bus:
 
     async def _publish_one(self, channel: AbstractChannel, events: AbstractExchange, message: Outgoing) -> bool:
         exchange = channel.default_exchange if message.queue else events
+        must_be_heard = message.queue is not None or self.topology.listeners_of(message.type)
         try:
             await exchange.publish(
-                _persistent(message), message.queue or message.type, mandatory=True, timeout=CONFIRM_SECONDS_MAX
+                _persistent(message),
+                message.queue or message.type,
+                mandatory=must_be_heard,
+                timeout=CONFIRM_SECONDS_MAX,
             )
         except PublishError:
-            heard_by_nobody = message.queue is None and not self.topology.listeners_of(message.type)
-            if not heard_by_nobody:
-                log.error("message returned as unroutable", type=message.type, queue=message.queue)
-            return heard_by_nobody
+            log.error("message returned as unroutable", type=message.type, queue=message.queue)
+            return False
         except (DeliveryError, *_GONE) as error:
             log.warning("message not confirmed", type=message.type, error=repr(error))
             return False

@@ -133,14 +133,19 @@ class Database:
             yield cls(api=api, service=service)
 
     @asynccontextmanager
-    async def unit_of_work(self, *, acting_as: Acting) -> AsyncIterator[UnitOfWork]:
+    async def unit_of_work(self, *, acting_as: Acting, may_be_forgotten: bool = False) -> AsyncIterator[UnitOfWork]:
         """One transaction for a caller. It commits where the `async with` ends, before the answer goes out.
+
+        The commit is on the disk by then, unless it `may_be_forgotten`: a server that dies within the next moments may lose what
+        is written again without harm. Nobody waits for the disk then, which is most of what a small commit costs.
 
         An exception rolls everything back. Serialization failures (40001) and deadlocks (40P01) are raised as
         asyncpg's own errors: the HTTP layer answers 409, a consumer climbs its retry ladder; `transact` tries again.
         """
         pool = self.api if isinstance(acting_as, Caller) else self.service
         begin = f"BEGIN; {acting_as.row_settings}" if isinstance(acting_as, Caller) else "BEGIN"
+        if may_be_forgotten:
+            begin += "; SET LOCAL synchronous_commit = off"
         connection = await _acquire(pool)
         ended = False
         try:

@@ -59,7 +59,7 @@ async def on_delivery_pin_issued(
         return
     secrets = {"pin": Sealed(event.pin_sealed, str(event.order_id))}
     wanted = Wanted(notification_id, channel, template, parameters, user_id=event.buyer_id, sealed=secrets)
-    await deliver_notification(uow, wanted, desk)
+    await deliver_notification(uow, wanted, desk, contact=contact)
 
 
 async def on_order_dispatched(

@@ -27,7 +27,14 @@ class Words:
 
     def __init__(self) -> None:
         loader = jinja2.PackageLoader("notifications", "templates")
-        shared = {"loader": loader, "undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+        # The package does not change under a running process: its files are not looked at again for each message.
+        shared = {
+            "loader": loader,
+            "undefined": jinja2.StrictUndefined,
+            "trim_blocks": True,
+            "lstrip_blocks": True,
+            "auto_reload": False,
+        }
         self._plain = jinja2.Environment(autoescape=False, **shared)  # type: ignore[arg-type]  # noqa: S701 - text, not HTML
         self._html = jinja2.Environment(autoescape=True, **shared)  # type: ignore[arg-type]
         for environment in (self._plain, self._html):

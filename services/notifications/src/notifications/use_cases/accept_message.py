@@ -48,7 +48,7 @@ async def accept_message(
         },
     )
     preferences = await queries.find_preferences(uow, user_id)
-    answer = await deliver_notification(
+    recipients = await deliver_notification(
         uow,
         wanted,
         desk,
@@ -59,4 +59,4 @@ async def accept_message(
     )
     if template == "delivery_pin":
         await store.begin_watch(uow, notification_id, None, 0, channel, desk.now + desk.pin_receipt)
-    return answer
+    return await queries.find_delivery(uow, notification_id, channel, recipients)

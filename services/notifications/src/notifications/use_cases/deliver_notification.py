@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from common.database import UnitOfWork
 from notifications import queries, store
@@ -44,18 +44,20 @@ async def deliver_notification(
     wanted: Wanted,
     desk: Desk,
     *,
+    contact: Contact | None = None,
     recipient: str | None = None,
     in_feed: bool = True,
     complete: bool = True,
     preferences: Preferences | None = None,
     is_refused: bool = False,
-) -> dict[str, Any]:
-    """Records a notification and its delivery once for each (notification, channel, recipient), and answers how it stands.
+) -> list[str]:
+    """Records a notification and its delivery once for each (notification, channel, recipient); the recipients.
 
-    The same call of consumers and of deliver-notification (contract section 12). `recipient` is given where the address
-    itself is sealed, masked; `complete` demands every parameter, as a consumer knows them all. A push has one delivery
-    for each device. In the quiet hours of `preferences` the delivery waits for their end. One that the person refuses
-    (`is_refused`: they switched the channel off) has failed, and its row of the log says why; nobody is alerted.
+    The same call of consumers and of deliver-notification (contract section 12). `contact` is the user's, where the caller has
+    read it already. `recipient` is given where the address itself is sealed, masked; `complete` demands every parameter, as a
+    consumer knows them all. A push has one delivery for each device. In the quiet hours of `preferences` the delivery waits for
+    their end. One that the person refuses (`is_refused`: they switched the channel off) has failed, and its row of the log says
+    why; nobody is alerted.
     Raises ChannelNotConfigured, ContactUnknown, AddressMissing, NotificationOfSomebodyElse, and
     ValidationFailed for a template or parameters that do not fit.
     """
@@ -65,7 +67,8 @@ async def deliver_notification(
     if complete:
         secrets = {name: "sealed" for name in wanted.sealed if name != "address"}
         check_complete(template, {**wanted.parameters, **secrets})
-    contact = await queries.find_contact(uow, wanted.user_id) if wanted.user_id else None
+    if contact is None and wanted.user_id is not None:
+        contact = await queries.find_contact(uow, wanted.user_id)
     recipients = [recipient] if recipient else await _recipients(uow, contact, wanted.channel, desk)
     payload = {**wanted.parameters, GREETED: contact.first_name if contact else "there"}
     shown = desk.words.feed_line(wanted.template, payload) if template.in_feed and in_feed else None
@@ -82,7 +85,7 @@ async def deliver_notification(
             await give_up_delivery(uow, delivery_id, SWITCHED_OFF, alert=False)
         elif due_at is None:
             store.leave_delivery(uow, delivery_id, wanted.channel)
-    return await queries.find_delivery(uow, wanted.notification_id, wanted.channel, recipients)
+    return recipients
 
 
 async def _recipients(uow: UnitOfWork, contact: Contact | None, channel: str, desk: Desk) -> list[str]:

@@ -33,7 +33,7 @@ async def tell_person(
             continue
         wanted = Wanted(notification_id, channel, template, parameters, user_id=user_id)
         try:
-            await deliver_notification(uow, wanted, desk, preferences=preferences)
+            await deliver_notification(uow, wanted, desk, contact=contact, preferences=preferences)
             is_told = True
         except AddressMissing:
             # Nobody has every channel: no device, no telephone.
