@@ -1,15 +1,16 @@
-"""What the SMS companies tell of a message, in our words. What says nothing new of it is left out."""
+"""What the SMS companies tell of a message, in our words. What says nothing new of it is left out.
+
+That the network has it ("Message Sent", "Submitted") is such a word: it comes under the company's id of the message, which we
+know only since the company took it, and then the message is `sent` already.
+"""
 
 from collections.abc import Mapping
 from typing import Final
 
 from notifications.domain.statuses import Status
 
-# Termii: "Message Sent" is only that the network has it.
 _TERMII: Final[Mapping[str, Status]] = {
     "delivered": "delivered",
-    "message sent": "sent",
-    "sent": "sent",
     "message failed": "failed",
     "failed": "failed",
     "rejected": "failed",
@@ -19,8 +20,6 @@ _TERMII: Final[Mapping[str, Status]] = {
 # Africa's Talking: "Success" is that the telephone has it.
 _AFRICAS_TALKING: Final[Mapping[str, Status]] = {
     "success": "delivered",
-    "sent": "sent",
-    "submitted": "sent",
     "rejected": "failed",
     "failed": "failed",
     "absentsubscriber": "failed",
