@@ -140,9 +140,12 @@ def literal(value: Any) -> str:
         return f"decode('{value.hex()}', 'hex')"
     if isinstance(value, Mapping):
         return literal(msgspec.json.encode(value).decode())
-    if re.fullmatch(r"[\w .,/-]*", str(value), re.ASCII):
-        return f"'{value}'"
-    return f"convert_from(decode('{str(value).encode().hex()}', 'hex'), 'UTF8')"
+    text = str(value)
+    if re.fullmatch(r"[\w .,/-]*", text, re.ASCII):
+        return f"'{text}'"
+    # No function makes it: the result of `convert_from` has the collation "C" of its name of an encoding, hands it on to
+    # whatever it is compared with, and no index of the tables is then looked into.
+    return "U&'" + "".join(sign if sign.isalnum() and sign.isascii() else f"\\+{ord(sign):06x}" for sign in text) + "'"
 
 
 def _sql_type(name: str) -> str:
