@@ -85,11 +85,8 @@ def key_hash_of(header: bytes | None, rule: Idempotency) -> bytes | None:
 
 def fingerprint_of(method: str, canonical_path: str, query: bytes, body: bytes) -> bytes:
     """What makes two requests the same: method, path (`/api/v1` = `/api`, ids without case), query and body."""
-    digest = hashlib.sha256()
-    for part in (method.encode(), canonical_path.lower().encode(), query, body):
-        digest.update(len(part).to_bytes(8))
-        digest.update(part)
-    return digest.digest()
+    parts = (method.encode(), canonical_path.lower().encode(), query, body)
+    return hashlib.sha256(b"".join([piece for part in parts for piece in (len(part).to_bytes(8), part)])).digest()
 
 
 def is_stored(status: int) -> bool:
