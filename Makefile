@@ -11,6 +11,10 @@ export STATE_DIR PORT_BASE
 
 .PHONY: audit-dependencies k8s-check capacity sbom ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
 
+# Any other word: a slip of the fingers.
+.DEFAULT:
+	@printf 'There is no `make %s`; `make` alone lists what there is.\n' '$@' >&2; exit 2
+
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from argparse import ArgumentTypeError
 from pathlib import Path
 
 import httpx
@@ -15,7 +16,7 @@ import pytest
 
 from campus_tools.launcher import CAMPUS, ProcessPlan, StartFailed, System, SystemPlan
 from campus_tools.launcher.environment import Environments
-from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.ports import free_port_base, port_base_of
 from campus_tools.launcher.supervisor import SupervisedProcess
 from campus_tools.secrets import read_secrets, write_secrets
 from campus_tools.servers import Servers
@@ -113,6 +114,12 @@ def test_a_taken_port_is_named_with_its_holder_and_the_setting(
         ) as told:
             second.start()
         assert "PORT_BASE" in str(told.value)
+
+
+@pytest.mark.parametrize("text", ["eight", "80", "65436"])
+def test_a_port_base_without_room_is_refused_by_its_name(text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match="PORT_BASE"):
+        port_base_of(text)
 
 
 def test_two_systems_never_share_a_state_directory(programs: Path, tmp_path: Path, servers: Servers) -> None:

@@ -2,6 +2,10 @@
 
 import asyncio
 import contextlib
+import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +17,16 @@ import pytest
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.servers import Servers, ServerUnavailable, find_servers, start_servers
 from campus_tools.servers.ports import ServerPorts
+from campus_tools.servers.postgresql import PrivatePostgresql
 from campus_tools.testing import eventually
+
+_START_POSTGRESQL = """
+import sys
+from pathlib import Path
+from campus_tools.servers.ports import ServerPorts
+from campus_tools.servers.postgresql import PrivatePostgresql
+PrivatePostgresql(Path(sys.argv[1]), ServerPorts.free().postgresql, say=print).start()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +101,30 @@ async def test_killed_rabbitmq_restarts_with_what_was_confirmed(own_servers: Ser
 
     assert await eventually(found, within=30) == b"confirmed"
     await connection.close()
+
+
+async def test_a_first_start_that_was_interrupted_is_made_good_by_the_next(tmp_path: Path) -> None:
+    server = PrivatePostgresql(tmp_path, ServerPorts.free().postgresql, say=print, durable=False)
+    state = server.directory.parent
+    first = subprocess.Popen([sys.executable, "-c", _START_POSTGRESQL, str(tmp_path)], stderr=subprocess.DEVNULL)
+    # By this file one would take it for a cluster, seconds before it is one.
+    await eventually(lambda: any(state.glob("*/PG_VERSION")), within=30)
+    first.send_signal(signal.SIGINT)
+    await asyncio.to_thread(first.wait)
+
+    try:
+        await asyncio.to_thread(server.start)
+        connection = await asyncpg.connect(server.url)
+        assert await connection.fetchval("SELECT current_database()") == "postgres"
+        await connection.close()
+    finally:
+        await asyncio.to_thread(server.stop)
+        shutil.rmtree(state)
+
+
+def test_a_given_address_that_is_none_is_refused_by_the_name_of_its_variable(tmp_path: Path) -> None:
+    with pytest.raises(ServerUnavailable, match="DATABASE_URL is no address"):
+        find_servers(tmp_path, ServerPorts.free(), environment={"DATABASE_URL": "nonsense", "BROKER_URL": "amqp://a/"})
 
 
 def test_a_given_server_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

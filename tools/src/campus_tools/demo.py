@@ -12,6 +12,7 @@ from rich.console import Console
 
 from campus_tools.audit import audit_system
 from campus_tools.journey import Marketplace, StepFailed
+from campus_tools.launcher.ports import port_base_of
 from campus_tools.secrets import read_secrets
 
 console = Console(highlight=False)
@@ -21,13 +22,15 @@ def main() -> None:
     """Plays the story; ends with status 1 when a step is refused or the books do not agree."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
-    arguments.add_argument("--port-base", default=int(os.environ.get("PORT_BASE", "8080")), type=int)
+    arguments.add_argument("--port-base", default=os.environ.get("PORT_BASE", ""), type=port_base_of)
     options = arguments.parse_args()
     try:
         clean = asyncio.run(play(options.state_dir, options.port_base))
     except (StepFailed, TimeoutError, OSError, httpx.TransportError) as error:
-        console.print(f"\n[bold red]The story stopped:[/] {error or type(error).__name__}")
-        console.print(f"Is the system running? `make run` starts it; its logs are in {options.state_dir}/logs.")
+        console.print(f"\n[bold red]The story stopped:[/] {error or type(error).__name__}", soft_wrap=True)
+        console.print(
+            f"Is the system running? `make run` starts it; its logs are in {options.state_dir}/logs.", soft_wrap=True
+        )
         sys.exit(1)
     sys.exit(0 if clean else 1)
 

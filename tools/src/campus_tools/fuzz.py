@@ -80,7 +80,10 @@ def main() -> None:
     options = arguments.parse_args()
     state_dir = Path(os.environ.get("STATE_DIR", ".state")).absolute()
     base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{os.environ.get('PORT_BASE', '8080')}"
-    document = _strict_document(base_url)
+    try:
+        document = _strict_document(base_url)
+    except httpx.TransportError as error:
+        sys.exit(f"Nothing answers at {base_url} ({error}). Is the system running? `make run` starts it.")
     trials = _each_once(document) if options.each_once else _by_each(document, options.roles.split(","))
     (state_dir / "fuzz").mkdir(parents=True, exist_ok=True)
     (state_dir / "fuzz" / "openapi.json").write_text(json.dumps(document))

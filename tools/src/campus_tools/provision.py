@@ -93,9 +93,13 @@ async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> Non
     """Make every role and database that is missing, and set the passwords of those that exist.
 
     Raises:
-        ProvisioningFailed: the account of `admin_url` may not create roles, row-security bypass or databases.
+        ProvisioningFailed: the account of `admin_url` is not let in, or may not create roles, row-security bypass or databases.
     """
-    connection = await asyncpg.connect(admin_url)
+    try:
+        connection = await asyncpg.connect(admin_url)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        # What the address was is not told: it holds a password.
+        raise ProvisioningFailed(f"PostgreSQL does not let the account of DATABASE_URL in: {error}.") from error
     try:
         # Of several that start at once one makes everything, and the others find it made: grants of one thing at once would
         # fail with "tuple concurrently updated". The lock ends with the connection.

@@ -70,9 +70,17 @@ def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) 
 
 
 def read_secrets(path: Path) -> dict[str, str]:
-    """Read `NAME=value` lines, as a shell would."""
+    """Read `NAME=value` lines, as a shell would.
+
+    Raises:
+        FileNotFoundError: with a sentence for people, since this is where somebody without a system arrives first.
+    """
     values = {}
-    for line in path.read_text().splitlines():
+    try:
+        lines = path.read_text().splitlines()
+    except FileNotFoundError:
+        raise FileNotFoundError(f"There is no {path}: no system was started with this STATE_DIR") from None
+    for line in lines:
         if line.strip() and not line.startswith("#"):
             name, _, text = line.partition("=")
             values[name] = "".join(shlex.split(text))

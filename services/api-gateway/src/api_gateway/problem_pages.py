@@ -159,8 +159,7 @@ def problem_page(code: Code) -> str:
         code,
         f"<h1>{escape(TITLES[code])}</h1><p><code>{code}</code>, status {_statuses(told)}</p><p>{_prose(told.meaning)}</p>"
         f"<h2>Typical causes</h2><ul>{causes}</ul><h2>What to do</h2><p>{_prose(told.advice)}</p>"
-        f"<h2>Example</h2><pre>{escape(json.dumps(_example(code, told), indent=2))}</pre>"
-        '<p><a href="/errors">All codes</a> · <a href="/docs">API reference</a></p>',
+        f"<h2>Example</h2><pre>{escape(json.dumps(_example(code, told), indent=2))}</pre>",
     )
 
 
@@ -174,8 +173,7 @@ def problem_index() -> str:
     return _page(
         "Errors",
         "<h1>Errors</h1><p>Every refusal is <code>application/problem+json</code> (RFC 7807) with one of these codes.</p>"
-        f"<table><thead><tr><th>Code</th><th>Status</th><th>Meaning</th></tr></thead><tbody>{lines}</tbody></table>"
-        '<p><a href="/docs">API reference</a></p>',
+        f"<table><thead><tr><th>Code</th><th>Status</th><th>Meaning</th></tr></thead><tbody>{lines}</tbody></table>",
     )
 
 
@@ -206,6 +204,8 @@ def _prose(text: str) -> str:
 def _page(title: str, body: str) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>{escape(title)}</title><link rel="stylesheet" href="/docs/docs.css"></head><body><main>{body}</main></body></html>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
+        f'<title>{escape(title)}</title><link rel="stylesheet" href="/docs/docs.css"></head><body>'
+        '<nav class="documents"><a href="/docs">API reference</a> <a href="/events">Events</a> <a href="/errors">Errors</a></nav>'
+        f"<main>{body}</main></body></html>"
     )

@@ -10,6 +10,7 @@ import httpx
 from rich.console import Console
 
 from campus_tools.audit.report import audit_system
+from campus_tools.launcher.ports import port_base_of
 from campus_tools.secrets import read_secrets
 
 
@@ -24,7 +25,7 @@ async def run(state_dir: Path, port_base: int) -> bool:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
-    arguments.add_argument("--port-base", default=int(os.environ.get("PORT_BASE", "8080")), type=int)
+    arguments.add_argument("--port-base", default=os.environ.get("PORT_BASE", ""), type=port_base_of)
     options = arguments.parse_args()
     try:
         clean = asyncio.run(run(options.state_dir, options.port_base))

@@ -37,9 +37,9 @@ async def audit_system(secrets: Mapping[str, str], sandbox: httpx.AsyncClient, c
     for where, promise in promises:
         finding = findings.get((where, promise))
         mark = "[green]✓[/]" if finding is None else "[bold red]✗[/]"
-        console.print(f"  {mark} {where}: {promise}")
+        console.print(f"  {mark} {where}: {promise}", soft_wrap=True)
         for row in finding.rows if finding else ():
-            console.print(f"      {row}")
+            console.print(f"      {row}", soft_wrap=True)
     console.print(
         "[bold green]The books are clean.[/]" if not findings else f"[bold red]{len(findings)} promises are broken.[/]"
     )

@@ -13,8 +13,9 @@ from contracts.topology import PUBLIC
 
 _HEAD: Final = (
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-    '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-    '<title>Campus Marketplace events</title>\n<link rel="stylesheet" href="/docs/docs.css">\n</head>\n<body>\n<main>\n'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
+    '<title>Campus Marketplace events</title>\n<link rel="stylesheet" href="/docs/docs.css">\n</head>\n<body>\n'
+    '<nav class="documents"><a href="/docs">API reference</a> <a href="/events">Events</a> <a href="/errors">Errors</a></nav>\n<main>\n'
 )
 _ENVELOPE: Final = (
     ("specversion", "<code>1.0</code>"),

@@ -5,12 +5,14 @@ import signal
 import sys
 import threading
 import time
+from argparse import ArgumentTypeError
 from pathlib import Path
 from types import FrameType
 
 from rich.console import Console
 
 from campus_tools.launcher.console import MergedLog, show_addresses, show_demo_accounts
+from campus_tools.launcher.ports import port_base_of
 from campus_tools.launcher.processes import CAMPUS, SystemPlan
 from campus_tools.launcher.system import StartFailed, System
 from campus_tools.servers import ServerUnavailable
@@ -26,15 +28,16 @@ class _StopAsked(BaseException):
 def main(plan: SystemPlan = CAMPUS) -> int:
     """Run until asked to stop; 0 after an orderly stop, 1 when the start failed."""
     try:
-        port_base = int(os.environ.get("PORT_BASE") or 8080)
-    except ValueError:
-        return _failed(f"PORT_BASE must be a number, not {os.environ['PORT_BASE']!r}.")
-    if not 1024 <= port_base <= 65435:
-        return _failed(
-            f"PORT_BASE is {port_base}, but it must lie between 1024 and 65435: 100 ports above it are used."
-        )
+        port_base = port_base_of(os.environ.get("PORT_BASE"))
+    except ArgumentTypeError as error:
+        return _failed(str(error))
+    state_dir = Path(os.environ.get("STATE_DIR") or ".state")
+    try:
+        (state_dir / "logs").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return _failed(f"STATE_DIR cannot be used ({error}): name a folder that you may write.")
     log = MergedLog()
-    system = System(Path(os.environ.get("STATE_DIR") or ".state"), port_base, plan=plan, tell=log.tell)
+    system = System(state_dir, port_base, plan=plan, tell=log.tell)
     stop = threading.Event()
     _listen_for_stop(system, stop)
     _listen_for_roll(system, log)

@@ -93,6 +93,8 @@ def show_addresses(system: System, console: Console) -> None:
     addresses.add_column("Where", overflow="fold")
     addresses.add_row("API (the gateway)", system.base_url)
     addresses.add_row("API reference", f"{system.base_url}/docs")
+    addresses.add_row("Events for subscribers", f"{system.base_url}/events")
+    addresses.add_row("What each error code means", f"{system.base_url}/errors")
     addresses.add_row("Sandbox: payment gateway, phones, mail", system.sandbox_url)
     addresses.add_row("PostgreSQL", _without_account(system.servers.database_url))
     addresses.add_row("RabbitMQ", _without_account(system.servers.broker_url))

@@ -3,12 +3,14 @@
 import os
 import subprocess
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from campus_tools.launcher.environment import Environments
+from campus_tools.launcher.ports import port_base_of
 from campus_tools.launcher.processes import SANDBOX_PORT
 from campus_tools.operator.exits import NOT_REACHABLE, Refused
 from campus_tools.secrets import read_secrets
@@ -40,9 +42,9 @@ class OwnCommands:
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "OwnCommands":
         try:
-            port_base = int(environment.get("PORT_BASE") or 8080)
-        except ValueError:
-            raise Refused(f"PORT_BASE must be a number, not {environment['PORT_BASE']!r}.") from None
+            port_base = port_base_of(environment.get("PORT_BASE"))
+        except ArgumentTypeError as error:
+            raise Refused(str(error)) from None
         return cls(Path(environment.get("STATE_DIR") or ".state").resolve(), port_base)
 
     @property

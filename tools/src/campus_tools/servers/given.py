@@ -19,6 +19,10 @@ class GivenServer:
         self.private = False
         self._variable = variable
         parts = urlsplit(url)
+        if not parts.scheme:
+            raise ServerUnavailable(
+                f"{variable} is no address: it looks like scheme://account:password@host:port/name."
+            )
         self._host, self._port = parts.hostname or "127.0.0.1", parts.port or default_port
 
     @property

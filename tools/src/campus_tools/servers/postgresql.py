@@ -133,6 +133,11 @@ class PrivatePostgresql:
             _give_to(found, account)
 
     def _initialise(self, binaries: Path, directory: Path, account: tuple[int, int] | None) -> None:
+        """Beside its place, and moved there whole: what an interrupted initdb leaves looks like a cluster and is none."""
+        draft = directory.with_name("postgresql.new")
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(mode=0o700)
+        _give_to(draft, account)
         with tempfile.NamedTemporaryFile("w", dir=directory.parent, prefix="campus-password-") as password:
             password.write(self._password)
             password.flush()
@@ -151,16 +156,17 @@ class PrivatePostgresql:
                     "--username=postgres",
                     "--auth=scram-sha-256",
                     f"--pwfile={password.name}",
-                    f"--pgdata={directory}",
+                    f"--pgdata={draft}",
                 ],
-                env=_quiet_environment(directory),
-                cwd=directory,
+                env=_quiet_environment(draft),
+                cwd=draft,
                 capture_output=True,
                 text=True,
                 check=False,
             )
         if made.returncode != 0:
-            raise ServerUnavailable(f"initdb failed in {directory}:\n{made.stdout}{made.stderr}")
+            raise ServerUnavailable(f"initdb failed in {draft}:\n{made.stdout}{made.stderr}")
+        draft.replace(directory)
 
     def _clear_unclean_end(self, directory: Path) -> None:
         """A postmaster killed with -9 leaves its pid file and, for moments, backends that hold the shared memory.

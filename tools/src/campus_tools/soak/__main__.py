@@ -24,6 +24,7 @@ from campus_tools.bench.programs import BenchFailed
 from campus_tools.bench.stage import NO_QUOTA
 from campus_tools.journey import Marketplace, StepFailed
 from campus_tools.launcher import StartFailed, System
+from campus_tools.launcher.ports import port_base_of
 from campus_tools.secrets import read_secrets
 from campus_tools.servers import ServerUnavailable
 from campus_tools.soak import races
@@ -78,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     two = kinds.add_parser("races", help="two at once against the running system")
     two.add_argument("--rounds", type=int, default=200, help="of each race")
     two.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
-    two.add_argument("--port-base", default=int(os.environ.get("PORT_BASE", "8080")), type=int)
+    two.add_argument("--port-base", default=os.environ.get("PORT_BASE", ""), type=port_base_of)
     two.set_defaults(run=_races)
     return parser
 
