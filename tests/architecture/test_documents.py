@@ -1,6 +1,7 @@
 """The documents for integrators are as fresh as the code, and what they say is well formed."""
 
 import json
+import re
 from functools import cache
 
 import pytest
@@ -101,6 +102,15 @@ def test_every_public_event_is_told_with_an_example_that_its_schema_admits():
         for example in message["examples"]:
             must_admit(document, message["payload"], example["payload"], name)
             assert example["payload"]["subject"] == next(iter(example["payload"]["data"].values()))
+
+
+def test_what_is_said_of_an_event_names_its_fields_as_they_are_sent():
+    document = json.loads(documents()[PAGES / "asyncapi.json"])
+    for message in document["components"]["messages"].values():
+        schema = message["payload"]["properties"]["data"]["$ref"].removeprefix("#/components/schemas/")
+        fields = document["components"]["schemas"][schema]["properties"]
+        named = set(re.findall(r"`(\w*[A-Z_]\w*)`", message["summary"]))
+        assert named <= set(fields), f"{message['name']} speaks of {named - set(fields)}, which it does not carry"
 
 
 def test_the_page_of_events_shows_every_public_type():

@@ -114,7 +114,7 @@ def title_of(event: type[Event]) -> str:
 def meaning_of(event: type[Event]) -> str:
     """What its contract says of it, in one paragraph, with the fields as the wire names them."""
     own = event.__dict__.get("__doc__") or f"{title_of(event)}."
-    return re.sub(r"`[a-z]+(?:_[a-z]+)+`", lambda found: to_camel(found[0]), " ".join(own.split()))
+    return re.sub(r"(?<=`)[a-z]+(?:_[a-z]+)+(?=`)", lambda found: to_camel(found[0]), " ".join(own.split()))
 
 
 def _message(event: type[Event], samples: Samples) -> dict[str, Any]:
