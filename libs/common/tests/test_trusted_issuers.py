@@ -49,9 +49,9 @@ CAMPUS = "0198f0c0-0000-7000-8000-00000000000c"
 SETTINGS = {
     "port": 1,
     "jwks_url": "http://identity:1/.well-known/jwks.json",
-    "api_database_url": "x",
-    "service_database_url": "x",
-    "broker_url": "x",
+    "api_database_url": "postgresql://x",
+    "service_database_url": "postgresql://x",
+    "broker_url": "amqp://x",
     "cursor_key": "a cursor key for tests",
 }
 

@@ -4,11 +4,41 @@ import sys
 from typing import Annotated, Self, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from common.issuers import TrustedIssuer, check_issuers_together, read_trusted_issuers
 from common.retry import DELAYS_SECONDS, RetryLadder
+
+# A day: what waits longer is a dead letter for somebody to look at.
+RETRY_SECONDS_MAX = 86_400
+
+
+def _split(value: object) -> object:
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+def _as_browsers_write(origins: tuple[str, ...]) -> tuple[str, ...]:
+    for origin in origins:
+        parts = urlsplit(origin)
+        is_origin = parts.scheme in {"http", "https"} and parts.hostname and "@" not in parts.netloc and parts.port != 0
+        if not is_origin or parts.path not in {"", "/"} or parts.query or parts.fragment:
+            raise ValueError(f"{origin} is no origin; one is written as https://shop.example")
+    return tuple(origin.rstrip("/").lower() for origin in origins)
+
+
+# Where a service is reached over HTTP.
+HttpAddress = Annotated[str, Field(pattern="^https?://[^/\\s]+")]
+# A comma list of origins of web pages. One that no page can ever have stops the start.
+Origins = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_as_browsers_write)]
 
 
 class ServiceSettings(BaseSettings):
@@ -19,17 +49,18 @@ class ServiceSettings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(ge=1, le=65535)
     log_level: str = "INFO"
-    base_url: str = "http://localhost:8080"
-    jwks_url: str
+    # Paths are put behind it, and tokens name it as their issuer: it ends without a slash.
+    base_url: Annotated[HttpAddress, AfterValidator(lambda address: address.rstrip("/"))] = "http://localhost:8080"
+    jwks_url: HttpAddress
     # Where a token of a further issuer is asked about; empty: where JWKS_URL points.
     identity_url: str = ""
     trusted_issuers: Annotated[tuple[TrustedIssuer, ...], NoDecode] = Field(
         default=(),
         description="JSON list of `{issuer, jwksUrl or secret, audience, algorithms, primary, allowStaffRoles, claims}`",
     )
-    api_database_url: str
-    service_database_url: str
-    broker_url: str
+    api_database_url: str = Field(pattern="^postgres(ql)?(\\+asyncpg)?://")
+    service_database_url: str = Field(pattern="^postgres(ql)?(\\+asyncpg)?://")
+    broker_url: str = Field(pattern="^amqps?://")
     cursor_key: str = Field(min_length=16)
     service_role_key: str = ""
     service_role_key_previous: str = ""
@@ -49,6 +80,13 @@ class ServiceSettings(BaseSettings):
     @classmethod
     def split_delays(cls, value: object) -> object:
         return tuple(float(part) for part in value.split(",")) if isinstance(value, str) else value
+
+    @field_validator("retry_delays_seconds")
+    @classmethod
+    def delays_are_times(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+        if not all(0 < seconds <= RETRY_SECONDS_MAX for seconds in value):
+            raise ValueError(f"each delay is more than 0 and at most {RETRY_SECONDS_MAX} seconds")
+        return value
 
     @field_validator("trusted_issuers", mode="before")
     @classmethod

@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from common.settings import ServiceSettings
+from common.settings import HttpAddress, Origins, ServiceSettings
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -18,17 +18,17 @@ class Settings(ServiceSettings):
     cursor_key: str = ""
 
     metrics_port: int = Field(ge=1, le=65535)
-    identity_url: str
-    orders_url: str
-    payments_url: str
-    payouts_url: str
-    notifications_url: str
+    identity_url: HttpAddress
+    orders_url: HttpAddress
+    payments_url: HttpAddress
+    payouts_url: HttpAddress
+    notifications_url: HttpAddress
     upstream_connections_max: int = Field(default=256, ge=1)
 
     trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = ()
-    allowed_origins: Annotated[tuple[str, ...], NoDecode] = ()
+    allowed_origins: Origins = ()
 
-    rate_limit_store_url: str = ""
+    rate_limit_store_url: str = Field(default="", pattern="^((rediss?|unix)://.+)?$")
     rate_window_seconds: int = Field(default=60, ge=1)
     rate_tier_1: int = Field(default=60, ge=1)
     rate_tier_2: int = Field(default=300, ge=1)
@@ -59,11 +59,6 @@ class Settings(ServiceSettings):
     @classmethod
     def split_networks(cls, value: object) -> object:
         return tuple(ipaddress.ip_network(part) for part in _parts(value)) if isinstance(value, str) else value
-
-    @field_validator("allowed_origins", mode="before")
-    @classmethod
-    def split_origins(cls, value: object) -> object:
-        return tuple(part.rstrip("/") for part in _parts(value)) if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def two_doors(self) -> Self:

@@ -90,7 +90,7 @@ async def elsewhere(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIt
     clock = ManualClock(datetime(2026, 9, 1, 8, tzinfo=UTC))
     address = _Address()
     trusted = ServiceSettings.model_validate(
-        {"port": 1, "jwks_url": "x", "api_database_url": "x", "service_database_url": "x", "broker_url": "x",
+        {"port": 1, "jwks_url": "http://x", "api_database_url": "postgresql://x", "service_database_url": "postgresql://x", "broker_url": "amqp://x",
          "cursor_key": "a cursor key for tests", "trusted_issuers": json.dumps(ISSUERS)}
     ).trusted_issuers  # fmt: skip
     async with served(address) as base:

@@ -78,9 +78,9 @@ def settings(**values: Any) -> Settings:
     required = {
         "port": 1,
         "jwks_url": "http://x",
-        "api_database_url": "x",
-        "service_database_url": "x",
-        "broker_url": "x",
+        "api_database_url": "postgresql://x",
+        "service_database_url": "postgresql://x",
+        "broker_url": "amqp://x",
         "cursor_key": "a cursor key for tests",
         "sealing_key": "a sealing key for tests",
     }

@@ -272,9 +272,9 @@ def test_a_start_without_the_key_that_pagerduty_needs_is_refused():
     values = {
         "port": 1,
         "jwks_url": "http://x",
-        "api_database_url": "x",
-        "service_database_url": "x",
-        "broker_url": "x",
+        "api_database_url": "postgresql://x",
+        "service_database_url": "postgresql://x",
+        "broker_url": "amqp://x",
         "cursor_key": "x" * 16,
         "sealing_key": "x" * 16,
         "sms_api_url": "http://x",

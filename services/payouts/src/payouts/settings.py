@@ -5,13 +5,13 @@ from datetime import timedelta
 from pydantic import Field
 
 from common.money import AMOUNT_MINOR_MAX
-from common.settings import ServiceSettings
+from common.settings import HttpAddress, ServiceSettings
 
 
 class Settings(ServiceSettings):
     """The common settings, and the payment gateway through which money leaves."""
 
-    gateway_api_url: str
+    gateway_api_url: HttpAddress
     gateway_secret_key: str = Field(min_length=1)
     # Seals the vendors' account numbers at rest.
     sealing_key: str = Field(min_length=16)

@@ -15,7 +15,10 @@ SELECT p.id, p.vendor_id, p.amount, p.currency, p.status, p.transfer_reference, 
        e.id AS exception_id, e.cause, e.severity, e.respond_by, e.opened_at
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
-LEFT JOIN LATERAL (SELECT * FROM payout_transfers AS a WHERE a.payout_id = p.id ORDER BY a.attempt DESC LIMIT 1) AS t ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM payout_transfers AS a WHERE a.payout_id = p.id
+    ORDER BY a.reference = p.transfer_reference DESC, a.attempt DESC LIMIT 1
+) AS t ON true
 LEFT JOIN payout_exceptions AS e ON e.payout_id = p.id AND e.status = 'open'
 """
 _FIND_PAYOUT: Final = _PAYOUT_COLUMNS + "WHERE p.id = $1"

@@ -53,8 +53,11 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 _SAVE_STATUS: Final = """
 UPDATE payout_transfers SET status = $2, transfer_code = coalesce($3, transfer_code), failure = $4, updated_at = $5 WHERE id = $1
 """
+# News of an earlier attempt does not name the payout's present one.
 _SAVE_TRANSFER_CODE: Final = """
-UPDATE payout_requests SET transfer_code = coalesce($2, transfer_code), updated_at = $3 WHERE id = $1
+UPDATE payout_requests SET transfer_code = CASE WHEN transfer_reference = $4 THEN coalesce($2, transfer_code) ELSE transfer_code END,
+    updated_at = $3
+WHERE id = $1
 """
 _SAVE_RECIPIENT_CODE: Final = "UPDATE payout_transfers SET recipient_code = $2 WHERE id = $1"
 _PLAN_ASK: Final = "UPDATE payout_transfers SET due_at = $2, asks = asks + $3 WHERE id = $1"
@@ -69,8 +72,11 @@ ORDER BY status = 'success', due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 """
 _TAKE_UP: Final = "UPDATE payout_transfers SET status = $2, due_at = $3 WHERE id = $1"
 _FIND_TRANSFER: Final = "SELECT reference, status FROM payout_transfers WHERE id = $1"
+# Whichever attempt arrived is the payout's transfer from then on.
 _MARK_PROCESSED: Final = """
-UPDATE payout_requests SET status = 'processed', processed_at = $2, updated_at = $2 WHERE id = $1 AND status = 'pending'
+UPDATE payout_requests AS p SET status = 'processed', processed_at = $2, updated_at = $2,
+    transfer_reference = t.reference, transfer_code = t.transfer_code
+FROM payout_transfers AS t WHERE t.id = $1 AND p.id = t.payout_id AND p.status = 'pending'
 """
 
 
@@ -155,7 +161,7 @@ async def record_observation(uow: UnitOfWork, transfer_id: UUID, news: News, ver
 async def save_transfer_status(uow: UnitOfWork, transfer: TransferInHand, news: News, at: datetime) -> None:
     """The gateway's own word for the transfer, and its code for it on both rows."""
     await uow.execute(_SAVE_STATUS, transfer.id, news.status, news.transfer_code, news.failure, at)
-    await uow.execute(_SAVE_TRANSFER_CODE, transfer.payout_id, news.transfer_code, at)
+    await uow.execute(_SAVE_TRANSFER_CODE, transfer.payout_id, news.transfer_code, at, transfer.reference)
 
 
 async def save_recipient_code(uow: UnitOfWork, transfer_id: UUID, recipient_code: str) -> None:
@@ -189,5 +195,6 @@ async def find_transfer(uow: UnitOfWork, transfer_id: UUID) -> tuple[str, str] |
     return None if row is None else (row["reference"], row["status"])
 
 
-async def mark_processed(uow: UnitOfWork, payout_id: UUID, at: datetime) -> bool:
-    return await uow.execute(_MARK_PROCESSED, payout_id, at) == 1
+async def mark_processed(uow: UnitOfWork, transfer_id: UUID, at: datetime) -> bool:
+    """The payout of a transfer that arrived; False when it was over before."""
+    return await uow.execute(_MARK_PROCESSED, transfer_id, at) == 1

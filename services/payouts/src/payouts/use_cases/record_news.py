@@ -51,7 +51,7 @@ async def record_news(uow: UnitOfWork, transfer: TransferInHand, news: News, now
 
 async def _complete_payout(uow: UnitOfWork, transfer: TransferInHand, now: datetime) -> None:
     """The money has left: in transit becomes gateway cash, once."""
-    if await store.mark_processed(uow, transfer.payout_id, now):
+    if await store.mark_processed(uow, transfer.id, now):
         await ledger.post(uow, accounts.payout_processed(transfer.payout_id, transfer.amount_minor))
         uow.publish(_about_payout(PayoutProcessed, transfer))
 

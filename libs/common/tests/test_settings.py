@@ -1,0 +1,74 @@
+"""A bad variable stops the start, and all of them are named at once (architecture, section 6)."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from common.settings import Origins, ServiceSettings, read_settings
+
+
+class Settings(ServiceSettings):
+    allowed_origins: Origins = ()
+
+
+GOOD = {
+    "PORT": "8080",
+    "JWKS_URL": "http://identity:8000/.well-known/jwks.json",
+    "API_DATABASE_URL": "postgresql+asyncpg://api:x@db/campus",
+    "SERVICE_DATABASE_URL": "postgresql://service:x@db/campus",
+    "BROKER_URL": "amqp://guest:guest@broker:5672/",
+    "CURSOR_KEY": "0123456789abcdef",
+}
+
+
+def _read(monkeypatch: pytest.MonkeyPatch, **variables: str) -> Any:
+    for name, value in {**GOOD, **variables}.items():
+        monkeypatch.setenv(name, value)
+    return read_settings(Settings)
+
+
+BAD = [
+    ("BASE_URL", "shop.example"),
+    ("BASE_URL", "ftp://shop.example"),
+    ("BASE_URL", "https://"),
+    ("JWKS_URL", "identity"),
+    ("API_DATABASE_URL", "mysql://db/campus"),
+    ("SERVICE_DATABASE_URL", "db"),
+    ("BROKER_URL", "http://broker"),
+    ("CURSOR_KEY", "short"),
+    ("RETRY_DELAYS_SECONDS", "1,-5"),
+    ("RETRY_DELAYS_SECONDS", "1,nan"),
+    ("RETRY_DELAYS_SECONDS", "soon"),
+    ("ALLOWED_ORIGINS", "*"),
+    ("ALLOWED_ORIGINS", "shop.example"),
+    ("ALLOWED_ORIGINS", "https://shop.example/path"),
+    ("ALLOWED_ORIGINS", "https://shop.example:port"),
+]
+
+
+@pytest.mark.parametrize(("variable", "value"), BAD)
+def test_a_bad_value_stops_the_start_and_is_named(variable, value, monkeypatch, capsys):
+    with pytest.raises(SystemExit) as end:
+        _read(monkeypatch, **{variable: value})
+    assert end.value.code == 78
+    assert f"  {variable}: " in capsys.readouterr().err
+
+
+def test_all_bad_values_are_named_at_once(monkeypatch, capsys):
+    bad = dict(BAD)
+    with pytest.raises(SystemExit):
+        _read(monkeypatch, **bad)
+    told = capsys.readouterr().err
+    assert [name for name in bad if f"  {name}: " not in told] == []
+
+
+def test_addresses_are_kept_as_they_are_compared(monkeypatch):
+    settings = _read(
+        monkeypatch, BASE_URL="https://shop.example/", ALLOWED_ORIGINS="https://Shop.example/, http://localhost:3000"
+    )
+    # Problems say `{base_url}/errors/...`, and tokens name it as their issuer.
+    assert settings.base_url == "https://shop.example"
+    assert settings.allowed_origins == ("https://shop.example", "http://localhost:3000")
+    with pytest.raises(ValidationError):
+        Settings(allowed_origins=("*",))
