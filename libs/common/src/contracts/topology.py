@@ -58,6 +58,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         identity.SessionRevoked,
         identity.UserProvisioned,
         identity.UserErased,
+        identity.VendorClosed,
         identity.ErasureRequested,
         orders.OrderPlaced,
         orders.OrderCancelled,

@@ -151,6 +151,25 @@ async def test_a_sale_of_late_keeps_a_vendor_and_a_closed_one_has_no_name_and_no
     assert seen.json()["data"]["items"][0]["name"] == "Jollof Rice"
 
 
+async def test_what_was_written_about_a_closed_vendors_sales_goes_and_what_the_buyer_wrote_stays_the_buyers(market):
+    cancelled, disputed = await market.ordered(), await market.ordered()
+    for order in (cancelled, disputed):
+        await market.pay(order)
+    assert (
+        await write(market, f"/api/orders/{cancelled['id']}/cancel", {"reason": "Yetunde is ill"})
+    ).status_code == 200
+    said = {"reason": "Yetunde was late", "details": "Yetunde never came"}
+    assert (await write(market, f"/api/orders/{disputed['id']}/dispute", said)).status_code == 200
+    amounts = "SELECT id, order_id, amount_minor, status FROM order_refunds ORDER BY id"
+    before = await market.service.fetch(amounts)
+    closed = VendorClosed(vendor_id=market.vendor_id, owner_user_id=market.merchant_id, campus_id=market.campus_id)
+    await market.service.hear(closed)
+    assert await traces(market, "Yetunde") == {"order_disputes"}
+    assert await market.service.fetch(amounts) == before
+    await market.service.hear(UserErased(user_id=market.buyer_id))
+    assert await traces(market, "Yetunde") == set()
+
+
 async def records(market, headers, limit=2):
     """All pages of what is kept of somebody, by section."""
     found, params = {}, {"limit": limit}

@@ -10,7 +10,7 @@ from common.caller import THE_SERVICE
 from common.database import UnitOfWork
 from common.faults import PermanentFault
 from common.messages import Received, Subscription, WorkItem
-from contracts.identity import ErasureRequested, UserErased, UserProvisioned
+from contracts.identity import ErasureRequested, UserErased, UserProvisioned, VendorClosed
 from contracts.orders import (
     DisputeResolved,
     OrderCancelled,
@@ -59,6 +59,10 @@ async def on_user_provisioned(event: UserProvisioned, received: Received, uow: U
 
 async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     await leaving.forget_buyer(uow, event.user_id, dependencies.clock.now())
+
+
+async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfWork, _: Any) -> None:
+    await leaving.forget_vendor(uow, event.vendor_id)
 
 
 async def on_erasure_requested(event: ErasureRequested, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
@@ -126,6 +130,7 @@ async def on_refund_owed(item: RefundWork, received: Received, dependencies: Any
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(UserProvisioned, on_user_provisioned),
     Subscription(UserErased, on_user_erased),
+    Subscription(VendorClosed, on_vendor_closed),
     Subscription(ErasureRequested, on_erasure_requested),
     Subscription(OrderPlaced, on_order_placed),
     Subscription(OrderCancelled, on_order_cancelled),

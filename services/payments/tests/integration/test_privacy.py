@@ -3,8 +3,10 @@
 from typing import Any
 from uuid import uuid4
 
+import pytest
+
 from common.ids import new_id
-from contracts.identity import ErasureRequested, UserErased, UserProvisioned
+from contracts.identity import ErasureRequested, UserErased, UserProvisioned, VendorClosed
 from contracts.identity import ReferralOutcome as Referral
 
 ACCOUNT = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
@@ -44,6 +46,37 @@ async def test_a_refund_keeps_its_buyer_until_it_is_settled_and_what_tells_them_
     assert {table for table, rows in left.items() if "Okafor" in str(rows) or "chidi@" in str(rows)} == set()
     assert left["ledger_entries"] == everything["ledger_entries"]
     assert await story.balances() == balances
+    await story.check_books()
+
+
+@pytest.mark.parametrize("who", ["buyer", "vendor"])
+async def test_the_reasons_of_staff_leave_with_the_first_who_goes_and_the_decisions_stay(story: Any, who: str) -> None:
+    secret = "Chidi Okafor called"
+    refund_id = await story.failed_refund()
+    _, charge_id = await story.quarantined(amount_minor=100)
+    for path, body in (
+        (f"/api/refunds/{refund_id}/prepare", {"action": "retry", "reason": secret}),
+        (f"/api/quarantined-charges/{charge_id}/prepare", {"outcome": "return", "reason": secret}),
+    ):
+        prepared = await story.act(path, body, "finance_maker", stepped_up=False)
+        assert prepared.status_code == 200, prepared.text
+    before = await story.everything()
+    assert {name for name, rows in before.items() if secret in str(rows)} == {
+        "refund_decisions",
+        "quarantine_decisions",
+    }
+    whose = "SELECT id, status, prepared_by, prepared_at FROM"
+    kept = f"{whose} refund_decisions UNION ALL {whose} quarantine_decisions ORDER BY 1"
+    decisions = await story.service.fetch(kept)
+    closed = VendorClosed(vendor_id=story.vendor, owner_user_id=uuid4(), campus_id=uuid4())
+    stranger = VendorClosed(vendor_id=uuid4(), owner_user_id=uuid4(), campus_id=uuid4())
+    await story.service.hear(stranger)
+    assert await story.everything() | {"inbox": []} == before | {"inbox": []}
+    gone = closed if who == "vendor" else UserErased(user_id=story.buyer)
+    heard = await story.service.hear(gone)
+    await story.service.hear(gone, event_id=heard.event_id)
+    assert secret not in str(await story.everything())
+    assert await story.service.fetch(kept) == decisions
     await story.check_books()
 
 

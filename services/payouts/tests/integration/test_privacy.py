@@ -48,6 +48,31 @@ async def test_a_closed_vendor_has_neither_name_nor_account_and_the_book_is_as_i
     assert await story.service.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
 
 
+async def test_the_reasons_of_staff_leave_the_payouts_of_a_closed_vendor_and_stay_in_the_trail(shared_story):
+    story, secret = shared_story, "Ada Obi asked by phone"
+    vendor, other = await story.ready_vendor(50_000), await story.ready_vendor(50_000)
+    story.clock.advance(timedelta(days=2))
+    for seller in (vendor, other):
+        payout_id = await story.payout(seller, 1_000)
+        answer = await story.service.client.post(
+            f"/api/vendors/{seller.id}/bank-details/quarantine",
+            json={"reason": secret, "payoutId": payout_id},
+            headers=story.maker(),
+        )
+        assert answer.status_code == 200, answer.text
+    told = "SELECT * FROM payout_requests WHERE vendor_id = $1"
+    assert secret in str(await story.service.fetch(told, vendor.id))
+    money = "SELECT id, amount, status, retry_count FROM payout_requests WHERE vendor_id = $1"
+    before = await story.service.fetch(money, vendor.id)
+    closed = VendorClosed(vendor_id=vendor.id, owner_user_id=vendor.owner, campus_id=new_id())
+    await story.service.hear(closed)
+    assert secret not in str(await story.service.fetch(told, vendor.id))
+    assert secret in str(await story.service.fetch(told, other.id))
+    assert await story.service.fetch(money, vendor.id) == before
+    [act] = await story.service.fetch("SELECT reason FROM bank_detail_quarantines WHERE vendor_id = $1", vendor.id)
+    assert act["reason"] == secret
+
+
 async def test_a_vendor_reads_accounts_payouts_and_statement_of_their_own(shared_story):
     story = shared_story
     vendor, other = await story.ready_vendor(50_000), await story.ready_vendor(70_000)

@@ -51,6 +51,8 @@ _FORGET: Final = (
     "DELETE FROM vendor_applications WHERE user_id = $1",
     "DELETE FROM role_grants WHERE user_id = $1",
     "UPDATE staff_grants SET status = 'expired' WHERE user_id = $1 AND status = 'prepared'",
+    # The standing goes on; why stands once, in the trail of acts.
+    "UPDATE suspensions SET reason = NULL WHERE user_id = $1",
     # Who brought whom stays counted; a mailbox is rewarded once by the hash that is kept.
     "UPDATE referrals SET mailbox = user_id::text WHERE user_id = $1",
 )

@@ -67,6 +67,8 @@ WHERE vendor_id = $1 FOR UPDATE OF products
 _FORGET_VENDOR: Final = (
     "UPDATE products SET vendor_name = '', description = '', images = '[]', removed_at = coalesce(removed_at, $2) WHERE vendor_id = $1",
     "UPDATE return_requests SET decision_reason = NULL WHERE vendor_id = $1",
+    # Who cancels a sale or settles its dispute says why, of the vendor too. What the buyer wrote leaves with the buyer.
+    "UPDATE order_refunds AS refund SET reason = 'erased' FROM orders AS sold WHERE sold.id = refund.order_id AND sold.vendor_id = $1",
 )
 
 
@@ -101,9 +103,10 @@ async def close_vendor(uow: UnitOfWork, vendor_id: UUID, campus_id: UUID, sequen
     await uow.execute(_CLOSE_VENDOR, vendor_id, campus_id, sequence)
     pictures = await uow.fetch(_LIST_PICTURES, vendor_id)
     await leave_pictures(uow, [(row["picture_id"], row["product_id"]) for row in pictures], now)
-    products, decisions = _FORGET_VENDOR
+    products, *reasons = _FORGET_VENDOR
     await uow.execute(products, vendor_id, now)
-    await uow.execute(decisions, vendor_id)
+    for statement in reasons:
+        await uow.execute(statement, vendor_id)
 
 
 @contextmanager

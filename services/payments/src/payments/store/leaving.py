@@ -57,6 +57,19 @@ _FORGET: Final = (
     # The reason of an order's refund is what its buyer, or the vendor, wrote.
     "UPDATE refunds SET reason = 'erased', recipient_code = NULL, failure = NULL FROM payable_orders AS placed "
     "WHERE placed.id = refunds.order_id AND placed.buyer_id = $1",
+    "UPDATE quarantine_decisions AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN 'erased' END "
+    "FROM quarantined_charges AS charge JOIN payable_orders AS placed ON placed.id = charge.order_id "
+    "WHERE charge.id = decision.quarantined_charge_id AND placed.buyer_id = $1",
+)
+# What was written about their sales, by them and by staff. Where a refund went by hand tells of the buyer, and stays until they leave.
+_FORGET_VENDOR: Final = (
+    "UPDATE refunds SET reason = 'erased' FROM payable_orders AS sold WHERE sold.id = refunds.order_id AND sold.vendor_id = $1",
+    "UPDATE refund_decisions AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN 'erased' END "
+    "FROM refunds JOIN payable_orders AS sold ON sold.id = refunds.order_id "
+    "WHERE refunds.id = decision.refund_id AND sold.vendor_id = $1",
+    "UPDATE quarantine_decisions AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN 'erased' END "
+    "FROM quarantined_charges AS charge JOIN payable_orders AS sold ON sold.id = charge.order_id "
+    "WHERE charge.id = decision.quarantined_charge_id AND sold.vendor_id = $1",
 )
 
 
@@ -73,3 +86,9 @@ async def forget_buyer(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
     await uow.execute(_FORGET_BUYER, user_id, now)
     for statement in _FORGET:
         await uow.execute(statement, user_id)
+
+
+async def forget_vendor(uow: UnitOfWork, vendor_id: UUID) -> None:
+    """No words about a closed vendor's sales are left; amounts, states and who decided stay."""
+    for statement in _FORGET_VENDOR:
+        await uow.execute(statement, vendor_id)

@@ -30,6 +30,11 @@ _FORGET: Final = (
     "account_name = NULL, reason = NULL, verified = false, check_digit_valid = NULL WHERE vendor_id = $1",
     "UPDATE payout_transfers SET recipient_code = NULL WHERE vendor_id = $1",
     "DELETE FROM payout_schedules WHERE vendor_id = $1",
+    # What staff wrote about their payouts stands once more in the trail of acts, which is kept for the audit; here it goes.
+    "UPDATE payout_requests SET restitution_reason = CASE WHEN restitution_reason IS NOT NULL THEN 'erased' END, "
+    "transfer_failure = CASE WHEN transfer_failure IS NOT NULL THEN 'erased' END WHERE vendor_id = $1",
+    "UPDATE reconciliations AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN 'erased' END "
+    "FROM payout_requests AS payout WHERE payout.id = decision.payout_id AND payout.vendor_id = $1",
 )
 
 
