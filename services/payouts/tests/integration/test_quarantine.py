@@ -130,6 +130,27 @@ async def test_again_is_a_success_without_effect_and_the_trail_tells_who(story, 
     )
 
 
+async def test_another_reason_of_the_same_quarantine_stands_in_the_trail_and_changes_nothing_else(story, vendor):
+    await quarantined(story, vendor)
+    present = "SELECT * FROM vendor_bank_details WHERE vendor_id = $1"
+    before = await story.service.fetch(present, vendor.id)
+    newer = "The owner of the account wrote to the bank"
+    for _ in range(2):
+        answer = await quarantine(story, vendor, reason=newer)
+        assert (answer.status_code, answer.json()["data"]["quarantineReason"]) == (200, REASON)
+    assert await story.service.fetch(present, vendor.id) == before
+    assert [act["reason"] for act in await trail(story, vendor)] == [REASON, newer]
+    shown = await story.service.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=story.maker())
+    assert [(line["change"], line["reason"], line["verified"]) for line in shown.json()["data"]] == [
+        ("quarantined", f"quarantined: {newer}", False),
+        ("quarantined", f"quarantined: {REASON}", False),
+        ("set", None, True),
+    ]
+    said = [event for event in await story.service.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
+    assert [event["reason"] for event in said] == [REASON]
+    assert (await story.put_bank_details(vendor, *ADA)).status_code == 409
+
+
 async def test_a_payout_that_comes_to_light_later_is_returned_though_the_details_are_quarantined(story, vendor):
     first, second = await story.payout(vendor, 1_000), await story.payout(vendor, 2_000)
     assert await quarantined(story, vendor, first) == "done"

@@ -41,6 +41,18 @@ _SAVE_QUARANTINE: Final = """
 INSERT INTO bank_detail_quarantines (id, vendor_id, version_id, account_fingerprint, payout_id, reason, quarantined_by, quarantined_at)
 SELECT $1, vendor_id, coalesce($7, version_id), $8, $3, $4, $5, $6 FROM vendor_bank_details WHERE vendor_id = $2
 """
+_FIND_NEWEST_REASON: Final = """
+SELECT reason FROM bank_detail_quarantines WHERE vendor_id = $1 AND account_fingerprint = $2
+ORDER BY quarantined_at DESC, id DESC LIMIT 1
+"""
+# The account as it stands in the history, once more with the newer reason; what the vendor has at present is not touched.
+_SAVE_NEWER_REASON: Final = """
+INSERT INTO bank_detail_versions (id, vendor_id, account_number, account_sealed, account_fingerprint, last4, bank_code, account_name,
+                                  verified, reason, check_digit_valid, change, changed_by, changed_at)
+SELECT $1, vendor_id, account_number, account_sealed, account_fingerprint, last4, bank_code, account_name, false, $4, check_digit_valid,
+       'quarantined', $5, $6
+FROM bank_detail_versions WHERE id = coalesce($3, (SELECT version_id FROM vendor_bank_details WHERE vendor_id = $2))
+"""
 _FIND_ACCOUNT_OF_PAYOUT: Final = """
 SELECT v.id, v.vendor_id, v.account_number, v.account_fingerprint, v.last4, v.bank_code
 FROM payout_requests AS p JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id WHERE p.id = $1
@@ -182,6 +194,20 @@ async def save_quarantine(
     """The trail of who quarantined which account, over which payout, and why."""
     values = (payout_id, reason, by, at, stopped.version_id, stopped.fingerprint)
     await uow.execute(_SAVE_QUARANTINE, new_id(), vendor_id, *values)
+
+
+async def find_newest_quarantine_reason(uow: UnitOfWork, vendor_id: UUID, stopped: StoppedAccount) -> str | None:
+    """Why the account was stopped, as it was last said; None when it never was. The wallet must be locked."""
+    reason: str | None = await uow.fetch_value(_FIND_NEWEST_REASON, vendor_id, stopped.fingerprint)
+    return reason
+
+
+async def save_newer_reason(
+    uow: UnitOfWork, vendor_id: UUID, stopped: StoppedAccount, reason: str, by: UUID, at: datetime
+) -> None:
+    """A line of the history alone: the account was stopped before, and somebody says another reason."""
+    told = f"quarantined: {reason}"
+    await uow.execute(_SAVE_NEWER_REASON, new_id(), vendor_id, stopped.version_id, told, by, at)
 
 
 async def await_restitution(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> bool:

@@ -36,8 +36,8 @@ async def quarantine_bank_details(
 
     A payout that was asked for with another account than the present one stops that other account instead: it never comes back.
     One that was submitted is marked, and the gateway is asked now; while it is away, the worker goes on asking, and the settling path
-    honours the mark. Said again, nothing more happens, but the gateway is asked again. Writes as the service: finance may
-    not write a vendor's details. Raises NotFound: no details, or a payout of another vendor.
+    honours the mark. Said again, nothing more happens, but the gateway is asked again, and another reason is written down. Writes as
+    the service: finance may not write a vendor's details. Raises NotFound: no details, or a payout of another vendor.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         ask_about = await _stop(uow, numbers, caller.id, order, clock.now())
@@ -58,7 +58,8 @@ async def _stop(
         payout = await returns.lock_payout_in_hand(uow, order.payout_id)
         if payout is None or payout.vendor_id != order.vendor_id:
             raise NotFound
-    stopped, has_effect = await _stop_account(uow, numbers, by, order, now)
+    stopped, is_new = await _stop_account(uow, numbers, by, order, now)
+    has_effect = is_new or await _note_newer_reason(uow, stopped, by, order, now)
     fate = "leave" if payout is None else judge_fate(payout)
     ask_about = None
     if payout is not None and fate == "restitute":
@@ -72,6 +73,16 @@ async def _stop(
     if has_effect:
         await store.save_quarantine(uow, order.vendor_id, stopped, order.payout_id, order.reason, by, now)
     return ask_about
+
+
+async def _note_newer_reason(
+    uow: UnitOfWork, stopped: store.StoppedAccount, by: UUID, order: QuarantineOrder, now: datetime
+) -> bool:
+    """Whether the reason is another one than was last said of this account; then the history shows it."""
+    if await store.find_newest_quarantine_reason(uow, order.vendor_id, stopped) == order.reason:
+        return False
+    await store.save_newer_reason(uow, order.vendor_id, stopped, order.reason, by, now)
+    return True
 
 
 async def _stop_account(
