@@ -23,7 +23,7 @@ from common.migrating import migrations_folder
 FIRST_RELEASE = {
     "api_gateway": "0001",
     "identity": "0009",
-    "orders": "0011",
+    "orders": "0012",
     "payments": "0008",
     "payouts": "0012",
     "notifications": "0010",

@@ -1,3 +1,4 @@
+import re
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -83,6 +84,16 @@ async def test_every_table_that_the_api_role_may_touch_stands_under_row_security
     )
     # The outbox is written by every caller's transaction; sequences hold no content.
     assert {row["relname"] for row in rows} <= {"outbox", "outbox_sequences"}
+
+
+async def test_the_policies_of_orders_ask_who_the_caller_is_once_for_a_statement(market):
+    """Asked for each row, the planner expects one row to pass, and a page reads and sorts every order of its buyer."""
+    policies = await market.service.fetch(
+        "SELECT qual FROM pg_policies WHERE tablename IN ('orders', 'order_items') AND cmd = 'SELECT'"
+    )
+    assert len(policies) == 4
+    for policy in policies:
+        assert "app_" not in re.sub(r"\( SELECT app_\w+\([^()]*\) AS \w+\)", "", policy["qual"])
 
 
 async def test_a_foreign_order_looks_like_an_absent_one(market, two_orders):
