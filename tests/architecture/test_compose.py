@@ -65,7 +65,8 @@ def test_every_setting_of_a_process_can_be_set(process):
         if any(fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}_PREVIOUS") for pattern in allowed)
     }
     told = set(PARTS[process]["environment"]) | variables_of_the_image()
-    assert fields_of(process) - told - secret - ADDRESSES_WITH_PASSWORDS - NOBODY_S == set()
+    unsaid = fields_of(process) - told - secret - ADDRESSES_WITH_PASSWORDS - NOBODY_S
+    assert not unsaid, f"nobody can set {sorted(unsaid)} of {process}: give each a line in docker-compose.yml"
 
 
 @processes

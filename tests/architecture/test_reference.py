@@ -7,4 +7,4 @@ from campus_tools.reference import FOLDER, pages
 
 @pytest.mark.parametrize("name", ["permissions.md", "events.md", "configuration.md", "metrics.md"])
 def test_the_reference_is_fresh(name):
-    assert (FOLDER / name).read_text() == pages()[name], "run `python -m campus_tools.reference`"
+    assert (FOLDER / name).read_text() == pages()[name], "run `make documents`"

@@ -1,0 +1,39 @@
+"""`make run` hands a setting of its caller to the process that reads it; what it does not know it drops without a word."""
+
+import pytest
+
+from campus_tools.launcher import CAMPUS
+from campus_tools.launcher.environment import Environments
+from campus_tools.secrets import load_secrets
+from campus_tools.servers import find_servers
+from campus_tools.servers.ports import ServerPorts
+from campus_tools.services import service_named
+from tests.architecture.manifests import SETTINGS
+
+# Every service could be told, and only some use it.
+NOBODY_S = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY"}
+GIVEN = {
+    "DATABASE_URL": "postgresql://account:password@servers.example/postgres",
+    "BROKER_URL": "amqp://account:password@servers.example/",
+    "RATE_LIMIT_STORE_URL": "redis://servers.example:6379/0",
+}
+
+
+def fields_of(service: str) -> set[str]:
+    return {name.upper() for name in SETTINGS[service].model_fields}
+
+
+@pytest.mark.parametrize(
+    "plan", [plan for plan in CAMPUS.processes if plan.service in SETTINGS], ids=lambda it: it.name
+)
+def test_a_setting_of_the_caller_reaches_the_process_that_reads_it(plan, tmp_path):
+    environments = Environments(
+        dict.fromkeys(fields_of(plan.service), "given"),
+        port_base=9000,
+        state_dir=tmp_path,
+        servers=find_servers(tmp_path, ServerPorts.above(9000), environment=GIVEN),
+        secrets=load_secrets(tmp_path, {}),
+    )
+    told = environments.for_process(plan, service_named(plan.service))
+    dropped = fields_of(plan.service) - set(told) - NOBODY_S
+    assert not dropped, f"name {sorted(dropped)} in PASSED_ON (or _GIVEN_TO) of campus_tools/launcher/environment.py"
