@@ -15,6 +15,7 @@ from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractExchange, 
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, DeliveryError, PublishError
 
 from common.logging import get_logger
+from common.outages import Outage
 from common.retry import jittered
 from common.topology import Topology, TopologyDrift, delay_queue_of
 
@@ -53,6 +54,8 @@ class Bus:
         self._publishing: AbstractChannel | None = None
         self._connecting = asyncio.Lock()
         self._closing = False
+        # Said once for the process, not by each of its consumers.
+        self._outage = Outage(log, "broker away", "broker back")
         # By what this process consumes: since when it has not.
         self._deaf_since: dict[str, float] = {_BROADCASTS: time.monotonic()}
 
@@ -83,7 +86,7 @@ class Bus:
             channel = await self._publishing_channel()
             events = await channel.get_exchange(self.topology.events_exchange, ensure=False)
         except _GONE as error:
-            log.warning("broker away", error=repr(error))
+            self._outage.failed(error)
             return [False] * len(messages)
         taken = await asyncio.gather(*(self._publish_one(channel, events, message) for message in messages))
         if not all(taken):
@@ -155,15 +158,17 @@ class Bus:
                 queue = await open_queue(channel)
                 await queue.consume(on_message)
                 self._deaf_since.pop(name, None)
+                if not self._deaf_since:
+                    self._outage.ended()
                 failures = 0
                 await channel.closed()
                 if self._closing:
                     return
-                log.warning("consumer lost its channel", queue=name)
+                self._outage.failed(ConnectionError(f"the channel of {name} was closed"))
             except TopologyDrift:
                 raise
             except _GONE as error:
-                log.warning("consumer waits for the broker", queue=name, error=repr(error))
+                self._outage.failed(error)
             await asyncio.sleep(jittered(RECONNECT_SECONDS[min(failures, len(RECONNECT_SECONDS) - 1)]))
             failures += 1
 

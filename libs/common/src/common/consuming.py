@@ -106,7 +106,6 @@ class Consumers:
         if isinstance(error, PermanentFault):
             return await self._settle(message, self._bury(queue, message, attempt, error), "dead")
         if is_away(error):
-            log.warning("message waits for the database", queue=queue, error=repr(error))
             return await self._settle(message, self._wait(queue, message, attempt), "waiting")
         if isinstance(error, NotYetKnown):
             log.info("message is early", queue=queue, type=message.type, attempt=attempt, error=repr(error))

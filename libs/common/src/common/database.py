@@ -16,10 +16,14 @@ import msgspec
 
 from common import outbox
 from common.caller import Caller, ServiceItself
+from common.logging import get_logger
+from common.outages import Outage
 from common.problems import Unavailable
 from common.retry import jittered
 from common.telemetry import DATABASE_CONNECTIONS, trace_headers
 from contracts.event import Event
+
+log = get_logger(__name__)
 
 Acting = Caller | ServiceItself
 Answer = TypeVar("Answer")
@@ -122,6 +126,8 @@ class Database:
     api: asyncpg.Pool
     service: asyncpg.Pool
     outbox_bell: asyncio.Event = field(default_factory=asyncio.Event)
+    # Said once for the process: every request, loop and message would say it for itself.
+    outage: Outage = field(default_factory=lambda: Outage(log, "database away", "database back"))
 
     @classmethod
     @asynccontextmanager
@@ -146,18 +152,20 @@ class Database:
         begin = f"BEGIN; {acting_as.row_settings}" if isinstance(acting_as, Caller) else "BEGIN"
         if may_be_forgotten:
             begin += "; SET LOCAL synchronous_commit = off"
-        connection = await _acquire(pool)
+        connection = await self._acquire(pool)
         ended = False
         try:
             try:
                 # BEGIN and the settings of the row policies travel together: one round trip.
                 await connection.execute(begin)
+                self.outage.ended()
                 work = UnitOfWork(connection, acting_as)
                 yield work
                 speaks = await work._write_outbox()
                 await connection.execute("COMMIT")
                 ended = True
             except BROKEN as error:
+                self.outage.failed(error)
                 raise DatabaseAway("The database went away for a moment. Try again.") from error
             finally:
                 if not ended:
@@ -172,14 +180,24 @@ class Database:
 
         Nobody is told to the row policies: the API role shows what it shows to an anonymous caller. For hot public reads.
         """
-        connection = await _acquire(self.api)
+        connection = await self._acquire(self.api)
         try:
             rows: list[asyncpg.Record] = await connection.fetch(statement, *values)
+            self.outage.ended()
             return rows
         except BROKEN as error:
+            self.outage.failed(error)
             raise DatabaseAway from error
         finally:
             await self.api.release(connection)
+
+    async def _acquire(self, pool: asyncpg.Pool) -> Any:
+        try:
+            # An idle connection is had at once, and a timer for it, here and at its release, would cost 20 us.
+            return await pool.acquire(timeout=None if pool.get_idle_size() else ACQUIRE_SECONDS_MAX)
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            self.outage.failed(error)
+            raise DatabaseAway from error
 
     async def transact(self, *, acting_as: Acting, work: Callable[[UnitOfWork], Awaitable[Answer]]) -> Answer:
         """Runs `work` in a unit of work, again on a serialization failure or deadlock, three times in all.
@@ -202,14 +220,6 @@ def _measure(role: str, pool: asyncpg.Pool) -> None:
     DATABASE_CONNECTIONS.labels(role, "in_use").set_function(lambda: pool.get_size() - pool.get_idle_size())
     DATABASE_CONNECTIONS.labels(role, "open").set_function(pool.get_size)
     DATABASE_CONNECTIONS.labels(role, "max").set_function(pool.get_max_size)
-
-
-async def _acquire(pool: asyncpg.Pool) -> Any:
-    try:
-        # An idle connection is had at once, and a timer for it, here and at its release, would cost 20 us.
-        return await pool.acquire(timeout=None if pool.get_idle_size() else ACQUIRE_SECONDS_MAX)
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        raise DatabaseAway from error
 
 
 async def _roll_back(connection: Any) -> None:

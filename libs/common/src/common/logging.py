@@ -65,8 +65,11 @@ def start(service: str, level: str = "INFO") -> None:
     root.handlers = [line]
     root.setLevel(level)
     structlog.contextvars.bind_contextvars(service=service)
-    for chatty in ("uvicorn.access", "aiormq", "aio_pika", "httpx", "httpcore"):
+    for chatty in ("uvicorn.access", "aio_pika", "httpx", "httpcore"):
         standard_logging.getLogger(chatty).setLevel("WARNING")
+    # Each try of a connection is a line or a traceback there; that a server is away, and its error, is said once, by us.
+    standard_logging.getLogger("asyncpg.pool").setLevel("ERROR")
+    standard_logging.getLogger("aiormq").setLevel("CRITICAL")
 
 
 def get_logger(name: str) -> Any:

@@ -25,11 +25,12 @@ from common.bus import Bus
 from common.caller import THE_SERVICE
 from common.clock import Clock, SystemClock
 from common.consuming import Consumers
-from common.database import Database, UnitOfWork
+from common.database import Database, UnitOfWork, is_away
 from common.faults import PermanentFault
 from common.http import HttpContext, RequestScope, create_app
 from common.messages import Received, Subscription, WorkItem, read_envelope, read_payload
 from common.migrating import migrate
+from common.outages import Outage
 from common.personal_records import Section
 from common.relay import MEASURE_EVERY_SECONDS, measure_once, run_relay
 from common.retention import EVERY_SECONDS, Rule, messages_kept, remove_old_once
@@ -323,11 +324,15 @@ async def _as_coroutine(awaitable: Awaitable[None]) -> None:
 
 async def run_loop(loop: Loop) -> None:
     """`run_once` for ever; a failure is logged and the next round comes a little later."""
+    failing = Outage(log, "loop failed", "loop goes on", loop=loop.name)
     while True:
         try:
             await loop.run_once()
+            failing.ended()
         except Exception as error:
-            log.warning("loop failed", loop=loop.name, error=repr(error), exc_info=error)
+            # The database's own absence is said by itself.
+            if not is_away(error):
+                failing.failed(error, is_bug=True)
         await asyncio.sleep(jittered(loop.every_seconds))
 
 

@@ -1,6 +1,7 @@
 """The relay: carries what the outbox holds to the broker, and marks it after the confirm. Several are safe side by side."""
 
 import asyncio
+from contextlib import suppress
 from typing import Final
 
 import asyncpg
@@ -10,8 +11,9 @@ from common import telemetry
 from common.bus import Bus, Outgoing
 from common.caller import THE_SERVICE
 from common.clock import iso
-from common.database import Database
+from common.database import Database, is_away
 from common.logging import get_logger
+from common.outages import Outage
 
 log = get_logger(__name__)
 
@@ -66,17 +68,21 @@ async def relay_once(database: Database, bus: Bus) -> int:
 
 async def run_relay(database: Database, bus: Bus) -> None:
     """Relays until cancelled: at the bell after a commit, and each second."""
+    pause = Outage(log, "relay pauses", "relay goes on")
     while True:
         database.outbox_bell.clear()
         try:
             while await relay_once(database, bus) == BATCH:
                 pass
+            pause.ended()
         except Exception as error:
-            log.warning("relay pauses", error=repr(error))
-        try:
-            await asyncio.wait_for(database.outbox_bell.wait(), POLL_SECONDS)
-        except TimeoutError:
-            continue
+            # The database's own absence is said by itself.
+            if not is_away(error):
+                pause.failed(error, is_bug=True)
+        # Not `wait_for`: a bell that rings in the moment of a cancellation would swallow it, and this would run for ever.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(POLL_SECONDS):
+                await database.outbox_bell.wait()
 
 
 async def measure_once(database: Database) -> None:

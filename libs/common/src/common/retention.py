@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from common.caller import ServiceItself
 from common.clock import Clock
-from common.database import Database
+from common.database import Database, is_away
 from common.logging import get_logger
 from common.settings import ServiceSettings
 from common.telemetry import (
@@ -155,7 +155,8 @@ async def remove_old_once(
                 await _turn_months(database, rule, clock)
         except Exception as error:
             RETENTION_FAILURES.labels(rule.name).inc()
-            log.error("what is old could not be removed", table=rule.table, error=repr(error), exc_info=error)
+            if not is_away(error):
+                log.error("what is old could not be removed", table=rule.table, error=repr(error), exc_info=error)
     return removed
 
 

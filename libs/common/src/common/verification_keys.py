@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 from common.clock import Clock
 from common.logging import get_logger
+from common.outages import Outage
 from common.problems import Unavailable
 from common.tls import client_tls
 
@@ -111,6 +112,7 @@ class KeySet:
         self._attempted_at: datetime | None = None
         self._attempts = 0
         self._fetching = asyncio.Lock()
+        self._outage = Outage(log, "verification keys not fetched", "verification keys fetched again", url=jwks_url)
 
     async def find(self, kid: str | None, algorithm: str) -> VerificationKey | None:
         """The key of this id for this algorithm, or None. Raises Unavailable when there are no keys and the issuer is away."""
@@ -161,8 +163,9 @@ class KeySet:
             }
         except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
             # The keys that were known stay: an issuer that is away for a moment must not sign everybody out.
-            log.warning("verification keys not fetched", url=self._url, error=repr(error))
+            self._outage.failed(error)
             return
+        self._outage.ended()
         self._kids = frozenset(kid for kid, _ in self._keys)
         self._fetched_at = self._attempted_at
 

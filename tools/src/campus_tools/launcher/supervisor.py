@@ -188,19 +188,23 @@ class WatchedServer:
 
     def _watch(self) -> None:
         deaths = 0
+        # A server that did not start is none that has died: it is tried again all the same.
+        is_owed = False
         while not self._stopping.wait(0.2):
-            if not self._server.has_died():
+            if not (is_owed or self._server.has_died()):
                 continue
             pause = BACK_OFF_SECONDS[min(deaths, len(BACK_OFF_SECONDS) - 1)]
             deaths += 1
             self._tell(self._server.name, f"ended unexpectedly; starting it again in {pause} s")
-            if self._stopping.wait(pause) or not self._server.has_died():
+            if self._stopping.wait(pause) or not (is_owed or self._server.has_died()):
                 continue
             try:
                 self._server.start()
             except ServerUnavailable as error:
+                is_owed = True
                 self._tell(self._server.name, str(error))
             else:
+                is_owed = False
                 self._tell(self._server.name, "runs again")
             self._changed()
 
