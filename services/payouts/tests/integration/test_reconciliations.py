@@ -264,6 +264,23 @@ async def test_a_success_after_a_reversal_that_was_returned_is_an_exception_unti
     await desk.assert_books_agree_with_the_gateway(case)
 
 
+async def test_a_success_after_a_confirmed_reversal_that_nobody_returned_stands_in_the_transfer_again(desk):
+    """Two people looked at the reversal and rejected its return; then the bank says that the money left after all."""
+    case = await desk.reversed()
+    prepared = await desk.prepared(case)
+    assert (await desk.payout(case))["transfer"]["status"] == "reversed"
+    path = f"/api/reconciliations/{prepared['id']}/reject"
+    rejected = await desk.post(path, desk.checker, "finance_checker", {"reason": "the bank looks into it"})
+    assert rejected.status_code == 200
+    await desk.succeeds(case.reference)
+    await desk.questions()
+    payout = await desk.payout(case)
+    assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
+    assert payout["openException"]["cause"] == "reversed"
+    assert (await desk.prepare(case)).status_code == 409
+    await desk.assert_books_agree_with_the_gateway(case)
+
+
 async def test_a_gateway_that_does_not_answer_stops_both_people_and_changes_nothing(desk):
     case = await desk.reversed()
     await desk.sandbox.faults(verify_call={"error_before": True})

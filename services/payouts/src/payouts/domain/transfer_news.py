@@ -151,6 +151,9 @@ def consequences_of(transfer: TransferInHand, news: News) -> Consequences:
     if verdict == "repeated" and (news.heard_from, news.status) == ("query", "success"):
         # The gateway, asked, stands by the success: that answers a contradiction, and never a reversal.
         return Consequences(verdict, names_the_state=True, closes_the_exception=transfer.standing != "reversed")
+    if (verdict, news.heard_from, news.status, transfer.status) == ("repeated", "webhook", "success", "reversed"):
+        # The row says what the gateway answered before. Whether the money has left again since then, it knows when asked.
+        return Consequences(verdict, asks_the_gateway=True)
     names_the_state = _names_the_state(transfer, news, verdict)
     is_submitted = names_the_state and transfer.status in OURS and news.status in UNDER_WAY | {"success"}
     if effective and RANKS[news.status] > 0:
