@@ -63,8 +63,9 @@ async def find_key(uow: UnitOfWork, caller_id: UUID, key: UUID) -> asyncpg.Recor
 
 async def bind_key_once(
     uow: UnitOfWork, caller_id: UUID, key: UUID, fingerprint: bytes, intent_id: UUID, now: datetime
-) -> None:
-    await uow.execute(_BIND_KEY, caller_id, key, fingerprint, intent_id, now)
+) -> bool:
+    """Whether the key was free; otherwise it stays bound to what it was."""
+    return bool(await uow.execute(_BIND_KEY, caller_id, key, fingerprint, intent_id, now))
 
 
 async def find_own_intent(uow: UnitOfWork, intent_id: UUID, buyer_id: UUID) -> asyncpg.Record | None:

@@ -59,9 +59,9 @@ async def prepare_intent(uow: UnitOfWork, asked: PaymentAsked, buyer_id: UUID, n
         if order is None:
             return None
         intent = await _live_intent(uow, asked, order, buyer_id, now)
-        await store.bind_key_once(uow, buyer_id, asked.idempotency_key, asked.fingerprint, intent["id"], now)
-        # Two contents under one key at once: the first one bound it, and the other is refused here.
-        intent = await _intent_of_key(uow, asked, buyer_id) or intent
+        if not await store.bind_key_once(uow, buyer_id, asked.idempotency_key, asked.fingerprint, intent["id"], now):
+            # Two contents under one key at once: the first one bound it, and the other is refused here.
+            intent = await _intent_of_key(uow, asked, buyer_id) or intent
     if intent["status"] == "closed" and intent["authorization_url"] is None:
         raise OrderNotPayable
     if intent["status"] != "opening":
