@@ -56,9 +56,11 @@ from notifications.store.tickets import ALBUM
 from notifications.templates.words import Words
 from notifications.timers import (
     DUE_EVERY_SECONDS,
+    STANDING_EVERY_SECONDS,
     SWEEP_EVERY_SECONDS,
     advance_pins_once,
     release_due_once,
+    say_standing_alerts_once,
     settle_abandoned_once,
 )
 from notifications.use_cases.answer_turn import Assistant
@@ -274,12 +276,17 @@ async def _assistant(settings: Settings, runtime: Runtime) -> AsyncIterator[Assi
 
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
-    """The sweep over what dead workers left, what waits for the clock, and the pictures that leave."""
+    """The sweep over what dead workers left, what waits for the clock, the alerts that stand, and the pictures that leave."""
     return [
         Loop(
             "release due deliveries",
             lambda: release_due_once(dependencies.database, dependencies.clock),
             DUE_EVERY_SECONDS,
+        ),
+        Loop(
+            "say standing alerts again",
+            lambda: say_standing_alerts_once(dependencies.database, dependencies.clock, dependencies.on_call),
+            STANDING_EVERY_SECONDS,
         ),
         Loop("send PINs on", lambda: advance_pins_once(dependencies), DUE_EVERY_SECONDS),
         Loop(

@@ -7,6 +7,8 @@ from common.clock import Clock
 from common.database import Database
 from common.logging import get_logger
 from notifications import store
+from notifications.clients.on_call import OnCall
+from notifications.domain.alerts import SAID_AGAIN_AFTER
 from notifications.domain.deliveries import CLAIM_LIFE, Doubtful, UnderWay, judge_claim
 from notifications.domain.ways import doubt_about
 from notifications.use_cases.advance_pin import advance_pin
@@ -24,6 +26,8 @@ SWEEP_EVERY_SECONDS: Final = 5.0
 # What waited for the end of quiet hours comes in portions too; a second late is on time.
 DUE_ROWS_MAX: Final = 500
 DUE_EVERY_SECONDS: Final = 1.0
+STANDING_ROWS_MAX: Final = 200
+STANDING_EVERY_SECONDS: Final = 15.0
 
 
 async def settle_abandoned_once(database: Database, clock: Clock, *, hears_statuses: bool) -> int:
@@ -54,6 +58,18 @@ async def release_due_once(database: Database, clock: Clock) -> int:
         for row in due:
             store.leave_delivery(uow, row["id"], row["channel"])
     return len(due)
+
+
+async def say_standing_alerts_once(database: Database, clock: Clock, on_call: OnCall) -> int:
+    """Says the alerts that stand once more to whoever would forget them; tells how many."""
+    if not on_call.is_reachable or not on_call.forgets:
+        return 0
+    now = clock.now()
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        standing = await store.take_standing_alerts(uow, now, now - SAID_AGAIN_AFTER, STANDING_ROWS_MAX)
+        for alert_id in standing:
+            store.leave_page(uow, alert_id)
+    return len(standing)
 
 
 async def advance_pins_once(dependencies: "Dependencies") -> int:

@@ -12,8 +12,9 @@ from common.caller import THE_SERVICE
 from common.ids import new_id
 from contracts.operations import AlertCleared, AlertRaised
 from notifications.consumers import WORK
-from notifications.domain.alerts import PAGE_AGAIN_AFTER
+from notifications.domain.alerts import PAGE_AGAIN_AFTER, SAID_AGAIN_AFTER
 from notifications.domain.errors import AlertUnheardOf, ProviderAway
+from notifications.timers import say_standing_alerts_once
 
 QUEUE = "notifications.deliveries"
 
@@ -96,6 +97,29 @@ async def test_repetitions_of_an_open_alert_are_one_alert_said_again_when_it_gro
     assert len(outside.pages) == 3
     [shown] = (await listed(story))["data"]
     assert (shown["severity"], shown["repetitions"]) == ("SEV-1", 4)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [("/on-call/api/v2/alerts", 2), ("/on-call/v2/enqueue", 0), ("/on-call/webhook", 0)]
+)
+async def test_what_stands_is_said_again_to_whoever_forgets_it_at_a_restart(open_story, outside, path, said):
+    async with open_story(on_call_url=f"{outside.url}{path}", on_call_key="key") as story:
+        service, clock = story.service, story.service.runtime.clock
+
+        async def say_again():
+            count = await say_standing_alerts_once(service.runtime.database, clock, service.dependencies.on_call)
+            await service.work(QUEUE)
+            return count
+
+        for key in ("still:open", "open:too", "over:soon"):
+            await service.hear(alert(dedup_key=key))
+        await service.work(QUEUE)
+        clock.advance(SAID_AGAIN_AFTER)
+        await service.hear(cleared("over:soon"))
+        await service.work(QUEUE)
+        outside.pages.clear()
+        assert (await say_again(), len(outside.pages)) == (said, said)
+        assert (await say_again(), len(outside.pages)) == (0, said)
 
 
 async def test_a_page_that_nobody_takes_is_asked_again_and_at_the_end_written_down_without_a_new_alert(story, outside):

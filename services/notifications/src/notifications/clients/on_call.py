@@ -17,6 +17,11 @@ class OnCall:
     def is_reachable(self) -> bool:
         return bool(self._url)
 
+    @property
+    def forgets(self) -> bool:
+        """Whether whoever is paged loses its alerts at a restart, and is to be told what still stands."""
+        return self._dialect == "alertmanager"
+
     async def page(self, alert: Alert) -> None:
         """Raises ProviderAway. A page that is said twice is one incident there, by its key."""
         try:

@@ -13,6 +13,9 @@ PAGERDUTY_PATH: Final = "/v2/enqueue"
 # An alert that repeats is one alert. Still open after an hour and raised again, it is said again: the first page was missed.
 PAGE_AGAIN_AFTER: Final = timedelta(hours=1)
 
+# Alertmanager keeps what it was told in memory: whoever tells it says it again, as Prometheus does, or a restart loses it.
+SAID_AGAIN_AFTER: Final = timedelta(minutes=1)
+
 Dialect = Literal["alertmanager", "pagerduty", "webhook"]
 
 _PAGERDUTY_SEVERITIES: Final[Mapping[str, str]] = {"SEV-1": "critical", "SEV-2": "error", "SEV-3": "warning"}

@@ -9,6 +9,7 @@ from notifications.store.alerts import (
     save_page_failed,
     save_paged,
     save_repetition,
+    take_standing_alerts,
 )
 from notifications.store.contacts import forget_contact, save_contact, save_order_summary, save_vendor
 from notifications.store.conversations import (
@@ -133,4 +134,5 @@ __all__ = [
     "save_vendor",
     "sealed_of",
     "take_due_deliveries",
+    "take_standing_alerts",
 ]

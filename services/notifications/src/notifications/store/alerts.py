@@ -24,6 +24,11 @@ WHERE id = $1
 _MARK_PAGED: Final = "UPDATE alerts SET paged_at = $2, page_error = NULL WHERE id = $1 RETURNING closed_at"
 _CLOSE_ALERT: Final = "UPDATE alerts SET closed_at = $2 WHERE id = $1"
 _LAST_CLOSING: Final = "SELECT max(closed_at) FROM alerts WHERE dedup_key = $1"
+_TAKE_STANDING: Final = """
+UPDATE alerts SET paged_at = $1 WHERE id IN (
+    SELECT id FROM alerts WHERE closed_at IS NULL AND paged_at <= $2 ORDER BY paged_at LIMIT $3 FOR UPDATE SKIP LOCKED
+) RETURNING id
+"""
 _MARK_PAGE_FAILED: Final = "UPDATE alerts SET page_error = $2 WHERE id = $1"
 
 
@@ -64,6 +69,11 @@ async def save_paged(uow: UnitOfWork, alert_id: UUID, now: datetime) -> bool:
     """Whether the alert is still open now that the page has gone out."""
     closed_at: datetime | None = await uow.fetch_value(_MARK_PAGED, alert_id, now)
     return closed_at is None
+
+
+async def take_standing_alerts(uow: UnitOfWork, now: datetime, said_before: datetime, rows_max: int) -> list[UUID]:
+    """The open alerts that were said last before that moment, marked as said now, so that one worker says each."""
+    return [row["id"] for row in await uow.fetch(_TAKE_STANDING, now, said_before, rows_max)]
 
 
 async def save_alert_closed(uow: UnitOfWork, alert_id: UUID, at: datetime) -> None:
