@@ -53,7 +53,7 @@ WRITTEN_BY_PEOPLE = {
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 FORGED = "eyJhIjoxfQ"
 BAD_QUERIES = {
-    "limit": ("0", "101", "-1", "many", "1.5"),
+    "limit": ("0", "101", "-1", "many", "5.0"),
     "cursor": (FORGED, "x" * 600, "%00"),
     "page": ("0", "-1", "10001", "one"),
     "sort": ("zzz", "", "created_at;DROP"),

@@ -13,12 +13,20 @@ from common.money import AMOUNT_MINOR_MAX
 Kobo = Annotated[int, Field(strict=True, ge=0, le=AMOUNT_MINOR_MAX)]
 PositiveKobo = Annotated[int, Field(strict=True, ge=1, le=AMOUNT_MINOR_MAX)]
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+_DIGITS = re.compile(r"-?[0-9]+", re.ASCII)
 
 
 def _written_out(value: Any) -> Any:
     """A number would be read as seconds since 1970, which no client of ours means."""
     if not isinstance(value, str) or _DATE.match(value) is None:
         raise ValueError("must be an ISO 8601 time such as 2026-01-31T12:00:00Z")
+    return value
+
+
+def _in_digits(value: Any) -> Any:
+    """What a parser would take as well, ` 5`, `+5`, `1_0` or `5.0`, is a mistake of whoever wrote it."""
+    if not isinstance(value, str) or _DIGITS.fullmatch(value) is None:
+        raise ValueError("must be a whole number in digits")
     return value
 
 
@@ -30,6 +38,8 @@ def _in_utc(instant: datetime) -> datetime:
 Instant = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 # A moment in a query: ISO 8601; without an offset it is UTC, a date alone is its beginning.
 QueryInstant = Annotated[datetime, BeforeValidator(_written_out), AfterValidator(_in_utc)]
+# A number in a query: digits, as every list of ours says it.
+QueryInteger = Annotated[int, BeforeValidator(_in_digits)]
 # Deep enough for every body of ours; a deeper one is an attack on the parser.
 _DEPTH_MAX = 32
 

@@ -449,7 +449,9 @@ async def test_nothing_of_an_erased_persons_tickets_is_left_but_that_they_were(d
     service = desk.service.dependencies
     assert await remove_pictures_once(service.database, service.media, ALBUM, desk.service.runtime.clock) == 1
     assert list((desk.service.settings.media_folder / "support").iterdir()) == []
-    rows = await desk.service.fetch("SELECT status, recipient, sealed FROM notification_deliveries ORDER BY channel")
+    rows = await desk.service.fetch(
+        "SELECT status, recipient, sealed FROM notification_deliveries WHERE template <> 'account_erased'"
+    )
     assert [(one["status"], one["recipient"][:7], one["sealed"]) for one in rows] == [("failed", "erased:", {})] * 2
     tables = ("support_tickets", "support_messages", "messaging_items", "processed_webhook_events", "outbox")
     for table in (*tables, "notification_deliveries", "notifications"):
@@ -477,5 +479,7 @@ async def test_what_was_said_to_a_number_before_it_was_somebodys_goes_with_them_
     await desk.service.work(QUEUE)
     for table in ("support_tickets", "support_messages", "messaging_items", "processed_webhook_events"):
         assert "Yaba" not in str([dict(one) for one in await desk.service.fetch(f"SELECT * FROM {table}")])
-    [delivery] = await desk.service.fetch("SELECT status, sealed FROM notification_deliveries")
+    [delivery] = await desk.service.fetch(
+        "SELECT status, sealed FROM notification_deliveries WHERE template <> 'account_erased'"
+    )
     assert tuple(delivery) == ("failed", {})

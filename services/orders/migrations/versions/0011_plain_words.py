@@ -17,11 +17,12 @@ CREATE FUNCTION plain(text text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SA
     SELECT lower(normalize(regexp_replace(normalize(text, NFKD), '[\\u0300-\\u036f]+', '', 'g'), NFC))
 $$
 """
+# Indented as revision 0003 wrote it: a function's text is kept as it was written.
 _WORDS_IN = """
-CREATE OR REPLACE FUNCTION words_in(text text) RETURNS SETOF text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT DISTINCT word FROM regexp_split_to_table({read}, '[\\x01-\\x2f\\x3a-\\x40\\x5b-\\x60\\x7b-\\x7f]+') AS word
-    WHERE length(word) >= 3 AND octet_length(word) <= 24 AND word !~ '^[0-9]+$'
-$$
+    CREATE OR REPLACE FUNCTION words_in(text text) RETURNS SETOF text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+        SELECT DISTINCT word FROM regexp_split_to_table({read}, '[\\x01-\\x2f\\x3a-\\x40\\x5b-\\x60\\x7b-\\x7f]+') AS word
+        WHERE length(word) >= 3 AND octet_length(word) <= 24 AND word !~ '^[0-9]+$'
+    $$
 """
 _WORDS = """
 ALTER TABLE products ADD words tsvector GENERATED ALWAYS AS (
