@@ -20,7 +20,7 @@ from common.ids import is_request_id, new_request_id
 from common.logging import REQUEST_ID, get_logger
 from common.problems import Unauthorized, ValidationFailed
 from common.refusals import ANSWERS, answer_bug
-from common.schemas import QueryInteger
+from common.schemas import IN_DIGITS
 from common.service_keys import admit_service
 from common.tokens import TokenVerifier, bearer_token
 from common.unknown_words import names_in_query, refuse_fields, refuse_other_orders
@@ -215,7 +215,7 @@ def _without_nul(text: str) -> str:
 
 # A text from the query string: PostgreSQL cannot hold U+0000.
 QueryText = Annotated[str, AfterValidator(_without_nul)]
-Limit = Annotated[QueryInteger, Query(ge=1, le=LIMIT_MAX)]
+Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX), IN_DIGITS]
 Cursor = Annotated[QueryText | None, Query(max_length=512)]
 
 
@@ -241,7 +241,7 @@ def offset_page(*sorts: str) -> Callable[..., Coroutine[Any, Any, OffsetPage]]:
     """The dependency of an offset list that may be sorted by these fields; the first is the default, newest first."""
 
     async def page_of(
-        page: Annotated[QueryInteger, Query(ge=1, le=OFFSET_MAX)] = 1,
+        page: Annotated[int, Query(ge=1, le=OFFSET_MAX), IN_DIGITS] = 1,
         limit: Limit = LIMIT_DEFAULT,
         sort: Annotated[str, Query(max_length=40)] = sorts[0],
         order: Annotated[str, Query(pattern="^(asc|desc)$")] = "desc",

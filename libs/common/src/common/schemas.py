@@ -38,8 +38,8 @@ def _in_utc(instant: datetime) -> datetime:
 Instant = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 # A moment in a query: ISO 8601; without an offset it is UTC, a date alone is its beginning.
 QueryInstant = Annotated[datetime, BeforeValidator(_written_out), AfterValidator(_in_utc)]
-# A number in a query: digits, as every list of ours says it.
-QueryInteger = Annotated[int, BeforeValidator(_in_digits)]
+# Of a number in a query, behind its bounds: digits, as every list of ours says it.
+IN_DIGITS = BeforeValidator(_in_digits)
 # Deep enough for every body of ours; a deeper one is an attack on the parser.
 _DEPTH_MAX = 32
 

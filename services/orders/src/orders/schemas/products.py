@@ -9,10 +9,10 @@ from pydantic.alias_generators import to_camel
 from common.answers import EnvelopeMeta, PageMeta
 from common.http import LIMIT_DEFAULT, LIMIT_MAX, QueryText
 from common.money import AMOUNT_MINOR_MAX
-from common.schemas import QueryInteger, ResponseShape
+from common.schemas import IN_DIGITS, ResponseShape
 from orders.domain.catalog import category_of
 
-Price = Annotated[QueryInteger, Field(ge=0, le=AMOUNT_MINOR_MAX)]
+Price = Annotated[int, Field(ge=0, le=AMOUNT_MINOR_MAX), IN_DIGITS]
 
 
 class ProductQuery(BaseModel):
@@ -28,7 +28,7 @@ class ProductQuery(BaseModel):
     max_price_minor: Price | None = None
     in_stock: bool | None = None
     sort: Literal["newest", "created_at", "price_asc", "price_desc", "relevance"] = "newest"
-    limit: Annotated[QueryInteger, Field(ge=1, le=LIMIT_MAX)] = LIMIT_DEFAULT
+    limit: Annotated[int, Field(ge=1, le=LIMIT_MAX), IN_DIGITS] = LIMIT_DEFAULT
     cursor: Annotated[QueryText | None, Field(max_length=512)] = None
 
     @property
