@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from contextlib import suppress
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -26,8 +27,7 @@ async def journey(market: Marketplace, buyer: Person, vendor: Person, product_id
     """One purchase up to the released escrow; every step may be repeated with its own key until it is answered."""
     order = await market.checkout(buyer, product_id, key=uuid4())
     progress["placed"] += 1
-    intent = await market.pay_intent(buyer, order["id"], key=uuid4())
-    await market.pay(intent)
+    await market.pay(await intent_for(market, buyer, order["id"]))
     progress["paid"] += 1
     await market.order_reaches(buyer, order["id"], "paid_escrow", within=STEP_SECONDS)
     progress["held"] += 1
@@ -40,6 +40,20 @@ async def journey(market: Marketplace, buyer: Person, vendor: Person, product_id
     await market.order_reaches(buyer, order["id"], "paid", within=STEP_SECONDS)
     progress["released"] += 1
     return str(order["id"])
+
+
+async def intent_for(market: Marketplace, buyer: Person, order_id: str) -> dict[str, Any]:
+    """Payments answers 404 for an order that it has not heard of within 3 s; without a broker that is any. It is asked again."""
+
+    async def ask() -> dict[str, Any] | None:
+        try:
+            return await market.pay_intent(buyer, order_id, key=uuid4())
+        except StepFailed as refusal:
+            if refusal.status != 404:
+                raise
+            return None
+
+    return await market.until(f"an intent for {order_id}", ask, STEP_SECONDS)
 
 
 async def dispatched(market: Marketplace, vendor: Person, order_id: str) -> None:
