@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from api_gateway.routes import UPSTREAMS
+from campus_tools.cluster_check import is_selected
 from tests.architecture.kustomize import OVERLAYS, pod_of
 from tests.architecture.manifests import (
     SETTINGS,
@@ -85,19 +86,6 @@ def places(overlay: str) -> list[Place]:
     return found
 
 
-def matches(selector: dict[str, Any], labels: dict[str, str]) -> bool:
-    for wanted in selector.get("matchExpressions", []):
-        value, values = labels.get(wanted["key"]), wanted.get("values", [])
-        if not {
-            "In": value in values,
-            "NotIn": value not in values,
-            "Exists": value is not None,
-            "DoesNotExist": value is None,
-        }[wanted["operator"]]:
-            return False
-    return all(labels.get(key) == value for key, value in selector.get("matchLabels", {}).items())
-
-
 def is_meant(peer: dict[str, Any], other: Place | str) -> bool:
     if isinstance(other, str):
         block = peer.get("ipBlock")
@@ -110,11 +98,11 @@ def is_meant(peer: dict[str, Any], other: Place | str) -> bool:
     if "ipBlock" in peer:
         return False
     if "namespaceSelector" in peer:
-        if not matches(peer["namespaceSelector"], other.namespace):
+        if not is_selected(peer["namespaceSelector"], other.namespace):
             return False
     elif other.namespace.get("kubernetes.io/metadata.name") != "campus":
         return False
-    return matches(peer.get("podSelector", {}), other.labels)
+    return is_selected(peer.get("podSelector", {}), other.labels)
 
 
 def allows(policies: list[dict[str, Any]], place: Place, direction: str, other: Place | str, port: int) -> bool:
@@ -124,7 +112,7 @@ def allows(policies: list[dict[str, Any]], place: Place, direction: str, other: 
     mine = [
         it
         for it in policies
-        if direction.capitalize() in it["policyTypes"] and matches(it["podSelector"], place.labels)
+        if direction.capitalize() in it["policyTypes"] and is_selected(it["podSelector"], place.labels)
     ]
     assert mine, f"nothing closes {place.name}"
     side = "to" if direction == "egress" else "from"
@@ -138,7 +126,7 @@ def allows(policies: list[dict[str, Any]], place: Place, direction: str, other: 
 
 def ports_open_to_anywhere(policies: list[dict[str, Any]], place: Place) -> set[int]:
     """Of the rules that name nobody."""
-    mine = [it for it in policies if matches(it["podSelector"], place.labels)]
+    mine = [it for it in policies if is_selected(it["podSelector"], place.labels)]
     assert all("from" in rule for policy in mine for rule in policy.get("ingress", []))
     nameless = [rule for policy in mine for rule in policy.get("egress", []) if "to" not in rule]
     return {entry["port"] for rule in nameless for entry in rule["ports"]}
@@ -255,7 +243,7 @@ def test_every_edge_leads_to_a_service_that_exists(overlay):
     made = {name_of(it) for it in of_kind(overlay, "Service", "Pooler", "RabbitmqCluster")}
     for it in of_kind(overlay, "Service"):
         selected = [
-            place for place in places(overlay) if matches({"matchLabels": it["spec"]["selector"]}, place.labels)
+            place for place in places(overlay) if is_selected({"matchLabels": it["spec"]["selector"]}, place.labels)
         ]
         assert len(selected) == 1, name_of(it)
     assert {target for _, target, port in expected_edges(overlay) if port in (8080, 6379, 5672)} - made <= {
