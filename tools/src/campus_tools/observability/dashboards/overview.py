@@ -1,0 +1,77 @@
+"""At a glance: whether people are served, and whether money moves."""
+
+from typing import Final
+
+from campus_tools.observability.dashboards.panels import NAIRA, Dashboard, Panel, faults, minor, quantile
+from campus_tools.observability.rules import ASKED_BY_PEOPLE
+
+OVERVIEW: Final = Dashboard(
+    "campus-overview",
+    "Campus: overview",
+    (
+        Panel(
+            "Processes that do not answer",
+            {"down": 'sum(up{job="campus"} == bool 0)'},
+            single=True,
+            threshold=1,
+            width=6,
+        ),
+        Panel(
+            "Requests at the edge",
+            {"requests": "sum(rate(gateway_requests_total[5m]))"},
+            "reqps",
+            single=True,
+            width=6,
+        ),
+        Panel(
+            "Dead letters",
+            {"waiting": "sum(max by (service) (dead_letters_waiting))"},
+            single=True,
+            threshold=1,
+            width=6,
+        ),
+        Panel(
+            "Unexplained",
+            {"naira": minor("max(payments_unexplained_minor)")},
+            NAIRA,
+            single=True,
+            threshold=1,
+            width=6,
+        ),
+        Panel("Errors of each promise, 1 h", {"{{slo}}": "slo:error_ratio:rate1h"}, "percentunit"),
+        Panel("Errors of each promise, 3 days", {"{{slo}}": "slo:error_ratio:rate3d"}, "percentunit"),
+        Panel(
+            "Answers of each service",
+            {"{{service}}": f"sum by (service) (rate(http_request_seconds_count{{{ASKED_BY_PEOPLE}}}[5m]))"},
+            "reqps",
+        ),
+        Panel(
+            "Faults of each service",
+            {"{{service}}": faults("service")},
+            "percentunit",
+        ),
+        Panel(
+            "Slowest twentieth of answers",
+            {"{{service}}": quantile(0.95, "http_request_seconds", "service", f"{{{ASKED_BY_PEOPLE}}}")},
+            "s",
+        ),
+        Panel("Requests in hand", {"{{process}}": "sum by (process) (http_requests_in_flight)"}),
+        Panel("Processor", {"{{process}}": "sum by (process) (rate(process_cpu_seconds_total[5m]))"}, "percentunit"),
+        Panel("Memory", {"{{process}}": "sum by (process) (process_resident_memory_bytes)"}, "bytes"),
+        Panel(
+            "How late event loops wake",
+            {"{{process}}": "max by (process) (event_loop_lag_seconds)"},
+            "s",
+            threshold=0.1,
+        ),
+        Panel(
+            "Database connections in use",
+            {
+                "{{process}} {{role}}": 'sum by (process, role) (database_connections{state="in_use"})'
+                ' / sum by (process, role) (database_connections{state="max"})'
+            },
+            "percentunit",
+            threshold=1,
+        ),
+    ),
+)

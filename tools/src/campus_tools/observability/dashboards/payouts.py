@@ -1,0 +1,45 @@
+"""Money on its way to the merchants, and what stopped on it."""
+
+from typing import Final
+
+from campus_tools.observability.dashboards.panels import NAIRA, Dashboard, Panel, minor
+from campus_tools.observability.rules import ASKED_BY_PEOPLE
+
+PAYOUTS: Final = Dashboard(
+    "campus-payouts",
+    "Campus: payouts",
+    (
+        Panel("Failing", {"share": "max(payout_failure_rate)"}, "percentunit", single=True, threshold=0.05, width=6),
+        Panel("Attempts of the window", {"attempts": "max(payout_attempts_in_window)"}, single=True, width=6),
+        Panel(
+            "Balance at the gateway",
+            {"naira": minor("max(payouts_gateway_balance_minor)")},
+            NAIRA,
+            single=True,
+            width=6,
+        ),
+        Panel(
+            "Balance told",
+            {"ago": "time() - max(payouts_gateway_balance_timestamp_seconds)"},
+            "s",
+            single=True,
+            threshold=3600,
+            width=6,
+        ),
+        Panel("Share that fails", {"share": "max(payout_failure_rate)"}, "percentunit", threshold=0.05, width=12),
+        Panel(
+            "Transfers in the queue",
+            {"{{queue}}": 'max by (queue) (rabbitmq_detailed_queue_messages_ready{queue=~"payouts\\\\..*"})'},
+            width=12,
+        ),
+        Panel(
+            "Answers of payouts",
+            {
+                "{{route}} {{status}}": "sum by (route, status)"
+                f' (rate(http_request_seconds_count{{service="payouts",{ASKED_BY_PEOPLE}}}[5m]))'
+            },
+            "reqps",
+            width=24,
+        ),
+    ),
+)

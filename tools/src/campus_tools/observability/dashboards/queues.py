@@ -1,0 +1,52 @@
+"""What waits: outbox, queues, dead letters, work that is old."""
+
+from typing import Final
+
+from campus_tools.observability.dashboards.panels import Dashboard, Panel, quantile
+
+QUEUES: Final = Dashboard(
+    "campus-queues",
+    "Campus: queues",
+    (
+        Panel(
+            "Oldest message of each outbox",
+            {"{{service}}": "max by (service) (outbox_age_seconds)"},
+            "s",
+            threshold=60,
+        ),
+        Panel("Messages in each outbox", {"{{service}}": "max by (service) (outbox_waiting)"}),
+        Panel(
+            "Outboxes to the broker",
+            {
+                "{{service}}": "sum by (service) (rate(outbox_published_total[5m]))",
+                "{{service}} refused": "sum by (service) (rate(outbox_refused_total[5m]))",
+            },
+            "ops",
+        ),
+        Panel("Waiting in each queue", {"{{queue}}": "max by (queue) (rabbitmq_detailed_queue_messages_ready)"}),
+        Panel("In hand of each queue", {"{{queue}}": "max by (queue) (rabbitmq_detailed_queue_messages_unacked)"}),
+        Panel("Consumers of each queue", {"{{queue}}": "max by (queue) (rabbitmq_detailed_queue_consumers)"}),
+        Panel(
+            "Handled",
+            {"{{queue}} {{outcome}}": "sum by (queue, outcome) (rate(messages_handled_total[5m]))"},
+            "ops",
+        ),
+        Panel("Time to handle, 95 %", {"{{queue}}": quantile(0.95, "message_handling_seconds", "queue")}, "s"),
+        Panel(
+            "From said to done, 95 %",
+            {"{{queue}}": quantile(0.95, "message_lag_seconds", "queue")},
+            "s",
+            threshold=5,
+        ),
+        Panel("Heard before", {"{{consumer}}": "sum by (consumer) (rate(inbox_duplicates_total[5m]))"}, "ops"),
+        Panel("Messages in hand", {"{{process}}": "max by (process) (messages_under_way)"}),
+        Panel("Given up", {"{{queue}}": "sum by (queue) (increase(dead_letters_total[1h]))"}),
+        Panel("Dead letters waiting", {"{{service}}": "max by (service) (dead_letters_waiting)"}, threshold=1),
+        Panel(
+            "Erasures that wait for a word",
+            {"{{awaits}}": "max by (awaits) (identity_erasure_open_seconds)"},
+            "s",
+            threshold=3600,
+        ),
+    ),
+)
