@@ -187,6 +187,20 @@ def test_prometheus_finds_the_rules_right_and_each_alert_fires(capsys):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_prometheus_can_read_what_every_panel_asks(tmp_path, capsys):
+    """A panel with a misspelt function only stays empty."""
+    promtool = found("promtool", "THE PANELS WERE NOT READ", capsys)
+    if promtool is None:
+        return
+    asked = [text for each in DASHBOARDS for panel in each.panels for text in panel.expressions.values()]
+    assert len(asked) > 60
+    rules = [{"record": f"panel:{number}", "expr": text} for number, text in enumerate(asked)]
+    file = tmp_path / "panels.yml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
+    done = subprocess.run([promtool, "check", "rules", str(file)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 # ---- Runbooks ---------------------------------------------------------------------------------------------------------
 
 
