@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from common.caller import Caller
 from common.clock import ManualClock
 from common.ids import new_id
+from common.retention import REMOVING
 
 LOG = "notification_delivery_logs"
 # Beyond every month that the migration makes.
@@ -63,13 +64,23 @@ async def months(story):
     return {row["relname"].removeprefix(f"{LOG}_") for row in rows}
 
 
+async def turn_the_months(story, *, workers=1):
+    """Rounds of retention until the months around LATER stand. A round that does not get its locks within half a second, behind a
+    checkpoint or a vacuum, leaves the months to the next round by design."""
+    for _ in range(20):
+        await asyncio.gather(*(story.service.remove_old() for _ in range(workers)))
+        if "2031_05" in await months(story):
+            return
+    pytest.fail("the months were not turned in 20 rounds")
+
+
 def astray():
     return REGISTRY.get_sample_value("retention_astray_rows", {"what": LOG})
 
 
 async def test_attempts_that_no_month_takes_are_counted_and_move_to_their_month_when_it_is_made(story):
     _, _, attempt = await tell(story, LATER)
-    await story.service.remove_old()
+    await turn_the_months(story)
     assert astray() == 1
     await story.service.remove_old()
     assert astray() == 0
@@ -92,7 +103,7 @@ async def test_whole_months_leave_with_their_attempts_and_their_deliveries_after
         july,
         months_of[0],
     )
-    await story.service.remove_old()
+    await turn_the_months(story)
     assert await ids(story, LOG) == {kept, again}
     assert await ids(story, "notification_deliveries") == {september, resent, waiting}
     assert await ids(story, "notification_resends") == set()
@@ -166,8 +177,17 @@ async def test_bodies_of_the_messaging_app_leave_and_what_a_customer_wrote_is_kn
 
 
 async def test_several_workers_turn_the_months_at_once_and_each_month_stands_once(story):
-    await asyncio.gather(*(story.service.remove_old() for _ in range(3)))
+    await turn_the_months(story, workers=3)
     assert {"2031_03", "2031_04", "2031_05", "rest"} <= await months(story)
+
+
+async def test_a_log_that_somebody_holds_keeps_its_months_until_the_next_round(story):
+    async with story.service.runtime.database.unit_of_work(acting_as=REMOVING) as reader:
+        await reader.fetch(f"SELECT FROM {LOG}")
+        await story.service.remove_old()
+        assert "2031_03" not in await months(story)
+    await turn_the_months(story)
+    assert {"2031_03", "2031_04", "2031_05"} <= await months(story)
 
 
 async def test_a_month_is_read_through_the_log_and_its_row_policies_only(story):
