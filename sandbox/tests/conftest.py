@@ -35,7 +35,7 @@ RECEIPT_KEY = "receipt-key"
 Found = TypeVar("Found")
 
 
-async def eventually(probe: Callable[[], Found | Awaitable[Found]], seconds: float = 5.0) -> Found:
+async def eventually(probe: Callable[[], Found | Awaitable[Found]], seconds: float = 30.0) -> Found:
     """Ask until the probe answers something true; fails with what it saw last."""
     deadline = time.monotonic() + seconds
     while True:
@@ -215,7 +215,7 @@ async def running_sandbox(environment: dict[str, str]) -> AsyncIterator[Sandbox]
     try:
         await eventually(lambda: server.started or serving.done())
         async with httpx.AsyncClient(
-            base_url=settings.base_url, headers={"Authorization": f"Bearer {KEY}"}, timeout=10
+            base_url=settings.base_url, headers={"Authorization": f"Bearer {KEY}"}, timeout=60
         ) as client:
             yield Sandbox(settings, client)
     finally:

@@ -99,7 +99,7 @@ async def test_logging_out_everywhere_is_heard_by_the_gateway_and_by_a_service_t
     sessions = await market.get("/api/auth/sessions", here)
     assert [session["current"] for session in sessions] == [False, True]
     orders = f"http://127.0.0.1:{system.port_base + API_PORTS['orders']}/api/orders"
-    async with httpx.AsyncClient(trust_env=False) as direct:
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as direct:
         for person in (here, there):
             assert (await direct.get(orders, headers=person.headers)).status_code == 200
             assert (await market.http.get("/api/orders", headers=person.headers)).status_code == 200

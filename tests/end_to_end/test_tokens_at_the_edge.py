@@ -83,7 +83,9 @@ async def asked(client: httpx.AsyncClient, token: str, path: str = ORDERS, **mor
 @pytest_asyncio.fixture(loop_scope="session")
 async def behind(system):
     """The orders service itself, past the gateway: no header of the gateway is believed there either."""
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{system.port_base + API_PORTS['orders']}") as client:
+    async with httpx.AsyncClient(
+        base_url=f"http://127.0.0.1:{system.port_base + API_PORTS['orders']}", timeout=60
+    ) as client:
         yield client
 
 

@@ -49,7 +49,7 @@ class NeverHappened(AssertionError):
     """What a test waited for did not come; the message says what was last seen."""
 
 
-async def eventually(probe: Callable[[], Awaitable[Seen] | Seen], within: float = 10.0, *, every: float = 0.05) -> Seen:
+async def eventually(probe: Callable[[], Awaitable[Seen] | Seen], within: float = 30.0, *, every: float = 0.05) -> Seen:
     """Ask `probe` until its answer is true, and return that answer. `within` and `every` are seconds.
 
     A probe may be async or not; an `AssertionError` of it means "not yet" and is part of the description.

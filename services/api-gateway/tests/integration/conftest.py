@@ -181,7 +181,7 @@ async def open_gateway(
             runtime, dependencies = await stack.enter_async_context(running(SERVICE, settings, "test"))
             port = await stack.enter_async_context(listening(dependencies.edge))
             url = f"http://127.0.0.1:{port}"
-            client = await stack.enter_async_context(httpx.AsyncClient(base_url=url, timeout=20, trust_env=False))
+            client = await stack.enter_async_context(httpx.AsyncClient(base_url=url, timeout=60, trust_env=False))
             return Gateway(url, port, client, upstream, issuer, dependencies, runtime)
 
         yield make

@@ -58,7 +58,7 @@ class Process:
     async def end(self, number: signal.Signals) -> int:
         assert self._process is not None
         self._process.send_signal(number)
-        code = await asyncio.wait_for(self._process.wait(), 30)
+        code = await asyncio.wait_for(self._process.wait(), 60)
         self._process = None
         return code
 
@@ -75,7 +75,7 @@ async def running_process(
     try:
         await process.start()
         base = f"http://127.0.0.1:{process.port}"
-        async with httpx.AsyncClient(base_url=base, timeout=20, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=base, timeout=60, trust_env=False) as client:
             yield process, client
     finally:
         await process.stop()

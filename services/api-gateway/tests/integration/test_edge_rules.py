@@ -190,7 +190,7 @@ async def test_a_deprecated_route_says_so_on_every_answer_until_it_is_gone(gatew
     key = {"Idempotency-Key": str(uuid4())}
     async with (
         listening(edge) as port,
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
         answers = {
             "passed on": (await client.get("/api/old"), 201),
@@ -224,7 +224,7 @@ async def test_after_its_sunset_a_route_does_not_exist(gateway: Gateway) -> None
     edge = replace(gateway.dependencies.edge, routes=RouteTable(OLD_ROUTES), page_cache=None, clock=After())
     async with (
         listening(edge) as port,
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
     ):
         for gone in (await client.get("/api/old"), await client.post("/api/old/login", json={})):
             assert (gone.status_code, problem_of(gone)["code"]) == (404, "RESOURCE_NOT_FOUND")

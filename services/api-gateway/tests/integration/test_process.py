@@ -66,7 +66,9 @@ async def test_metrics_and_health_answer_on_the_inner_door_only(
     async with running_process(module_urls, broker_url, issuer, upstream.url) as (process, client):
         await client.get("/api/products")
         assert (await client.get("/metrics")).status_code == 404
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{process.metrics_port}", trust_env=False) as inside:
+        async with httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{process.metrics_port}", trust_env=False, timeout=60
+        ) as inside:
             metrics = (await inside.get("/metrics")).text
             assert 'gateway_requests_total{route="GET /api/products",status="201"} 1.0' in metrics
             assert 'gateway_request_seconds_count{route="GET /api/products"} 1.0' in metrics
@@ -100,7 +102,7 @@ async def broker_away(broker_url: str, management_url: str) -> AsyncIterator[Non
     parts = urlsplit(broker_url)
     host, user = parts.path.lstrip("/"), quote(parts.username or "guest", safe="")
     rights = {"configure": ".*", "write": ".*", "read": ".*"}
-    async with httpx.AsyncClient(base_url=management_url, timeout=30, trust_env=False) as api:
+    async with httpx.AsyncClient(base_url=management_url, timeout=60, trust_env=False) as api:
         (await api.delete(f"/api/vhosts/{host}")).raise_for_status()
         try:
             yield
@@ -114,7 +116,7 @@ async def test_without_the_broker_everything_is_served_and_a_metric_tells_how_la
 ) -> None:
     async with (
         running_process(module_urls, broker_url, issuer, upstream.url) as (process, client),
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{process.metrics_port}", trust_env=False) as inside,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{process.metrics_port}", trust_env=False, timeout=60) as inside,
     ):
 
         async def seconds_unheard() -> float:

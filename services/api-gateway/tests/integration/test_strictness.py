@@ -148,7 +148,7 @@ async def test_a_client_that_takes_no_answer_holds_no_connection_to_a_service(be
     await eventually(lambda: bench.recorder.seen)
 
     async def was_given_up() -> bool:
-        async with httpx.AsyncClient(trust_env=False) as inside:
+        async with httpx.AsyncClient(trust_env=False, timeout=60) as inside:
             metrics = (await inside.get(f"http://127.0.0.1:{bench.process.metrics_port}/metrics")).text
         return f'gateway_requests_total{{route="GET {LONG_ANSWER}"' in metrics
 

@@ -29,7 +29,7 @@ async def signed(identity: Identity) -> AsyncIterator[tuple[Identity, SigningKey
     async with identity.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         current = await keys.find_current_key(uow, identity.clock.now())
     assert current is not None
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=60) as client:
         public = (await client.get(identity.jwks_url)).json()["keys"][0]
     claims = jwt.decode(tokens["accessToken"], options={"verify_signature": False})
     yield identity, identity.dependencies.signing_keys.open(*current), claims, public

@@ -266,5 +266,5 @@ async def desk_opened(urls: DatabaseUrls, broker_url: str, *, with_model: bool, 
         service = await stack.enter_async_context(opened(SERVICE, urls, broker_url, clock=clock, **values))
         app = http_app(SERVICE, service.settings, service.runtime, service.dependencies)
         url = await stack.enter_async_context(served(app))
-        http = await stack.enter_async_context(httpx.AsyncClient(base_url=url, timeout=20))
+        http = await stack.enter_async_context(httpx.AsyncClient(base_url=url, timeout=60))
         yield Desk(service, world, http, clock)

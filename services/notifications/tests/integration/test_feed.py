@@ -29,7 +29,7 @@ class Events:
     def __init__(self, answer):
         self.answer, self._lines = answer, answer.aiter_lines()
 
-    async def next(self, *, within=10.0):
+    async def next(self, *, within=30.0):
         """The next event as (event, id, data); (None, None, None) for a ping or the like, StopAsyncIteration at the end."""
         fields = {}
         async with asyncio.timeout(within):
@@ -57,7 +57,7 @@ async def listening(story, *, send_buffer_bytes=None):
     try:
         async with (
             served(app, send_buffer_bytes=send_buffer_bytes) as url,
-            httpx.AsyncClient(base_url=url, timeout=20, trust_env=False) as client,
+            httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as client,
         ):
             yield client
     finally:
@@ -124,7 +124,7 @@ async def test_lines_written_at_once_reach_a_stream_once_each_whatever_the_order
         app = http_app(SERVICE, story.service.settings, story.service.runtime, story.service.dependencies)
         async with (
             served(app) as url,
-            httpx.AsyncClient(base_url=url, timeout=20, trust_env=False) as client,
+            httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as client,
             following(story, client) as events,
         ):
             await asyncio.gather(*(tell(story) for _ in range(40)))

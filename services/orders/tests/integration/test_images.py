@@ -301,7 +301,7 @@ class Store:
 async def test_a_bucket_keeps_pictures_for_who_has_its_key():
     key = Key("id", "secret", "eu-west-1")
     store = Store(key)
-    async with served(store.app()) as url, httpx.AsyncClient(trust_env=False) as http:
+    async with served(store.app()) as url, httpx.AsyncClient(trust_env=False, timeout=60) as http:
         bucket = Bucket(http, url + "/", "pictures", key, SystemClock())
         name = f"{UUID(int=7)}.webp"
         assert await bucket.get(name) is None
@@ -317,7 +317,7 @@ async def test_a_bucket_keeps_pictures_for_who_has_its_key():
         for _ in range(2):
             await bucket.remove(name)
         assert store.objects == {}
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as http:
         with pytest.raises(MediaAway):
             await Bucket(http, url, "pictures", key, SystemClock()).get(name)
 

@@ -417,7 +417,9 @@ async def sandboxed(
         url = f"{settings.base_url}/gateway"
         async with (
             story_on(await fresh_database("payments"), broker_url, gateway_api_url=url) as story,
-            httpx.AsyncClient(base_url=settings.base_url, headers={"Authorization": f"Bearer {SECRET}"}) as client,
+            httpx.AsyncClient(
+                base_url=settings.base_url, headers={"Authorization": f"Bearer {SECRET}"}, timeout=60
+            ) as client,
         ):
             door.app = http_app(SERVICE, story.service.settings, story.service.runtime, story.service.dependencies)
             yield story, client

@@ -99,7 +99,7 @@ async def sandbox_in(folder: Path) -> AsyncIterator[Sandbox]:
     try:
         await eventually(lambda: server.started or serving.done())
         headers = {"Authorization": f"Bearer {KEY}"}
-        async with httpx.AsyncClient(base_url=settings.base_url, headers=headers, timeout=10) as client:
+        async with httpx.AsyncClient(base_url=settings.base_url, headers=headers, timeout=60) as client:
             running = Sandbox(settings.base_url, client)
             await running.faults(transfer_webhook={"drop": True})
             await running.settings_are(transfer_settlement="manual")

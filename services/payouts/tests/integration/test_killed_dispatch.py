@@ -63,7 +63,7 @@ async def running_apart(story: Any, urls: Any, broker_url: str, sandbox: Any) ->
         )
         try:
             token = issuer.token(story.staff, roles=("finance_maker",), stepped_up=True)
-            async with httpx.AsyncClient(base_url=address) as client:
+            async with httpx.AsyncClient(base_url=address, timeout=60) as client:
 
                 async def is_ready() -> bool:
                     try:
