@@ -8,25 +8,23 @@ Behind `make run`, and a library for tests:
 """
 
 import asyncio
-import fcntl
-import json
-import os
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
-from campus_tools.children import end_recorded_process, kill_child, spawn
 from campus_tools.launcher.environment import Environments, callers_environment
+from campus_tools.launcher.failures import StartFailed
+from campus_tools.launcher.one_shots import OneShots
 from campus_tools.launcher.ports import free_port_base, taken_ports
 from campus_tools.launcher.processes import CAMPUS, SANDBOX_MAIL_PORT, SANDBOX_PORT, ProcessPlan, SystemPlan
 from campus_tools.launcher.readiness import answers_ready
+from campus_tools.launcher.state_directory import StateDirectory
 from campus_tools.launcher.supervisor import SupervisedProcess, Tell, WatchedServer
 from campus_tools.provision import (
     ProvisioningFailed,
@@ -47,12 +45,6 @@ STOP_SECONDS = {0: 1.5, 1: 3.0, 2: 1.0}
 """For the door, the services, and the sandbox; with the servers' 4 s everything ends within 10 s."""
 ROLL_STOP_SECONDS = 15.0
 """A gateway still takes requests for 2 s and a process ends running ones within 8 s; the rest is for a busy machine."""
-UNKNOWN_COMMAND = 64
-"""The exit code (EX_USAGE) of a service that has no such command."""
-
-
-class StartFailed(Exception):
-    """The system did not start; the message says why and what to do."""
 
 
 class System:
@@ -74,7 +66,8 @@ class System:
         `servers` are used when given, and then neither started nor stopped here. `tell` hears what happens, as
         (who, what). A larger plan than ours may need more than `ready_seconds`.
         """
-        self.state_dir = Path(state_dir).resolve()
+        self._state = StateDirectory(state_dir)
+        self.state_dir = self._state.path
         self.port_base = port_base if port_base is not None else free_port_base()
         self.plan = plan
         self.is_first_start = not (self.state_dir / "secrets.env").exists()
@@ -86,10 +79,9 @@ class System:
         self._secrets: dict[str, str] = {}
         self._processes: dict[str, SupervisedProcess] = {}
         self._watched: list[WatchedServer] = []
-        self._one_shots: list[subprocess.Popen[bytes]] = []
+        self._one_shots = OneShots()
         self._writing = threading.Lock()
         self._rolling = threading.Lock()
-        self._lock_file: IO[str] | None = None
         self._stopped = False
 
     @property
@@ -149,7 +141,7 @@ class System:
             StartFailed: a port is taken, a migration failed, or a process never became ready.
             ServerUnavailable: PostgreSQL or RabbitMQ could be neither found nor started.
         """
-        self._take_state_dir()
+        self._state.take()
         pool = ThreadPoolExecutor(16, thread_name_prefix="start")
         try:
             self._end_leftovers()
@@ -199,7 +191,7 @@ class System:
                 failure = str(error)
                 raise
             finally:
-                self._write_whole("rolled.json", {"rolled": rolled, "failure": failure})
+                self._state.write("rolled.json", {"rolled": rolled, "failure": failure})
         return rolled
 
     def migrate(self, environment: Mapping[str, str]) -> None:
@@ -207,15 +199,14 @@ class System:
         self._caller |= environment
         self._environments = self._environments_of(self._secrets)
         for service in self.plan.services:
-            self._run_to_the_end(service, "migrate", self._environments.for_migration(service))
+            self._migrate(service)
 
     def stop(self) -> None:
         """Stop everything within 10 s: the door first, the servers last. May be called again."""
         if self._stopped:
             return
         self._stopped = True
-        for child in list(self._one_shots):
-            kill_child(child)
+        self._one_shots.stop()
         for watched in self._watched:
             watched.stop()
         for process in self.processes:
@@ -227,8 +218,7 @@ class System:
         if self._own_servers and self._servers is not None:
             self._servers.stop()
         self._write_process_list()
-        if self._lock_file is not None:
-            self._lock_file.close()
+        self._state.leave()
 
     def abandon(self) -> None:
         """End everything at once, without order; for the second Ctrl-C."""
@@ -257,31 +247,10 @@ class System:
     ) -> None:
         await asyncio.to_thread(self.stop)
 
-    def _take_state_dir(self) -> None:
-        self.state_dir.mkdir(parents=True, exist_ok=True)
-        self._lock_file = (self.state_dir / "lock").open("a+")
-        try:
-            fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._lock_file.seek(0)
-            holder = self._lock_file.read().strip()
-            self._lock_file.close()
-            raise StartFailed(
-                f"{self.state_dir} is used by a running system (process {holder}). Stop that one, or set STATE_DIR and "
-                "PORT_BASE to start a second."
-            ) from None
-        self._lock_file.truncate(0)
-        self._lock_file.write(str(os.getpid()))
-        self._lock_file.flush()
-
     def _end_leftovers(self) -> None:
-        records = self.state_dir / "processes"
-        for record in sorted(records.glob("*.pid")) if records.exists() else []:
-            if end_recorded_process(record):
-                self._tell(record.stem, "was left over by an earlier run and was ended")
-        if self._own_servers and (self.state_dir / "servers").exists():
-            for record in (self.state_dir / "servers").glob("*.pid"):
-                end_recorded_process(record)
+        folders = ["processes", *(["servers"] if self._own_servers else [])]
+        for name in [name for folder in folders for name in self._state.end_leftovers(folder)]:
+            self._tell(name, "was left over by an earlier run and was ended")
 
     def _refuse_taken_ports(self) -> None:
         taken = taken_ports(self._wanted_ports())
@@ -370,26 +339,17 @@ class System:
             self._tell("rabbitmq", f"WARNING: SUBSCRIBER_BROKER_URL will not work. {error}")
 
     def _prepare(self, service: Service) -> None:
-        self._run_to_the_end(service, "migrate", self._environments.for_migration(service))
-        if service.name in self.plan.demo_services and self._caller.get("DEMO_DATA", "1") == "1":
-            self._run_to_the_end(service, "demo-data", self._environments.for_demo_data(service), may_be_unknown=True)
+        self._migrate(service)
+        if (
+            service.name in self.plan.demo_services
+            and self._caller.get("DEMO_DATA", "1") == "1"
+            and not self._one_shots.run(service, "demo-data", self._environments.for_demo_data(service))
+        ):
+            self._tell(service.name, "has no demo-data")
 
-    def _run_to_the_end(
-        self, service: Service, command: str, environment: Mapping[str, str], *, may_be_unknown: bool = False
-    ) -> None:
-        if self._stopped:
-            return
-        with tempfile.TemporaryFile() as output:
-            child = spawn([sys.executable, "-m", service.import_name, command], environment=environment, output=output)
-            self._one_shots.append(child)
-            code = child.wait()
-            self._one_shots.remove(child)
-            output.seek(0)
-            text = output.read().decode(errors="replace").strip()
-        if code == UNKNOWN_COMMAND and may_be_unknown:
-            self._tell(service.name, f"has no {command}")
-        elif code != 0:
-            raise StartFailed(f"`python -m {service.import_name} {command}` failed with code {code}:\n{text}")
+    def _migrate(self, service: Service) -> None:
+        if not self._one_shots.run(service, "migrate", self._environments.for_migration(service)):
+            raise StartFailed(f"`python -m {service.import_name}` has no command `migrate`")
 
     def _start_process(self, plan: ProcessPlan, service: Service | None) -> None:
         process = SupervisedProcess(
@@ -433,14 +393,7 @@ class System:
                     for server in self._servers.all
                     for name, pid, port in server.places
                 ]
-            self._write_whole("processes.json", rows)
-
-    def _write_whole(self, name: str, content: object) -> None:
-        """Whoever reads the file sees all of it, or what it was before."""
-        path = self.state_dir / name
-        draft = path.with_suffix(".json.new")
-        draft.write_text(json.dumps(content, indent=2) + "\n")
-        draft.replace(path)
+            self._state.write("processes.json", rows)
 
 
 def _at_once(processes: list[SupervisedProcess], act: Callable[[SupervisedProcess], None]) -> None:

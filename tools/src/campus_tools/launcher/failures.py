@@ -1,0 +1,5 @@
+"""What a start can end with."""
+
+
+class StartFailed(Exception):
+    """The system did not start; the message says why and what to do."""

@@ -1,0 +1,46 @@
+"""Commands of a service that run to their end beside the start: migrations and demo data."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+
+from campus_tools.children import kill_child, spawn
+from campus_tools.launcher.failures import StartFailed
+from campus_tools.services import Service
+
+UNKNOWN_COMMAND = 64
+"""The exit code (EX_USAGE) of a service that has no such command."""
+
+
+class OneShots:
+    """Those that run at this moment, so that a stop in the middle ends them, too."""
+
+    def __init__(self) -> None:
+        self._running: list[subprocess.Popen[bytes]] = []
+        self._stopped = False
+
+    def run(self, service: Service, command: str, environment: Mapping[str, str]) -> bool:
+        """Run `python -m <service> <command>` to its end; answers whether the service has that command.
+
+        Raises:
+            StartFailed: with what it printed.
+        """
+        if self._stopped:
+            return True
+        with tempfile.TemporaryFile() as output:
+            child = spawn([sys.executable, "-m", service.import_name, command], environment=environment, output=output)
+            self._running.append(child)
+            code = child.wait()
+            self._running.remove(child)
+            output.seek(0)
+            text = output.read().decode(errors="replace").strip()
+        if code not in (0, UNKNOWN_COMMAND):
+            raise StartFailed(f"`python -m {service.import_name} {command}` failed with code {code}:\n{text}")
+        return code == 0
+
+    def stop(self) -> None:
+        """End what runs; nothing begins any more."""
+        self._stopped = True
+        for child in list(self._running):
+            kill_child(child)
