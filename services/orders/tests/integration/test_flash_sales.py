@@ -106,6 +106,34 @@ async def test_units_go_back_with_an_order_that_stops_and_a_late_charge_takes_th
     assert await market.stock_of(product_id) == 98
 
 
+async def test_late_charges_of_orders_that_had_ended_bring_a_buyer_no_more_than_their_share(market):
+    product_id = await market.sell(price_minor=1_000, stock=100)
+    sale = await begun(market, product_id, quantity=10, perBuyerLimit=2)
+    ended = []
+    for _ in range(2):
+        ended.append(await market.ordered(product_id, 2))
+        market.clock.advance(timedelta(minutes=16))
+        await fire_timers_once(market.service.dependencies)
+    kept = await market.ordered(product_id)
+    # Three payment pages are open, and all of them are paid at once: one unit is left of the buyer's share, and each asks for two.
+    await asyncio.gather(*(market.pay(order) for order in (kept, *ended)))
+    assert [await market.status_of(order) for order in (kept, *ended)] == ["paid_escrow", *["refund_pending"] * 2]
+    assert ((await sale_of(market, sale))["remaining"], await market.stock_of(product_id)) == (9, 99)
+
+
+async def test_of_two_late_charges_at_once_one_takes_the_last_of_the_buyers_share(market):
+    product_id = await market.sell(price_minor=1_000, stock=100)
+    sale = await begun(market, product_id, quantity=10, perBuyerLimit=2)
+    ended = []
+    for _ in range(3):
+        ended.append(await market.ordered(product_id, 2))
+        market.clock.advance(timedelta(minutes=16))
+        await fire_timers_once(market.service.dependencies)
+    await asyncio.gather(*(market.pay(order) for order in ended))
+    assert sorted([await market.status_of(order) for order in ended]) == ["paid_escrow", *["refund_pending"] * 2]
+    assert ((await sale_of(market, sale))["remaining"], await market.stock_of(product_id)) == (8, 98)
+
+
 async def test_who_may_begin_a_sale_and_on_which_terms(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
     other_campus = market.as_staff("campus_admin", new_id())

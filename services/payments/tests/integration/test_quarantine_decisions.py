@@ -6,6 +6,10 @@ from uuid import uuid4
 
 import pytest
 
+from campus_tools.testing import eventually
+from common.caller import THE_SERVICE
+from payments.use_cases.record_chargeback_news import record_chargeback_news
+
 MISMATCH = {"metadata": {"orderId": "018cc251-f400-7000-8000-000000000002"}}
 ROUNDS = 20
 
@@ -180,6 +184,34 @@ async def test_of_checkers_at_once_and_approvals_again_there_is_one_effect(story
         assert await story.order_status(placed.order_id) == expected
         refunds = await story.see(f"/api/refunds?orderId={placed.order_id}")
         assert len(refunds) == (1 if approved else 0)
+    await story.check_books()
+
+
+@pytest.mark.parametrize("event", ["charge.dispute.create", "charge.dispute.resolve"])
+async def test_a_charge_whose_dispute_is_written_down_at_this_moment_is_not_accepted(
+    story: Any, owner_of: Any, event: str
+) -> None:
+    placed, charge_id = await story.quarantined(**MISMATCH)
+    assert (await _prepare(story, charge_id, "accept")).status_code == 200
+    [charge] = await story.service.fetch("SELECT reference FROM charges")
+    told = {"id": 71, "transaction": {"reference": charge["reference"]}, "resolution": "merchant-accepted"}
+
+    async def waits_for_the_dispute() -> bool:
+        async with owner_of(story, "admin") as server:
+            return bool(
+                await server.fetchval(
+                    "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database())"
+                )
+            )
+
+    async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        assert await record_chargeback_news(uow, event, told, story.clock.now())
+        approval = asyncio.create_task(_approve(story, charge_id))
+        await eventually(waits_for_the_dispute)
+
+    assert (await approval).status_code == 409
+    assert await story.order_status(placed.order_id) == "Processing"
+    assert await story.service.published("payments.escrow_held.v1") == []
     await story.check_books()
 
 

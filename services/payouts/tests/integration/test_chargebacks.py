@@ -6,6 +6,7 @@ from typing import Any
 
 from common.ids import new_id
 from contracts.payments import ChargeDisputed
+from payouts.domain.errors import LossUnheardOf
 
 from .conftest import released
 
@@ -104,6 +105,49 @@ async def test_the_news_of_one_order_ends_in_the_same_wallet_in_every_order(stor
             await story.service.hear(news[sequence], sequence=sequence)
         wallet = await story.wallet(vendor)
         assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0), arrival
+
+
+async def heard_as_the_ladder_brings_it(story: Any, news: dict[int, Any], arrival: tuple[int, ...]) -> None:
+    """What is early comes again after the rest."""
+    waiting = list(arrival)
+    while waiting:
+        early = []
+        for sequence in waiting:
+            try:
+                await story.service.hear(news[sequence], sequence=sequence)
+            except LossUnheardOf:
+                early.append(sequence)
+        assert early != waiting, f"{arrival}: nothing of {early} is ever taken"
+        waiting = early
+
+
+async def test_a_loss_that_a_late_victory_overtook_is_taken_and_given_back_in_every_order(story):
+    for arrival in permutations((1, 2, 3, 4)):
+        vendor = await story.ready_vendor(100)
+        order, chargeback = new_id(), new_id()
+        news = {
+            1: released(vendor, 900, order_id=order),
+            2: disputed(vendor, order, chargeback_id=chargeback, vendor_minor=900),
+            3: disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
+            4: disputed(vendor, order, chargeback_id=chargeback, outcome="won", to_vendor_minor=900),
+        }
+        await heard_as_the_ladder_brings_it(story, news, arrival)
+        wallet = await story.wallet(vendor)
+        assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (1_000, 0, 0), arrival
+
+
+async def test_a_loss_that_a_return_had_counted_before_the_victory_is_taken_once_however_late_it_comes(story):
+    vendor = await story.ready_vendor(1_000)
+    order, chargeback = new_id(), new_id()
+    lost = disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900)
+    # The buyer's return was counted against what the bank took: of that nothing comes back to the vendor.
+    await story.service.hear(disputed(vendor, order, chargeback_id=chargeback, outcome="won"), sequence=4)
+    received = await story.service.hear(lost, sequence=3)
+    await story.service.hear(lost, event_id=received.event_id, sequence=3)
+    await story.service.hear(lost, sequence=3)
+    wallet = await story.wallet(vendor)
+    assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0)
+    await check_books(story, vendor)
 
 
 async def test_news_and_payout_requests_at_once_never_hand_out_what_is_held(story):

@@ -22,13 +22,22 @@ FROM locked WHERE product.id = locked.id
 RETURNING product.id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
           product.stock = locked.quantity AS turned, (product.removed_at IS NOT NULL OR product.draft) AS removed
 """
+# Held before they are read: what somebody at the same shelf has just sold would otherwise be judged by what it was before.
+_LOCK_SHELVES: Final = """
+SELECT FROM products WHERE id IN (SELECT product_id FROM order_items WHERE order_id = $1) ORDER BY id FOR NO KEY UPDATE
+"""
 _TAKE_STOCK_AGAIN: Final = """
 WITH locked AS MATERIALIZED (
     SELECT product.id, item.quantity FROM order_items AS item JOIN products AS product ON product.id = item.product_id
     WHERE item.order_id = $1 AND product.stock >= item.quantity AND product.removed_at IS NULL
       AND NOT EXISTS (
           SELECT FROM flash_sale_units AS units JOIN flash_sales AS sale ON sale.id = units.sale_id
-          WHERE units.order_id = $1 AND units.product_id = product.id AND sale.sold + units.quantity > sale.quantity
+          WHERE units.order_id = $1 AND units.product_id = product.id AND (
+              sale.sold + units.quantity > sale.quantity OR units.quantity > sale.per_buyer_limit - (
+                  SELECT coalesce(sum(others.quantity), 0) FROM flash_sale_units AS others
+                  WHERE others.sale_id = sale.id AND others.buyer_id = units.buyer_id AND NOT others.returned
+              )
+          )
       )
     ORDER BY product.id FOR NO KEY UPDATE OF product
 ), retaken AS (
@@ -81,7 +90,9 @@ async def free_stock(uow: UnitOfWork, order_id: UUID) -> list[Shelf]:
 
 
 async def take_stock_again(uow: UnitOfWork, order_id: UUID) -> list[Shelf]:
-    """Takes the order's goods from the shelf a second time: all of them, or none when one is gone (an empty list)."""
+    """Takes the order's goods from the shelf a second time: all of them, or none (an empty list) when one is gone, or when the buyer has
+    had their share of its sale by other orders since."""
+    await uow.execute(_LOCK_SHELVES, order_id)
     return _shelves(await uow.fetch(_TAKE_STOCK_AGAIN, order_id))
 
 

@@ -64,6 +64,7 @@ WHERE order_id = $1
 """
 _OPEN_OF_ORDER: Final = "SELECT EXISTS (SELECT FROM chargebacks WHERE order_id = $1 AND status = 'opened')"
 _CHARGED_BACK: Final = "SELECT EXISTS (SELECT FROM escrows WHERE order_id = $1 AND charged_back_minor > 0)"
+_LOCK_CHARGE: Final = "SELECT FROM charges WHERE id = $1 FOR NO KEY UPDATE"
 _DISPUTED_OR_LOST: Final = """
 SELECT EXISTS (SELECT FROM chargebacks WHERE charge_id = $1 AND status IN ('opened', 'lost'))
 """
@@ -151,7 +152,8 @@ async def was_charged_back(uow: UnitOfWork, order_id: UUID) -> bool:
 
 
 async def charge_is_disputed(uow: UnitOfWork, charge_id: UUID) -> bool:
-    """Whether a bank asks for the charge's money, or has taken it."""
+    """Whether a bank asks for the charge's money, or has taken it. Holds the charge, so that no dispute of it is written down meanwhile."""
+    await uow.execute(_LOCK_CHARGE, charge_id)
     return bool(await uow.fetch_value(_DISPUTED_OR_LOST, charge_id))
 
 

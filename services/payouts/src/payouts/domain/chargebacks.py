@@ -21,6 +21,14 @@ class ChargebackNews:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownChargeback:
+    """A chargeback by the newest news that was heard, and what is held for it."""
+
+    standing: Standing
+    held_minor: int
+
+
+@dataclass(frozen=True, slots=True)
 class OpenChargeback:
     """A chargeback that is not decided, and what is held for it."""
 

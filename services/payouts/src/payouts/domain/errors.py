@@ -1,5 +1,6 @@
 """The refusals of this service, each named by its condition."""
 
+from common.faults import NotYetKnown
 from common.problems import Conflict, Forbidden, InvalidParam, Problem, Unavailable, ValidationFailed
 
 
@@ -72,6 +73,10 @@ class TransfersNotCompared(Unavailable):
 
 class TransferUnheardOf(Exception):
     """News of a transfer whose reference is not written down here (yet): the retry ladder brings it again."""
+
+
+class LossUnheardOf(NotYetKnown):
+    """A chargeback that gives back what a loss took, before that loss was heard: what was never taken is not given back."""
 
 
 class ReleaseContradicts(Exception):

@@ -4,14 +4,14 @@ from typing import Final
 from uuid import UUID
 
 from common.database import UnitOfWork
-from payouts.domain.chargebacks import ChargebackNews, OpenChargeback
+from payouts.domain.chargebacks import ChargebackNews, KnownChargeback, OpenChargeback
 
 _SAVE: Final = """
 INSERT INTO chargebacks AS c (id, order_id, vendor_id, status, vendor_minor, sequence) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (id) DO UPDATE SET status = excluded.status, sequence = excluded.sequence, held_minor = 0
 WHERE c.sequence < excluded.sequence
 """
-_HELD: Final = "SELECT held_minor FROM chargebacks WHERE id = $1"
+_FIND: Final = "SELECT status, held_minor FROM chargebacks WHERE id = $1"
 _LIST_OPEN: Final = """
 SELECT id, vendor_minor, held_minor FROM chargebacks WHERE order_id = $1 AND status = 'opened' ORDER BY id
 """
@@ -19,9 +19,10 @@ _HOLD: Final = "UPDATE chargebacks SET held_minor = held_minor + $2 WHERE id = $
 _REMAINING: Final = "SELECT remaining_vendor_minor FROM order_shares WHERE order_id = $1"
 
 
-async def find_held(uow: UnitOfWork, chargeback_id: UUID) -> int:
-    """What is held for the chargeback; 0 for one that is not known yet."""
-    return await uow.fetch_value(_HELD, chargeback_id) or 0
+async def find_chargeback(uow: UnitOfWork, chargeback_id: UUID) -> KnownChargeback | None:
+    """How the chargeback stands; None for one that is not known yet."""
+    row = await uow.fetch_row(_FIND, chargeback_id)
+    return None if row is None else KnownChargeback(row["status"], row["held_minor"])
 
 
 async def save_chargeback(uow: UnitOfWork, news: ChargebackNews, sequence: int) -> bool:

@@ -8,27 +8,34 @@ from common.telemetry import STALE_NEWS
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.chargebacks import ChargebackNews
+from payouts.domain.errors import LossUnheardOf
 from payouts.domain.wallet import Line, repayment, shortfall
 from payouts.store import chargebacks
 from payouts.use_cases.hold_disputed import hold_disputed
 
 
 async def hear_chargeback(uow: UnitOfWork, news: ChargebackNews, sequence: int, now: datetime) -> None:
-    """Opened: held. Won: free again. Lost: taken, and what the wallet cannot give is owed. Older news than the last is ignored."""
+    """Opened: held. Won: free again. Lost: taken, and what the wallet cannot give is owed.
+
+    Older news than the last holds and frees nothing. What a loss took is taken all the same, once: payments has posted it, whatever
+    came after. Raises LossUnheardOf.
+    """
     # Every change of a chargeback stands under its vendor's wallet's lock.
     await store.lock_wallet(uow, news.vendor_id)
-    held_minor = await chargebacks.find_held(uow, news.id)
+    known = await chargebacks.find_chargeback(uow, news.id)
+    if news.to_vendor_minor and (known is None or known.standing == "opened"):
+        raise LossUnheardOf(f"chargeback {news.id} gives back what nobody has taken yet")
+    key = f"chargeback:{news.id}:{sequence}"
     if not await chargebacks.save_chargeback(uow, news, sequence):
         STALE_NEWS.labels("payments.charge_disputed").inc()
+        await _take_once(uow, news, key, now)
         return
     if news.standing == "opened":
         await hold_disputed(uow, news.vendor_id, news.order_id, str(sequence), now)
         return
-    key = f"chargeback:{news.id}:{sequence}"
-    if held_minor:
-        await _free(uow, news, f"{key}:held", held_minor, now)
-    if news.from_vendor_minor:
-        await _take(uow, news, key, now)
+    if known is not None and known.held_minor:
+        await _free(uow, news, f"{key}:held", known.held_minor, now)
+    await _take_once(uow, news, key, now)
     if news.to_vendor_minor:
         await _give_back(uow, news, key, now)
 
@@ -43,7 +50,9 @@ async def _free(uow: UnitOfWork, news: ChargebackNews, key: str, held_minor: int
     await ledger.post(uow, accounts.hold_released(key, news.vendor_id, held_minor, repaid_minor))
 
 
-async def _take(uow: UnitOfWork, news: ChargebackNews, key: str, now: datetime) -> None:
+async def _take_once(uow: UnitOfWork, news: ChargebackNews, key: str, now: datetime) -> None:
+    if not news.from_vendor_minor or await store.find_line_net(uow, key, "chargeback") is not None:
+        return
     standing = await store.lock_wallet(uow, news.vendor_id)
     owed_minor = shortfall(standing.available_minor, news.from_vendor_minor)
     lines = [Line("chargeback", -news.from_vendor_minor, order_id=news.order_id)]
