@@ -12,6 +12,7 @@ Fixtures:
     module_database, module_empty_database: the same for all tests of one module.
     broker_url: a virtual host of its own on RabbitMQ for the module.
     management_url: RabbitMQ's management API with the administrator's account.
+    held_port: `held_port()`, a port to listen on that nobody else is given before the test is over.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -33,23 +34,34 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import asyncpg
 import httpx
+import hypothesis
 import pytest
 import pytest_asyncio
 
 from campus_tools.provision import create_database, provision_roles, service_database_urls
 from campus_tools.secrets import ROLE_PASSWORDS
-from campus_tools.servers import Server, ServerPorts, Servers, find_servers
+from campus_tools.servers import Server, ServerPorts, Servers, find_servers, held_ports
 from campus_tools.servers.memory import throwaway_root
 from campus_tools.services import Service, service_named
 
 Seen = TypeVar("Seen")
+
+# How long an example takes is the machine's business: one that waits for a busy core is not wrong, and is not tried again to see.
+hypothesis.settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("unhurried")
+# Nothing is promised by it: it only ends a test that would wait for ever.
+PATIENCE_SECONDS = 60.0
 
 
 class NeverHappened(AssertionError):
     """What a test waited for did not come; the message says what was last seen."""
 
 
-async def eventually(probe: Callable[[], Awaitable[Seen] | Seen], within: float = 30.0, *, every: float = 0.05) -> Seen:
+async def eventually(
+    probe: Callable[[], Awaitable[Seen] | Seen], within: float = PATIENCE_SECONDS, *, every: float = 0.05
+) -> Seen:
     """Ask `probe` until its answer is true, and return that answer. `within` and `every` are seconds.
 
     A probe may be async or not; an `AssertionError` of it means "not yet" and is part of the description.
@@ -95,10 +107,13 @@ EmptyDatabaseFactory = Callable[[], Awaitable[DatabaseUrls]]
 @pytest.fixture(scope="session")
 def servers() -> Iterator[Servers]:
     """Where PostgreSQL, RabbitMQ and Redis come from in this session. None is started yet."""
-    with tempfile.TemporaryDirectory(
-        prefix="campus-tests-", dir=throwaway_root(), ignore_cleanup_errors=True
-    ) as directory:
-        found = find_servers(Path(directory), ServerPorts.free(), redis=True, durable=False, say=_say)
+    with (
+        tempfile.TemporaryDirectory(
+            prefix="campus-tests-", dir=throwaway_root(), ignore_cleanup_errors=True
+        ) as directory,
+        ServerPorts.held() as ports,
+    ):
+        found = find_servers(Path(directory), ports, redis=True, durable=False, say=_say)
         try:
             yield found
         finally:
@@ -273,13 +288,20 @@ async def broker_url(servers: Servers, management_url: str) -> AsyncIterator[str
     """An AMQP address with a virtual host that only this module uses."""
     host = f"test-{uuid.uuid4().hex[:12]}"
     parts = urlsplit(servers.broker_url)
-    async with httpx.AsyncClient(base_url=management_url, timeout=30, trust_env=False) as api:
+    async with httpx.AsyncClient(base_url=management_url, timeout=PATIENCE_SECONDS, trust_env=False) as api:
         (await api.put(f"/api/vhosts/{host}")).raise_for_status()
         rights = {"configure": ".*", "write": ".*", "read": ".*"}
         user = quote(parts.username or "guest", safe="")
         (await api.put(f"/api/permissions/{host}/{user}", json=rights)).raise_for_status()
         yield urlunsplit(parts._replace(path=f"/{host}"))
         (await api.delete(f"/api/vhosts/{host}")).raise_for_status()
+
+
+@pytest.fixture
+def held_port() -> Iterator[Callable[[], int]]:
+    """`held_port()`: a port of 127.0.0.1 for a server of the test, which nobody else is given before the test is over."""
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(held_ports(1))[0]
 
 
 def role_passwords(admin_url: str) -> dict[str, str]:

@@ -5,7 +5,6 @@ import hashlib
 import hmac
 import itertools
 import json
-import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
@@ -223,7 +222,7 @@ class Story:
             )
             return bool(rows)
 
-        await eventually(came, within=30)
+        await eventually(came)
         await self.service.work("payments.webhooks")
 
     async def quarantined(self, amount_minor: int = 500_000, **changes: Any) -> tuple[OrderPlaced, str]:
@@ -384,23 +383,17 @@ class Forwarding:
         await self.app(scope, receive, send)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest_asyncio.fixture(loop_scope="session")
 async def sandboxed(
-    tmp_path: Path, fresh_database: Any, broker_url: str, story_on: Any
+    tmp_path: Path, fresh_database: Any, broker_url: str, story_on: Any, held_port: Callable[[], int]
 ) -> AsyncIterator[tuple[Any, httpx.AsyncClient]]:
     """A story whose gateway is the sandbox, and a client of the sandbox."""
-    door, port = Forwarding(), _free_port()
+    door, port = Forwarding(), held_port()
     async with served(door) as address:
         settings = read_settings(
             {
                 "PORT": str(port),
-                "SMTP_PORT": str(_free_port()),
+                "SMTP_PORT": str(held_port()),
                 "STATE_DIR": str(tmp_path / "sandbox"),
                 "GATEWAY_SECRET_KEY": SECRET,
                 "WEBHOOK_URL": f"{address}/functions/v1/gateway-webhook",
@@ -413,7 +406,7 @@ async def sandboxed(
             uvicorn.Config(create_app(settings), host="127.0.0.1", port=port, log_config=None, access_log=False)
         )
         serving = asyncio.create_task(server.serve())
-        await eventually(lambda: server.started, within=30)
+        await eventually(lambda: server.started)
         url = f"{settings.base_url}/gateway"
         async with (
             story_on(await fresh_database("payments"), broker_url, gateway_api_url=url) as story,

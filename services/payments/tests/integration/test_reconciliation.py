@@ -33,7 +33,7 @@ async def _paid_and_told(story: Any, sandbox: httpx.AsyncClient) -> tuple[Any, s
     async def came() -> bool:
         return len(await story.outcomes()) > before
 
-    await eventually(came, within=30)
+    await eventually(came)
     await story.service.work("payments.webhooks")
     return placed, reference
 
@@ -91,11 +91,11 @@ async def test_where_the_three_agree_there_is_no_case_and_a_quarantined_charge_i
         rows = await story.service.fetch("SELECT 1 FROM processed_webhook_events WHERE event_type = 'refund.processed'")
         return bool(rows)
 
-    await eventually(refunded, within=30)
+    await eventually(refunded)
     await story.service.work("payments.webhooks")
     before = len(await story.outcomes())
     await _pay(story, sandbox, amount="4000")
-    await eventually(lambda: _count(story, before + 1), within=30)
+    await eventually(lambda: _count(story, before + 1))
     await story.service.work("payments.webhooks")
     done = await _reconcile(story)
     assert (done.differences, done.unexplained.cases) == (0, 0)
@@ -133,7 +133,7 @@ async def test_a_webhook_that_never_came_heals_and_coming_after_all_it_changes_n
     async def delivered() -> bool:
         return bool((await sandbox.get("/control/webhooks", params={"status": "delivered"})).json())
 
-    await eventually(delivered, within=30)
+    await eventually(delivered)
     assert await story.outcomes() == ["done"]
     await story.check_books()
 
@@ -159,7 +159,7 @@ async def test_a_refund_whose_webhook_never_came_heals_too(sandboxed: tuple[Any,
     async def processed() -> bool:
         return bool(await gateway.balance_minor("NGN") == 0)
 
-    await eventually(processed, within=30)
+    await eventually(processed)
     done = await _reconcile(story)
     assert (done.opened, done.asked) == (1, 1)
     await story.service.work("payments.webhooks")

@@ -186,9 +186,9 @@ async def test_a_database_that_cannot_be_written_is_503_with_retry_after(story: 
     async with owner_of(story, "admin") as owner:
         name = await owner.fetchval("SELECT current_database()")
         await owner.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
-        # Settings of a database hold for new connections: the service's own ones are cut off.
+        # Settings of a database hold for new connections: the service's own ones are cut off, and waited for until they are.
         await owner.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
             "WHERE datname = current_database() AND usename = 'campus_payments_service_a'"
         )
         answers = [await story.send({"event": "charge.success", "data": {"id": number}}) for number in range(3)]
@@ -222,7 +222,7 @@ async def test_through_the_broker_a_charge_settles_and_an_unknown_reference_is_q
             async def settled() -> bool:
                 return sorted(await story.outcomes()) == ["done", "done"]
 
-            await eventually(settled, within=20)
+            await eventually(settled)
         finally:
             for task in running:
                 task.cancel()
