@@ -137,6 +137,48 @@ async def test_a_lost_one_takes_escrow_and_after_the_release_everybodys_part(sto
     await story.check_books()
 
 
+@pytest.mark.parametrize("release_minor", [None, 500_000, 400_000])
+async def test_what_a_victory_brings_back_to_an_order_at_its_end_goes_on_to_its_vendor(
+    story: Any, release_minor: int | None
+) -> None:
+    placed, reference = await _paid(story)
+    number = next(_numbers)
+    if release_minor is not None:
+        await story.service.hear(OrderDisputed(**_parties(placed), reason="bank"))
+    await story.tell(_dispute(number, RESOLVE, reference, 500_000, resolution=LOST))
+    refund_minor = 500_000 - (release_minor or 500_000)
+    if release_minor is None:
+        await _deliver(story, placed)
+    else:
+        outcome = {"outcome": "split" if refund_minor else "vendor", "refund_minor": refund_minor}
+        await story.service.hear(DisputeResolved(**_parties(placed), release_minor=release_minor, **outcome))
+    if refund_minor:
+        await _ask_refund(story, placed, refund_minor)
+    for _ in range(2):
+        await story.tell(_dispute(number, RESOLVE, reference, 500_000, resolution=WON))
+
+    balances = await story.balances()
+    owed = [amount for account, amount in balances.items() if account.startswith("refund_payable:")]
+    assert -sum(owed) == refund_minor
+    assert f"escrow:{placed.order_id}" not in balances
+    assert -sum(balances[name] for name in (f"vendor_payable:{placed.vendor_id}", "commission", "delivery_fee")) == (
+        500_000 - refund_minor
+    )
+    last = (await story.service.published("payments.escrow_released.v1"))[-1]
+    assert (last["grossMinor"], last["remainingMinor"]) == (500_000 - refund_minor, 0)
+    await story.check_books()
+
+
+async def test_a_victory_leaves_the_money_of_an_order_that_is_still_under_way_in_escrow(story: Any) -> None:
+    placed, reference = await _paid(story)
+    number = next(_numbers)
+    assert (await _release_by_staff(story, placed, 100_000)).status_code == 200
+    await story.tell(_dispute(number, RESOLVE, reference, 500_000, resolution=LOST))
+    await story.tell(_dispute(number, RESOLVE, reference, 500_000, resolution=WON))
+    assert (await story.balances())[f"escrow:{placed.order_id}"] == -400_000
+    await story.check_books()
+
+
 async def test_a_decision_before_its_opening_opens_and_decides_and_the_late_opening_is_stale(story: Any) -> None:
     placed, reference = await _paid(story)
     number = next(_numbers)

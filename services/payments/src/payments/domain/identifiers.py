@@ -18,6 +18,11 @@ def release_of_resolution(order_id: UUID, sequence: int) -> UUID:
     return uuid5(_NAMESPACE, f"release:resolution:{order_id}:{sequence}")
 
 
+def release_of_victory(chargeback_id: UUID) -> UUID:
+    """The release of what a chargeback that was lost, and won after all, brought back to an order at its end."""
+    return uuid5(_NAMESPACE, f"release:chargeback_won:{chargeback_id}")
+
+
 def refund_of_quarantine(charge_identity: str) -> UUID:
     """A quarantined charge that two people return goes back under this id."""
     return uuid5(_NAMESPACE, f"refund:quarantine:{charge_identity}")

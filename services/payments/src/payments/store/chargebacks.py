@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 from uuid import UUID
 
 import asyncpg
@@ -69,6 +69,7 @@ _DISPUTED_OR_LOST: Final = """
 SELECT EXISTS (SELECT FROM chargebacks WHERE charge_id = $1 AND status IN ('opened', 'lost'))
 """
 _RELEASE_STANDS: Final = "SELECT EXISTS (SELECT FROM releases WHERE id = $1)"
+_ENDING: Final = "SELECT cause FROM releases WHERE order_id = $1 AND cause <> 'staff' ORDER BY released_at DESC LIMIT 1"
 _HOLDS_REFUND: Final = """
 SELECT EXISTS (
     SELECT FROM chargebacks b JOIN refunds f ON f.charge_id = b.charge_id WHERE f.id = $1 AND b.status = 'opened'
@@ -159,6 +160,12 @@ async def charge_is_disputed(uow: UnitOfWork, charge_id: UUID) -> bool:
 
 async def release_stands(uow: UnitOfWork, release_id: UUID) -> bool:
     return bool(await uow.fetch_value(_RELEASE_STANDS, release_id))
+
+
+async def find_ending(uow: UnitOfWork, order_id: UUID) -> Literal["delivery", "resolution"] | None:
+    """What released all that the order was to release; None while that is still to come."""
+    cause: Literal["delivery", "resolution"] | None = await uow.fetch_value(_ENDING, order_id)
+    return cause
 
 
 async def refund_is_held(uow: UnitOfWork, refund_id: UUID) -> bool:

@@ -9,11 +9,12 @@ from contracts.payments import ChargeDisputed
 from payments import store
 from payments.domain import chargeback_postings
 from payments.domain.chargebacks import DisputedCharge, OwedRefund, Take
-from payments.domain.identifiers import refund_of_reversal
+from payments.domain.identifiers import refund_of_reversal, release_of_victory
 from payments.store import HeldOrder, chargebacks
 from payments.store.chargebacks import Chargeback
 from payments.use_cases.alert_chargeback import alert_chargeback
 from payments.use_cases.owe_overpayment import REFUND_QUEUE
+from payments.use_cases.release_escrow import release_escrow
 from payments.use_cases.resume_refunds import resume_refunds
 
 
@@ -22,7 +23,8 @@ async def win_chargeback(
 ) -> None:
     """Posts `chargeback_won` when the chargeback had been lost before; one that was only open has taken nothing.
 
-    Where a lost one stood in for a refund, the bank has taken that money from the payer again: it is owed under a new refund.
+    Where a lost one stood in for a refund, the bank has taken that money from the payer again: it is owed under a new refund. What comes
+    back to the escrow of an order that was delivered or resolved meanwhile goes on to its vendor: no other release will come.
     """
     take = chargeback.take
     owed_again = await _owe_again(uow, chargeback, charge, held, now)
@@ -53,6 +55,10 @@ async def win_chargeback(
                 remaining_vendor_minor=after.locked.vendor_minor,
             )
         )
+        ending = await chargebacks.find_ending(uow, held.order_id) if take.from_locked.total_minor else None
+        if ending is not None:
+            again = replace(held, escrow=after)
+            await release_escrow(uow, again, release_of_victory(chargeback.id), after.locked.total_minor, ending, now)
     alert_chargeback(uow, chargeback.id, "won", charge, chargeback.amount_minor)
     await resume_refunds(uow, charge.id)
 
