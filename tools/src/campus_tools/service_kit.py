@@ -29,6 +29,7 @@ from common.caller import THE_SERVICE
 from common.clock import Clock, SystemClock
 from common.consuming import Consumers
 from common.ids import new_id
+from common.joined_writes import JoinedProtocol
 from common.messages import Received, Subscription
 from common.process import Runtime, Service, http_app, on_session_revoked, running
 from common.retention import remove_old_once
@@ -124,7 +125,7 @@ async def served(app: ASGIApp, *, send_buffer_bytes: int | None = None) -> Async
     if send_buffer_bytes is not None:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer_bytes)
     listening.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", access_log=False))
+    server = uvicorn.Server(uvicorn.Config(app, http=JoinedProtocol, log_config=None, lifespan="off", access_log=False))
     task = asyncio.create_task(server.serve(sockets=[listening]))
     while not server.started:
         await asyncio.sleep(0.01)

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import uvicorn
 import uvloop
@@ -28,6 +28,7 @@ from common.consuming import Consumers
 from common.database import Database, UnitOfWork, is_away
 from common.faults import PermanentFault
 from common.http import HttpContext, RequestScope, create_app
+from common.joined_writes import JoinedProtocol
 from common.messages import Received, Subscription, WorkItem, read_envelope, read_payload
 from common.migrating import migrate
 from common.outages import Outage
@@ -285,7 +286,7 @@ async def serve(
     port: int,
     beside: Sequence[Awaitable[None]],
     *,
-    protocol: type[asyncio.Protocol] | Literal["httptools"] = "httptools",
+    protocol: type[asyncio.Protocol] = JoinedProtocol,
     on_stop: Sequence[Callable[[], None]] = (),
     leave_seconds: float = 0.0,
 ) -> None:

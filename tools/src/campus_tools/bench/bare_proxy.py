@@ -11,6 +11,7 @@ from typing import Final
 import httpx
 import uvloop
 from fastapi import FastAPI, Request, Response
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from common.process import serve
 
@@ -44,7 +45,7 @@ async def proxy(upstream_url: str) -> AsyncIterator[FastAPI]:
 
 async def main() -> None:
     async with proxy(os.environ["UPSTREAM_URL"]) as app:
-        await serve(app, "127.0.0.1", int(os.environ["PORT"]), [])
+        await serve(app, "127.0.0.1", int(os.environ["PORT"]), [], protocol=HttpToolsProtocol)
 
 
 if __name__ == "__main__":

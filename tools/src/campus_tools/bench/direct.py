@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from common.process import serve
 
@@ -36,7 +37,7 @@ async def main() -> None:
         return Response(b"{}", media_type="application/json")
 
     app = Starlette(routes=[Route("/page", page), Route("/health/readiness", ready)])
-    await serve(app, "127.0.0.1", int(os.environ["PORT"]), [])
+    await serve(app, "127.0.0.1", int(os.environ["PORT"]), [], protocol=HttpToolsProtocol)
 
 
 async def _speak_json(connection: asyncpg.Connection) -> None:
