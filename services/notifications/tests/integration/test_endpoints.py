@@ -8,6 +8,8 @@ import pytest
 from common.caller import Caller
 from common.ids import new_id
 
+from .conftest import without_drawn
+
 QUEUE = "notifications.deliveries"
 FUNCTION = "/functions/v1/deliver-notification"
 # As the service is opened with (conftest.py).
@@ -68,7 +70,7 @@ async def test_a_secret_of_the_function_is_sealed_before_it_is_written(story):
     await deliver(story, request_of(story))
     rows = await story.service.fetch("SELECT d::text || n::text AS row FROM notification_deliveries d, notifications n")
     assert rows
-    assert "042917" not in rows[0]["row"]
+    assert "042917" not in without_drawn(rows[0]["row"])
 
 
 async def test_the_texts_of_a_message_that_its_sender_calls_sensitive_are_sealed_and_not_in_the_feed(story, outside):
@@ -114,7 +116,7 @@ async def test_a_message_that_cannot_be_sent_is_refused_and_changes_nothing(stor
     problem = answer.json()
     assert problem["code"] == ("RESOURCE_NOT_FOUND" if status == 404 else "VALIDATION_FAILED")
     assert [param["name"] for param in problem["invalid_params"]] == ([named] if named else [])
-    assert "042917" not in answer.text
+    assert "042917" not in without_drawn(answer.text)
     assert await counts(story) == before
 
 
@@ -230,7 +232,7 @@ async def test_the_feed_shows_words_and_no_secret(story):
     answer = await feed_of(story, story.buyer_id)
     [item] = answer.json()["data"]
     assert (item["template"], item["title"], item["readAt"]) == ("delivery_pin", "Delivery PIN sent", None)
-    assert "042917" not in answer.text
+    assert "042917" not in without_drawn(answer.text)
 
 
 async def test_a_cursor_of_somebody_else_is_refused(story):
@@ -277,7 +279,7 @@ async def test_the_log_of_attempts_is_for_those_who_may(story, outside, role, st
     query = {"limit": 0} if status == 403 else {"channel": "sms", "status": "sent", "sort": "created_at"}
     answer = await story.service.client.get("/api/notification-delivery-logs", params=query, headers=headers)
     assert answer.status_code == status
-    assert "042917" not in answer.text
+    assert "042917" not in without_drawn(answer.text)
     assert "+2348030000001" not in answer.text
     if status == 200:
         assert answer.json()["meta"]["total"] == 1

@@ -18,6 +18,8 @@ from notifications.domain.errors import ProviderAway
 from notifications.timers import settle_abandoned_once
 from notifications.use_cases.send_delivery import send_delivery
 
+from .conftest import without_drawn
+
 QUEUE = "notifications.deliveries"
 
 
@@ -53,29 +55,24 @@ async def statuses(story):
 
 async def test_a_provider_that_is_down_and_comes_back_gets_the_message_by_the_ladder(open_story, outside):
     async with open_story(retry_delays_seconds=(0.1, 0.3, 0.5, 60)) as story, working(story):
-        outside.sms_down = True
-        await say(story, story.buyer(), story.pin())
-
-        async def one_failed():
-            return "failed" in await statuses(story)
-
-        await eventually(one_failed)
-        outside.sms_down = False
-        await eventually(lambda: outside.texts)
+        await story.service.hear(story.buyer())
+        outside.sms_faults += [JSONResponse({"message": "down for maintenance"}, 503) for _ in range(2)]
+        await say(story, story.pin())
 
         async def settled():
             return [row["status"] for row in await story.deliveries()] == ["sent"]
 
         await eventually(settled)
-        assert (await statuses(story))[-1] == "sent"
-        assert set((await statuses(story))[:-1]) == {"failed"}
+        assert await statuses(story) == ["failed", "failed", "sent"]
         assert len(outside.texts) == 1
 
 
 async def test_after_the_last_retry_the_message_is_failed_somebody_is_paged_and_staff_see_it(open_story, outside):
     async with open_story(retry_delays_seconds=(0.05, 0.1)) as story, working(story):
         outside.sms_down = True
-        await say(story, story.buyer(), story.pin())
+        # Told by hand: over the broker the PIN could be faster, and climb the short ladder to its end.
+        await story.service.hear(story.buyer())
+        await say(story, story.pin())
         await eventually(lambda: outside.pages)
         [delivery] = await story.deliveries()
         assert delivery["status"] == "failed"
@@ -99,7 +96,7 @@ async def test_a_refusal_for_good_is_not_repeated(story, outside):
     assert (attempt["status"], attempt["error"]) == ("failed", "400 Invalid number for: your PIN is ***")
     assert [row["status"] for row in await story.deliveries()] == ["failed"]
     [alert] = await story.service.published("operations.alert_raised.v1")
-    assert "042917" not in str(alert)
+    assert "042917" not in without_drawn(str(alert))
 
 
 @pytest.mark.parametrize(("answer", "status"), [("550 no such user", "failed"), ("451 come again", "queued")])
@@ -172,7 +169,8 @@ async def test_what_a_provider_took_is_written_down_when_the_database_comes_back
         await eventually(lambda: outside.texts)
         await administrator.execute(f'ALTER DATABASE "{urls.name}" CONNECTION LIMIT 0')
         await administrator.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            # Waited for until they are gone: one that lives a moment longer would still take the record.
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
         outside.hold_sms.set()
@@ -248,7 +246,8 @@ async def test_a_seal_of_another_key_is_given_up_and_not_repeated(open_story, ou
 
 
 async def test_news_before_its_subject_is_told_when_the_subject_comes(open_story, outside):
-    async with open_story(retry_delays_seconds=(0.2, 0.4, 0.8, 60)) as story, working(story):
+    # Rungs for a minute: the subject is told at some moment of it.
+    async with open_story(retry_delays_seconds=(0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6)) as story, working(story):
         await say(story, story.pin())
 
         async def tried():

@@ -13,7 +13,6 @@ import asyncpg
 import pytest
 from starlette.responses import Response
 
-from campus_tools.servers.ports import free_ports
 from campus_tools.service_kit import BASE_URL, CURSOR_KEY
 from campus_tools.testing import eventually
 from common.caller import THE_SERVICE
@@ -37,18 +36,22 @@ WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '
 """
 
 
-async def started_apart(story, urls, broker_url, settings):
+async def started_apart(story, urls, broker_url, settings, held_port):
     """`python -m notifications worker` on the test's database, broker and providers."""
-    port, metrics_port = free_ports(2)
     told = {
         **{name.upper(): str(value) for name, value in settings.items()},
-        "PORT": str(port), "METRICS_PORT": str(metrics_port), "BASE_URL": BASE_URL,
+        "PORT": str(held_port()), "METRICS_PORT": str(held_port()), "BASE_URL": BASE_URL,
         "JWKS_URL": story.service.settings.jwks_url, "API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service,
         "BROKER_URL": broker_url, "CURSOR_KEY": CURSOR_KEY, "SERVICE_ROLE_KEY": SERVICE_ROLE_KEY, "SEALING_KEY": SEALING_KEY,
     }  # fmt: skip
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "notifications", "worker", env={**os.environ, **told}, stdout=asyncio.subprocess.DEVNULL
     )
+
+
+async def no_session_of(watch, process):
+    sessions = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1"
+    return not await watch.fetch(sessions, process)
 
 
 async def take(story):
@@ -81,7 +84,7 @@ def received(outside):
 
 @pytest.mark.parametrize("step", ["during the call", "before the record"])
 async def test_a_killed_workers_messages_go_out_again_only_where_they_may(
-    open_story, every_channel, fresh_database, broker_url, outside, step
+    open_story, every_channel, fresh_database, broker_url, outside, held_port, step
 ):
     urls = await fresh_database("notifications")
     providers = {
@@ -91,9 +94,9 @@ async def test_a_killed_workers_messages_go_out_again_only_where_they_may(
     async with open_story(clock=SystemClock(), urls=urls, **providers) as story:
         await take(story)
         watch, lock = await asyncpg.connect(urls.admin), await asyncpg.connect(urls.admin)
-        worker = await started_apart(story, urls, broker_url, providers)
+        worker = await started_apart(story, urls, broker_url, providers, held_port)
         try:
-            await eventually(lambda: set(received(outside).values()) == {1}, 60)
+            await eventually(lambda: set(received(outside).values()) == {1})
             if step == "before the record":
                 await lock.execute("BEGIN; LOCK TABLE notification_delivery_logs IN SHARE ROW EXCLUSIVE MODE")
                 outside.hold_answers.set()
@@ -101,13 +104,15 @@ async def test_a_killed_workers_messages_go_out_again_only_where_they_may(
                 async def all_want_to_record():
                     return await watch.fetchval(_RECORDING) == len(IN_HAND)
 
-                await eventually(all_want_to_record, 20)
+                await eventually(all_want_to_record)
         finally:
             worker.send_signal(signal.SIGKILL)
             await worker.wait()
-            await watch.close()
             await lock.close()
         outside.hold_answers.set()
+        # What its sessions still held is free when they have noticed that it is gone.
+        await eventually(lambda: no_session_of(watch, "notifications-worker"))
+        await watch.close()
         assert [row["status"] for row in await story.attempts()] == ["sending"] * len(IN_HAND)
 
         # The messaging app tells of what it took, with our id of it.
