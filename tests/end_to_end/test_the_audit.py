@@ -28,7 +28,12 @@ COMPARED = {
     ),
     "what payments released is what payouts received": (
         "payments",
-        "UPDATE ledger_balances SET balance_minor = balance_minor + 1 WHERE account LIKE 'vendor_payable:%' RETURNING NULL",
+        "UPDATE ledger_balances SET balance_minor = balance_minor + 1 WHERE account LIKE 'vendor_payable:%' "
+        "RETURNING split_part(account, ':', 2)",
+    ),
+    "every order is of the parties and amounts that payments heard": (
+        "payments",
+        "UPDATE payable_orders SET commission_minor = commission_minor - 1 WHERE commission_minor > 0 RETURNING id::text",
     ),
     "the payment gateway's own book equals ours": (
         "payments",
@@ -46,6 +51,11 @@ COMPARED = {
     ),
 }
 OF_ORDERS = {
+    "no order asks back more than it cost": (
+        "INSERT INTO order_refunds (id, order_id, amount_minor, reason, status, counted, requested_at) "
+        "SELECT gen_random_uuid(), id, total_amount + 1, 'x', 'requested', false, now() FROM orders WHERE status = 'paid' "
+        "RETURNING order_id::text"
+    ),
     "an order's total is the sum of its items and its delivery fee": (
         "DELETE FROM order_items WHERE order_id IN (SELECT id FROM orders WHERE status = 'paid') RETURNING order_id::text"
     ),

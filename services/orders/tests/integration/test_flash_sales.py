@@ -9,6 +9,7 @@ import asyncpg
 import httpx
 import pytest
 
+from campus_tools.audit.invariants import INVARIANTS
 from common.caller import Caller
 from common.clock import iso
 from common.ids import new_id
@@ -132,6 +133,20 @@ async def test_of_two_late_charges_at_once_one_takes_the_last_of_the_buyers_shar
     await asyncio.gather(*(market.pay(order) for order in ended))
     assert sorted([await market.status_of(order) for order in ended]) == ["paid_escrow", *["refund_pending"] * 2]
     assert ((await sale_of(market, sale))["remaining"], await market.stock_of(product_id)) == (8, 98)
+
+
+async def test_the_audit_names_a_sale_that_sold_more_than_orders_took_or_a_buyers_share(market):
+    product_id = await market.sell(price_minor=1_000, stock=100)
+    sale = await begun(market, product_id, quantity=10, perBuyerLimit=2)
+    await market.ordered(product_id, 2)
+    [offending] = [line.offending for line in INVARIANTS if line.promise.startswith("a flash sale has sold")]
+    assert await market.service.fetch(offending) == []
+    for change in ("sold = sold + 1", "per_buyer_limit = 1"):
+        before = "sold = sold - 1" if change.startswith("sold") else "per_buyer_limit = 2"
+        await market.service.fetch(f"UPDATE flash_sales SET {change} RETURNING id")
+        assert [str(row["id"]) for row in await market.service.fetch(offending)] == [sale["id"]]
+        await market.service.fetch(f"UPDATE flash_sales SET {before} RETURNING id")
+    assert await market.service.fetch(offending) == []
 
 
 async def test_who_may_begin_a_sale_and_on_which_terms(market):

@@ -11,6 +11,7 @@ from alembic.config import Config
 from campus_tools.audit.invariants import INVARIANTS
 from common.ids import new_id
 from common.migrating import migrations_folder
+from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderDelivered, RefundRequested
 
 PROMISES = {line.promise: line.offending for line in INVARIANTS if line.service == "payments"}
@@ -57,6 +58,18 @@ TAMPERINGS = {
     "a gateway's fee stands once for each charge, within it": """
         UPDATE ledger_entries SET amount_minor = amount_minor * 1000 WHERE account = 'gateway_fees'
         RETURNING (SELECT posting_key FROM ledger_transactions t WHERE t.id = transaction_id)""",
+    "what vendors, commission and delivery fees have in the ledger is what the orders' rows released to them": """
+        UPDATE ledger_entries SET account = 'vendor_payable:somebody' WHERE account LIKE 'vendor_payable:%' AND amount_minor < 0
+        RETURNING account""",
+    "what was held of each order is its total, of its own parties, by the one charge that covers it": """
+        UPDATE escrows SET held_minor = held_minor + 1, locked_vendor_minor = locked_vendor_minor + 1 RETURNING order_id::text""",
+    "every release of an order stands in the ledger, and none without its row": """
+        UPDATE ledger_entries SET account = 'escrow:' || gen_random_uuid() FROM ledger_transactions t
+        WHERE t.id = transaction_id AND t.type = 'release' AND account LIKE 'escrow:%' RETURNING t.posting_key""",
+    "every referral is rewarded once": """
+        UPDATE ledger_transactions SET posting_key = posting_key || ':again' WHERE type = 'referral_reward' RETURNING posting_key""",
+    "a refund goes to a bank account only as a second person approved it": """
+        UPDATE refunds SET recipient_code = 'RCP_somebody' WHERE status = 'submitted' RETURNING id::text""",
 }
 
 
@@ -80,6 +93,8 @@ async def _lose(story: Any, reference: str, amount_minor: int) -> None:
 @pytest_asyncio.fixture(loop_scope="session")
 async def busy(story: Any) -> Any:
     """A service with money in every place that the audit looks at."""
+    rewarded = ReferralOutcome(applied=True, reward_minor=50_000)
+    await story.service.hear(UserProvisioned(user_id=new_id(), email="a@example.org", role="buyer", referral=rewarded))
     await _paid(story, fees=7_500)
     delivered, reference = await _paid(story)
     told = {"delivered_at": "2026-01-01T00:00:00.000Z", "verified_by": delivered.vendor_id}

@@ -23,9 +23,21 @@ _ESCROWS: Final = (
     "FROM escrows"
 )
 _SHARES: Final = "SELECT order_id, remaining_vendor_minor FROM order_shares"
-_VENDOR_PAYABLE: Final = (
-    "SELECT coalesce(sum(balance_minor), 0)::bigint FROM ledger_balances WHERE account LIKE 'vendor_payable:%'"
+_ORDERS_TOLD: Final = "SELECT id, buyer_id, vendor_id, total_amount, commission_minor, delivery_fee_minor FROM orders"
+_ORDERS_HEARD: Final = (
+    "SELECT id, buyer_id, vendor_id, total_minor, commission_minor, delivery_fee_minor FROM payable_orders"
 )
+_OWED_TO_VENDORS: Final = """
+SELECT split_part(account, ':', 2) AS vendor, balance_minor AS minor FROM ledger_balances
+WHERE account LIKE 'vendor_payable:%' AND balance_minor <> 0
+"""
+# Whose wallet or debt stands on the other side of what came from escrow, or went back to it.
+_RECEIVED_BY_VENDORS: Final = """
+SELECT split_part(e.account, ':', 2) AS vendor, -sum(e.amount_minor)::bigint AS minor FROM ledger_entries e
+WHERE (e.account LIKE 'wallet:%' OR e.account LIKE 'vendor_debt:%') AND e.transaction_id IN (
+    SELECT transaction_id FROM ledger_entries WHERE account = 'escrow_released'
+) GROUP BY 1 HAVING sum(e.amount_minor) <> 0
+"""
 _ENTRIES_OF: Final = "SELECT coalesce(sum(amount_minor), 0)::bigint FROM ledger_entries WHERE account = $1"
 _ON_THE_WAY: Final = """
 SELECT coalesce(sum(t.amount), 0)::bigint FROM payout_transfers t JOIN payout_requests p ON p.id = t.payout_id
@@ -85,9 +97,22 @@ async def _escrow_and_wallets(databases: Connections, _: httpx.AsyncClient) -> l
 
 
 async def _two_books(databases: Connections, _: httpx.AsyncClient) -> list[str]:
-    owed = await databases["payments"].fetchval(_VENDOR_PAYABLE)
-    received = await databases["payouts"].fetchval(_ENTRIES_OF, "escrow_released")
-    return [] if owed == received else [f"payments owes vendors {owed} kobo, payouts received {received}"]
+    owed = Counter({row["vendor"]: row["minor"] for row in await databases["payments"].fetch(_OWED_TO_VENDORS)})
+    received = Counter({row["vendor"]: row["minor"] for row in await databases["payouts"].fetch(_RECEIVED_BY_VENDORS)})
+    return [
+        f"payments owes vendor {vendor} {owed[vendor]} kobo, payouts received {received[vendor]}"
+        for vendor in sorted(owed.keys() | received.keys())
+        if owed[vendor] != received[vendor]
+    ]
+
+
+async def _orders_as_told(databases: Connections, _: httpx.AsyncClient) -> list[str]:
+    heard = {row["id"]: tuple(row) for row in await databases["payments"].fetch(_ORDERS_HEARD)}
+    return [
+        f"order {order['id']} is of other parties or amounts than payments heard"
+        for order in await databases["orders"].fetch(_ORDERS_TOLD)
+        if heard.get(order["id"]) != tuple(order)
+    ]
 
 
 async def _gateway_book(databases: Connections, sandbox: httpx.AsyncClient) -> list[str]:
@@ -137,6 +162,7 @@ def _chain(service: str) -> Comparison:
 
 
 COMPARISONS: Final[tuple[Comparison, ...]] = (
+    Comparison("every order is of the parties and amounts that payments heard", _orders_as_told),
     Comparison("escrow equals the orders whose money is held", _orders_and_escrow),
     Comparison("what each order shows as refunded is what payments posted", _refunds),
     Comparison("every vendor's locked share is the same in both books", _escrow_and_wallets),

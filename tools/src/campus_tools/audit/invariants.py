@@ -142,10 +142,68 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
         "WHERE t.posting_key = 'gateway_fee:' || c.identity AND e.amount_minor BETWEEN 1 AND c.amount_minor)",
     ),
     Invariant(
+        "payments",
+        "what vendors, commission and delivery fees have in the ledger is what the orders' rows released to them",
+        "SELECT account, book.minor::text AS ledger_minor, rows.minor::text AS rows_minor FROM (SELECT account, -sum(amount_minor) "
+        "AS minor FROM ledger_entries WHERE account LIKE 'vendor_payable:%' OR account IN ('commission', 'delivery_fee') GROUP BY 1) "
+        "AS book FULL JOIN (SELECT 'vendor_payable:' || vendor_id AS account, sum(released_vendor_minor) AS minor FROM escrows "
+        "GROUP BY 1 UNION ALL SELECT 'commission', sum(released_commission_minor) FROM escrows UNION ALL SELECT 'delivery_fee', "
+        "sum(released_delivery_fee_minor) FROM escrows) AS rows USING (account) "
+        "WHERE coalesce(book.minor, 0) <> coalesce(rows.minor, 0)",
+    ),
+    Invariant(
+        "payments",
+        "what was held of each order is its total, of its own parties, by the one charge that covers it",
+        "SELECT e.order_id, e.held_minor, o.total_minor, o.status, c.verdict FROM escrows e JOIN payable_orders o ON o.id = e.order_id "
+        "LEFT JOIN charges c ON c.id = e.charge_id WHERE e.held_minor <> o.total_minor OR o.status <> 'paid_escrow' "
+        "OR (e.buyer_id, e.vendor_id) <> (o.buyer_id, o.vendor_id) "
+        "OR (c.verdict, c.order_id) IS DISTINCT FROM ('covered', e.order_id)",
+    ),
+    Invariant(
+        "payments",
+        "every release of an order stands in the ledger, and none without its row",
+        "SELECT coalesce('release:' || r.id, t.posting_key) AS release, r.gross_minor, t.minor AS ledger_minor FROM releases r FULL JOIN "
+        "(SELECT t.posting_key, e.account, e.amount_minor AS minor FROM ledger_transactions t JOIN ledger_entries e "
+        "ON e.transaction_id = t.id AND e.account LIKE 'escrow:%' WHERE t.type = 'release') AS t "
+        "ON t.posting_key = 'release:' || r.id AND t.account = 'escrow:' || r.order_id "
+        "WHERE coalesce(r.gross_minor, 0) <> coalesce(t.minor, 0)",
+    ),
+    Invariant(
+        "payments",
+        "every referral is rewarded once",
+        "SELECT t.posting_key, e.account, e.amount_minor FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id "
+        "WHERE e.account LIKE 'buyer_reward:%' AND t.posting_key <> replace(e.account, 'buyer_reward:', 'referral_reward:')",
+    ),
+    Invariant(
+        "payments",
+        "a refund goes to a bank account only as a second person approved it",
+        "SELECT r.id, r.status, r.recipient_code FROM refunds r WHERE r.recipient_code IS NOT NULL AND NOT EXISTS (SELECT "
+        "FROM refund_decisions d WHERE d.refund_id = r.id AND d.status = 'approved' AND d.recipient_code = r.recipient_code "
+        "AND d.decided_by <> d.prepared_by)",
+    ),
+    Invariant(
         "payouts",
         "what is held of each wallet equals its open chargebacks",
-        "SELECT b.account, b.balance_minor FROM ledger_balances b WHERE b.account LIKE 'held:%' AND b.balance_minor <> "
-        "(SELECT coalesce(sum(c.held_minor), 0) FROM chargebacks c WHERE 'held:' || c.vendor_id = b.account)",
+        "SELECT account, b.balance_minor, c.minor::text AS chargebacks_minor FROM (SELECT account, balance_minor FROM ledger_balances "
+        "WHERE account LIKE 'held:%') AS b FULL JOIN (SELECT 'held:' || vendor_id AS account, sum(held_minor) AS minor "
+        "FROM chargebacks GROUP BY 1) AS c USING (account) WHERE coalesce(b.balance_minor, 0) <> coalesce(c.minor, 0)",
+    ),
+    Invariant(
+        "payouts",
+        "no money is in transit without its payout, or in a wallet without a line of its statement",
+        "SELECT b.account, b.balance_minor FROM ledger_balances b WHERE b.balance_minor <> 0 AND ((b.account LIKE 'in_transit:%' "
+        "AND NOT EXISTS (SELECT FROM payout_requests p WHERE 'in_transit:' || p.id = b.account)) OR (b.account LIKE 'wallet:%' "
+        "AND NOT EXISTS (SELECT FROM wallet_lines l WHERE 'wallet:' || l.vendor_id = b.account)))",
+    ),
+    Invariant(
+        "payouts",
+        "what each vendor owes is what their statement advanced and has not been repaid, and who owes has an empty wallet",
+        "SELECT d.account, d.balance_minor, d.lines_minor::text, w.balance_minor AS wallet_minor FROM (SELECT account, balance_minor, "
+        "minor AS lines_minor FROM (SELECT account, balance_minor FROM ledger_balances WHERE account LIKE 'vendor_debt:%') AS b "
+        "FULL JOIN (SELECT 'vendor_debt:' || vendor_id AS account, sum(net_minor) AS minor FROM wallet_lines "
+        "WHERE kind IN ('debt_taken', 'debt_repaid') GROUP BY 1) AS l USING (account)) AS d "
+        "LEFT JOIN ledger_balances w ON w.account = replace(d.account, 'vendor_debt:', 'wallet:') "
+        "WHERE coalesce(d.balance_minor, 0) <> coalesce(d.lines_minor, 0) OR (d.balance_minor > 0 AND w.balance_minor > 0)",
     ),
     Invariant(
         "payouts",
@@ -235,6 +293,20 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
         "SELECT o.id, o.status, o.refunded_minor, r.minor::text AS refunds_minor FROM orders o CROSS JOIN LATERAL (SELECT "
         "coalesce(sum(amount_minor) FILTER (WHERE counted), 0) FROM order_refunds WHERE order_id = o.id) AS r (minor) "
         "WHERE o.refunded_minor <> r.minor",
+    ),
+    Invariant(
+        "orders",
+        "no order asks back more than it cost",
+        "SELECT o.id, o.total_amount, sum(r.amount_minor)::text AS refunds_minor FROM orders o JOIN order_refunds r ON r.order_id = o.id "
+        "GROUP BY o.id HAVING sum(r.amount_minor) > o.total_amount",
+    ),
+    Invariant(
+        "orders",
+        "a flash sale has sold what orders took of it, and no buyer has more than their share",
+        "SELECT s.id, s.sold, taken.units::text, taken.most_of_one::text, s.per_buyer_limit FROM flash_sales s CROSS JOIN LATERAL (SELECT "
+        "coalesce(sum(units), 0), coalesce(max(units), 0) FROM (SELECT sum(quantity) AS units FROM flash_sale_units "
+        "WHERE sale_id = s.id AND NOT returned GROUP BY buyer_id) AS buyers) AS taken (units, most_of_one) "
+        "WHERE s.sold <> taken.units OR taken.most_of_one > s.per_buyer_limit",
     ),
     Invariant("orders", "no shelf holds less than nothing", "SELECT id, stock FROM products WHERE stock < 0"),
 )

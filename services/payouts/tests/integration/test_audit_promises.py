@@ -1,0 +1,58 @@
+"""The audit sees what it promises to see: promises about wallets are broken by hand, and the audit names the account."""
+
+from typing import Any
+
+import asyncpg
+
+from campus_tools.audit.invariants import INVARIANTS
+from campus_tools.testing import DatabaseUrls
+from common.ids import new_id
+from contracts.payments import ChargeDisputed, EscrowRefunded
+
+PROMISES = {line.promise: line.offending for line in INVARIANTS if line.service == "payouts"}
+
+# Statements past every guard of the database, each of which returns the word by which the audit must name what it did.
+TAMPERINGS = {
+    "what is held of each wallet equals its open chargebacks": (
+        "UPDATE chargebacks SET held_minor = held_minor + 1 RETURNING 'held:' || vendor_id",
+        "DELETE FROM ledger_balances WHERE account LIKE 'held:%' RETURNING account",
+    ),
+    "no money is in transit without its payout, or in a wallet without a line of its statement": (
+        "DELETE FROM payout_requests RETURNING 'in_transit:' || id",
+        """DELETE FROM wallet_lines USING ledger_balances b WHERE b.account = 'wallet:' || vendor_id AND b.balance_minor > 0
+        RETURNING b.account""",
+    ),
+    "what each vendor owes is what their statement advanced and has not been repaid, and who owes has an empty wallet": (
+        "UPDATE wallet_lines SET net_minor = net_minor - 1 WHERE kind = 'debt_taken' RETURNING 'vendor_debt:' || vendor_id",
+        "DELETE FROM ledger_balances WHERE account LIKE 'vendor_debt:%' RETURNING account",
+        """UPDATE ledger_balances AS w SET balance_minor = w.balance_minor + 1 FROM ledger_balances AS d
+        WHERE d.account LIKE 'vendor_debt:%' AND w.account = replace(d.account, 'vendor_debt:', 'wallet:') RETURNING d.account""",
+    ),
+}
+
+
+async def test_promises_about_wallets_are_seen_broken_and_the_account_is_named(story: Any, urls: DatabaseUrls) -> None:
+    vendor, debtor = await story.ready_vendor(1_000), await story.ready_vendor(500)
+    await story.payout(vendor, 300)
+    parties = {"order_id": new_id(), "buyer_id": new_id(), "remaining_minor": 0, "remaining_vendor_minor": 0}
+    await story.service.hear(
+        ChargeDisputed(**parties, vendor_id=vendor.id, amount_minor=400, chargeback_id=new_id(), vendor_minor=400)
+    )
+    await story.service.hear(
+        EscrowRefunded(**parties, vendor_id=debtor.id, refund_id=new_id(), amount_minor=900, from_vendor_minor=800)
+    )
+    admin = await asyncpg.connect(urls.admin)
+    try:
+        await admin.execute("SET session_replication_role = replica")
+        for promise, statements in TAMPERINGS.items():
+            assert await admin.fetch(PROMISES[promise]) == [], promise
+            for statement in statements:
+                undone = admin.transaction()
+                await undone.start()
+                tampered = {row[0] for row in await admin.fetch(statement)}
+                named = await admin.fetch(PROMISES[promise])
+                await undone.rollback()
+                assert tampered, statement
+                assert all(any(word in str(row) for row in named) for word in tampered), (statement, tampered, named)
+    finally:
+        await admin.close()
