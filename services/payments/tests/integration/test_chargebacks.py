@@ -301,7 +301,7 @@ async def test_a_refund_whose_call_never_arrived_is_not_repeated_for_what_the_ba
         await story.service.work("payments.refunds")
     number = next(_numbers)
     await story.tell(_dispute(number, CREATE, reference, taken_minor))
-    story.clock.advance(timedelta(seconds=31))
+    story.clock.advance(timedelta(seconds=121))
     await _work_again(story)
     # Held, like one that was never sent.
     assert (story.gateway.refunds, await _refund_status(story, asked.refund_id)) == ([], "pending")
@@ -322,7 +322,7 @@ async def test_a_loss_before_the_call_is_known_not_to_have_arrived_is_made_good(
     # The call may be under way for all we know: what the order cannot cover is a loss.
     await story.tell(_dispute(next(_numbers), RESOLVE, reference, 500_000, resolution=LOST))
     assert (await story.balances())["chargeback_loss"] == 500_000
-    story.clock.advance(timedelta(seconds=31))
+    story.clock.advance(timedelta(seconds=121))
     await _work_again(story)
     assert (story.gateway.refunds, await _refund_status(story, asked.refund_id)) == ([], "settled")
     assert await story.balances() == {}

@@ -42,7 +42,7 @@ async def send(story: Any, draw: random.Random) -> None:
         "UPDATE outbox SET published_at = NULL WHERE queue = 'payments.refunds' AND subject IN "
         "(SELECT id::text FROM refunds WHERE status IN ('pending', 'submitting')) RETURNING 1"
     )
-    story.clock.advance(timedelta(seconds=draw.choice([0, 31])))
+    story.clock.advance(timedelta(seconds=draw.choice([0, 121])))
     story.gateway.fail_before = draw.choice([[], [], [503], [None, 503]])
     story.gateway.fail_after = draw.choice([[], [], [500], [None, 500]])
     with suppress(GatewayAway, RefundOutcomeUnknown):

@@ -96,7 +96,7 @@ async def test_killed_after_the_reference_is_written_and_before_the_call(
     with pytest.raises(RefundOutcomeUnknown):
         await _work_again(story)
     assert await story.service.dependencies.gateway.list_refunds(reference) == []
-    story.clock.advance(timedelta(seconds=31))
+    story.clock.advance(timedelta(seconds=121))
     await _work_again(story)
     await story.webhook("refund.processed")
     await _paid_once(story, refund_id, reference)

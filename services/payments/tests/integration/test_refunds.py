@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from common.clock import ManualClock
 from common.ids import new_id
 from contracts.orders import RefundRequested
 from payments.clients.gateway import GatewayAway
@@ -119,7 +120,7 @@ async def test_a_call_that_never_arrived_is_repeated_only_when_it_can_no_longer_
     await _again(story)
     with pytest.raises(RefundOutcomeUnknown):
         await story.service.work("payments.refunds")
-    story.clock.advance(timedelta(seconds=31))
+    story.clock.advance(timedelta(seconds=121))
     await _again(story)
     await story.service.work("payments.refunds")
     assert len(story.gateway.refunds) == 1
@@ -138,9 +139,48 @@ async def test_a_repeated_call_is_waited_for_as_long_as_the_first(story: Any) ->
         with pytest.raises(RefundOutcomeUnknown):
             await story.service.work("payments.refunds")
         await _again(story)
-        story.clock.advance(timedelta(seconds=31))
+        story.clock.advance(timedelta(seconds=121))
     await story.service.work("payments.refunds")
     assert len(story.gateway.refunds) == 1
+    assert await _status(story) == "submitted"
+
+
+async def test_whoever_slept_between_its_decision_and_its_call_makes_none_any_more(story: Any) -> None:
+    _, event = await _refunded(story, 200_000)
+    needs, work = story.service.dependencies, story.gateway._work
+
+    async def listed_long_ago(request: Any) -> Any:
+        answer = await work(request)
+        # The message went to somebody else meanwhile, who found nothing sent, and sent it.
+        story.gateway._work = work
+        story.clock.advance(timedelta(minutes=3))
+        await submit_refund(needs.database, needs.gateway, story.clock, event.refund_id)
+        return answer
+
+    story.gateway._work = listed_long_ago
+    with pytest.raises(RefundOutcomeUnknown):
+        await submit_refund(needs.database, needs.gateway, story.clock, event.refund_id)
+    assert [refund["amount"] for refund in story.gateway.refunds] == [200_000]
+    assert await _status(story) == "submitted"
+
+
+async def test_a_worker_whose_clock_is_ahead_repeats_no_call_that_is_on_its_way(story: Any) -> None:
+    _, event = await _refunded(story, 200_000)
+    needs, work = story.service.dependencies, story.gateway._work
+    ahead = ManualClock(story.clock.now() + timedelta(seconds=90))
+    ended: list[Any] = []
+
+    async def on_its_way(request: Any) -> Any:
+        if request.method == "POST":
+            story.gateway._work = work
+            again = submit_refund(needs.database, needs.gateway, ahead, event.refund_id)
+            ended.extend(await asyncio.gather(again, return_exceptions=True))
+        return await work(request)
+
+    story.gateway._work = on_its_way
+    await submit_refund(needs.database, needs.gateway, story.clock, event.refund_id)
+    assert [type(error) for error in ended] == [RefundOutcomeUnknown]
+    assert [refund["amount"] for refund in story.gateway.refunds] == [200_000]
     assert await _status(story) == "submitted"
 
 
@@ -149,7 +189,7 @@ async def test_of_two_workers_that_repeat_a_call_one_sends_it(story: Any) -> Non
     story.gateway.fail_before = [500]
     with pytest.raises(GatewayAway):
         await story.service.work("payments.refunds")
-    story.clock.advance(timedelta(seconds=31))
+    story.clock.advance(timedelta(seconds=121))
     story.gateway.slow_seconds = 0.4
     needs = story.service.dependencies
     ended = await asyncio.gather(

@@ -60,7 +60,7 @@ async def _lose_the_answer(story: Any, sandbox: httpx.AsyncClient, refund_id: st
         if not (await sandbox.get("/control/faults")).json():
             break
         # On a busy machine its patience ended at the question before the call.
-        story.clock.advance(timedelta(seconds=31))
+        story.clock.advance(timedelta(seconds=121))
     await sender.close()
 
 
@@ -79,7 +79,7 @@ async def test_a_call_without_an_answer_is_asked_about_and_one_refund_stands_at_
     if "error_before" in fault:
         with pytest.raises(RefundOutcomeUnknown):
             await _work(story)
-        story.clock.advance(timedelta(seconds=31))
+        story.clock.advance(timedelta(seconds=121))
     await _work(story)
     await _work(story)
     await story.webhook("refund.processed")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from payments.domain.accounts import NO_CURRENCY
@@ -16,8 +16,11 @@ RefundKind = Literal["order", "overpayment", "quarantine"]
 RefundStatus = Literal["pending", "submitting", "submitted", "settled", "failed", "prepared"]
 RefundAction = Literal["retry", "other_destination"]
 FAILED_STATUSES: Final = frozenset({"failed", "prepared"})
-# A call that was not answered may still be at work at the gateway; nothing is sent a second time before this.
-RESUBMIT_AFTER: Final = timedelta(seconds=30)
+# A call that was not answered may still be at work at the gateway, which takes the same note twice; nothing is sent a second time before
+# this. Far above a call's time-outs, so that clocks may differ by a minute; below the fifth step of the retry ladder, which sends again.
+RESUBMIT_AFTER: Final = timedelta(minutes=2)
+# Who comes to the call later than this after the decision has perhaps been replaced, and makes none.
+CALL_WITHIN: Final = timedelta(seconds=30)
 # The gateway's webhook normally comes first; asking is the net, and asks less and less often.
 FIRST_QUESTION_AFTER: Final = timedelta(minutes=1)
 LAST_QUESTION_AFTER: Final = timedelta(hours=1)
@@ -86,6 +89,11 @@ def check_refund(news: RefundNews, amount_minor: int, currency: str) -> None:
         raise RefundContradiction(
             f"the gateway speaks of {news.amount_minor} {news.currency}, we owe {amount_minor} {currency}"
         )
+
+
+def may_call(decided_at: datetime, now: datetime) -> bool:
+    """Whether a refund that was decided on then may still be sent now."""
+    return now < decided_at + CALL_WITHIN
 
 
 def next_question_after(questions: int) -> timedelta:

@@ -13,7 +13,7 @@ from payments.clients.gateway import GatewayRefused, PaymentGateway
 from payments.domain.accounts import NO_CURRENCY
 from payments.domain.errors import RefundBesideTheBooks, RefundOutcomeUnknown
 from payments.domain.identifiers import refund_reference
-from payments.domain.refunds import RESUBMIT_AFTER, RefundNews, read_refund, read_refund_transfer
+from payments.domain.refunds import RESUBMIT_AFTER, RefundNews, may_call, read_refund, read_refund_transfer
 from payments.store import Attempt
 from payments.use_cases.confirm_failed_attempts import confirm_failed_attempts
 from payments.use_cases.fail_refund import fail_refund
@@ -27,6 +27,7 @@ async def submit_refund(database: Database, gateway: PaymentGateway, clock: Cloc
     """Safe to repeat. Raises GatewayAway and RefundOutcomeUnknown, which climb the retry ladder, RefundContradiction and
     RefundBesideTheBooks."""
     await confirm_failed_attempts(database, gateway, clock, refund_id)
+    decided_at = clock.now()
     refund = await _decide(database, clock, refund_id)
     if refund is None:
         return
@@ -36,12 +37,15 @@ async def submit_refund(database: Database, gateway: PaymentGateway, clock: Cloc
         if news is None:
             if clock.now() - refund["submitted_at"] < RESUBMIT_AFTER:
                 raise RefundOutcomeUnknown("an unanswered call may still be at work at the gateway")
+            decided_at = clock.now()
             refund = await _decide(database, clock, refund_id, never_arrived=refund)
             if refund is None:
                 return
     try:
         if news is None:
             attempt, news = await _find_beside_books(database, gateway, refund, attempt)
+        if news is None and not may_call(decided_at, clock.now()):
+            raise RefundOutcomeUnknown("too long after the decision: somebody else may have sent it")
         news = news or await _send(gateway, refund, attempt)
     except GatewayRefused as refusal:
         # What it refuses may be a repetition: our own call of before may have come through meanwhile.
