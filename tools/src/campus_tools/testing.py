@@ -13,6 +13,8 @@ Fixtures:
     broker_url: a virtual host of its own on RabbitMQ for the module.
     management_url: RabbitMQ's management API with the administrator's account.
     held_port: `held_port()`, a port to listen on that nobody else is given before the test is over.
+
+In the process of the tests the product waits a minute for its own servers; only in processes of their own its limits are as shipped.
 """
 
 import asyncio
@@ -102,6 +104,26 @@ class DatabaseUrls:
 
 DatabaseFactory = Callable[[str], Awaitable[DatabaseUrls]]
 EmptyDatabaseFactory = Callable[[], Awaitable[DatabaseUrls]]
+
+
+# How long the product waits for its own database, broker and identity provider.
+_LIMITS = (
+    "common.bus.CONNECT_SECONDS_MAX",
+    "common.database.ACQUIRE_SECONDS_MAX",
+    "common.database.STATEMENT_SECONDS_MAX",
+    "common.standings.LOOK_UP_SECONDS_MAX",
+    "common.verification_keys.FETCH_SECONDS_MAX",
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patience() -> Iterator[None]:
+    """A service in a test shares one event loop with its clients and with all that it calls, and a busy machine gives that loop a
+    tenth of its time: what takes milliseconds is late there without anything being away."""
+    with pytest.MonkeyPatch.context() as patch:
+        for limit in _LIMITS:
+            patch.setattr(limit, PATIENCE_SECONDS)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ CONTENT_TYPE: Final = "application/cloudevents+json"
 # Enough to keep two cores busy while the oldest confirm is under way; more only lengthens what a crash repeats.
 PREFETCH: Final = 50
 CONFIRM_SECONDS_MAX: Final = 10.0
+CONNECT_SECONDS_MAX: Final = 5.0
 RECONNECT_SECONDS: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 HEARTBEAT_SECONDS: Final = 10
 _BROADCASTS: Final = "broadcasts"
@@ -176,7 +177,10 @@ class Bus:
         async with self._connecting:
             if self._connection is None or not self.is_connected:
                 connection = await aio_pika.connect(
-                    self._url, timeout=5, heartbeat=HEARTBEAT_SECONDS, client_properties={"connection_name": self._name}
+                    self._url,
+                    timeout=CONNECT_SECONDS_MAX,
+                    heartbeat=HEARTBEAT_SECONDS,
+                    client_properties={"connection_name": self._name},
                 )
                 channel = await connection.channel(publisher_confirms=False)
                 await self.topology.declare(channel)

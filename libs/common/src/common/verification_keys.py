@@ -42,6 +42,7 @@ _PUBLIC_MEMBERS: Final = ("kty", "crv", "x", "y", "n", "e")
 JWKS_SECONDS: Final = 300
 # An unknown `kid` may fetch the keys anew, but not more often than this, whoever asks.
 JWKS_REFETCH_SECONDS: Final = 5
+FETCH_SECONDS_MAX: Final = 3.0
 # More keys than an issuer has; a longer list is not read to its end.
 JWKS_KEYS_MAX: Final = 100
 
@@ -153,7 +154,7 @@ class KeySet:
         self._attempts += 1
         self._attempted_at = self._clock.now()
         try:
-            async with httpx.AsyncClient(timeout=3, verify=client_tls()) as client:
+            async with httpx.AsyncClient(timeout=FETCH_SECONDS_MAX, verify=client_tls()) as client:
                 answer = (await client.get(self._url)).raise_for_status()
             entries = answer.json()["keys"][:JWKS_KEYS_MAX]
             self._keys = {

@@ -21,9 +21,10 @@ from starlette.routing import Route
 from api_gateway.app import SERVICE, Dependencies
 from api_gateway.protocol import EdgeProtocol
 from api_gateway.settings import Settings
+from campus_tools.servers import held_ports
 from campus_tools.servers.redis import PrivateRedis
 from campus_tools.service_kit import BASE_URL, Issuer, issuing, served
-from campus_tools.testing import DatabaseFactory, DatabaseUrls
+from campus_tools.testing import PATIENCE_SECONDS, DatabaseFactory, DatabaseUrls
 from common.ids import new_id
 from common.process import Runtime, running
 
@@ -109,6 +110,21 @@ class Gateway:
 
 OpenGateway = Callable[..., Awaitable[Gateway]]
 
+# How long the edge waits for its database, its quota store and the services behind, all of which share its event loop here.
+PATIENCE = (
+    "api_gateway.quotas.STORE_SECONDS_MAX",
+    "api_gateway.store.ACQUIRE_SECONDS_MAX",
+    "api_gateway.upstream.CONNECT_SECONDS_MAX",
+    "api_gateway.upstream.IDLE_SECONDS_MAX",
+    "api_gateway.upstream.QUEUE_SECONDS_MAX",
+)
+
+
+@pytest.fixture(autouse=True)
+def _patient_edge(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit in PATIENCE:
+        monkeypatch.setattr(limit, PATIENCE_SECONDS)
+
 
 @asynccontextmanager
 async def listening(app: Any) -> AsyncIterator[int]:
@@ -147,6 +163,8 @@ def settings_for(urls: DatabaseUrls, broker_url: str, issuer: Issuer, upstream_u
         "api_database_url": urls.api,
         "service_database_url": urls.service,
         "broker_url": broker_url,
+        # No test is over before a page that it counts on is.
+        "edge_cache_seconds": 60,
         **{f"{name}_url": upstream_url for name in ("identity", "orders", "payments", "payouts", "notifications")},
         **changed,
     }
@@ -214,12 +232,10 @@ def problem_of(answer: httpx.Response) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def private_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRedis]:
     """A quota store of this module's own, which its tests may take away."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     state = tmp_path_factory.mktemp("redis")
     (state / "servers").mkdir()
-    server = PrivateRedis(state, port, say=print)
-    server.start()
-    yield server
-    server.stop()
+    with held_ports(1) as [port]:
+        server = PrivateRedis(state, port, say=print)
+        server.start()
+        yield server
+        server.stop()

@@ -3,28 +3,30 @@
 import asyncio
 import os
 import signal
-import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import httpx
 
+from campus_tools.servers import held_ports
 from campus_tools.service_kit import BASE_URL, Issuer
 from campus_tools.testing import DatabaseUrls, eventually
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 class Process:
-    """A gateway that may be killed and started again on its port; `changed` are settings by their environment names."""
+    """A gateway that may be killed and started again on its ports; `changed` are settings by their environment names."""
 
-    def __init__(self, urls: DatabaseUrls, broker_url: str, issuer: Issuer, upstream_url: str, **changed: str) -> None:
-        self.port, self.metrics_port = free_port(), free_port()
+    def __init__(
+        self,
+        ports: Sequence[int],
+        urls: DatabaseUrls,
+        broker_url: str,
+        issuer: Issuer,
+        upstream_url: str,
+        **changed: str,
+    ) -> None:
+        self.port, self.metrics_port = ports
         services = ("IDENTITY", "ORDERS", "PAYMENTS", "PAYOUTS", "NOTIFICATIONS")
         self._environment = {
             **os.environ,
@@ -71,11 +73,12 @@ class Process:
 async def running_process(
     urls: DatabaseUrls, broker_url: str, issuer: Issuer, upstream_url: str, **changed: str
 ) -> AsyncIterator[tuple[Process, httpx.AsyncClient]]:
-    process = Process(urls, broker_url, issuer, upstream_url, **changed)
-    try:
-        await process.start()
-        base = f"http://127.0.0.1:{process.port}"
-        async with httpx.AsyncClient(base_url=base, timeout=60, trust_env=False) as client:
-            yield process, client
-    finally:
-        await process.stop()
+    with held_ports(2) as ports:
+        process = Process(ports, urls, broker_url, issuer, upstream_url, **changed)
+        try:
+            await process.start()
+            base = f"http://127.0.0.1:{process.port}"
+            async with httpx.AsyncClient(base_url=base, timeout=60, trust_env=False) as client:
+                yield process, client
+        finally:
+            await process.stop()

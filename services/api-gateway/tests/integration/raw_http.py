@@ -72,7 +72,7 @@ class Client:
         await self._writer.drain()
 
     async def answer(self, *, has_body: bool = True) -> Answer:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             head = await self._reader.readuntil(b"\r\n\r\n")
             line, *fields = head[:-4].decode("latin-1").split("\r\n")
             headers = {name.lower(): value for name, _, value in (each.partition(": ") for each in fields)}
@@ -83,7 +83,7 @@ class Client:
     async def is_closed(self) -> bool:
         """Whether the gateway has ended the connection, after what it had to say."""
         try:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 return await self._reader.read(1) == b""
         except ConnectionError:
             return True

@@ -17,7 +17,7 @@ CHECKOUT = "/api/orders/checkout"
 async def raw(gateway: Gateway, request: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
     writer.write(request)
-    answer = await asyncio.wait_for(reader.readuntil(b"}"), 30)
+    answer = await asyncio.wait_for(reader.readuntil(b"}"), 60)
     writer.close()
     await writer.wait_closed()
     return answer

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import httpx
 import pytest
 import uvicorn
 
+from campus_tools.servers import held_ports
 from campus_tools.service_kit import OpenService, opened
 from campus_tools.testing import DatabaseFactory, DatabaseUrls, eventually
 from common.clock import ManualClock
@@ -26,6 +26,8 @@ from sandbox.settings import read_settings
 
 KEY = "sk_test_payouts"
 SEALING_KEY = "a sealing key for these tests"
+# As long as may be: the gateway shares its event loop with the tests, and nothing here is meant to be late by itself.
+GATEWAY_SECONDS_MAX = 20
 
 
 class QuietServer(uvicorn.Server):
@@ -34,12 +36,6 @@ class QuietServer(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass
@@ -76,37 +72,37 @@ OPENING_BALANCE_MINOR = 1_000_000_000
 @contextlib.asynccontextmanager
 async def sandbox_in(folder: Path) -> AsyncIterator[Sandbox]:
     """The payment gateway of the sandbox. Its webhooks go nowhere: the tests say themselves what was heard."""
-    port = _free_port()
-    settings = read_settings(
-        {
-            "PORT": str(port),
-            "SMTP_PORT": str(_free_port()),
-            "STATE_DIR": str(folder / "sandbox"),
-            "GATEWAY_SECRET_KEY": KEY,
-            "WEBHOOK_URL": "http://127.0.0.1:9/webhook",
-            "MESSAGING_WEBHOOK_URL": "http://127.0.0.1:9/messaging",
-            "MESSAGING_APP_SECRET": "secret",
-            "BASE_URL": f"http://127.0.0.1:{port}",
-            "OPENING_BALANCE_MINOR": str(OPENING_BALANCE_MINOR),
-        }
-    )
-    config = uvicorn.Config(
-        create_app(settings), host="127.0.0.1", port=port, log_config=None, access_log=False, ws="none",
-        timeout_graceful_shutdown=1,
-    )  # fmt: skip
-    server = QuietServer(config)
-    serving = asyncio.create_task(server.serve())
-    try:
-        await eventually(lambda: server.started or serving.done())
-        headers = {"Authorization": f"Bearer {KEY}"}
-        async with httpx.AsyncClient(base_url=settings.base_url, headers=headers, timeout=60) as client:
-            running = Sandbox(settings.base_url, client)
-            await running.faults(transfer_webhook={"drop": True})
-            await running.settings_are(transfer_settlement="manual")
-            yield running
-    finally:
-        server.should_exit = True
-        await serving
+    with held_ports(2) as [port, mail_port]:
+        settings = read_settings(
+            {
+                "PORT": str(port),
+                "SMTP_PORT": str(mail_port),
+                "STATE_DIR": str(folder / "sandbox"),
+                "GATEWAY_SECRET_KEY": KEY,
+                "WEBHOOK_URL": "http://127.0.0.1:9/webhook",
+                "MESSAGING_WEBHOOK_URL": "http://127.0.0.1:9/messaging",
+                "MESSAGING_APP_SECRET": "secret",
+                "BASE_URL": f"http://127.0.0.1:{port}",
+                "OPENING_BALANCE_MINOR": str(OPENING_BALANCE_MINOR),
+            }
+        )
+        config = uvicorn.Config(
+            create_app(settings), host="127.0.0.1", port=port, log_config=None, access_log=False, ws="none",
+            timeout_graceful_shutdown=1,
+        )  # fmt: skip
+        server = QuietServer(config)
+        serving = asyncio.create_task(server.serve())
+        try:
+            await eventually(lambda: server.started or serving.done())
+            headers = {"Authorization": f"Bearer {KEY}"}
+            async with httpx.AsyncClient(base_url=settings.base_url, headers=headers, timeout=60) as client:
+                running = Sandbox(settings.base_url, client)
+                await running.faults(transfer_webhook={"drop": True})
+                await running.settings_are(transfer_settlement="manual")
+                yield running
+        finally:
+            server.should_exit = True
+            await serving
 
 
 @pytest.fixture
@@ -273,7 +269,7 @@ async def service(
         gateway_api_url=f"{sandbox.address}/gateway",
         gateway_secret_key=KEY,
         sealing_key=SEALING_KEY,
-        gateway_timeout_seconds=2,
+        gateway_timeout_seconds=GATEWAY_SECONDS_MAX,
     ) as running:
         yield running
 
@@ -281,6 +277,18 @@ async def service(
 @pytest.fixture
 def story(service: OpenService, clock: ManualClock) -> Story:
     return Story(service, clock)
+
+
+@pytest.fixture
+def give_up_after(story: Story) -> Iterator[Callable[[float], None]]:
+    """`give_up_after(seconds)`: the service waits no longer for an answer of the gateway, until the test is over."""
+
+    def set_limit(seconds: float) -> None:
+        # The clients of the dependencies are frozen values, like everything there.
+        object.__setattr__(story.service.dependencies.gateway, "timeout_seconds", seconds)
+
+    yield set_limit
+    set_limit(GATEWAY_SECONDS_MAX)
 
 
 @pytest.fixture(scope="module")
@@ -297,6 +305,6 @@ async def shared_story(
         gateway_api_url=f"{shared_sandbox.address}/gateway",
         gateway_secret_key=KEY,
         sealing_key=SEALING_KEY,
-        gateway_timeout_seconds=2,
+        gateway_timeout_seconds=GATEWAY_SECONDS_MAX,
     ) as running:
         yield Story(running, clock)

@@ -134,9 +134,10 @@ async def test_a_failed_check_digit_is_a_warning_and_the_gateway_decides(story, 
 
 
 @pytest.mark.parametrize("fault", [{"error_before": True}, {"timeout": True}])
-async def test_when_the_gateway_is_away_nothing_changes(story, sandbox, fault):
+async def test_when_the_gateway_is_away_nothing_changes(story, sandbox, give_up_after, fault):
     vendor = await story.vendor()
     await story.put_bank_details(vendor, *ADA)
+    give_up_after(0.5)
     await sandbox.faults(resolve_call=fault)
     answer = await story.put_bank_details(vendor, *ADA_TOO)
     assert (answer.status_code, answer.json()["code"]) == (503, "INTERNAL_ERROR")

@@ -17,7 +17,7 @@ from payouts.domain.dispatch import LEASE, LOST_CALL
 from payouts.timers import take_up_due_transfers
 from payouts.use_cases.dispatch_payouts import DispatchOrder, dispatch_payouts
 
-from .conftest import OPENING_BALANCE_MINOR
+from .conftest import GATEWAY_SECONDS_MAX, OPENING_BALANCE_MINOR
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 OTHER_KEY = UUID("7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
@@ -187,13 +187,15 @@ async def test_when_the_gateway_does_not_tell_its_balance_nothing_is_written(sto
 
 
 @pytest.mark.parametrize("fault", [{"timeout": True}, {"error_after": True}])
-async def test_a_call_without_an_answer_is_unknown_until_the_gateway_is_asked(story, immediate, fault):
+async def test_a_call_without_an_answer_is_unknown_until_the_gateway_is_asked(story, immediate, give_up_after, fault):
     vendor = await story.ready_vendor(10_000)
     payout_id = await story.payout(vendor, 1_000)
     await immediate.faults(transfer_call={**fault, "times": 1})
+    give_up_after(3)
     [transfer] = (await story.dispatch(KEY)).json()["data"]["transfers"]
     assert transfer["status"] == "unknown"
     assert (await story.read_payout(payout_id))["status"] == "pending"
+    give_up_after(GATEWAY_SECONDS_MAX)
     assert await story.service.work("payouts.transfers") == 1
     await assert_paid_once(story, immediate, payout_id, 1_000)
 

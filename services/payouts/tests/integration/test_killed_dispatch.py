@@ -1,6 +1,6 @@
 """The payouts service as a process of its own, killed at each step of a dispatch; the worker then finishes, and the money left once.
 
-The steps are reached from outside: a lock of the database that the test holds, or an answer that the sandbox holds back.
+The steps are reached from outside: a lock of the database that the test holds, or an answer that the test holds back.
 """
 
 import asyncio
@@ -16,15 +16,19 @@ from uuid import UUID
 import asyncpg
 import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-from campus_tools.service_kit import BASE_URL, CURSOR_KEY, SERVICE_ROLE_KEY, issuing
+from campus_tools.service_kit import BASE_URL, CURSOR_KEY, SERVICE_ROLE_KEY, issuing, served
 from campus_tools.testing import eventually
 from common.clock import ManualClock
 from payouts.domain.dispatch import LEASE
 from payouts.timers import take_up_due_transfers
 
 from .conftest import KEY as GATEWAY_KEY
-from .conftest import OPENING_BALANCE_MINOR, SEALING_KEY, _free_port
+from .conftest import OPENING_BALANCE_MINOR, SEALING_KEY
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 _WAITS_FOR_A_LOCK = """
@@ -47,16 +51,39 @@ class Killable:
         await self.process.wait()
 
 
+class Line:
+    """What lies between the process and the gateway: the answer to a transfer waits until the test lets it through."""
+
+    def __init__(self, gateway_url: str) -> None:
+        self._gateway_url, self.is_open = gateway_url, asyncio.Event()
+
+    async def carry(self, request: Request) -> Response:
+        async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
+            headers = {
+                name: request.headers[name] for name in ("authorization", "content-type") if name in request.headers
+            }
+            url = f"{self._gateway_url}{request.url.path}?{request.url.query}"
+            answer = await client.request(request.method, url, content=await request.body(), headers=headers)
+        if (request.method, request.url.path) == ("POST", "/transfer"):
+            await self.is_open.wait()
+        return Response(answer.content, answer.status_code, media_type="application/json")
+
+    def app(self) -> Starlette:
+        return Starlette(routes=[Route("/{path:path}", self.carry, methods=["GET", "POST"])])
+
+
 @asynccontextmanager
-async def running_apart(story: Any, urls: Any, broker_url: str, sandbox: Any) -> AsyncIterator[Killable]:
-    port = _free_port()
+async def running_apart(
+    story: Any, urls: Any, broker_url: str, line: Line, ports: tuple[int, int]
+) -> AsyncIterator[Killable]:
+    port, metrics_port = ports
     address = f"http://127.0.0.1:{port}"
-    async with issuing() as issuer:
+    async with issuing() as issuer, served(line.app()) as gateway_url:
         told = {
-            "PORT": str(port), "METRICS_PORT": str(_free_port()), "BASE_URL": BASE_URL, "JWKS_URL": issuer.jwks_url,
+            "PORT": str(port), "METRICS_PORT": str(metrics_port), "BASE_URL": BASE_URL, "JWKS_URL": issuer.jwks_url,
             "API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service, "BROKER_URL": broker_url,
             "CURSOR_KEY": CURSOR_KEY, "SERVICE_ROLE_KEY": SERVICE_ROLE_KEY, "SEALING_KEY": SEALING_KEY,
-            "GATEWAY_API_URL": f"{sandbox.address}/gateway", "GATEWAY_SECRET_KEY": GATEWAY_KEY,
+            "GATEWAY_API_URL": gateway_url, "GATEWAY_SECRET_KEY": GATEWAY_KEY, "GATEWAY_TIMEOUT_SECONDS": "20",
         }  # fmt: skip
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "payouts", "api", env={**os.environ, **told}, stdout=asyncio.subprocess.DEVNULL
@@ -74,6 +101,8 @@ async def running_apart(story: Any, urls: Any, broker_url: str, sandbox: Any) ->
                 await eventually(is_ready, 60)
             yield Killable(process, address, {"Authorization": f"Bearer {token}", "Idempotency-Key": str(KEY)})
         finally:
+            # Whoever still waits for the line goes home, or its server would wait for them.
+            line.is_open.set()
             if process.returncode is None:
                 process.kill()
                 await process.wait()
@@ -104,7 +133,7 @@ async def waiting(watch: asyncpg.Connection, statement: str) -> None:
     async def look() -> bool:
         return bool(await watch.fetchval(_WAITS_FOR_A_LOCK, statement))
 
-    await eventually(look, 20)
+    await eventually(look)
 
 
 LOCK_PAYOUTS = "SELECT id FROM payout_requests FOR UPDATE"
@@ -117,7 +146,9 @@ LOCK_TRANSFER = "FOR UPDATE OF p, t"
 STEPS = ["before the write", "after the write", "during the call", "after the answer", "after the record"]
 
 
-async def reach(step: str, running: Killable, sandbox: Any, hold: Hold, watch: asyncpg.Connection) -> asyncio.Task[Any]:
+async def reach(
+    step: str, running: Killable, sandbox: Any, line: Line, hold: Hold, watch: asyncpg.Connection
+) -> asyncio.Task[Any]:
     """The dispatch is asked for, and stands at the step when this returns."""
 
     async def sent() -> bool:
@@ -138,35 +169,32 @@ async def reach(step: str, running: Killable, sandbox: Any, hold: Hold, watch: a
         await behind
         await waiting(watch, LOCK_TRANSFER)
     elif step == "during the call":
-        await sandbox.faults(transfer_call={"timeout": True})
         asked = asyncio.create_task(running.dispatch())
-        await eventually(sent, 20)
+        await eventually(sent)
     else:
-        # Answered late enough for the test to take its lock before.
-        await sandbox.faults(transfer_call={"timeout": 2.5})
         asked = asyncio.create_task(running.dispatch())
-        await eventually(sent, 20)
+        await eventually(sent)
         await hold.take(LOCK_PAYOUTS if step == "after the answer" else LOCK_LINES)
+        line.is_open.set()
         await waiting(watch, LOCK_TRANSFER if step == "after the answer" else "FROM dispatch_lines")
     return asked
 
 
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_process_killed_at_any_step_of_a_dispatch_leaves_work_that_is_done_once(
-    story, sandbox, urls, broker_url, step
+    story, sandbox, urls, broker_url, held_port, step
 ):
     await sandbox.settings_are(transfer_settlement="immediate")
     vendor = await story.ready_vendor(10_000)
     payout_id = await story.payout(vendor, 1_000)
-    hold, watch = Hold(urls.admin), await asyncpg.connect(urls.admin)
-    async with running_apart(story, urls, broker_url, sandbox) as running:
-        asked = await reach(step, running, sandbox, hold, watch)
+    hold, watch, line = Hold(urls.admin), await asyncpg.connect(urls.admin), Line(f"{sandbox.address}/gateway")
+    async with running_apart(story, urls, broker_url, line, (held_port(), held_port())) as running:
+        asked = await reach(step, running, sandbox, line, hold, watch)
         await running.kill()
     with pytest.raises(httpx.TransportError):
         await asked
     await hold.let_go()
     await watch.close()
-    await sandbox.faults(transfer_call=None)
     statuses = await story.service.fetch("SELECT status FROM payout_transfers")
     left_behind = {
         "before the write": [],

@@ -7,7 +7,7 @@ import os
 import random
 import sys
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
@@ -29,6 +29,7 @@ from payouts.domain.errors import GatewayAway
 from payouts.timers import take_up_due_transfers
 from payouts.use_cases.dispatch_payouts import DispatchOrder, dispatch_payouts
 
+from .conftest import GATEWAY_SECONDS_MAX
 from .test_dispatch import Died, MortalDatabase, MortalTransport, gateway_over
 
 Answer = TypeVar("Answer")
@@ -239,7 +240,9 @@ def test_every_schedule_sends_each_payout_once(told_story: tuple[Any, Any, async
     )
 
 
-async def test_many_payouts_through_a_gateway_that_fails_each_leave_once(story: Any, sandbox: Any) -> None:
+async def test_many_payouts_through_a_gateway_that_fails_each_leave_once(
+    story: Any, sandbox: Any, give_up_after: Callable[[float], None]
+) -> None:
     """`make payout-soak` in small: 5 % of the calls are not answered, 2 % answer an error after acceptance."""
     await sandbox.settings_are(transfer_settlement="immediate")
     vendor = await story.ready_vendor(1_000_000)
@@ -247,7 +250,9 @@ async def test_many_payouts_through_a_gateway_that_fails_each_leave_once(story: 
     payouts = [await story.payout(vendor, amount) for amount in amounts]
     broken = [{"match": amount, "times": 1, "timeout": True} for amount in (amounts[3], amounts[30])]
     await sandbox.faults(transfer_call=[*broken, {"match": amounts[17], "times": 1, "error_after": True}])
+    give_up_after(5)
     answer = (await story.dispatch(uuid4())).json()["data"]
+    give_up_after(GATEWAY_SECONDS_MAX)
     assert sorted(line["payoutId"] for line in answer["transfers"]) == sorted(payouts)
     assert Counter(line["status"] for line in answer["transfers"]) == {"success": 37, "unknown": 3}
     assert (answer["queued"], answer["remaining"]) == (0, 0)
