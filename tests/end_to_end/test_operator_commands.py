@@ -76,6 +76,9 @@ async def test_an_operator_signs_in_reads_and_checks_the_books(market, system):
     assert [(book["book"], book["holds"]) for book in books] == [("payments", True), ("payouts", True)]
     code, said = campusctl("ledger", "verify", "payments", "--length", "1000000", "--head", "00" * 32)
     assert (code, said["ok"], said["data"][0]["holds"]) == (4, False, False)
+    period = ("--from", "2026-01-31T00:00:00Z", "--to", "2026-02-01T00:00:00Z")
+    assert "cases open" in done("service", "payments", "reconcile", *period)["said"]
+    assert campusctl("service", "orders", "nonsense")[0] == 2
     code, said = campusctl("staff", "bootstrap", "nobody@campus.example", "--yes")
     assert (code, said["ok"]) == (1, False)
 

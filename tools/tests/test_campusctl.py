@@ -317,11 +317,55 @@ def test_quotas_are_what_the_edge_says(signed_in):
     assert (shown["limit"], shown["remaining"], shown["resetAt"]) == (600, 599, 1_780_000_000)
 
 
-@pytest.mark.parametrize("arguments", [("audit",), ("ledger", "verify"), ("keys", "rotate", "--yes"), ("demo", "load")])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("audit",),
+        ("ledger", "verify"),
+        ("keys", "rotate", "--yes"),
+        ("demo", "load"),
+        ("service", "payments", "reconcile", "--from", "2026-11-21T00:00:00Z"),
+    ],
+)
 def test_commands_of_the_machine_say_when_no_system_is_there(gateway, arguments):
     code, said = call_json(*arguments)
     assert code == 3
     assert "STATE_DIR" in said["error"]["advice"]
+
+
+def test_any_other_door_is_called_under_the_same_token_and_asks_before_it_changes_something(signed_in):
+    path = f"/api/reconciliation-cases/{ID}/close"
+    signed_in.answers = {path: (200, {"id": ID}), "/api/reconciliation-cases": (200, [{"id": ID}])}
+    assert call_json("call", "GET", "/api/reconciliation-cases?status=open")[1]["data"] == [{"id": ID}]
+    body = ("--body", '{"evidence": "Letter"}')
+    assert call("call", "POST", path, *body, input="n\n")[0] == 1
+    assert signed_in.bodies(path) == []
+    assert call_json("call", "POST", path, *body, "--yes")[0] == 0
+    assert signed_in.bodies(path) == [{"evidence": "Letter"}]
+    for wrong in (("GET", "https://elsewhere.example/api"), ("POST", path, "--body", "[1]")):
+        assert call_json("call", *wrong)[1]["error"]["exitCode"] == 2
+
+
+def test_a_session_that_ended_elsewhere_is_forgotten_by_a_sign_out(signed_in, tmp_path):
+    signed_in.answers = {"/api/auth/logout": (401, "The session has ended.")}
+    assert call("logout")[0] == 0
+    assert call_json("logout")[1]["error"]["detail"].startswith("Nobody is signed in")
+
+
+def test_tokens_that_cannot_be_read_or_kept_are_told_with_what_to_do(signed_in, monkeypatch, tmp_path):
+    (kept,) = tmp_path.rglob("campusctl.json")
+    kept.write_text("{")
+    assert "Remove it" in call_json("alerts", "list")[1]["error"]["advice"]
+    monkeypatch.setenv("STATE_DIR", str(kept))
+    assert "STATE_DIR" in call_json("alerts", "list")[1]["error"]["advice"]
+
+
+def test_the_gateway_is_that_of_the_system_whose_port_base_is_set(monkeypatch):
+    monkeypatch.delenv("CAMPUS_URL", raising=False)
+    monkeypatch.setenv("PORT_BASE", "20099")
+    assert "http://localhost:20099 " in call_json("keys", "show")[1]["error"]["detail"]
+    monkeypatch.setenv("PORT_BASE", "many")
+    assert call_json("keys", "show")[1]["error"]["exitCode"] == 2
 
 
 def test_the_page_of_the_commands_names_every_one():

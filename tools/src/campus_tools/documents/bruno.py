@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from campus_tools.documents.requests_shown import Parameter, Request
+from contracts.demo import USERS
 
 _COLLECTION: Final = {
     "version": "1",
@@ -28,22 +29,28 @@ script:pre-request {
 }
 
 docs {
-  Choose the environment `local`, send `auth / Log in`, and every other request carries the token.
+  Choose the environment `local`, set `email` and `password`, send `auth / Log in`, and every other request carries the token.
+  Who has a second factor sets `code` and sends `auth / Verify`. The demo accounts' password stands in `.state/secrets.env`.
   Every keyed request draws a new key.
 }
 """
-_ENVIRONMENT: Final = """\
-vars {
+_ENVIRONMENT: Final = f"""\
+vars {{
   baseUrl: http://localhost:8080
-}
+  email: {USERS[0].email}
+}}
 vars:secret [
+  password,
+  code,
   accessToken,
+  refreshToken,
   serviceRoleKey
 ]
 """
 _KEEPS_THE_TOKEN: Final = """\
 script:post-response {
-  if (res.body.data && res.body.data.accessToken) bru.setEnvVar("accessToken", res.body.data.accessToken);
+  for (const name of ["accessToken", "refreshToken"])
+    if (res.body.data && res.body.data[name]) bru.setEnvVar(name, res.body.data[name]);
 }
 """
 

@@ -5,12 +5,18 @@ from itertools import groupby
 from typing import Any, Final
 
 from campus_tools.documents.requests_shown import Parameter, Request
+from contracts.demo import USERS
 
 _SCHEMA: Final = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
-_VARIABLES: Final = (("baseUrl", "http://localhost:8080"), ("accessToken", ""), ("serviceRoleKey", ""))
+_VARIABLES: Final = (
+    ("baseUrl", "http://localhost:8080"),
+    ("email", USERS[0].email),
+    *((name, "") for name in ("password", "code", "accessToken", "refreshToken", "serviceRoleKey")),
+)
 _KEEP_TOKEN: Final = (
     "const told = pm.response.json();",
-    'if (told.data && told.data.accessToken) pm.collectionVariables.set("accessToken", told.data.accessToken);',
+    'for (const name of ["accessToken", "refreshToken"])',
+    "  if (told.data && told.data[name]) pm.collectionVariables.set(name, told.data[name]);",
 )
 
 
@@ -19,7 +25,8 @@ def collection(requests: Iterable[Request]) -> dict[str, Any]:
     return {
         "info": {
             "name": "Campus Marketplace API",
-            "description": "Set `baseUrl`, send `auth / Log in`, and every other request carries the token.",
+            "description": "Set `baseUrl`, `email` and `password`, send `auth / Log in`, and every other request carries the token. "
+            "Who has a second factor sets `code` and sends `auth / Verify`. The demo accounts' password stands in `.state/secrets.env`.",
             "schema": _SCHEMA,
         },
         "variable": [{"key": key, "value": value, "type": "string"} for key, value in _VARIABLES],

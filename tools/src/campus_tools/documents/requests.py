@@ -31,6 +31,7 @@ REQUESTS: Final[Mapping[str, Any]] = {
         "template": "order_dispatched",
         "data": {"orderId": _SOME_ID, "businessName": ADA.business_name},
     },
+    "POST /api/staff/:id/grant": {"role": "hub_agent", "hubId": str(AKOKA_HUB.id)},
     "POST /api/payouts/dispatch": {"maxTotalMinor": 50_000_000, "dryRun": True},
 }
 

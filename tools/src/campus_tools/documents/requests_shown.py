@@ -3,7 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+# No example opens a session: who signs in fills these variables of the collections, or an earlier answer does.
+_FILLED_IN: Final[Mapping[str, tuple[str, ...]]] = {
+    "/api/auth/login": ("email", "password"),
+    "/api/auth/mfa/verify": ("code",),
+    "/api/auth/refresh": ("refreshToken",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +25,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One operation, filled with its examples. `signs_in`: its answer holds an access token."""
+    """One operation, filled with its examples. `signs_in`: its answer holds tokens."""
 
     name: str
     title: str
@@ -52,6 +59,8 @@ def _request(method: str, path: str, operation: Mapping[str, Any]) -> Request:
     key = [entry["required"] for entry in parameters if entry["name"] == "Idempotency-Key"]
     content = operation.get("requestBody", {}).get("content", {})
     body = content.get("application/json", {}).get("example")
+    if filled_in := _FILLED_IN.get(path):
+        body = {**body, **{name: "{{" + name + "}}" for name in filled_in}}
     return Request(
         name=operation["operationId"],
         title=operation["summary"],

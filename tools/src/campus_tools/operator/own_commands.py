@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from campus_tools.launcher.environment import Environments
 from campus_tools.launcher.ports import port_base_of
 from campus_tools.launcher.processes import SANDBOX_PORT
-from campus_tools.operator.exits import NOT_REACHABLE, Refused
+from campus_tools.operator.exits import MISUSED, NOT_REACHABLE, Refused
 from campus_tools.secrets import read_secrets
 from campus_tools.servers import Servers
 from campus_tools.servers.given import GivenServer
@@ -44,7 +44,7 @@ class OwnCommands:
         try:
             port_base = port_base_of(environment.get("PORT_BASE"))
         except ArgumentTypeError as error:
-            raise Refused(str(error)) from None
+            raise Refused(str(error), exit_code=MISUSED) from None
         return cls(Path(environment.get("STATE_DIR") or ".state").resolve(), port_base)
 
     @property

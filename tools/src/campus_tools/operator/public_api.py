@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final
 from uuid import uuid4
 
@@ -51,14 +52,20 @@ class PublicApi:
         given = {name: value for name, value in query.items() if value is not None}
         return self._call("GET", path, self._token(), params=given)
 
-    def get_openly(self, path: str) -> Any:
+    def get_openly(self, path: str) -> dict[str, Any]:
         """The bare JSON of a document that everybody may read."""
-        return self._send("GET", path, {}).json()
+        return _object_of(self._send("GET", path, {}))
 
     def act(self, path: str, body: Mapping[str, Any], key: str | None = None) -> Answered:
         """A POST with an idempotency key, the same one when its answer is lost and it is sent again."""
         given = {name: value for name, value in body.items() if value is not None}
         return self._call("POST", path, self._token(), json=given, key=key or str(uuid4()))
+
+    def call(self, method: str, path: str, body: Mapping[str, Any], key: str | None = None) -> Answered:
+        """Any other door: a GET without a body, else the body under an idempotency key."""
+        if method == "GET":
+            return self._call("GET", path, self._token())
+        return self._call(method, path, self._token(), json=body, key=key or str(uuid4()))
 
     def sign_in(self, email: str, password: str) -> SignIn:
         """The first step; nothing is kept yet."""
@@ -74,7 +81,12 @@ class PublicApi:
 
     def sign_out(self) -> None:
         """Ends the session there and forgets it here."""
-        self._call("POST", "/api/auth/logout", self._token(), json={})
+        try:
+            self._call("POST", "/api/auth/logout", self._token(), json={})
+        except Refused as refusal:
+            # A session that has ended there already is only forgotten.
+            if refusal.status != HTTPStatus.UNAUTHORIZED:
+                raise
         with self._sign_ins.held():
             self._sign_ins.forget(self._base_url)
 
@@ -137,13 +149,24 @@ def _sign_in(email: str, answered: Answered) -> SignIn:
 
 
 def _json_of(answer: httpx.Response) -> dict[str, Any]:
-    try:
-        envelope = answer.json()
-    except ValueError:
-        envelope = None
-    if not isinstance(envelope, dict) or "data" not in envelope:
-        raise Refused("The answer is not one of the marketplace.", "Does --base-url name the gateway?")
+    envelope = _object_of(answer)
+    if "data" not in envelope:
+        raise _not_ours()
     return envelope
+
+
+def _object_of(answer: httpx.Response) -> dict[str, Any]:
+    try:
+        document = answer.json()
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise _not_ours()
+    return document
+
+
+def _not_ours() -> Refused:
+    return Refused("The answer is not one of the marketplace.", "Does --base-url name the gateway?")
 
 
 def _refusal(answer: httpx.Response) -> Refused:

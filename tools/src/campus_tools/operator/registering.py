@@ -18,8 +18,10 @@ from campus_tools.operator.sign_ins import SignIns
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
 BaseUrl = Annotated[
-    str,
-    typer.Option("--base-url", envvar="CAMPUS_URL", help="The gateway's address.", metavar="URL", show_default=True),
+    str | None,
+    typer.Option(
+        "--base-url", envvar="CAMPUS_URL", help="The gateway's address; http://localhost:PORT_BASE.", metavar="URL"
+    ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Key = Annotated[
@@ -58,12 +60,15 @@ class Operator:
 Verb = Callable[..., Answer]
 
 
-def command(group: typer.Typer, name: str, *examples: str) -> Callable[[Verb], Verb]:
-    """Registers `verb(operator, ...)` in the group; the first example stands first in the help."""
+def command(group: typer.Typer, name: str, *examples: str, passes_on: bool = False) -> Callable[[Verb], Verb]:
+    """Registers `verb(operator, ...)` in the group; the first example stands first in the help.
+
+    What `passes_on` takes options that it does not know as arguments, for the program that it runs.
+    """
 
     def register(verb: Verb) -> Verb:
         signature = inspect.signature(verb, eval_str=True)
-        common = {"as_json": (AsJson, False), "base_url": (BaseUrl, "http://localhost:8080")}
+        common = {"as_json": (AsJson, False), "base_url": (BaseUrl, None)}
         parameters = [
             parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
             for parameter in list(signature.parameters.values())[1:]
@@ -72,22 +77,26 @@ def command(group: typer.Typer, name: str, *examples: str) -> Callable[[Verb], V
             for own, (annotation, default) in common.items()
         ]
 
-        def run(*, as_json: bool, base_url: str, **given: Any) -> None:
+        def run(*, as_json: bool, base_url: str | None, **given: Any) -> None:
             raise typer.Exit(_run(verb, as_json, base_url, given))
 
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         epilog = "Examples:\n\n" + "\n\n".join(examples)
-        group.command(name, help=inspect.getdoc(verb), epilog=epilog)(run)
+        settings = {"ignore_unknown_options": True} if passes_on else None
+        group.command(name, help=inspect.getdoc(verb), epilog=epilog, context_settings=settings)(run)
         return verb
 
     return register
 
 
-def _run(verb: Verb, as_json: bool, base_url: str, given: dict[str, Any]) -> int:
-    operator = Operator(base_url.rstrip("/"))
+def _run(verb: Verb, as_json: bool, base_url: str | None, given: dict[str, Any]) -> int:
+    operator = Operator(base_url.rstrip("/") if base_url else "")
     try:
-        if not operator.base_url.startswith(("http://", "https://")):
+        if not base_url:
+            # The gateway of the system on this machine: the one whose secrets STATE_DIR holds.
+            operator.base_url = f"http://localhost:{operator.own.port_base}"
+        elif not operator.base_url.startswith(("http://", "https://")):
             raise Refused(f"{base_url!r} is no address.", "Give --base-url as http://host:port", exit_code=2)
         answer = verb(operator, **given)
     except Refused as refusal:

@@ -22,6 +22,8 @@ class Answer:
     columns: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
     exit_code: int = DONE
+    # Of any shape: people read it as JSON too.
+    is_document: bool = False
 
     def as_json(self) -> dict[str, Any]:
         page = {name: self.meta[given] for given, name in _PAGE_FIELDS.items() if given in self.meta} or None
@@ -34,7 +36,9 @@ def show_answer(answer: Answer, *, as_json: bool) -> None:
         return
     console = Console(highlight=False)
     content = answer.content
-    if isinstance(content, list):
+    if answer.is_document:
+        _print_json(content)
+    elif isinstance(content, list):
         console.print(_table(content, answer.columns) if content else Text("Nothing."))
         if "total" in answer.meta:
             page, pages, total = (answer.meta.get(name) for name in ("page", "total_pages", "total"))
@@ -66,7 +70,7 @@ def naira(minor: int) -> str:
     return f"{sign}₦{abs(minor) // 100:,}.{abs(minor) % 100:02d}"
 
 
-def _print_json(document: Mapping[str, Any]) -> None:
+def _print_json(document: Any) -> None:
     # ASCII: a vendor's name must not bend the terminal of whoever reads it.
     print(json.dumps(document, indent=2, ensure_ascii=True, default=str))
 

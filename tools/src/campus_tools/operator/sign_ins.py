@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from campus_tools.operator.exits import Refused
+
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
@@ -48,13 +50,22 @@ class SignIns:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Alone with the file: a refresh token works once, so two commands must not both use it."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600), "w") as lock:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            opened = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise Refused(
+                f"Tokens cannot rest in {self.path.parent}: {error.strerror}", "Another folder: STATE_DIR"
+            ) from error
+        with os.fdopen(opened, "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
     def _read(self) -> dict[str, dict[str, Any]]:
-        return dict(json.loads(self.path.read_text())) if self.path.exists() else {}
+        try:
+            return dict(json.loads(self.path.read_text())) if self.path.exists() else {}
+        except ValueError as error:
+            raise Refused(f"{self.path} is not readable.", "Remove it, then: campusctl login") from error
 
     def _write(self, entries: Mapping[str, object]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import asyncpg
 import httpx
@@ -12,14 +12,27 @@ from campus_tools.audit.comparisons import COMPARISONS
 from campus_tools.audit.invariants import INVARIANTS
 from campus_tools.audit.report import SETTLE_SECONDS, Finding, findings_of
 from campus_tools.launcher.processes import CAMPUS
-from campus_tools.operator.exits import FINDINGS, NOT_REACHABLE, Refused
+from campus_tools.operator.exits import FINDINGS, MISUSED, NOT_REACHABLE, REFUSED, Refused
 from campus_tools.operator.registering import Operator, Yes, command
 from campus_tools.operator.showing import Answer
+
+# argparse, and a service that has no such command.
+_MISUSES: Final = frozenset({2, 64})
+# What `make run` starts itself, with addresses that a command is not given.
+_PROCESSES: Final = frozenset({"api", "worker", "all", "migrate"})
 
 
 class Book(StrEnum):
     payments = "payments"
     payouts = "payouts"
+
+
+class Service(StrEnum):
+    identity = "identity"
+    orders = "orders"
+    payments = "payments"
+    payouts = "payouts"
+    notifications = "notifications"
 
 
 def register(app: typer.Typer) -> None:
@@ -37,6 +50,13 @@ def register(app: typer.Typer) -> None:
     demo = typer.Typer(help="Demo data.", no_args_is_help=True)
     command(demo, "load", "campusctl demo load --yes")(load_demo)
     app.add_typer(demo, name="demo")
+    command(
+        app,
+        "service",
+        "campusctl service payments reconcile --from 2026-11-21T00:00:00Z",
+        "campusctl service payouts explain-transfer po-0192 'The float was topped up by hand'",
+        passes_on=True,
+    )(run_command_of_a_service)
 
 
 def show_keys(operator: Operator) -> Answer:
@@ -131,3 +151,26 @@ def load_demo(operator: Operator, yes: Yes = False) -> Answer:
     for service in CAMPUS.demo_services:
         operator.own.must(service, "demo-data")
     return Answer({"loaded": list(CAMPUS.demo_services)})
+
+
+def run_command_of_a_service(
+    operator: Operator,
+    service: Service,
+    name: Annotated[str, typer.Argument(metavar="COMMAND", help="Of that service's own commands.")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="Passed on as they stand.")] = None,
+) -> Answer:
+    """Run a service's own command, from the machine itself (STATE_DIR): what a page writes as python -m SERVICE COMMAND.
+
+    Exit code 1 when the command did not end well; what it said is shown.
+    """
+    if name in _PROCESSES:
+        raise Refused(f"{name} is a process of the system.", "make run starts it", MISUSED)
+    ended = operator.own.run(service.value, name, *(arguments or ()))
+    said = "\n".join(part for part in (ended.said, ended.complained) if part)
+    if ended.exit_code != 0:
+        raise Refused(
+            said or f"exit code {ended.exit_code}",
+            f"It was: python -m {service.value} {name}",
+            MISUSED if ended.exit_code in _MISUSES else REFUSED,
+        )
+    return Answer({"service": service.value, "command": name, "said": said})

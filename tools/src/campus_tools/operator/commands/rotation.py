@@ -153,6 +153,8 @@ def check(
             how = f"{minutes:g} minutes against the {minutes:g} before, from {prometheus}"
         else:
             doors = metrics or _own_doors(operator)
+            if not doors:
+                raise Unmeasured("No process of this state directory answers.")
             first = read_doors(doors)
             time.sleep(sample_seconds)
             sampled = counted_between(first, read_doors(doors))

@@ -1,6 +1,8 @@
 """Who is at the keyboard: sign-in with two factors, sign-out, and what the edge still allows."""
 
 import os
+import warnings
+from getpass import GetPassWarning
 from typing import Annotated
 
 import typer
@@ -60,6 +62,9 @@ def _secret(variable: str, question: str) -> str:
     if given := os.environ.get(variable):
         return given
     try:
-        return str(typer.prompt(question, hide_input=True, err=True))
+        with warnings.catch_warnings():
+            # Without a terminal nothing is echoed: the words come from a pipe, or there are none.
+            warnings.simplefilter("ignore", GetPassWarning)
+            return str(typer.prompt(question, hide_input=True, err=True))
     except typer.Abort:
         raise Refused(f"{question}: nothing was given.", f"In a script, set {variable}") from None
