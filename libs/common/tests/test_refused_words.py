@@ -27,6 +27,7 @@ from common.http import (
     signed_in,
 )
 from common.ids import new_id
+from common.refusals import INVALID_PARAMS_MAX
 from common.schemas import RequestBody
 from common.tokens import Revocations, TokenVerifier
 from common.verification_keys import KeySet
@@ -131,3 +132,20 @@ async def test_a_body_that_cannot_be_read_is_named(client, body):
     answer = await client.post("/body", content=body)
     assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
     assert [param["name"] for param in answer.json()["invalid_params"]] == ["body"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+async def test_a_body_has_the_one_encoding_that_the_edge_reads_too(client, encoding):
+    for path in ("/body", "/no-body"):
+        answer = await client.post(path, content='{"name": "x"}'.encode(encoding))
+        assert answer.status_code == 422
+        assert answer.json()["invalid_params"][0]["name"] == "body"
+
+
+async def test_a_refusal_is_never_longer_than_a_page_however_many_faults_a_body_has(client):
+    fields = ",".join(f'"f{number}": 1' for number in range(5_000))
+    answer = await client.post("/body", content=f'{{{fields}, "{"x" * 50_000}": 1}}')
+    assert answer.status_code == 422
+    assert len(answer.json()["invalid_params"]) == INVALID_PARAMS_MAX
+    assert len(answer.content) < 16 * 1024
+    assert len((await client.post("/body", content=f'{{"{"x" * 50_000}": 1}}')).content) < 16 * 1024

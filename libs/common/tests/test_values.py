@@ -17,6 +17,7 @@ from common.money import apportion, naira, share_half_even
 from common.problems import Problem, StepUpRequired, ValidationFailed
 from common.retry import DELAYS_SECONDS, JITTER, RetryLadder, jittered
 from common.sealing import SealBroken, Sealer
+from common.tokens import Revocations
 
 
 @pytest.mark.parametrize(
@@ -166,6 +167,21 @@ def test_the_envelope_has_milliseconds_and_version():
 
 def test_times_are_utc_with_milliseconds():
     assert iso(datetime(2026, 1, 2, tzinfo=UTC)) == "2026-01-02T00:00:00.000Z"
+
+
+def test_revocations_are_remembered_while_a_token_may_live_and_fill_no_memory_after():
+    revocations, began = Revocations(), datetime(2026, 3, 1, tzinfo=UTC)
+    revocations.forget_old(began)
+    ended, suspended = new_id(), new_id()
+    revocations.add(suspended, ended, began)
+    revocations.add(suspended, None, began + timedelta(seconds=1))
+    callers = [Caller(new_id(), ended), Caller(suspended, new_id(), issued_at=began)]
+    for hours in range(1, 4):
+        revocations.forget_old(began + timedelta(hours=hours))
+        assert all(map(revocations.cover, callers))
+    assert not revocations.cover(Caller(suspended, new_id(), issued_at=began + timedelta(seconds=2)))
+    revocations.forget_old(began + timedelta(hours=4))
+    assert not any(map(revocations.cover, callers))
 
 
 def test_a_step_up_ends_after_fifteen_minutes():

@@ -23,7 +23,7 @@ from common.refusals import ANSWERS, answer_bug
 from common.schemas import IN_DIGITS
 from common.service_keys import admit_service
 from common.tokens import TokenVerifier, bearer_token
-from common.unknown_words import names_in_query, refuse_fields, refuse_other_orders
+from common.unknown_words import names_in_query, refuse_fields, refuse_other_encodings, refuse_other_orders
 
 log = get_logger(__name__)
 
@@ -122,12 +122,17 @@ class GuardedRoute(APIRoute):
             and not {"GET", "DELETE"} & (self.methods or set())
         )
 
+        takes_json = self.body_field is not None
+
         async def checked(request: Request) -> Response:
             request.state.caller = await admit(request, guard)
             if has_one_order:
                 refuse_other_orders(request)
-            if takes_no_body and "json" in request.headers.get("content-type", ""):
-                refuse_fields(await request.body())
+            if (takes_no_body or takes_json) and "json" in request.headers.get("content-type", ""):
+                body = await request.body()
+                refuse_other_encodings(body)
+                if takes_no_body:
+                    refuse_fields(body)
             return await answer(request)
 
         return checked

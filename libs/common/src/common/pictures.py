@@ -5,6 +5,7 @@ Decoding and encoding release the interpreter's lock, so threads do the work; fe
 
 import asyncio
 import io
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +17,9 @@ from common.problems import InvalidParam, Unavailable, ValidationFailed
 FORMATS: Final = ("JPEG", "PNG", "WEBP")
 # A camera's 24 million pixels pass; as four bytes each they are 100 MB while the picture is made smaller.
 PIXELS_MAX: Final = 25_000_000
+# A progressive JPEG is drawn in ten scans, by odd programs in a few more. Each walks over every pixel, and forty bytes are one: a
+# file within all other bounds would keep a thread for hours.
+SCANS_MAX: Final = 40
 SIDE_MAX: Final = 1_600
 THUMBNAIL_SIDE_MAX: Final = 320
 QUALITY: Final = 82
@@ -33,6 +37,12 @@ class Renditions:
 
     picture: bytes
     thumbnail: bytes
+
+
+_JPEG: Final = b"\xff\xd8"
+# What stands between two markers holds no such byte pair: a 0xFF of the picture itself is followed by 0, restarts are no segments.
+_MARKER: Final = re.compile(rb"\xff([^\x00\x01\xd0-\xd8\xff])")
+_SCAN, _END = b"\xda", b"\xd9"
 
 
 class NotAPicture(ValidationFailed):
@@ -74,6 +84,8 @@ def render(content: bytes) -> Renditions:
             width, height = sent.size
             if width * height > PIXELS_MAX:
                 raise NotAPicture(f"has more than {PIXELS_MAX // 1_000_000} million pixels")
+            if scans_of(content) > SCANS_MAX:
+                raise NotAPicture(f"has more than {SCANS_MAX} scans")
             # A JPEG is decoded at the half or quarter that is enough.
             sent.draft("RGB", (SIDE_MAX, SIDE_MAX))
             picture = ImageOps.exif_transpose(sent)
@@ -87,6 +99,20 @@ def render(content: bytes) -> Renditions:
     whole = _webp(picture)
     picture.thumbnail((THUMBNAIL_SIDE_MAX, THUMBNAIL_SIDE_MAX))
     return Renditions(whole, _webp(picture))
+
+
+def scans_of(content: bytes) -> int:
+    """How often a decoder would walk over the picture: the scans of a JPEG, up to its end; 0 for what is none.
+
+    Read as decoders read it: what a segment says to be its content is skipped, with the small pictures that cameras put there.
+    """
+    scans = 0
+    marker = _MARKER.search(content, len(_JPEG)) if content.startswith(_JPEG) else None
+    while marker is not None and marker[1] != _END and scans <= SCANS_MAX:
+        scans += marker[1] == _SCAN
+        length = int.from_bytes(content[marker.end() : marker.end() + 2])
+        marker = _MARKER.search(content, marker.end() + length)
+    return scans
 
 
 def _webp(picture: Image.Image) -> bytes:

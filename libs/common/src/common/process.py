@@ -39,7 +39,7 @@ from common.retry import RetryLadder, jittered
 from common.settings import ServiceSettings
 from common.shared_doors import health_doors, shared_doors
 from common.standings import IdentityStandings
-from common.tokens import RENEW_KEYS_EVERY_SECONDS, Revocations, TokenVerifier
+from common.tokens import RENEW_KEYS_EVERY_SECONDS, REVOCATIONS_REMEMBERED, Revocations, TokenVerifier
 from common.topology import Topology
 from common.verification_keys import KeySet
 from contracts import topology as broker_map
@@ -338,9 +338,12 @@ async def run_loop(loop: Loop) -> None:
 
 
 _STORE_REVOCATION: Final = "INSERT INTO session_revocations (user_id, session_id, not_before) VALUES ($1, $2, $3)"
+# A hundred a second while a token of ours lives.
+REVOCATIONS_LOADED_MAX: Final = 100_000
+# The newest first: a flood of log-outs crowds out what covers no living token any more.
 _RECENT_REVOCATIONS: Final = """
 SELECT user_id, session_id, not_before FROM session_revocations
-WHERE heard_at > now() - interval '2 hours' LIMIT 100000
+WHERE heard_at > now() - $1::interval ORDER BY heard_at DESC LIMIT $2
 """
 
 
@@ -374,7 +377,8 @@ async def hear_broadcasts(runtime: Runtime, *, revocations_only: bool = False) -
 
 
 async def load_stored_revocations(runtime: Runtime) -> None:
-    """Believes no token that a stored revocation covers."""
+    """Believes no token that a stored revocation covers, and forgets those that cover none any more."""
+    runtime.verifier.revocations.forget_old(runtime.clock.now())
     async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        for row in await uow.fetch(_RECENT_REVOCATIONS):
+        for row in await uow.fetch(_RECENT_REVOCATIONS, REVOCATIONS_REMEMBERED, REVOCATIONS_LOADED_MAX):
             runtime.verifier.revocations.add(row["user_id"], row["session_id"], row["not_before"])

@@ -40,6 +40,7 @@ Instant = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 QueryInstant = Annotated[datetime, BeforeValidator(_written_out), AfterValidator(_in_utc)]
 # Of a number in a query, behind its bounds: digits, as every list of ours says it.
 IN_DIGITS = BeforeValidator(_in_digits)
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # Deep enough for every body of ours; a deeper one is an attack on the parser.
 _DEPTH_MAX = 32
 
@@ -69,7 +70,7 @@ def _check_text(value: Any, depth: int) -> None:
     if depth > _DEPTH_MAX:
         raise ValueError("is nested too deeply")
     if isinstance(value, str):
-        if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        if _UNSTORABLE.search(value):
             raise ValueError("must not hold the character U+0000 or a lone surrogate")
     elif isinstance(value, dict):
         for name, inner in value.items():

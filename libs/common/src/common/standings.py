@@ -85,7 +85,7 @@ class IdentityStandings:
             if answer.status_code == 401:
                 raise Unauthorized
             found = _decode(answer.raise_for_status().content).data
-        except (httpx.HTTPError, msgspec.DecodeError) as error:
+        except (httpx.HTTPError, msgspec.DecodeError, UnicodeDecodeError) as error:
             log.warning("identity was not reached for a standing", error=repr(error))
             raise Unavailable from error
         return PersonOfOurs(frozenset(found.roles), found.vendor_id, found.campus_id)

@@ -23,6 +23,9 @@ LEEWAY: Final = timedelta(seconds=30)
 # A verified token is believed for a minute, the time within which a revocation must take effect anyway.
 CACHE_SECONDS: Final = 60
 CACHE_TOKENS_MAX: Final = 10_000
+# Longer than any token of ours lives; a session of a further issuer is asked for at identity each minute. The stored revocations
+# that a process loads reach back as far.
+REVOCATIONS_REMEMBERED: Final = timedelta(hours=2)
 # A key that its issuer has withdrawn ends what was verified with it: with the loop's jitter well within that minute.
 RENEW_KEYS_EVERY_SECONDS: Final = 20.0
 # Other issuers are asked as seldom as their keys change.
@@ -31,10 +34,23 @@ RENEW_FOREIGN_KEYS_SECONDS: Final = 300
 
 @dataclass(slots=True)
 class Revocations:
-    """Sessions and users whose tokens no longer hold, as heard from the identity service."""
+    """Sessions and users whose tokens no longer hold, as heard from the identity service.
+
+    Each is remembered for one to two times REVOCATIONS_REMEMBERED: whoever signs in and out all day fills no memory.
+    """
 
     sessions: set[UUID] = field(default_factory=set)
     users_not_before: dict[UUID, datetime] = field(default_factory=dict)
+    _earlier: "Revocations | None" = None
+    _begun_at: datetime | None = None
+
+    def forget_old(self, now: datetime) -> None:
+        """Forgets what no token can be covered by any more; called from time to time."""
+        if self._begun_at is None:
+            self._begun_at = now
+        elif now - self._begun_at >= REVOCATIONS_REMEMBERED:
+            self._earlier = Revocations(self.sessions, self.users_not_before)
+            self.sessions, self.users_not_before, self._begun_at = set(), {}, now
 
     def add(self, user_id: UUID, session_id: UUID | None, not_before: datetime) -> None:
         if session_id is not None:
@@ -47,7 +63,9 @@ class Revocations:
         if caller.session_id in self.sessions:
             return True
         not_before = self.users_not_before.get(caller.id)
-        return not_before is not None and caller.issued_at is not None and caller.issued_at < not_before
+        if not_before is not None and caller.issued_at is not None and caller.issued_at < not_before:
+            return True
+        return self._earlier is not None and self._earlier.cover(caller)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """What a door does not know and so refuses, though it declares neither an order nor a body (contract sections 1 and 15.7)."""
 
+import json
 from typing import Final
 
 import msgspec
@@ -22,6 +23,13 @@ def refuse_other_orders(request: Request) -> None:
     """The order of a list that has one. Raises ValidationFailed (422)."""
     if any(sort != THE_ONE_ORDER for sort in request.query_params.getlist("sort")):
         raise ValidationFailed.of("sort", f"must be {THE_ONE_ORDER}")
+
+
+def refuse_other_encodings(body: bytes) -> None:
+    """JSON that is exchanged is UTF-8 without a mark in front (RFC 8259, 8.1). The framework guesses others, which nobody before
+    us reads: the edge would not know the account that it counts. Raises ValidationFailed (422)."""
+    if json.detect_encoding(body) != "utf-8":
+        raise ValidationFailed.of("body", "must be JSON in UTF-8")
 
 
 def refuse_fields(body: bytes) -> None:

@@ -9,6 +9,7 @@ from uuid import UUID
 import jwt
 import pytest
 
+from common import process
 from common.caller import THE_SERVICE
 from common.ids import new_id
 from common.sealing import Sealer
@@ -527,6 +528,24 @@ async def test_after_logging_out_everywhere_old_tokens_of_that_very_second_are_d
     ]
     believed = [not heard.cover(caller) for caller in callers]
     assert believed == [False, False, False, True]
+
+
+async def test_a_flood_of_log_outs_hides_no_newer_revocation_from_a_process_that_starts(
+    identity: Identity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older, newer = new_id(), new_id()
+    for session_id, minutes in ((older, 90), (newer, 1)):
+        await identity.service.fetch(
+            "INSERT INTO session_revocations (user_id, session_id, not_before, heard_at) "
+            "VALUES ($1, $1, now(), now() - make_interval(mins => $2))",
+            session_id,
+            minutes,
+        )
+    runtime = identity.service.runtime
+    runtime.verifier.revocations = Revocations()
+    monkeypatch.setattr(process, "REVOCATIONS_LOADED_MAX", 1)
+    await process.load_stored_revocations(runtime)
+    assert runtime.verifier.revocations.sessions == {newer}
 
 
 async def test_refreshes_and_the_end_of_all_sessions_at_once_leave_no_live_token(identity: Identity) -> None:

@@ -3,9 +3,11 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from identity.domain.addresses import domain_of, e164_or_none, has_address_form, is_email, normal_email
 from identity.domain.mailboxes import mailbox_of
+from identity.schemas.codes import CodeRequest
 
 
 @pytest.mark.parametrize(
@@ -119,3 +121,18 @@ def test_any_text_has_an_answer_and_a_domain_is_always_plain(text: str) -> None:
     mailbox_of(address)
     e164_or_none(text)
     assert domain is None or (domain.isascii() and domain == domain.lower() and not domain.endswith("."))
+
+
+@pytest.mark.parametrize(
+    "text", ["+2348030000001 ext. 5", "+2348030000001;ext=7", "+2348030000001#5", "0803FLOWERS", "٠٨٠٣٠٠٠٠٠٠١"]
+)
+def test_a_number_that_the_edge_would_count_as_another_account_is_refused(text: str) -> None:
+    with pytest.raises(ValidationError):
+        CodeRequest(phone=text)
+
+
+@pytest.mark.parametrize(
+    "text", ["+234 803 000 0001", "0803\u2011000\u20110001", "(0803)\u00a0000.0001", "234-803/0000001"]
+)
+def test_a_number_is_taken_as_people_write_it(text: str) -> None:
+    assert CodeRequest(phone=text).phone == "+2348030000001"

@@ -195,7 +195,7 @@ async def test_receipts_of_both_companies_are_believed_with_the_key_only(whole, 
     form = urlencode({"id": "sms-1", "status": "Success"})
     assert (await client.post(f"{path}/africas-talking", content=form)).status_code == 401
     assert (await client.post(f"{path}/africas-talking?key=wrong", content=form)).status_code == 401
-    for odd in (b"[]", b"\xff", b'{"message_id": 7}'):
+    for odd in (b"[]", b"\xff", b'{"message_id": 7}', b'{"message_id": "\xff"}', b"[" * 9_000):
         signed = {"X-Termii-Signature": hmac.new(RECEIPT_KEY.encode(), odd, hashlib.sha512).hexdigest()}
         assert (await client.post(f"{path}/termii", content=odd, headers=signed)).status_code == 200
     assert (await client.post(f"{path}/termii", content=b"x" * 20_000)).status_code == 413

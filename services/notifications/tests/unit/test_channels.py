@@ -104,9 +104,12 @@ def test_push_services_and_the_one_of_the_settings_are_taken(endpoint):
 def test_only_addresses_of_the_public_internet_are_called():
     inside = ["10.0.0.1", "192.168.1.1", "127.0.0.1", "169.254.169.254", "100.64.0.1", "::1", "fe80::1%eth0", "fd00::1"]
     inside += ["::ffff:10.0.0.1", "0.0.0.0", "224.0.0.1", "not an address"]
+    inside += ["64:ff9b::169.254.169.254", "64:ff9b:1::10.0.0.1", "2002:7f00:1::", "2002:a00:1::1", "::127.0.0.1"]
+    inside += ["::ffff:0:10.0.0.1", "2001:0:7f00:1::", "fec0::1"]
     assert not any(is_public(address) for address in inside)
     assert is_public("8.8.8.8")
     assert is_public("2001:4860:4860::8888")
+    assert is_public("64:ff9b::8.8.8.8")
 
 
 def test_without_a_key_nobody_is_believed():

@@ -110,6 +110,23 @@ def test_people_are_greeted_by_their_first_name(full_name, greeted):
     assert Contact(new_id(), "a@b.ng", None, full_name).first_name == greeted
 
 
+@pytest.mark.parametrize(
+    ("full_name", "greeted"),
+    [
+        ("https://evil.example/win Okafor", "there"),
+        ("www.evil.example", "there"),
+        ("\u202edihC Okafor", "there"),
+        ("call+2348030000000", "there"),
+        ("A" * 41, "there"),
+        ("O'Brien-Ade, Dayọ̀", "O'Brien-Ade"),
+        ("Ọláolúwa Ade", "Ọláolúwa"),
+        ("Dr. Ade", "Dr"),
+    ],
+)
+def test_a_greeting_carries_a_name_and_never_a_link_to_whom_somebody_else_signed_up(full_name, greeted):
+    assert Contact(new_id(), "a@b.ng", None, full_name).first_name == greeted
+
+
 def test_the_same_news_has_the_same_id():
     order_id = new_id()
     assert notification_id_of("delivery_pin", order_id, 1) == notification_id_of("delivery_pin", order_id, 1)

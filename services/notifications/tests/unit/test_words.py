@@ -185,3 +185,15 @@ def test_details_that_no_payout_goes_to_are_not_said_to_be_where_payouts_go():
         assert "go to" in changed.text, channel
         assert "go to" not in f"{unverified.text} {unverified.subject}", channel
         assert "wait" in unverified.text, channel
+
+
+def test_what_people_wrote_neither_begins_a_line_of_ours_nor_turns_the_order_of_the_words():
+    shop = "Ada\x1b[2J\x07\u202e\r\n\r\nYour password was stolen:\u2066 <b>x</b>"
+    lines = [{"name": f"{shop}", "quantity": 1, "lineTotalMinor": 1}]
+    values = {**values_of("order_confirmation"), "businessName": shop, "items": lines, GREETED: "Chidi"}
+    for channel in CATALOG["order_confirmation"].channels:
+        message = WORDS.message(channel, "order_confirmation", values)
+        told = "\n".join([message.subject, message.text, message.html, *message.parameters])
+        assert not {"\x1b", "\x07", "\r", "\u202e", "\u2066"} & set(told)
+        assert not any(line.startswith("Your password") for line in told.splitlines())
+        assert "<b>" not in message.html

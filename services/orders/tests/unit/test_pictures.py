@@ -105,6 +105,27 @@ def test_what_is_no_whole_picture_of_a_bearable_size_is_refused(content):
         render(content)
 
 
+def with_scans(times):
+    """A progressive JPEG whose last scan, a few dozen bytes, stands there so often."""
+    sent = drawn(size=(64, 64), progressive=True)
+    last = sent.rindex(b"\xff\xda")
+    return sent[:last] + sent[last:-2] * times + sent[-2:]
+
+
+def test_a_small_file_cannot_keep_the_decoder_at_work_by_thousands_of_scans():
+    with pytest.raises(NotAPicture, match="scans"):
+        render(with_scans(pictures.SCANS_MAX))
+    assert render(with_scans(2)).picture
+
+
+def test_what_looks_like_scans_but_is_none_of_the_picture_refuses_nothing():
+    comment, behind = b"\xff\xda\x00\x02" * 200, b"\xff\xda\x00\x02" * 200
+    sent = drawn(size=(64, 64), progressive=True, comment=comment) + behind
+    assert 1 < pictures.scans_of(sent) <= 10
+    assert render(sent).picture
+    assert pictures.scans_of(drawn("PNG", size=(8, 8))) == 0
+
+
 async def test_more_pictures_than_can_wait_are_told_to_come_again(monkeypatch):
     studio = Studio()
     try:

@@ -1,11 +1,14 @@
 """Fields that several bodies share."""
 
-from typing import Annotated
+import re
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, StringConstraints
 
 from identity.domain import password_rules
 from identity.domain.addresses import e164_or_none, has_address_form, is_email, normal_email
+
+_DIALLED: Final = re.compile(r"[0-9+()./\s\u2010-\u2015-]+")
 
 
 def _email(text: str) -> str:
@@ -23,7 +26,8 @@ def _given_address(text: str) -> str:
 
 
 def _phone(text: str) -> str:
-    number = e164_or_none(text)
+    # As the edge reads it, which counts the account that it names: letters, extensions and other digits would be another one there.
+    number = e164_or_none(text) if _DIALLED.fullmatch(text) else None
     if number is None:
         raise ValueError("is no phone number; write it with its country code, such as +2348031234567")
     return number

@@ -12,6 +12,7 @@ The claim is what keeps a message from going out twice. It is written before the
 | queued, tried too often | `UsedUp`: a message that takes its workers down is given up |
 """
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -30,6 +31,9 @@ CLAIM_LIFE: Final = timedelta(seconds=PROVIDER_SECONDS_MAX + 5)
 ATTEMPTS_MAX: Final = 20
 
 _NAMESPACE: Final = UUID("6b1f3c5e-0d2a-5f4e-9a57-3f1f0c9b7a10")
+# The longest first names have half of it.
+_NAME_CHARACTERS_MAX: Final = 40
+_WITHIN_NAMES: Final = "'\N{RIGHT SINGLE QUOTATION MARK}-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +55,11 @@ class Contact:
 
     @property
     def first_name(self) -> str:
-        """How a message greets the user."""
-        words = (self.full_name or "").split()
-        return words[0] if words else "there"
+        """How a message greets the user: by the first word of their name when it is one. An account is opened with somebody
+        else's address easily, and a greeting must not carry a link or a sentence there."""
+        first, *_ = (self.full_name or "").split() or [""]
+        name = first.rstrip(",.;")
+        return name if _is_name(name) else "there"
 
     @property
     def is_erased(self) -> bool:
@@ -75,6 +81,13 @@ class Wanted:
     parameters: Mapping[str, object]
     user_id: UUID | None = None
     sealed: Mapping[str, Sealed] = field(default_factory=dict)
+
+
+def _is_name(word: str) -> bool:
+    """Letters of any script with their marks, apostrophes and hyphens: neither an address nor a sign that nobody sees."""
+    return 0 < len(word) <= _NAME_CHARACTERS_MAX and all(
+        unicodedata.category(sign)[0] in "LM" or sign in _WITHIN_NAMES for sign in word
+    )
 
 
 def notification_id_of(template: str, *about: object) -> UUID:

@@ -62,7 +62,7 @@ async def _take(request: Request, company: str, message_id: object, word: object
 def _json(raw: bytes) -> Mapping[str, Any]:
     try:
         told = msgspec.json.decode(raw)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return {}
     return told if isinstance(told, dict) else {}
 

@@ -14,6 +14,10 @@ from notifications.domain.text_messages import cut_to_parts
 GREETED: Final = "recipientName"
 # Enough to know a shop by; the longest text message still fits into one part with it.
 SHORT_MAX: Final = 30
+# Signs that nobody sees: they command a terminal or an old telephone, or turn the order of what stands beside them.
+_COMMANDS: Final = (range(9), range(0x0E, 0x1C), range(0x7F, 0x85), range(0x86, 0xA0))
+_TURNS: Final = (range(0x061C, 0x061D), range(0x200E, 0x2010), range(0x202A, 0x202F), range(0x2066, 0x206A))
+_UNSEEN: Final = dict.fromkeys(sign for signs in (*_COMMANDS, *_TURNS) for sign in signs)
 # The title of a push whose words are the text message's.
 PUSH_TITLE: Final = "Campus Marketplace"
 
@@ -78,17 +82,26 @@ class Words:
 
 def _told(template: str, name: str, values: Mapping[str, object]) -> str:
     """A value as it stands in an approved text: one line, never empty."""
-    value, kind = values.get(name), CATALOG[template].parameters.get(name)
+    value, kind = _one_line(values.get(name)), CATALOG[template].parameters.get(name)
     if value is None:
         return NOT_GIVEN
     if kind == "kobo" and isinstance(value, int):
         return naira_text(value)
-    text = order_number(str(value)) if name in ("orderId", "payoutId", "ticketId") else " ".join(str(value).split())
+    text = order_number(str(value)) if name in ("orderId", "payoutId", "ticketId") else str(value)
     return text[:PARAMETER_MAX] or NOT_GIVEN
 
 
 def _all_of(template: str, values: Mapping[str, object]) -> dict[str, object]:
-    return {**dict.fromkeys(CATALOG[template].parameters), **values}
+    return {**dict.fromkeys(CATALOG[template].parameters), **{name: _one_line(values[name]) for name in values}}
+
+
+def _one_line(value: object) -> object:
+    """What people wrote, in one line and in the order in which it is read: a shop's name must not look like words of ours."""
+    if isinstance(value, str):
+        return " ".join(value.translate(_UNSEEN).split())
+    if isinstance(value, list):
+        return [{name: _one_line(part) for name, part in line.items()} for line in value]
+    return value
 
 
 def naira_text(amount_minor: int) -> str:

@@ -126,7 +126,7 @@ class Gateway:
             body = msgspec.json.decode(answer.content)
         except (httpx.HTTPError, TimeoutError) as error:
             raise _NoAnswer(type(error).__name__) from error
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise _NoAnswer(f"answered {answer.status_code} without JSON") from error
         return answer.status_code, body
 

@@ -1,0 +1,19 @@
+"""What the gateway answers is foreign: whatever it is, a call says that it had no answer, and never fails in an odd way."""
+
+import httpx
+import pytest
+
+from payouts.clients.gateway import Gateway
+from payouts.domain.errors import GatewayAway
+from payouts.domain.gateway_answers import Unclear
+
+
+@pytest.mark.parametrize("body", [b'{"status": true, "data": "\xff"}', b"[" * 100_000, b"<html>", b"", b"\xff\xfe"])
+async def test_an_answer_that_cannot_be_read_is_no_answer(body):
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=body))
+    async with httpx.AsyncClient(transport=transport, base_url="http://gateway") as client:
+        gateway = Gateway(client, 5.0, lambda *_: "0123456789")
+        assert isinstance(await gateway.transfer("po-1", "RCP_1", 1_000), Unclear)
+        assert isinstance(await gateway.verify("po-1"), Unclear)
+        with pytest.raises(GatewayAway):
+            await gateway.balance_minor()
