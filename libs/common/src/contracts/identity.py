@@ -63,6 +63,22 @@ class ErasureRefused(Event, frozen=True, kw_only=True):
     open_matters: tuple[str, ...] = ()
 
 
+class CredentialsChanged(Event, frozen=True, kw_only=True):
+    """What a person signs in with is another: they are told, since it may have been somebody else."""
+
+    TYPE: ClassVar[str] = "identity.credentials_changed.v1"
+    user_id: UUID
+    change: Literal[
+        "password_changed",
+        "password_reset",
+        "factor_added",
+        "factor_removed",
+        "recovery_codes_renewed",
+        "recovery_code_used",
+        "phone_changed",
+    ]
+
+
 class UserErased(Event, frozen=True, kw_only=True):
     """A person is gone: whoever keeps how to reach them forgets it. Records of money keep the id."""
 

@@ -97,6 +97,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         identity.VendorReinstated,
         identity.VendorClosed,
         identity.OneTimeCodeIssued,
+        identity.CredentialsChanged,
         orders.OrderPlaced,
         orders.OrderCancelled,
         orders.OrderExpired,

@@ -15,7 +15,7 @@ from common.caller import THE_SERVICE
 from common.ids import new_id
 from identity.use_cases.refresh_session import refresh_session
 
-from .conftest import Identity
+from .conftest import PASSWORD, Identity
 
 TOLA, BOLA = "tola@unilag.edu.ng", "bola@unilag.edu.ng"
 FACTORS, CODES, VERIFY = "/api/auth/mfa/factors", "/api/auth/mfa/recovery-codes", "/api/auth/mfa/verify"
@@ -269,6 +269,28 @@ async def test_a_recovery_code_steps_up_once(identity: Identity) -> None:
     assert left.json()["data"]["remaining"] == 9
     assert len(await new_codes(identity, recovered)) == 10
     assert (await identity.post(VERIFY, {"code": codes[1]}, token=tokens["accessToken"])).status_code == 422
+
+
+async def test_each_change_of_what_a_person_signs_in_with_is_said_so_that_they_are_told(identity: Identity) -> None:
+    stepped, _ = await with_totp(identity)
+    codes = await new_codes(identity, stepped)
+    await add_passkey(identity, stepped)
+    tokens = await identity.log_in(TOLA)
+    assert (await identity.post(VERIFY, {"code": codes[0]}, token=tokens["accessToken"])).status_code == 200
+    owned = (await identity.get(FACTORS, token=stepped["accessToken"])).json()["data"]
+    headers = {"Authorization": f"Bearer {stepped['accessToken']}"}
+    assert (await identity.client.delete(f"{FACTORS}/{owned[0]['id']}", headers=headers)).status_code == 200
+    for _ in range(2):
+        body = {"phone": "+2348031234567"}
+        assert (await identity.client.patch("/api/profiles/current", json=body, headers=headers)).status_code == 200
+    passwords = {"currentPassword": PASSWORD, "newPassword": "another long password"}
+    answer = await identity.post("/api/auth/password/change", passwords, token=stepped["accessToken"])
+    assert answer.status_code == 200, answer.text
+    said = [event["change"] for event in await identity.service.published("identity.credentials_changed.v1")]
+    assert said == [
+        "factor_added", "recovery_codes_renewed", "factor_added", "recovery_code_used", "factor_removed", "phone_changed",
+        "password_changed",
+    ]  # fmt: skip
 
 
 async def test_of_two_at_once_with_one_recovery_code_one_wins(identity: Identity) -> None:

@@ -7,6 +7,7 @@ import pytest
 from campus_tools.service_kit import OpenService
 from common.caller import Caller
 from common.ids import new_id
+from contracts.identity import CredentialsChanged
 from contracts.payouts import PayoutProcessed
 
 ALL_ON = {"push": True, "messaging": True, "sms": True, "email": True}
@@ -131,7 +132,7 @@ async def test_preferences_that_make_no_sense_are_422_and_change_nothing(story, 
     assert await story.service.fetch("SELECT 1 FROM notification_preferences") == []
 
 
-async def test_a_channel_that_is_switched_off_is_left_out_but_not_for_the_bank_account(story, outside):
+async def test_a_channel_that_is_switched_off_is_left_out_but_not_for_the_bank_account_and_the_sign_in(story, outside):
     await story.know_the_people()
     off = dict.fromkeys(ALL_ON, False)
     assert (await put(story.service, story.owner_id, channels=off)).is_success
@@ -155,11 +156,14 @@ async def test_a_channel_that_is_switched_off_is_left_out_but_not_for_the_bank_a
         assert answer.status_code == 200
     # What our own consumers tell stays out of the mailbox, and stands in the feed.
     await story.service.hear(PayoutProcessed(payout_id=new_id(), vendor_id=story.vendor_id, amount_minor=100))
+    # A thief would switch the mail off before they set another password.
+    await story.service.hear(CredentialsChanged(user_id=story.owner_id, change="password_reset"))
     await story.service.work("notifications.deliveries")
-    assert len(outside.mails) == 2
+    assert [mail["Subject"] for mail in outside.mails][2:] == ["Your account: the password was set anew"]
     feed = await story.service.client.get("/api/notifications", headers=story.service.headers(story.owner_id))
-    assert [line["template"] for line in feed.json()["data"]] == [
-        "payout_processed",
+    assert sorted(line["template"] for line in feed.json()["data"]) == [
         "bank_details_changed",
+        "credentials_changed",
+        "payout_processed",
         "payout_processed",
     ]

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from common.caller import ServiceItself
 from common.database import Database
+from contracts.identity import CredentialsChanged
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.passwords import Passwords
 from identity.credentials.patience import Patience
@@ -53,4 +54,5 @@ async def change_password(
         await accounts.save_password_hash(uow, user_id, proven.password_hash, password_hash)
         await login_failures.forget_failures(uow, proven.failures_key)
         await codes.end_codes(uow, user_id, now)
+        uow.publish(CredentialsChanged(user_id=user_id, change="password_changed"))
         return await end_sessions(uow, user_id, because="password_changed", now=now, besides=session_id)

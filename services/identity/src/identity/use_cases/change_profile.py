@@ -7,6 +7,7 @@ from typing import Any
 from common.caller import Caller
 from common.database import UnitOfWork
 from common.problems import StaleRevision
+from contracts.identity import CredentialsChanged
 from identity.queries.people import profile_of
 from identity.store import people
 from identity.use_cases.tell_profile import tell_profile
@@ -31,4 +32,6 @@ async def change_profile(
         uow, caller.id, before["revision"], full_name=wanted["fullName"], phone=wanted["phone"], now=now
     ):
         raise StaleRevision
+    if wanted["phone"] != before["phone"]:
+        uow.publish(CredentialsChanged(user_id=caller.id, change="phone_changed"))
     return await tell_profile(uow, caller.id)

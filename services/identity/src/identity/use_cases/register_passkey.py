@@ -8,6 +8,7 @@ from uuid import UUID
 from common.caller import Caller
 from common.database import UnitOfWork
 from common.ids import new_id
+from contracts.identity import CredentialsChanged
 from identity.credentials.passkeys import Passkeys
 from identity.domain.errors import ChallengeUnusable, PasskeyRefused, SessionNotHeld, TooManyFactors
 from identity.domain.second_factors import FACTORS_OF_A_KIND_MAX, Factor
@@ -45,4 +46,5 @@ async def register_passkey(
     factor = Factor(new_id(), "passkey", name, now, None, confirmed=True)
     if not await passkeys.record_passkey_once(uow, caller.id, factor, made):
         raise PasskeyRefused
+    uow.publish(CredentialsChanged(user_id=caller.id, change="factor_added"))
     return factor

@@ -6,6 +6,7 @@ from uuid import UUID
 from common.caller import Caller
 from common.database import UnitOfWork
 from common.problems import NotFound
+from contracts.identity import CredentialsChanged
 from identity.domain.errors import LastFactorOfStaff
 from identity.domain.second_factors import NeededByOffice, judge_removal
 from identity.queries.factors import list_own_factors
@@ -35,3 +36,4 @@ async def remove_factor(uow: UnitOfWork, caller: Caller, factor_id: UUID, *, now
         await recovery_codes.forget_recovery_codes(uow, caller.id)
     await sessions.lock_sessions(uow, caller.id, besides=None)
     await sessions.forget_step_ups(uow, caller.id, None if verdict.is_last else factor.id)
+    uow.publish(CredentialsChanged(user_id=caller.id, change="factor_removed"))

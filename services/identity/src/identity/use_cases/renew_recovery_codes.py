@@ -4,6 +4,7 @@ from datetime import datetime
 
 from common.caller import Caller
 from common.database import UnitOfWork
+from contracts.identity import CredentialsChanged
 from identity.credentials.recovery_codes import RecoveryCodes
 from identity.domain.errors import SecondFactorMissing, SessionNotHeld
 from identity.domain.second_factors import RECOVERY_CODES
@@ -28,4 +29,5 @@ async def renew_recovery_codes(
     codes = [recovery_codes.new_code() for _ in range(RECOVERY_CODES)]
     await forget_recovery_codes(uow, caller.id)
     await record_recovery_codes(uow, caller.id, [recovery_codes.hash_of(caller.id, code) for code in codes], now)
+    uow.publish(CredentialsChanged(user_id=caller.id, change="recovery_codes_renewed"))
     return codes

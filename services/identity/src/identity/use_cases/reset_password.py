@@ -5,6 +5,7 @@ from uuid import UUID
 
 from common.caller import ServiceItself
 from common.database import Database, UnitOfWork
+from contracts.identity import CredentialsChanged
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.passwords import Passwords
 from identity.domain.errors import WrongResetToken
@@ -46,4 +47,5 @@ async def _reset(
     await accounts.save_password_hash(uow, user_id, standing_hash, password_hash)
     await login_failures.forget_failures(uow, hashes.of("login", email))
     await codes.save_confirmed(uow, user_id, Destination("email", email))
+    uow.publish(CredentialsChanged(user_id=user_id, change="password_reset"))
     return await end_sessions(uow, user_id, because="password_reset", now=now)

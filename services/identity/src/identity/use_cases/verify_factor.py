@@ -5,6 +5,7 @@ from uuid import UUID
 
 from common.caller import Caller
 from common.database import UnitOfWork
+from contracts.identity import CredentialsChanged
 from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.recovery_codes import RecoveryCodes, is_recovery_code
 from identity.credentials.signing_keys import SigningKeys
@@ -62,6 +63,7 @@ async def _by_recovery_code(
     code_hash = recovery_codes.hash_of(caller.id, code)
     if not await use_recovery_code_once(uow, caller.id, code_hash, now):
         return None
+    uow.publish(CredentialsChanged(user_id=caller.id, change="recovery_code_used"))
     return session.stepped_up("recovery_code", None, now)
 
 
@@ -86,5 +88,7 @@ async def _by_one_time_code(
         counter = codes.counter_of(secret, code, now, after=factor.last_counter)
         if counter is not None:
             await factors.save_factor_used(uow, factor.id, counter, now)
+            if not factor.confirmed:
+                uow.publish(CredentialsChanged(user_id=caller.id, change="factor_added"))
             return session.stepped_up("totp", factor.id, now)
     return None

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from common.messages import Subscription
 from contracts.identity import (
+    CredentialsChanged,
     ErasureRefused,
     OneTimeCodeIssued,
     ProfileChanged,
@@ -54,6 +55,7 @@ from notifications.consumers.endings import (
     tell_vendor_on_dispute_resolved,
 )
 from notifications.consumers.identity import (
+    on_credentials_changed,
     on_erasure_refused,
     on_one_time_code_issued,
     on_profile_changed,
@@ -101,6 +103,7 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(UserProvisioned, on_user_provisioned),
     Subscription(ProfileChanged, on_profile_changed),
     Subscription(UserErased, on_user_erased),
+    Subscription(CredentialsChanged, on_credentials_changed),
     Subscription(ErasureRefused, on_erasure_refused),
     Subscription(VendorApproved, on_vendor_approved),
     Subscription(VendorChanged, on_vendor_changed),

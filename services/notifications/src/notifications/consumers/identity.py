@@ -8,6 +8,7 @@ from common.faults import PermanentFault
 from common.messages import Received
 from common.sealing import SealBroken
 from contracts.identity import (
+    CredentialsChanged,
     ErasureRefused,
     OneTimeCodeIssued,
     ProfileChanged,
@@ -92,6 +93,13 @@ async def _keep_vendor(
     news = await store.save_vendor(uow, event.vendor_id, event.owner_user_id, event.business_name, received.sequence)
     if not news:
         telemetry.STALE_NEWS.labels(received.type).inc()
+
+
+async def on_credentials_changed(
+    event: CredentialsChanged, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """Each change is told: of two the second may be the thief's."""
+    await tell(uow, dependencies, event.user_id, "credentials_changed", {"change": event.change}, received.event_id)
 
 
 async def on_vendor_application_decided(

@@ -38,6 +38,7 @@ APPROVED: Final[Mapping[str, tuple[str, ...]]] = {
     "ticket_reply": ("recipientName", "ticketId"),
     "erasure_refused": ("recipientName", "matters"),
     "account_erased": (),
+    "credentials_changed": ("recipientName",),
     "one_time_code": ("code",),
 }
 # An empty parameter is refused by the company.

@@ -93,6 +93,7 @@ CATALOG: Final[Mapping[str, Template]] = {
     # What was under way, in words; and the last that a person hears of us, at an address that nobody keeps.
     "erasure_refused": Template({"matters": "text"}),
     "account_erased": Template({}, channels=frozenset({"email"}), in_feed=False),
+    "credentials_changed": Template({"change": "text"}),
     "one_time_code": Template({"purpose": "purpose"}, secrets=frozenset({"code"}), in_feed=False),
 }
 

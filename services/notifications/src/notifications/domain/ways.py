@@ -46,13 +46,16 @@ WAYS: Final[Mapping[str, tuple[Channel, ...]]] = {
     "vendor_reinstated": _MAIL_AND_PUSH,
     "delivery_pin_ready": _MAIL_AND_PUSH,
     "ticket_reply": _MAIL_AND_PUSH,
+    "credentials_changed": _MAIL_AND_PUSH,
     "erasure_refused": _MAIL_AND_PUSH,
     "account_erased": ("email",),
 }
 # A delivery PIN goes by the first of these that reaches the buyer, and by the next when nobody says that it arrived.
 PIN_WAYS: Final[tuple[Channel, ...]] = ("sms", "messaging", "push")
 # What a thief would switch off, or hope that it waits until morning.
-_ALWAYS: Final = frozenset({("bank_details_changed", "email"), ("bank_details_quarantined", "email")})
+_ALWAYS: Final = frozenset(
+    {("bank_details_changed", "email"), ("bank_details_quarantined", "email"), ("credentials_changed", "email")}
+)
 # Without a word of the person, everything but the messaging app is on.
 _UNASKED: Final[Mapping[str, bool]] = {"push": True, "messaging": False, "sms": True, "email": True}
 

@@ -31,6 +31,7 @@ _USUAL: Final[Mapping[str, Any]] = {
     "reason": "The name of the account is not the shop's legal name",
     "outcome": "approved",
     "purpose": "sign_in",
+    "change": "password_changed",
     "pin": "000000",
     "code": "000000",
     "ticketId": "0192f3cb-77aa-7b02-b3c4-1d2e3f405162",

@@ -46,6 +46,7 @@ class Words:
             environment.filters["plain_naira"] = plain_naira_text
             environment.filters["short"] = short
             environment.filters["order_number"] = order_number
+            environment.filters["sign_in_change"] = sign_in_change
 
     def message(self, channel: str, template: str, values: Mapping[str, object]) -> Message:
         """The message for a channel: mail has a subject and two bodies, a push a title, the messaging app parameters."""
@@ -118,6 +119,22 @@ def plain_naira_text(amount_minor: int) -> str:
 def short(name: str) -> str:
     """A name as a text message has room for it."""
     return name if len(name) <= SHORT_MAX else f"{name[: SHORT_MAX - 3].rstrip()}..."
+
+
+_SIGN_IN_CHANGES: Final[Mapping[str | None, str]] = {
+    "password_changed": "the password was changed",
+    "password_reset": "the password was set anew",
+    "factor_added": "a second factor was added",
+    "factor_removed": "a second factor was removed",
+    "recovery_codes_renewed": "new recovery codes were made",
+    "recovery_code_used": "a recovery code was used",
+    "phone_changed": "the phone number was changed",
+}
+
+
+def sign_in_change(change: str | None) -> str:
+    """What of a person's sign-in is another, in words."""
+    return _SIGN_IN_CHANGES.get(change, "what you sign in with was changed")
 
 
 def order_number(identifier: str) -> str:
