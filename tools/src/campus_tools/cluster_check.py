@@ -183,6 +183,7 @@ def main(overlay: str) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m campus_tools.cluster_check production|single-node")
+    known = sorted(path.name for path in OVERLAYS.iterdir())
+    if sys.argv[1:2] not in [[name] for name in known] or len(sys.argv) > 2:
+        sys.exit(f"usage: make k8s-check ARGS={'|'.join(known)}")
     sys.exit(main(sys.argv[1]))

@@ -15,6 +15,7 @@ from campus_tools.capacity import page
 from campus_tools.capacity.assumed import Assumed
 from campus_tools.capacity.figures import KEPT, kept
 from campus_tools.capacity.measure import Effort, measure
+from campus_tools.counts import one_or_more
 from campus_tools.journey import StepFailed
 from campus_tools.launcher import StartFailed
 from campus_tools.servers import ServerUnavailable
@@ -28,9 +29,9 @@ def main() -> int:
         prog="make capacity", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--kept", action="store_true", help="measure nothing, calculate from the kept figures")
-    parser.add_argument("--orders", type=int, default=200)
-    parser.add_argument("--payouts", type=int, default=40)
-    parser.add_argument("--reads", type=int, default=2_000)
+    parser.add_argument("--orders", type=one_or_more, default=200)
+    parser.add_argument("--payouts", type=one_or_more, default=40)
+    parser.add_argument("--reads", type=one_or_more, default=2_000)
     parser.add_argument("--idle-seconds", type=float, default=30.0)
     parser.add_argument("--orders-a-day", type=float, help="only print the arithmetic for so many")
     options = parser.parse_args()

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from campus_tools.bench.programs import BenchFailed
+from campus_tools.counts import one_or_more
 from campus_tools.drills.at_once import StartFigures, drill_start
 from campus_tools.drills.restore import RestoreFigures, RestoreLoad, drill_restore
 from campus_tools.drills.upgrade import UpgradeFigures, drill_upgrade
@@ -47,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     kinds = parser.add_subparsers(dest="what", required=True)
     restore = kinds.add_parser("restore", help="databases put back at an earlier instant")
-    restore.add_argument("--each", type=int, default=3, help="orders of each kind")
+    restore.add_argument("--each", type=one_or_more, default=3, help="orders of each kind")
     restore.add_argument(
         "--skew",
         type=float,
@@ -57,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     restore.set_defaults(run=_restore)
     start = kinds.add_parser("start", help="three of everything at once on an empty system")
-    start.add_argument("--each", type=int, default=3, help="purchases, and orders that nobody pays")
+    start.add_argument("--each", type=one_or_more, default=3, help="purchases, and orders that nobody pays")
     start.set_defaults(run=_start)
     upgrade = kinds.add_parser("upgrade", help="an older version is replaced by this one under load")
     upgrade.add_argument(

@@ -22,6 +22,7 @@ from rich.table import Table
 from campus_tools.audit import audit_system
 from campus_tools.bench.programs import BenchFailed
 from campus_tools.bench.stage import NO_QUOTA
+from campus_tools.counts import one_or_more
 from campus_tools.journey import Marketplace, StepFailed
 from campus_tools.launcher import StartFailed, System
 from campus_tools.launcher.ports import port_base_of
@@ -55,21 +56,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     kinds = parser.add_subparsers(dest="what", required=True)
     webhooks = kinds.add_parser("webhooks", help="webhooks at a rate, while parts die or are away")
-    webhooks.add_argument("--count", type=int, default=10_000, help="webhooks in all")
+    webhooks.add_argument("--count", type=one_or_more, default=10_000, help="webhooks in all")
     webhooks.add_argument("--rate", type=float, default=100.0, help="webhooks in a second")
     webhooks.add_argument("--kills", type=int, default=10, help="how often payments' worker is killed")
     webhooks.add_argument("--read-only", type=float, default=0.0, metavar="SECONDS", help="no writes, instead of kills")
     webhooks.add_argument("--broker-away", type=float, default=0.0, metavar="SECONDS", help="no broker, after that")
     webhooks.set_defaults(run=_webhooks)
     payouts = kinds.add_parser("payouts", help="payouts, while calls to the gateway go wrong")
-    payouts.add_argument("--count", type=int, default=1_000, help="payouts in all")
+    payouts.add_argument("--count", type=one_or_more, default=1_000, help="payouts in all")
     payouts.add_argument(
         "--timeouts", type=float, default=5.0, metavar="PERCENT", help="transfers that are not answered"
     )
     payouts.add_argument("--errors", type=float, default=2.0, metavar="PERCENT", help="errors after acceptance")
     payouts.set_defaults(run=_payouts)
     messages = kinds.add_parser("notifications", help="messages, while one channel is down and their worker dies")
-    messages.add_argument("--count", type=int, default=10_000, help="messages in all")
+    messages.add_argument("--count", type=one_or_more, default=10_000, help="messages in all")
     messages.add_argument("--rate", type=float, default=50.0, help="messages in a second")
     messages.add_argument("--down", choices=MAY_BE_DOWN, default="sms", help="the channel that is down")
     messages.add_argument("--down-seconds", type=float, default=60.0, metavar="SECONDS", help="for how long")
@@ -77,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     messages.add_argument("--kills", type=int, default=3, help="how often the worker is killed")
     messages.set_defaults(run=_notifications)
     two = kinds.add_parser("races", help="two at once against the running system")
-    two.add_argument("--rounds", type=int, default=200, help="of each race")
+    two.add_argument("--rounds", type=one_or_more, default=200, help="of each race")
     two.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
     two.add_argument("--port-base", default=os.environ.get("PORT_BASE", ""), type=port_base_of)
     two.set_defaults(run=_races)
