@@ -5,7 +5,7 @@ import asyncpg
 import pytest
 
 from common.caller import ANONYMOUS, THE_SERVICE, Caller
-from common.database import Database, DatabaseAway
+from common.database import POOL_CONNECTIONS_MAX, Database, DatabaseAway, UnitOfWork
 from common.ids import new_id
 from contracts.orders import OrderCompleted
 
@@ -105,6 +105,41 @@ async def test_transact_tries_a_deadlock_again_and_both_sides_commit(mechanisms)
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         texts = {row["text"] for row in await uow.fetch("SELECT text FROM notes")}
     assert texts == {"hello!!"}
+
+
+async def test_whoever_is_cancelled_in_a_statement_gives_the_connection_back_fit_for_the_next(mechanisms):
+    database = mechanisms.database
+
+    async def sleeps(begun: asyncio.Event) -> None:
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            begun.set()
+            await uow.execute("SELECT pg_sleep(60)")
+
+    for _ in range(POOL_CONNECTIONS_MAX + 1):
+        begun = asyncio.Event()
+        sleeping = asyncio.create_task(sleeps(begun))
+        await begun.wait()
+        sleeping.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sleeping
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            assert await uow.fetch_value("SELECT 1") == 1
+    assert database.service.get_idle_size() == database.service.get_size()
+
+
+async def test_who_waits_for_a_connection_gets_the_first_that_is_free(mechanisms):
+    pool = mechanisms.database.service
+    taken = [await pool.acquire() for _ in range(POOL_CONNECTIONS_MAX)]
+    waiting = asyncio.create_task(mechanisms.database.transact(acting_as=THE_SERVICE, work=_one))
+    with pytest.raises(TimeoutError):
+        await pool.acquire(timeout=0.01)
+    for connection in taken:
+        await pool.release(connection)
+    assert await waiting == 1
+
+
+async def _one(uow: UnitOfWork) -> int:
+    return await uow.fetch_value("SELECT 1")
 
 
 async def test_a_database_that_is_away_says_so():

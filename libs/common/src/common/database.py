@@ -32,6 +32,8 @@ Answer = TypeVar("Answer")
 POOL_CONNECTIONS_MAX = 10
 # A statement that takes longer has lost its way; the row locks that it holds stop others.
 STATEMENT_SECONDS_MAX = 15
+# What a connection keeps in PostgreSQL's memory grows with what it was asked: after so many statements it is a new one.
+CONNECTION_STATEMENTS_MAX = 50_000
 # A request that found no free connection for this long is one too many: it is told to come again.
 ACQUIRE_SECONDS_MAX = 5
 # A conflict that three fresh tries do not solve is a standing one, and the caller hears of it.
@@ -193,8 +195,7 @@ class Database:
 
     async def _acquire(self, pool: asyncpg.Pool) -> Any:
         try:
-            # An idle connection is had at once, and a timer for it, here and at its release, would cost 20 us.
-            return await pool.acquire(timeout=None if pool.get_idle_size() else ACQUIRE_SECONDS_MAX)
+            return await pool.acquire(timeout=ACQUIRE_SECONDS_MAX)
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             self.outage.failed(error)
             raise DatabaseAway from error
@@ -235,9 +236,30 @@ async def _roll_back(connection: Any) -> None:
         raise
 
 
+class _Pool(asyncpg.Pool):
+    """asyncpg's pool without timers and tasks where nothing is waited for: they took 20 us of each unit of work."""
+
+    def acquire(self, *, timeout: float | None = None) -> Any:
+        """An idle connection is had at once; who waits for one waits `timeout` seconds."""
+        return super().acquire(timeout=None if self.get_idle_size() else timeout)
+
+    async def release(self, connection: Any, *, timeout: float | None = None) -> None:
+        """A task of its own, which nobody can cancel, only for a connection that has a statement to give up first."""
+        held = connection._con
+        if held is None or held.is_closed() or held._protocol._is_cancelling() or timeout is not None:
+            await super().release(connection, timeout=timeout)
+        else:
+            held._on_release()
+            await connection._holder.release(None)
+
+
 def _pool(url: str, name: str) -> Any:
-    return asyncpg.create_pool(
+    return _Pool(
         url.replace("postgresql+asyncpg://", "postgresql://"),
+        connection_class=asyncpg.Connection,
+        record_class=asyncpg.Record,
+        loop=None,
+        max_queries=CONNECTION_STATEMENTS_MAX,
         min_size=1,
         max_size=POOL_CONNECTIONS_MAX,
         max_inactive_connection_lifetime=300,

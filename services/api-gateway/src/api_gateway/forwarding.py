@@ -40,8 +40,8 @@ class Forwarder:
         """
         upstream = self._upstreams[route.upstream]
         method = "GET" if call.method == "HEAD" else call.method
-        own = b"x-request-id: %b\r\n" % call.request_id.encode()
-        own += b"".join(b"%b: %b\r\n" % (name.encode(), text.encode()) for name, text in trace_headers().items())
+        told = {"x-request-id": call.request_id, **trace_headers()}
+        own = "".join([f"{name}: {text}\r\n" for name, text in told.items()]).encode()
         is_stream = not isinstance(body, bytes)
         if is_stream:
             length = call.headers.get(b"content-length")

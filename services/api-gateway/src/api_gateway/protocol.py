@@ -11,8 +11,6 @@ from urllib.parse import unquote
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import (
-    HEADER_RE,
-    HEADER_VALUE_RE,
     STATUS_LINE,
     RequestResponseCycle,
 )
@@ -32,6 +30,10 @@ HEADERS_MAX: Final = 128
 # A name, an IPv4 address or an IPv6 one in brackets, with a port or without (RFC 3986, 3.2.2).
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 
+# What no name and no value of a header holds (RFC 9110, 5.1 and 5.5).
+_NO_NAME: Final = bytes(range(33)) + b'()<>@,;:[]={}\\"\x7f'
+_NO_VALUE: Final = bytes(code for code in range(32) if code != ord("\t")) + b"\x7f"
+
 
 class _Exchange(RequestResponseCycle):
     """A request and its answer. The headers of an answer, fifteen here, are judged together and not each by itself: 8 us of 100."""
@@ -50,9 +52,11 @@ class _Exchange(RequestResponseCycle):
 
     def _head(self, status: int, headers: Headers) -> bytes:
         """Status and headers as bytes; their names are lower case. Settles how the body is framed, and whether a request may follow."""
-        if HEADER_RE.search(b"".join([name for name, _ in headers])):
+        names = b"".join([name for name, _ in headers])
+        values = b"".join([value for _, value in headers])
+        if len(names.translate(None, _NO_NAME)) < len(names):
             raise RuntimeError("a header has no good name")
-        if HEADER_VALUE_RE.search(b"".join([value for _, value in headers])):
+        if len(values.translate(None, _NO_VALUE)) < len(values):
             raise RuntimeError("a header has no good value")
         lines = [STATUS_LINE[status], *[b"%b: %b\r\n" % header for header in headers]]
         named = dict(headers)

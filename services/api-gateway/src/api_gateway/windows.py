@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
 MICROSECONDS: Final = 1_000_000
 
 
@@ -18,8 +20,8 @@ class Counter:
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+# One of each request: a frozen dataclass takes a microsecond to make, this a tenth.
+class Standing(msgspec.Struct, frozen=True):
     """What a request found: the tightest of its counters. `oldest` is the instant of the oldest counted request, or None."""
 
     tier: str

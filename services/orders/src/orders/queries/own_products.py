@@ -4,10 +4,11 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from common.clock import iso
 from common.cursors import CursorSigner
 from common.database import UnitOfWork
 from orders.queries.pages import Page, Row
-from orders.queries.shown_products import flash_sales_of, iso_of_utc, running_sale
+from orders.queries.shown_products import flash_sales_of, running_sale
 
 _COLUMNS: Final = f"""
     id, vendor_id AS "vendorId", vendor_name AS "vendorName", campus_id AS "campusId", name, description, category,
@@ -69,6 +70,6 @@ def _product(record: Any, media_url: str, now: datetime) -> Row:
     row = dict(record)
     if row["flashSale"]:
         row["flashSale"] = running_sale(row["flashSale"], now)
-    row["createdAt"], row["updatedAt"] = iso_of_utc(row["createdAt"]), iso_of_utc(row["updatedAt"])
+    row["createdAt"], row["updatedAt"] = iso(row["createdAt"]), iso(row["updatedAt"])
     row["images"] = [f"{media_url}/{image_id}" for image_id in row["images"]]
     return row

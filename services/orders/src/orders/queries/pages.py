@@ -1,5 +1,6 @@
 """What a cursor list gives."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ Row = dict[str, Any]
 class Page:
     """One page of a cursor list."""
 
-    rows: list[Row]
+    rows: Sequence[Any]
     next_cursor: str | None
     limit: int
 

@@ -61,15 +61,17 @@ async def show_product(request: Request, caller: CurrentCaller, product_id: UUID
     """A product on the shelf; its own merchant sees a draft as well."""
     dependencies: Dependencies = dependencies_of(request)
     media_url = dependencies.media_url
-    product = await find_product(dependencies.database, product_id, now=dependencies.clock.now(), media_url=media_url)
-    if product is None and caller.vendor_id is not None:
-        async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-            product = await find_own_product(
-                uow, product_id, caller.vendor_id, now=dependencies.clock.now(), media_url=media_url
-            )
-    if product is None:
+    now = dependencies.clock.now()
+    product = await find_product(dependencies.database, product_id, now=now, media_url=media_url)
+    if product is not None:
+        return ok_or_unchanged(request, product, caller, revision=product.revision)
+    if caller.vendor_id is None:
         raise NotFound
-    return ok_or_unchanged(request, product, caller, revision=product["revision"])
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        own = await find_own_product(uow, product_id, caller.vendor_id, now=now, media_url=media_url)
+    if own is None:
+        raise NotFound
+    return ok_or_unchanged(request, own, caller, revision=own["revision"])
 
 
 @router.get("/api/categories", responses=answers(CategoriesAnswer))
