@@ -9,7 +9,7 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,7 +35,7 @@ RECEIPT_KEY = "receipt-key"
 Found = TypeVar("Found")
 
 
-async def eventually(probe: Callable[[], Found | Awaitable[Found]], seconds: float = 30.0) -> Found:
+async def eventually(probe: Callable[[], Found | Awaitable[Found]], seconds: float = 60.0) -> Found:
     """Ask until the probe answers something true; fails with what it saw last."""
     deadline = time.monotonic() + seconds
     while True:
@@ -104,25 +104,28 @@ async def receiver() -> AsyncIterator[Receiver]:
     app.router.add_post("/receipts/{company}", kept.accept_receipt)
     runner = web.AppRunner(app)
     await runner.setup()
-    port = free_port()
-    await web.TCPSite(runner, "127.0.0.1", port).start()
-    kept.address = f"http://127.0.0.1:{port}"
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    kept.address = f"http://127.0.0.1:{runner.addresses[0][1]}"
     yield kept
     await runner.cleanup()
     assert kept.rejected == [], "a webhook arrived with a wrong signature"
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@contextlib.contextmanager
+def held_port() -> Iterator[int]:
+    """A port that nobody else is given meanwhile: it is bound and not listened on, so that the sandbox can listen there."""
+    with closing(socket.socket()) as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield int(holder.getsockname()[1])
 
 
-def environment_for(state_dir: Path, receiver_address: str, **changes: str) -> dict[str, str]:
-    port = free_port()
+def environment_for(
+    state_dir: Path, receiver_address: str, port: int, smtp_port: int, **changes: str
+) -> dict[str, str]:
     return {
         "PORT": str(port),
-        "SMTP_PORT": str(free_port()),
+        "SMTP_PORT": str(smtp_port),
         "STATE_DIR": str(state_dir),
         "GATEWAY_SECRET_KEY": f"{KEY},{OLD_KEY}",
         "WEBHOOK_URL": f"{receiver_address}/gateway-webhook",
@@ -224,8 +227,9 @@ async def running_sandbox(environment: dict[str, str]) -> AsyncIterator[Sandbox]
 
 
 @pytest.fixture
-def environment(tmp_path: Path, receiver: Receiver) -> dict[str, str]:
-    return environment_for(tmp_path / "state", receiver.address)
+def environment(tmp_path: Path, receiver: Receiver) -> Iterator[dict[str, str]]:
+    with held_port() as port, held_port() as smtp_port:
+        yield environment_for(tmp_path / "state", receiver.address, port, smtp_port)
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
+import asyncio
+
 import httpx
 import pytest
 
 
 async def hangs_up(sandbox, method, path, **body):
-    """A caller that gives up after a moment."""
+    """A caller that asks, and gives up waiting for the answer after a moment."""
     with pytest.raises(httpx.ReadTimeout):
-        await sandbox.client.request(method, path, timeout=0.3, **body)
+        await sandbox.client.request(method, path, timeout=httpx.Timeout(60, read=0.3), **body)
 
 
 async def test_a_webhook_can_arrive_several_times_with_the_same_bytes(sandbox, receiver, eventually):
@@ -32,11 +34,17 @@ async def test_a_dropped_webhook_is_kept_but_never_sent_until_asked_for(sandbox,
 
 
 async def test_a_delayed_webhook_arrives_after_a_later_one(sandbox, receiver, eventually):
-    await sandbox.fault(charge_webhook={"delay": 0.4, "match": 500_000})
+    await sandbox.fault(charge_webhook=[{"delay": 600, "match": 500_000}, {"delay": 0.05, "match": 300_000}])
     await sandbox.charge("late", 500_000)
     await sandbox.charge("early", 400_000)
+    await sandbox.charge("soon", 300_000)
     await eventually(lambda: len(receiver.events()) == 2)
-    assert [event["data"]["reference"] for event in receiver.events()] == ["early", "late"]
+    assert {event["data"]["reference"] for event in receiver.events()} == {"early", "soon"}
+
+    async def only_the_late_one_waits():
+        return [webhook["reference"] for webhook in await sandbox.webhooks(status="pending")] == ["late"]
+
+    await eventually(only_the_late_one_waits)
 
 
 @pytest.mark.parametrize("kind", ["transfer_webhook", "refund_webhook"])
@@ -63,12 +71,16 @@ async def test_a_transfer_call_that_times_out_has_moved_the_money(sandbox, recei
     assert await sandbox.balance() == 400_000
 
 
-async def test_an_answer_can_come_after_the_webhook(sandbox, receiver):
+async def test_an_answer_can_come_after_the_webhook(sandbox, receiver, eventually):
     await sandbox.charge("funds", 500_000)
-    await sandbox.fault(transfer_call={"timeout": 1.0, "times": 1})
-    answer = await sandbox.transfer("po-1")
+    await sandbox.fault(transfer_call={"timeout": True, "times": 1})
+    waiting = asyncio.create_task(sandbox.transfer("po-1"))
+    await eventually(lambda: receiver.events("transfer.success"))
+    assert not waiting.done()
+    waiting.cancel()
+    await sandbox.fault(transfer_call={"timeout": 0.1, "times": 1})
+    answer = await sandbox.transfer("po-2")
     assert answer.json()["data"]["status"] == "pending"
-    assert receiver.events("transfer.success")
 
 
 async def test_an_error_before_has_no_effect_and_an_error_after_has_it(sandbox):

@@ -49,7 +49,7 @@ async def test_the_process_serves_and_stops_on_sigterm_even_with_a_call_hanging(
             except httpx.TransportError:
                 return False
 
-        await eventually(ready, seconds=15)
+        await eventually(ready)
         await client.put("/control/faults", json={"verify_call": {"timeout": True}})
         hanging = asyncio.create_task(client.get("/gateway/transaction/verify/none"))
         body = {"to": "2348012345678", "from": "Campus", "sms": "PIN 482913", "api_key": "k-secret"}

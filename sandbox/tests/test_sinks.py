@@ -56,7 +56,7 @@ def mail_to(*recipients):
 
 async def test_a_mail_is_kept_with_both_its_parts_for_each_recipient(sandbox):
     def send():
-        with smtplib.SMTP("127.0.0.1", sandbox.settings.smtp_port, timeout=5) as server:
+        with smtplib.SMTP("127.0.0.1", sandbox.settings.smtp_port, timeout=60) as server:
             server.login("any", "thing")
             server.send_message(mail_to("Buyer@unilag.edu.ng", "vendor@unilag.edu.ng"))
 
@@ -75,7 +75,7 @@ async def test_a_mail_can_be_refused(sandbox):
     await sandbox.fault(smtp={"fail": "Mailbox full", "times": 1})
 
     def send():
-        with smtplib.SMTP("127.0.0.1", sandbox.settings.smtp_port, timeout=5) as server:
+        with smtplib.SMTP("127.0.0.1", sandbox.settings.smtp_port, timeout=60) as server:
             server.send_message(mail_to("buyer@unilag.edu.ng"))
 
     with pytest.raises(smtplib.SMTPDataError, match="Mailbox full"):

@@ -130,9 +130,9 @@ async def test_a_migration_gives_way_to_whoever_holds_a_table_and_ends_when_they
     try:
         await holder.execute("BEGIN; LOCK TABLE alembic_version IN SHARE MODE")
         migrating = asyncio.create_task(asyncio.to_thread(command.upgrade, config, "head"))
-        await eventually(lambda: waits(True), within=30)
+        await eventually(lambda: waits(True))
         # Nobody else stands behind it any more, and it has not failed.
-        await eventually(lambda: waits(False), within=30)
+        await eventually(lambda: waits(False))
         assert not migrating.done()
         await holder.execute("COMMIT")
         await migrating

@@ -112,7 +112,7 @@ async def test_a_subscriber_reads_the_public_exchange_and_nothing_else(own_serve
     queue = await theirs.declare_queue("sub.demo.orders", durable=True, arguments={"x-queue-type": "quorum"})
     await queue.bind("campus.public", "orders.#")
     await public.publish(aio_pika.Message(b"heard"), routing_key="orders.order_placed.v1")
-    message = await queue.get(timeout=5)
+    message = await queue.get(timeout=60)
     assert message is not None
     assert message.body == b"heard"
     await message.ack()

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import aio_pika
@@ -23,9 +23,8 @@ from campus_tools.testing import eventually
 _START_POSTGRESQL = """
 import sys
 from pathlib import Path
-from campus_tools.servers.ports import ServerPorts
 from campus_tools.servers.postgresql import PrivatePostgresql
-PrivatePostgresql(Path(sys.argv[1]), ServerPorts.free().postgresql, say=print).start()
+PrivatePostgresql(Path(sys.argv[1]), int(sys.argv[2]), say=print).start()
 """
 
 
@@ -63,7 +62,8 @@ async def test_postgresql_killed_from_outside_restarts_with_its_data(own_servers
     connection.terminate()
 
     def restart() -> None:
-        psutil.wait_procs([psutil.Process(process_id)], timeout=5) if psutil.pid_exists(process_id) else None
+        with contextlib.suppress(psutil.NoSuchProcess):
+            psutil.Process(process_id).wait(60)
         own_servers.postgresql.start()
 
     while not own_servers.postgresql.has_died():
@@ -99,16 +99,21 @@ async def test_killed_rabbitmq_restarts_with_what_was_confirmed(own_servers: Ser
             return message.body if message is not None else None
         return None
 
-    assert await eventually(found, within=30) == b"confirmed"
+    assert await eventually(found) == b"confirmed"
     await connection.close()
 
 
-async def test_a_first_start_that_was_interrupted_is_made_good_by_the_next(tmp_path: Path) -> None:
-    server = PrivatePostgresql(tmp_path, ServerPorts.free().postgresql, say=print, durable=False)
+async def test_a_first_start_that_was_interrupted_is_made_good_by_the_next(
+    tmp_path: Path, held_port: Callable[[], int]
+) -> None:
+    port = held_port()
+    server = PrivatePostgresql(tmp_path, port, say=print, durable=False)
     state = server.directory.parent
-    first = subprocess.Popen([sys.executable, "-c", _START_POSTGRESQL, str(tmp_path)], stderr=subprocess.DEVNULL)
+    first = subprocess.Popen(
+        [sys.executable, "-c", _START_POSTGRESQL, str(tmp_path), str(port)], stderr=subprocess.DEVNULL
+    )
     # By this file one would take it for a cluster, seconds before it is one.
-    await eventually(lambda: any(state.glob("*/PG_VERSION")), within=30)
+    await eventually(lambda: any(state.glob("*/PG_VERSION")))
     first.send_signal(signal.SIGINT)
     await asyncio.to_thread(first.wait)
 
@@ -124,13 +129,15 @@ async def test_a_first_start_that_was_interrupted_is_made_good_by_the_next(tmp_p
 
 def test_a_given_address_that_is_none_is_refused_by_the_name_of_its_variable(tmp_path: Path) -> None:
     with pytest.raises(ServerUnavailable, match="DATABASE_URL is no address"):
-        find_servers(tmp_path, ServerPorts.free(), environment={"DATABASE_URL": "nonsense", "BROKER_URL": "amqp://a/"})
+        find_servers(
+            tmp_path, ServerPorts.above(9000), environment={"DATABASE_URL": "nonsense", "BROKER_URL": "amqp://a/"}
+        )
 
 
 def test_a_given_server_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("campus_tools.servers.given.ANSWER_SECONDS_MAX", 0.1)
     given = {"DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x", "BROKER_URL": "amqp://u:p@127.0.0.1:1/"}
-    found = find_servers(tmp_path, ServerPorts.free(), environment=given)
+    found = find_servers(tmp_path, ServerPorts.above(9000), environment=given)
     assert found.database_url == given["DATABASE_URL"]
     assert found.broker_url == given["BROKER_URL"]
     assert found.management_url == "http://u:p@127.0.0.1:15672"
