@@ -93,7 +93,8 @@ CATALOG: Final[Mapping[str, Template]] = {
     # What was under way, in words; and the last that a person hears of us, at an address that nobody keeps.
     "erasure_refused": Template({"matters": "text"}),
     "account_erased": Template({}, channels=frozenset({"email"}), in_feed=False),
-    "credentials_changed": Template({"change": "text"}),
+    # A thief reads the feed; the mailbox and the devices are the owner's.
+    "credentials_changed": Template({"change": "text"}, in_feed=False),
     "one_time_code": Template({"purpose": "purpose"}, secrets=frozenset({"code"}), in_feed=False),
 }
 
