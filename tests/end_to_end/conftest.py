@@ -22,7 +22,8 @@ SETTINGS = {
     "RATE_TIER_4": "100000",
     "RATE_TIER_4_ADDRESS": "100000",
     "RATE_TIER_5": "100000",
-    "RETRY_DELAYS_SECONDS": "0.2,0.5,1,1.5,2",
+    # Quick, with a last step for whatever is late on a busy machine.
+    "RETRY_DELAYS_SECONDS": "0.2,0.5,1,5,15",
     "PAYOUT_RETRY_SECONDS": "0.5",
 }
 FRESH_SECONDS = 480

@@ -88,7 +88,7 @@ async def _deliver_one(market: Marketplace, people: People, owner: Person) -> No
         answer = await market.http.post("/api/products", json=body, headers=owner.headers)
         return answer.json()["data"] if answer.is_success else None
 
-    listed = await market.until("orders knows the vendor", product, 30, every=0.3)
+    listed = await market.until("orders knows the vendor", product, 60, every=0.3)
     order = await market.checkout(people.buyer, listed["id"])
     await market.pay(await market.pay_intent(people.buyer, order["id"]))
     await market.order_reaches(people.buyer, order["id"], "paid_escrow")

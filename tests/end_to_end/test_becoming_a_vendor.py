@@ -45,7 +45,7 @@ async def mail_of(market, address, subject):
     async def look():
         return next((mail for mail in await market.messages(address, "email") if subject in str(mail)), None)
 
-    return await market.until(f"mail: {subject}", look, 30)
+    return await market.until(f"mail: {subject}", look, 60)
 
 
 async def test_a_student_applies_again_after_a_rejection_and_sells_from_the_next_token_on(market, campus_admin):
@@ -71,7 +71,7 @@ async def test_a_student_applies_again_after_a_rejection_and_sells_from_the_next
     await mail_of(market, address, "was approved")
 
     assert (await market.wallet(merchant))["availableMinor"] == 0
-    product = await market.until("orders knows the vendor", lambda: first_product_of(market, merchant), 20)
+    product = await market.until("orders knows the vendor", lambda: first_product_of(market, merchant), 60)
     assert (product["vendorName"], product["campusId"]) == (APPLICATION["businessName"], APPLICATION["campusId"])
 
 
@@ -97,10 +97,10 @@ async def test_a_suspended_vendor_sells_and_is_paid_nothing_until_it_is_reinstat
     await market.post(f"{path}/suspend", {"reason": "Complaints about late food"}, campus_admin)
     try:
         # A shared page lives for seconds, and nobody in particular may ask 60 times a minute: looking faster ends in 429.
-        await market.until("the product is hidden", lambda: product_answers(market, product, 404), 30, every=1)
+        await market.until("the product is hidden", lambda: product_answers(market, product, 404), 60, every=1)
         problem = await refused(market.checkout(people.buyer, product["id"]), 409)
         assert (problem["code"], "suspended" in problem["detail"]) == ("CONCURRENCY_CONFLICT", True)
-        await market.until("the payout is held", lambda: payout_is_held(market, people, payout), 20)
+        await market.until("the payout is held", lambda: payout_is_held(market, people, payout), 60)
         held = await market.dispatch_payouts(people.maker, [payout["id"]])
         assert (held["submitted"], held["skipped"]) == (0, [{"payoutId": payout["id"], "reason": "vendor_suspended"}])
         await refused(market.request_payout(people.vendor, 1), 409)
@@ -112,9 +112,9 @@ async def test_a_suspended_vendor_sells_and_is_paid_nothing_until_it_is_reinstat
         await market.order_reaches(people.buyer, order["id"], "paid")
     finally:
         await market.post(f"{path}/reinstate", {}, campus_admin)
-        await market.until("the product is shown again", lambda: product_answers(market, product, 200), 30, every=1)
+        await market.until("the product is shown again", lambda: product_answers(market, product, 200), 60, every=1)
     assert (await market.checkout(people.buyer, product["id"]))["status"] == "Processing"
-    await market.until("the payout is free", lambda: payout_is_free(market, people, payout), 20)
+    await market.until("the payout is free", lambda: payout_is_free(market, people, payout), 60)
     assert (await market.dispatch_payouts(people.maker, [payout["id"]]))["submitted"] == 1
     await market.payout_reaches(people.vendor, payout["id"], "processed")
     await mail_of(market, people.vendor.email, "is over")

@@ -1,11 +1,16 @@
 """A merchant's product on its way to anonymous readers, through the gateway."""
 
 import asyncio
+import itertools
+import time
 import zlib
 from uuid import uuid4
 
 from campus_tools.testing import eventually
 from tests.end_to_end.conftest import new_address
+
+# What a page of the edge lives when nobody tells it of a change (EDGE_CACHE_SECONDS).
+PAGE_SECONDS = 5
 
 
 def png() -> bytes:
@@ -41,14 +46,25 @@ async def test_an_anonymous_reader_sees_what_the_merchant_changed(market, people
     mistyped = word[:4] + word[5:]
     reads = ((url, {}), ("/api/products", {"q": mistyped}), ("/api/products", {"q": word, "sort": "relevance"}))
     assert [await price(path, **query) for path, query in reads] == [150_000, [150_000], [150_000]]
-    patched = await market.http.patch(url, json={"priceMinor": 175_000, "revision": 1}, headers=merchant)
-    assert patched.status_code == 200, patched.text
+    prices = itertools.count(175_000)
 
-    async def everybody_sees_it():
-        return [await price(path, **query) for path, query in reads] == [175_000, [175_000], [175_000]]
+    async def the_gateway_is_told():
+        """Whether everybody saw a new price sooner than the pages of the old one would have ended by themselves. On a machine that
+        was too busy for that, the price moves once more."""
+        new = next(prices)
+        revision = (await market.get(url, people.vendor))["revision"]
+        await asyncio.gather(*(price(path, **query) for path, query in reads))
+        kept_since = time.monotonic()
+        patched = await market.http.patch(url, json={"priceMinor": new, "revision": revision}, headers=merchant)
+        assert patched.status_code == 200, patched.text
 
-    # Well within the five seconds that a page would live if nobody had told the gateway.
-    assert await eventually(everybody_sees_it, within=3.0, every=0.2)
+        async def everybody_sees_it():
+            return [await price(path, **query) for path, query in reads] == [new, [new], [new]]
+
+        await eventually(everybody_sees_it, every=0.2)
+        return time.monotonic() - kept_since < PAGE_SECONDS
+
+    assert await eventually(the_gateway_is_told)
     stale = await market.http.patch(url, json={"stock": 9}, headers={**merchant, "If-Match": '"1"'})
     assert (stale.status_code, stale.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     tag = (await market.http.get(url, headers=anybody)).headers["ETag"]
@@ -62,7 +78,7 @@ async def test_an_anonymous_reader_sees_what_the_merchant_changed(market, people
     async def it_is_gone():
         return (await market.http.get(url, headers=anybody)).status_code == 404
 
-    assert await eventually(it_is_gone, within=3.0, every=0.2)
+    assert await eventually(it_is_gone, every=0.2)
 
 
 async def test_a_picture_travels_through_the_gateway_and_back(market, people):

@@ -40,7 +40,7 @@ async def test_a_message_reaches_a_person_by_every_channel_and_staff_see_how_far
 
     notices = {}
     for channel in ("push", "messaging", "sms", "email"):
-        notices[channel] = await market.until(f"{channel} is taken", lambda: told(market, person_id, channel), 20)  # noqa: B023
+        notices[channel] = await market.until(f"{channel} is taken", lambda: told(market, person_id, channel), 60)  # noqa: B023
 
     async def arrived():
         logs = await market.get("/api/notification-delivery-logs", people.auditor, params={"limit": 100})
@@ -50,7 +50,7 @@ async def test_a_message_reaches_a_person_by_every_channel_and_staff_see_how_far
         wanted = {("push", "sent"), ("messaging", "sent"), ("sms", "delivered"), ("email", "sent")}
         return mine if wanted <= reached and len(mine) == 5 else None
 
-    attempts = await market.until("every channel has its message", arrived, 30)
+    attempts = await market.until("every channel has its message", arrived, 60)
     assert all(phone not in one["recipient"] and native not in str(one) for one in attempts)
     assert len(await market.messages(native, "push")) == 1
     assert len(await market.messages(browser, "web_push")) == 1
@@ -64,4 +64,4 @@ async def test_a_message_reaches_a_person_by_every_channel_and_staff_see_how_far
     async def twice():
         return True if len(await market.messages(phone, "sms")) == 2 else None
 
-    await market.until("the text message came again", twice, 20)
+    await market.until("the text message came again", twice, 60)

@@ -3,7 +3,7 @@
 import asyncio
 
 from campus_tools.audit import findings_of
-from tests.end_to_end.steps import paid_order, placed_order
+from tests.end_to_end.steps import placed_order
 from tests.end_to_end.test_money_that_does_not_fit import quarantined
 
 ACCOUNT = {"bank_code": "058", "account_number": "0123456789", "account_name": "Chidi Okafor"}
@@ -19,7 +19,7 @@ async def refund_reaches(market, people, refund_id: str, status: str):
         refund = await market.get(f"/api/refunds/{refund_id}", people.auditor)
         return refund if refund["status"] == status else None
 
-    return await market.until(f"the refund to be {status}", look, 30)
+    return await market.until(f"the refund to be {status}", look, 60)
 
 
 async def returned(market, people, charge) -> str:
@@ -66,15 +66,20 @@ async def test_a_short_payment_cannot_be_accepted_for_its_order(market, people):
 
 
 async def test_a_failed_refund_is_sent_to_another_destination_and_the_order_hears_of_it(system, market, people):
-    order = await paid_order(market, people)
-    await market.sandbox.put("/control/faults", json={"refund_call": {"fail": "The card is closed", "times": 1}})
+    order = await placed_order(market, people)
+    intent = await market.pay_intent(people.buyer, order["id"])
+    await market.pay(intent)
+    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+    # A refund of another test may still be on its way.
+    fault = {"fail": "The card is closed", "times": 1, "match": intent["reference"]}
+    await market.sandbox.put("/control/faults", json={"refund_call": fault})
     await market.post(f"/api/orders/{order['id']}/cancel", {"reason": "the vendor is ill"}, people.support)
 
     async def look():
         failed = await market.get("/api/refunds", people.auditor, params={"orderId": order["id"], "status": "failed"})
         return failed[0] if failed else None
 
-    refund = await market.until("the refund to fail", look, 30)
+    refund = await market.until("the refund to fail", look, 60)
     await market.sandbox.put("/control/accounts", json=ACCOUNT)
     path = f"/api/refunds/{refund['id']}"
     destination = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}

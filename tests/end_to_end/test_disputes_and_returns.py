@@ -28,7 +28,7 @@ async def frozen(market, people, order):
         answer = await release(market, people, order, order["totalMinor"] + 1)
         return answer if answer.status_code == 423 else None
 
-    answer = await market.until("the freeze", look, 20)
+    answer = await market.until("the freeze", look, 60)
     assert answer.json()["code"] == "ESCROW_LOCKED"
 
 
@@ -41,7 +41,7 @@ async def books_agree(system, market):
         return True if not found else None
 
     try:
-        await market.until("the books to agree", look, 30)
+        await market.until("the books to agree", look, 60)
     except TimeoutError:
         assert found == []
 
@@ -64,7 +64,7 @@ async def refunded_at_the_gateway(market, people, order, refunded_minor, *refund
         }
         return True if {f"refund_payable:{refund_id}" for refund_id in refund_ids} <= paid else None
 
-    shown = await market.until("the refund to be posted", posted, 30)
+    shown = await market.until("the refund to be posted", posted, 60)
     await market.until("the gateway to pay the refund out", settled, 60)
     return shown
 
@@ -144,7 +144,7 @@ async def test_goods_returned_after_the_release_are_refunded_at_the_gateway_and_
             feed = await market.get("/api/notifications", person, params={"limit": 100})
             return [line for line in feed if line["title"] == "Return request"] or None
 
-        assert len(await market.until("the news of the return", told, 20)) >= 1
+        assert len(await market.until("the news of the return", told, 60)) >= 1
     await books_agree(system, market)
 
 

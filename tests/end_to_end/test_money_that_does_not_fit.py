@@ -27,7 +27,7 @@ async def quarantined(market, people, reference: str):
         charges = await market.get("/api/quarantined-charges", people.auditor, params={"limit": 100})
         return next((charge for charge in charges if charge["reference"] == reference), None)
 
-    return await market.until("the quarantine", look, 20)
+    return await market.until("the quarantine", look, 60)
 
 
 async def test_one_kobo_too_little_is_quarantined_and_the_order_stays(market, people):

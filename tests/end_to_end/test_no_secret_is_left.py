@@ -147,6 +147,16 @@ async def spans_of(system: System, shown_at: int) -> list[str]:
 
 
 async def test_no_pin_and_no_code_of_a_run_stands_in_any_log_table_queue_event_or_trace(market, people, system):
+    found = await where_a_secret_stands(market, people, system)
+    if found:
+        # An amount, a size or the number of a process may have the six digits of a PIN. What stands somewhere by chance does not do
+        # so twice; what is told there is told again.
+        found &= await where_a_secret_stands(market, people, system)
+    assert found == set()
+
+
+async def where_a_secret_stands(market: Marketplace, people: People, system: System) -> set[tuple[str, str]]:
+    """Plays once, and tells which of its secrets stand where afterwards."""
     async with heard_events(system) as heard:
         order_id, secrets, shown_at = await play(market, people)
     said = b"\n".join(heard).decode(errors="replace")
@@ -159,10 +169,11 @@ async def test_no_pin_and_no_code_of_a_run_stands_in_any_log_table_queue_event_o
     assert "codeSealed" in said
     assert any("/api/orders" in span for span in spans)
     assert "message failed" in logs["logs/notifications-worker.log"]
+    texts = {**logs, "the events": said, "the queues": "\n".join(waiting), "the traces": "\n".join(spans)}
+    found = set()
     for name, secret in secrets.items():
         pattern = pattern_of(secret)
         alone = re.compile(pattern)
-        assert [file for file, text in logs.items() if alone.search(text)] == [], name
-        assert await rows_with(system, pattern) == [], name
-        for place in (said, "\n".join(waiting), "\n".join(spans)):
-            assert alone.search(place) is None, name
+        found |= {(name, place) for place, text in texts.items() if alone.search(text)}
+        found |= {(name, row.partition(":")[0]) for row in await rows_with(system, pattern)}
+    return found

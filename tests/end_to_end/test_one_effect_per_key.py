@@ -35,8 +35,8 @@ async def test_a_gateway_killed_in_between_changes_nothing_about_it(system, mark
     first = await post_checkout(market, people.buyer, product["id"], key)
     gateway = system.process("api-gateway")
     before = gateway.kill()
-    await asyncio.to_thread(gateway.wait_restarted, before, 30)
-    again = await market.until("the gateway answers", lambda: reached(market, people, product, key), 20)
+    await asyncio.to_thread(gateway.wait_restarted, before, 60)
+    again = await market.until("the gateway answers", lambda: reached(market, people, product, key), 60)
     assert again.headers["X-Cache-Lookup"] == "HIT"
     assert again.json()["data"]["id"] == first.json()["data"]["id"]
 

@@ -1,7 +1,9 @@
 """The operators' command line against the running system: signed in with two factors, and from the machine itself."""
 
+import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -9,6 +11,9 @@ import time
 import pyotp
 
 from campus_tools.operator.commands.letters import Service
+
+# What begins as a token does: three letters alone also stand in a key or a cursor that was drawn.
+TOKEN = r"eyJ[\w-]{8,}\.eyJ"
 
 
 async def test_an_operator_signs_in_reads_and_checks_the_books(market, system):
@@ -31,7 +36,7 @@ async def test_an_operator_signs_in_reads_and_checks_the_books(market, system):
             check=False,
         )
         assert ended.stdout, ended.stderr
-        assert "eyJ" not in ended.stdout, "a token was printed"
+        assert not re.search(TOKEN, ended.stdout), "a token was printed"
         return ended.returncode, json.loads(ended.stdout)
 
     def done(*arguments):
@@ -43,7 +48,7 @@ async def test_an_operator_signs_in_reads_and_checks_the_books(market, system):
     assert (code, said["error"]["advice"]) == (1, "Sign in again: campusctl login")
 
     secret = pyotp.TOTP(system.secrets["DEMO_TOTP_OPS"])
-    steps = iter([1, 0, -1] * 40)
+    steps = itertools.cycle([1, 0, -1])
 
     async def signed_in():
         code, said = campusctl(
@@ -52,7 +57,7 @@ async def test_an_operator_signs_in_reads_and_checks_the_books(market, system):
         return said["data"] if code == 0 else None
 
     # A code works once, and others of this run are ops too.
-    assert (await market.until("a fresh code", signed_in, 90, every=1))["aal"] == "aal2"
+    assert (await market.until("a fresh code", signed_in, 150, every=1))["aal"] == "aal2"
     kept = system.state_dir / "campusctl.json"
     assert kept.stat().st_mode & 0o777 == 0o600
 

@@ -32,7 +32,7 @@ async def refused(market, people, shop):
             found = await market.get("/api/payout-exceptions", people.ops, params={"payoutId": payout["id"]})
             return found[0] if found else None
 
-        yield await market.until("the exception", opened, 20), transfer["reference"]
+        yield await market.until("the exception", opened, 60), transfer["reference"]
     finally:
         await market.sandbox.put("/control/settings", json={"transfer_settlement": before})
 
@@ -62,14 +62,14 @@ async def test_a_refused_account_is_told_to_everybody_and_ends_with_the_gateways
         mine = [page for page in paged if page["labels"]["dedup_key"] == key]
         return next((one for one in mine if one["labels"]["severity"] == severity and ("endsAt" in one) is over), None)
 
-    assert (await market.until("the page", lambda: page("SEV-3"), 20))["annotations"]["subject"] == payout_id
+    assert (await market.until("the page", lambda: page("SEV-3"), 60))["annotations"]["subject"] == payout_id
 
     async def mail():
         number = payout_id.replace("-", "")[-8:].upper()
         mails = await market.messages(shop.owner.email, "email")
         return [one for one in mails if number in one["text"] and "delayed" in one["subject"]] or None
 
-    [told] = await market.until("the mail", mail, 20)
+    [told] = await market.until("the mail", mail, 60)
     assert "check them on your bank details page" in told["text"]
 
     held = await act(market, exception, "close", people.ops, evidence="It looks fine.")
@@ -78,11 +78,11 @@ async def test_a_refused_account_is_told_to_everybody_and_ends_with_the_gateways
     classified = await act(market, exception, "classify", people.maker, **FINDING)
     assert classified.status_code == 200, classified.text
     assert classified.json()["data"]["severity"] == "SEV-1"
-    assert await market.until("the graver page", lambda: page("SEV-1"), 20)
+    assert await market.until("the graver page", lambda: page("SEV-1"), 60)
 
     # The bank was wrong about itself: the gateway now says success, and, asked, stands by it.
     await move(market, reference, "succeed")
-    await market.payout_reaches(shop.owner, payout_id, "processed", 20)
+    await market.payout_reaches(shop.owner, payout_id, "processed")
     shown = await market.get(f"/api/payout-exceptions/{exception['id']}", people.ops)
     assert (shown["status"], shown["transfer"]["reference"]) == ("closed", reference)
     kinds = [line["kind"] for line in shown["acts"]]
@@ -90,13 +90,13 @@ async def test_a_refused_account_is_told_to_everybody_and_ends_with_the_gateways
     again = await act(market, exception, "close", people.ops, evidence="It looks fine.")
     assert (again.status_code, again.json()["data"]) == (200, shown)
     assert (await act(market, exception, "classify", people.ops, **FINDING)).status_code == 409
-    assert await market.until("the word that it is over", lambda: page("SEV-1", over=True), 20)
+    assert await market.until("the word that it is over", lambda: page("SEV-1", over=True), 60)
 
     async def listed():
         alerts = await market.get("/api/alerts", people.ops, params={"status": "closed", "limit": 100})
         return next((alert for alert in alerts if alert["subject"] == payout_id), None)
 
-    assert (await market.until("the closed alert", listed, 20))["closedAt"] is not None
+    assert (await market.until("the closed alert", listed, 60))["closedAt"] is not None
     assert len(await mail()) == 1
 
 
@@ -113,8 +113,8 @@ async def test_failures_above_five_percent_are_observed_and_wake_somebody(market
         paged = [message["payload"] for message in await market.messages("on-call", "on_call")]
         return next((page for page in paged if page["labels"]["dedup_key"] == "payout-failure-rate"), None)
 
-    assert (await market.until("the page", raised, 30))["labels"]["severity"] == "SEV-2"
+    assert (await market.until("the page", raised, 60))["labels"]["severity"] == "SEV-2"
     refused_door = await market.http.get("/api/payout-exceptions/observations", headers=people.buyer.headers)
     assert refused_door.status_code == 403
     await move(market, reference, "succeed")
-    await market.payout_reaches(shop.owner, exception["payoutId"], "processed", 20)
+    await market.payout_reaches(shop.owner, exception["payoutId"], "processed")

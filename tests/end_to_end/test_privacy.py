@@ -82,7 +82,7 @@ async def test_a_person_takes_their_records_along_and_goes_without_a_trace(marke
     await market.pay(await market.pay_intent(person, order["id"]))
     await market.order_reaches(person, order["id"], "paid_escrow")
     await ask(market, person)
-    matters = await market.until("the refusal", lambda: refused(market, person), 30)
+    matters = await market.until("the refusal", lambda: refused(market, person), 60)
     assert matters == {("orders", "open_orders"), ("payments", "escrow_held")}
     await market.dispatch(people.vendor, order["id"])
     await market.verify_delivery(people.vendor, order["id"], await market.delivery_pin(person, order["id"]))
@@ -121,4 +121,4 @@ async def test_a_person_takes_their_records_along_and_goes_without_a_trace(marke
         assert await findings_of(system.secrets, market.sandbox) == []
         return True
 
-    await eventually(books_stand, within=30, every=1)
+    await eventually(books_stand, within=60, every=1)

@@ -10,8 +10,10 @@ from tests.end_to_end.test_decisions_of_two import status_of
 
 
 @pytest.fixture
-async def submitted(market, people):
+async def submitted(system, market, people):
     """A payout of the vendor's that waits at the gateway until the test says what the bank does."""
+    # Nothing of an earlier test is on its way to the wallet any more.
+    assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
     before = (await market.get("/api/wallets/current", people.vendor))["availableMinor"]
     await delivered_order(market, people)
 
@@ -19,7 +21,7 @@ async def submitted(market, people):
         wallet = await market.get("/api/wallets/current", people.vendor)
         return wallet if wallet["availableMinor"] > before else None
 
-    wallet = await market.until("the wallet grows", grown, 20)
+    wallet = await market.until("the wallet grows", grown, 60)
     await market.sandbox.put("/control/settings", json={"transfer_settlement": "manual"})
     payout = await market.request_payout(people.vendor, 40_000)
     batch = await market.dispatch_payouts(people.maker, [payout["id"]])
@@ -36,7 +38,7 @@ async def exception_of(market, people, payout_id: str):
     async def look():
         return (await market.get(f"/api/payouts/{payout_id}", people.auditor))["openException"]
 
-    return await market.until("the exception opens", look, 20)
+    return await market.until("the exception opens", look, 60)
 
 
 async def test_a_reversed_payout_is_the_wallets_again_when_a_second_person_agrees(system, market, people, submitted):
@@ -82,7 +84,7 @@ async def test_a_payout_that_the_bank_did_not_take_is_sent_again_by_itself_and_a
     assert (payout["status"], payout["retryCount"]) == ("pending", 1)
     assert await status_of(market, people.ops, "POST", path, json={"reason": "again"}) == (409, "CONCURRENCY_CONFLICT")
 
-    processed = await market.payout_reaches(people.vendor, payout_id, "processed", 40)
+    processed = await market.payout_reaches(people.vendor, payout_id, "processed")
     assert processed["transfer"]["reference"] != reference
     assert (processed["transfer"]["attempt"], processed["openException"]) == (2, None)
     assert (await market.get("/api/wallets/current", people.vendor))["availableMinor"] == before - 40_000

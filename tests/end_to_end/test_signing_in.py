@@ -42,7 +42,7 @@ async def received(market: Marketplace, to: str, channel: str, form: str) -> str
                 return found[1]
         return None
 
-    return await market.until(f"a message to {to}", look, 30)
+    return await market.until(f"a message to {to}", look, 60)
 
 
 def stands_in_logs(system, secret: str) -> list[str]:

@@ -50,7 +50,7 @@ async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_w
         answer = await market.http.post("/functions/v1/deliver-notification", json=body, headers=key)
         return True if answer.status_code == 200 else None
 
-    await market.until("the student is known", known, 20)
+    await market.until("the student is known", known, 60)
     first = {"from": phone, "name": "Ngozi", "text": "Where is my rice?", "id": f"wamid.{uuid4().hex}"}
     second = {"from": phone, "message": {"type": "image", "image": {"caption": "the empty pot"}}}
     for told in (first, first, second):
@@ -63,7 +63,7 @@ async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_w
         said = await market.get(f"{TICKETS}/{tickets[0]['id']}/messages", student)
         return (tickets[0], said) if len(said) == 2 else None
 
-    ticket, said = await market.until("both messages stand in one ticket", conversation, 30)
+    ticket, said = await market.until("both messages stand in one ticket", conversation, 60)
     assert sorted(one["text"] for one in said) == ["Where is my rice?", "[image] the empty pot"]
     assert (ticket["source"], ticket["status"]) == ("messaging", "open")
     await market.post(f"{TICKETS}/{ticket['id']}/messages", {"text": "It comes at five."}, people.support)
@@ -71,7 +71,7 @@ async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_w
     async def answered():
         return await market.messages(phone, "messaging") or None
 
-    [message] = await market.until("the answer is on the telephone", answered, 30)
+    [message] = await market.until("the answer is on the telephone", answered, 60)
     assert message["text"] == "It comes at five."
     assert message["payload"]["type"] == "text"
     read = {"id": message["provider_id"], "status": "read"}
@@ -82,7 +82,7 @@ async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_w
         mine = [one for one in logs if one["providerMessageId"] == message["provider_id"] and one["status"] == "read"]
         return mine or None
 
-    [log] = await market.until("staff see that it was read", reached, 30)
+    [log] = await market.until("staff see that it was read", reached, 60)
     assert (log["template"], log["channel"]) == ("ticket_reply", "messaging")
     assert phone not in str(log)
 
@@ -90,7 +90,7 @@ async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_w
         feed = await market.get("/api/notifications", student)
         return [one for one in feed if one["template"] == "ticket_reply"] or None
 
-    assert len(await market.until("the app tells of it too", told, 20)) == 1
+    assert len(await market.until("the app tells of it too", told, 60)) == 1
 
 
 async def test_a_ticket_with_an_order_and_a_picture_is_for_its_owner_and_for_staff(market, people):

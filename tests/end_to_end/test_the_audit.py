@@ -87,7 +87,7 @@ async def test_what_is_compared_between_services_is_seen_broken(system, market, 
                 ]
             )
 
-        await eventually(sealed, within=30)
+        await eventually(sealed, within=60)
 
         async def tampered(service, statement, look):
             """What `look` finds, and the words by which it must name the rows."""

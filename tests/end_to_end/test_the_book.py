@@ -39,7 +39,7 @@ async def test_the_book_is_sealed_verified_reconciled_and_exported(market, peopl
         length, head = said.splitlines()[-1].split()[:2]
         return (length, head) if code == 0 and int(length) >= len(kinds) else None
 
-    length, head = await market.until("the book to be sealed", sealed, 30)
+    length, head = await market.until("the book to be sealed", sealed, 60)
     assert system.command("payments", "verify-book", length, head)[0] == 0
     assert system.command("payments", "verify-book", length, "00" * 32)[0] == 1
 

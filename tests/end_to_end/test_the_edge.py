@@ -17,12 +17,17 @@ async def test_the_sixty_first_anonymous_request_of_a_minute_waits(market):
     began = time.time()
     for number in range(60):
         answer = await market.http.get("/api/products", params={"limit": 1}, headers=address)
+        if number == 0:
+            first_answered = time.time()
         assert (answer.status_code, int(answer.headers["RateLimit-Remaining"])) == (200, 59 - number)
+    asked = time.time()
     refused = await market.http.get("/api/products", headers=address)
     assert (refused.status_code, refused.json()["code"]) == (429, "RATE_LIMIT_EXCEEDED")
     wait = int(refused.headers["Retry-After"])
-    assert began + 60 - 1 <= time.time() + wait <= began + 60 + 2
-    assert int(refused.headers["RateLimit-Reset"]) == pytest.approx(began + 60, abs=2)
+    # Until the first request is a minute old, in whole seconds.
+    assert began + 60 <= time.time() + wait
+    assert asked + wait <= first_answered + 60 + 1
+    assert began + 60 <= int(refused.headers["RateLimit-Reset"]) <= first_answered + 60 + 1
     assert (await market.http.get("/api/products", headers={"X-Forwarded-For": new_address()})).status_code == 200
 
 
@@ -96,9 +101,10 @@ async def test_the_request_id_that_a_refused_person_is_shown_leads_to_the_log(ma
     shown, log = answer.json()["requestId"], system.process("api-gateway").log_path
 
     async def line():
-        return next((json.loads(row) for row in log.read_text().splitlines() if shown in row), None)
+        rows = log.read_text(errors="replace").splitlines(keepends=True)
+        return next((json.loads(row) for row in rows if shown in row and row.endswith("\n")), None)
 
-    found = await market.until("the line in the log", line, 10)
+    found = await market.until("the line in the log", line, 60)
     assert (found["event"], found["route"], found["status"]) == ("request refused", "POST /api/orders/checkout", 422)
     assert len(found["trace_id"]) == 32
 
@@ -114,12 +120,17 @@ async def test_the_request_id_that_a_refused_person_is_shown_leads_to_the_log(ma
     ],
 )  # fmt: skip
 async def test_a_wrong_checkout_is_refused_and_changes_nothing(market, people, body):
-    before = await market.get("/api/orders", people.other_buyer)
+    async def orders():
+        """What was ordered: where an order stands may move meanwhile, when the time for its payment is over."""
+        listed = await market.get("/api/orders", people.other_buyer, params={"limit": 100})
+        return [(order["id"], order["totalMinor"], order["items"]) for order in listed]
+
+    before = await orders()
     headers = {**people.other_buyer.headers, "Idempotency-Key": str(uuid4())}
     answer = await market.http.post("/api/orders/checkout", json=body, headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
     assert answer.json()["invalid_params"]
-    assert await market.get("/api/orders", people.other_buyer) == before
+    assert await orders() == before
 
 
 async def test_a_moved_price_is_a_conflict_and_charges_nothing(market, people):

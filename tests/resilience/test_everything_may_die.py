@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from contextlib import suppress
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -27,7 +26,7 @@ async def journey(market: Marketplace, buyer: Person, vendor: Person, product_id
     """One purchase up to the released escrow; every step may be repeated with its own key until it is answered."""
     order = await market.checkout(buyer, product_id, key=uuid4())
     progress["placed"] += 1
-    await market.pay(await intent_for(market, buyer, order["id"]))
+    await market.pay(await market.pay_intent(buyer, order["id"]))
     progress["paid"] += 1
     await market.order_reaches(buyer, order["id"], "paid_escrow", within=STEP_SECONDS)
     progress["held"] += 1
@@ -40,20 +39,6 @@ async def journey(market: Marketplace, buyer: Person, vendor: Person, product_id
     await market.order_reaches(buyer, order["id"], "paid", within=STEP_SECONDS)
     progress["released"] += 1
     return str(order["id"])
-
-
-async def intent_for(market: Marketplace, buyer: Person, order_id: str) -> dict[str, Any]:
-    """Payments answers 404 for an order that it has not heard of within 3 s; without a broker that is any. It is asked again."""
-
-    async def ask() -> dict[str, Any] | None:
-        try:
-            return await market.pay_intent(buyer, order_id, key=uuid4())
-        except StepFailed as refusal:
-            if refusal.status != 404:
-                raise
-            return None
-
-    return await market.until(f"an intent for {order_id}", ask, STEP_SECONDS)
 
 
 async def dispatched(market: Marketplace, vendor: Person, order_id: str) -> None:
@@ -83,13 +68,13 @@ async def fifty_journeys(market: Marketplace, progress: Counter[str]) -> tuple[l
 
 async def in_the_middle(progress: Counter[str]) -> None:
     """Until journeys stand at every kind of step."""
-    await eventually(lambda: progress["held"] >= 3 and progress["placed"] >= AT_ONCE, within=60, every=0.01)
+    await eventually(lambda: progress["held"] >= 3 and progress["placed"] >= AT_ONCE, within=STEP_SECONDS, every=0.01)
 
 
 async def kill_process(system: System, name: str) -> None:
     process = system.process(name)
     before = process.kill()
-    await asyncio.to_thread(process.wait_restarted, before, 60)
+    await asyncio.to_thread(process.wait_restarted, before, 120)
 
 
 async def kill_server(system: System, name: str) -> None:
@@ -134,7 +119,7 @@ async def nothing_waits(system: System) -> None:
         assert waiting == {}
         return True
 
-    await eventually(drained, within=60, every=0.5)
+    await eventually(drained, within=STEP_SECONDS, every=0.5)
 
 
 async def waiting_messages(system: System) -> dict[str, int]:
@@ -180,7 +165,7 @@ async def test_a_payout_survives_the_death_of_its_dispatcher(system, market):
             movements = (await market.sandbox.get("/control/book/movements", params={"kind": "transfer"})).json()
             return bool(movements["movements"] if isinstance(movements, dict) else movements) or None
 
-        await market.until("the first transfer", under_way, 30)
+        await market.until("the first transfer", under_way, 60)
         await kill_process(system, "payouts-api")
 
     await asyncio.gather(dispatch(), strike())

@@ -122,7 +122,17 @@ class Marketplace:
         return dict(await self.post("/api/orders/checkout", body, buyer, key=key or uuid4()))
 
     async def pay_intent(self, buyer: Person, order_id: str, *, key: UUID | None = None) -> dict[str, Any]:
-        return dict(await self.post("/api/payments/intent", {"orderId": order_id}, buyer, key=key or uuid4()))
+        """Payments answers 404 for an order that it did not hear of within 3 s: it is asked again, as the contract has it."""
+
+        async def look() -> dict[str, Any] | None:
+            try:
+                return dict(await self.post("/api/payments/intent", {"orderId": order_id}, buyer, key=key or uuid4()))
+            except StepFailed as refusal:
+                if refusal.status != 404:
+                    raise
+                return None
+
+        return await self.until(f"an intent for {order_id}", look, self.patience_seconds, every=0.3)
 
     async def pay(self, intent: Mapping[str, Any], **overrides: Any) -> None:
         """Pays on the gateway's page, as a person would; `amount` and `currency` may differ from what is owed."""

@@ -1,4 +1,4 @@
-"""`python -m api_gateway api` in a process of its own."""
+"""`python -m api_gateway api` in a process of its own, as it is shipped but for how long it waits for what the test plays."""
 
 import asyncio
 import os
@@ -11,7 +11,23 @@ import httpx
 
 from campus_tools.servers import held_ports
 from campus_tools.service_kit import BASE_URL, Issuer
-from campus_tools.testing import DatabaseUrls, eventually
+from campus_tools.testing import PATIENCE_SECONDS, DatabaseUrls, eventually
+
+PROCESS_LIMITS = (
+    "api_gateway.quotas.STORE_SECONDS_MAX",
+    "api_gateway.upstream.CONNECT_SECONDS_MAX",
+    "api_gateway.upstream.QUEUE_SECONDS_MAX",
+    "common.verification_keys.FETCH_SECONDS_MAX",
+)
+# The services behind, the identity provider and the store share a busy machine with the tests, and are never away for long here.
+PATIENT = f"""
+import runpy
+from pydoc import locate
+for limit in {PROCESS_LIMITS!r}:
+    module, _, name = limit.rpartition(".")
+    setattr(locate(module), name, {PATIENCE_SECONDS!r})
+runpy.run_module("api_gateway", run_name="__main__", alter_sys=True)
+"""
 
 
 class Process:
@@ -44,7 +60,7 @@ class Process:
 
     async def start(self) -> None:
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "api_gateway", "api", env=self._environment, stdout=asyncio.subprocess.DEVNULL
+            sys.executable, "-c", PATIENT, "api", env=self._environment, stdout=asyncio.subprocess.DEVNULL
         )
 
         async def ready() -> bool:

@@ -16,8 +16,10 @@ from common.ids import new_id
 from .conftest import Upstream
 from .gateway_process import Process, running_process
 
-# Far more often than a real balancer asks; the gateways here leave as slowly as by default.
+# Far more often than a real balancer asks, and with more time to see that a gateway leaves than by default: on a busy machine a
+# process may stand still for a second or two.
 PROBE_SECONDS = 0.1
+LEAVE_SECONDS = "5"
 CLIENTS = 8
 
 
@@ -30,7 +32,7 @@ class Balancer:
     turn: int = 0
 
     async def probe_for_ever(self) -> None:
-        async with httpx.AsyncClient(trust_env=False, timeout=5) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
             while True:
                 for port in self.ports:
                     try:
@@ -101,12 +103,14 @@ async def test_no_request_is_lost_while_gateways_are_restarted_one_after_another
     async with AsyncExitStack() as stack:
         processes: list[Process] = []
         for _ in range(2):
-            opened = running_process(module_urls, broker_url, issuer, upstream.url, RATE_TIER_2="1000000")
+            opened = running_process(
+                module_urls, broker_url, issuer, upstream.url, RATE_TIER_2="1000000", LEAVE_SECONDS=LEAVE_SECONDS
+            )
             processes.append((await stack.enter_async_context(opened))[0])
         balancer, url = await stack.enter_async_context(balanced([process.port for process in processes]))
         clients = []
         for _ in range(CLIENTS):
-            http = await stack.enter_async_context(httpx.AsyncClient(base_url=url, trust_env=False, timeout=30))
+            http = await stack.enter_async_context(httpx.AsyncClient(base_url=url, trust_env=False, timeout=60))
             clients.append(Client(http, {"Authorization": f"Bearer {issuer.token(new_id())}"}))
         working = [asyncio.create_task(client.work()) for client in clients]
         for process in processes:

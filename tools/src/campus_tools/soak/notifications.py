@@ -36,7 +36,7 @@ DOWN_AFTER: Final = 0.2
 SENDERS: Final = 16
 # The rest of the longest step of the ladder that a message of the channel can stand on after a minute, and a look.
 _ARRIVED_SECONDS_MAX: Final = 420.0
-_KILL_WAIT_SECONDS: Final = 30.0
+_KILL_WAIT_SECONDS: Final = 60.0
 _NUMBER: Final = re.compile(r"5A[0-9A-F]{6}")
 _PER_PAGE: Final = 1_000
 

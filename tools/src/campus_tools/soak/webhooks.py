@@ -33,7 +33,7 @@ EFFECTS_SECONDS_MAX: Final = 60.0
 AHEAD: Final = 20
 # Enough at once to keep two cores busy with making the orders.
 MAKERS: Final = 12
-_KILL_WAIT_SECONDS: Final = 30.0
+_KILL_WAIT_SECONDS: Final = 60.0
 
 Say = Callable[[str], None]
 
