@@ -3,6 +3,7 @@
 import asyncio
 from itertools import permutations
 from typing import Any
+from uuid import uuid4
 
 from common.ids import new_id
 from contracts.payments import ChargeDisputed
@@ -78,6 +79,25 @@ async def test_a_lost_one_is_taken_and_what_an_emptied_wallet_cannot_give_is_owe
     wallet = await story.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (300, 0)
     await check_books(story, vendor)
+
+
+async def test_what_was_asked_for_before_the_loss_is_not_sent_while_its_vendor_owes(story, sandbox):
+    vendor, other = await story.ready_vendor(100), await story.ready_vendor(300)
+    event = await story.release(vendor, 900)
+    waiting, sent = await story.payout(vendor, 1_000), await story.payout(other, 300)
+    await story.service.hear(disputed(vendor, event.order_id, outcome="lost", from_vendor_minor=900))
+    batch = (await story.dispatch(uuid4())).json()["data"]
+    assert [transfer["payoutId"] for transfer in batch["transfers"]] == [sent]
+    assert batch["skipped"] == [{"payoutId": waiting, "reason": "debt_outstanding"}]
+    assert len(await sandbox.transfers()) == 1
+    # Its vendor takes it back, which repays the debt; what is left may go.
+    headers = story.service.headers(vendor.owner, **vendor.claims())
+    cancelled = await story.service.client.post(f"/api/payouts/{waiting}/cancel", headers=headers)
+    assert cancelled.status_code == 200, cancelled.text
+    wallet = await story.wallet(vendor)
+    assert (wallet["availableMinor"], wallet["debtMinor"]) == (100, 0)
+    rest = await story.payout(vendor, 100)
+    assert (await story.dispatch(uuid4(), payoutIds=[rest])).json()["data"]["submitted"] == 1
 
 
 async def test_what_is_still_in_escrow_answers_first_and_a_release_during_the_dispute_is_held(story):

@@ -46,10 +46,12 @@ def told(status: str) -> Told:
         ("success", True, "unknown", None, "leave"),
         ("reserved", False, "reserved", None, "leave"),
         ("reserved", True, "reserved", "vendor_suspended", "hold"),
+        ("reserved", True, "reserved", "debt_outstanding", "hold"),
         ("reserved", True, "reserved", "bank_details_changed", "hold"),
         ("reserved", True, "reserved", "not_pending", "hold"),
         ("unknown", True, "unknown", "bank_details_changed", "fail"),
         ("unknown", True, "unknown", "vendor_suspended", "wait"),
+        ("unknown", True, "unknown", "debt_outstanding", "wait"),
     ],
 )
 def test_one_who_moves_it_sends_it_and_what_is_held_stays(status, leased, was, reason, move):

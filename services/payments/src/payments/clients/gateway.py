@@ -1,5 +1,6 @@
 """The payment gateway. Never called inside a unit of work: decide and commit, call, record (contract section 14, trap 9)."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -50,9 +51,10 @@ class OpenedTransaction:
 
 
 class PaymentGateway:
-    """The gateway's API under our secret key. Amounts in kobo."""
+    """The gateway's API under our secret key. Amounts in kobo. Every call ends within `seconds_max`, however slowly its answer drips."""
 
     def __init__(self, url: str, secret_key: str, seconds_max: float = CALL_SECONDS_MAX) -> None:
+        self._seconds_max = seconds_max
         self._client = httpx.AsyncClient(
             base_url=url.rstrip("/"),
             headers={"Authorization": f"Bearer {secret_key}"},
@@ -190,9 +192,10 @@ class PaymentGateway:
 
     async def _call(self, method: str, path: str, **arguments: Any) -> Any:
         try:
-            answer = await self._client.request(method, path, **arguments)
+            async with asyncio.timeout(self._seconds_max):
+                answer = await self._client.request(method, path, **arguments)
             body = answer.json()
-        except (httpx.HTTPError, ValueError) as error:
+        except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
             raise GatewayAway(f"{method} {path}: {type(error).__name__}") from error
         if answer.status_code >= 500 or answer.status_code in _NOT_ABOUT_THE_REQUEST:
             raise GatewayAway(f"{method} {path}: {answer.status_code}")

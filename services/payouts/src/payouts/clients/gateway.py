@@ -23,6 +23,11 @@ PAGE_LENGTH: Final = 100
 _DEFINITE: Final = frozenset({400, 404, 422})
 
 
+_DIGITS_MAX: Final = 19
+# What a signed 64-bit column holds.
+_MINOR_MAX: Final = 2**63 - 1
+
+
 class _NoAnswer(Exception):
     """The call ended without an answer that can be read."""
 
@@ -43,7 +48,10 @@ class Gateway:
         try:
             status, body = await self._call("GET", "balance")
             if status == 200:
-                return int(next(line["balance"] for line in body["data"] if line["currency"] == "NGN"))
+                # The gateway lets it fall below zero: then it covers no batch.
+                return _kobo(
+                    next(line["balance"] for line in body["data"] if line["currency"] == "NGN"), least=-_MINOR_MAX
+                )
         except (_NoAnswer, KeyError, TypeError, ValueError, StopIteration) as error:
             raise GatewayAway from error
         raise GatewayAway
@@ -128,6 +136,8 @@ class Gateway:
             raise _NoAnswer(type(error).__name__) from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise _NoAnswer(f"answered {answer.status_code} without JSON") from error
+        if answer.status_code < 300 and not (isinstance(body, dict) and body.get("status") is True):
+            raise _NoAnswer(f"answered {answer.status_code} and does not say that it is so")
         return answer.status_code, body
 
 
@@ -150,12 +160,21 @@ def _told(heard_from: HeardFrom, transfer: Any, reference: str) -> Told | Unclea
         News(
             heard_from,
             status,
-            int(transfer["amount"]),
+            _kobo(transfer["amount"]),
             str(transfer["currency"]),
             str(transfer["transfer_code"]) if transfer.get("transfer_code") else None,
             str(reason)[:300] if reason else None,
         )
     )
+
+
+def _kobo(value: Any, least: int = 0) -> int:
+    """A whole number, or its digits, that a book can hold; raises ValueError for anything else, such as a part of a kobo."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= _DIGITS_MAX:
+        value = int(value)
+    if type(value) is not int or not least <= value <= _MINOR_MAX:
+        raise ValueError("no amount in kobo")
+    return value
 
 
 def _listed(entry: Any) -> ListedTransfer:
@@ -164,7 +183,7 @@ def _listed(entry: Any) -> ListedTransfer:
         reference=str(entry["reference"]),
         transfer_code=str(entry["transfer_code"]),
         status=str(entry["status"]),
-        amount_minor=int(entry["amount"]),
+        amount_minor=_kobo(entry["amount"]),
         currency=str(entry["currency"]),
         account_number=str(account["account_number"]),
         bank_code=str(account["bank_code"]),

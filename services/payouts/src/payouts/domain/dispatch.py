@@ -11,6 +11,7 @@ SkipReason = Literal[
     "not_pending",
     "already_dispatched",
     "vendor_suspended",
+    "debt_outstanding",
     "bank_details_changed",
     "bank_details_cooling",
     "max_total_reached",
@@ -49,6 +50,7 @@ class Candidate:
     bank_details_stand: bool
     vendor_suspended: bool = False
     bank_details_cooling: bool = False
+    vendor_owes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,8 @@ def reason_to_hold(candidate: Candidate) -> SkipReason | None:
         return "not_pending"
     if candidate.vendor_suspended:
         return "vendor_suspended"
+    if candidate.vendor_owes:
+        return "debt_outstanding"
     if not candidate.bank_details_stand:
         return "bank_details_changed"
     if candidate.bank_details_cooling:

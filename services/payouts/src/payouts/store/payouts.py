@@ -41,6 +41,9 @@ _DETAILS_STAND: Final = """coalesce(d.verified AND p.restitution_awaited_since I
 # Changed not long ago: their owner may not have heard of it yet.
 _DETAILS_COOL: Final = "coalesce(d.payouts_from > $2, false)"
 _SUSPENDED: Final = "EXISTS (SELECT FROM vendors AS seller WHERE seller.id = p.vendor_id AND seller.suspended)"
+# What was asked for before a refund or a lost chargeback found the wallet empty stays where it can still be taken back.
+_OWES: Final = """EXISTS (SELECT FROM ledger_balances AS debt
+                       WHERE debt.account = 'vendor_debt:' || p.vendor_id AND debt.balance_minor > 0)"""
 _WITH_DETAILS: Final = """
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
@@ -48,7 +51,7 @@ LEFT JOIN vendor_bank_details AS d ON d.vendor_id = p.vendor_id
 """
 _LIST_CANDIDATES: Final = f"""
 SELECT p.id, p.amount, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted, {_DETAILS_STAND} AS details_stand,
-       {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOL} AS details_cool
+       {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOL} AS details_cool, {_OWES} AS vendor_owes
 {_WITH_DETAILS}
 WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 """
@@ -56,11 +59,11 @@ WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 _LIST_WAITING: Final = f"""
 SELECT p.id {_WITH_DETAILS}
 WHERE p.status = 'pending' AND NOT {_ATTEMPTED}
-ORDER BY {_DETAILS_STAND} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOL} DESC, p.created_at, p.id LIMIT $1
+ORDER BY {_DETAILS_STAND} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOL} AND NOT {_OWES} DESC, p.created_at, p.id LIMIT $1
 """
 _COUNT_READY: Final = f"""
 SELECT count(*) {_WITH_DETAILS}
-WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_STAND} AND NOT {_SUSPENDED}
+WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_STAND} AND NOT {_SUSPENDED} AND NOT {_OWES}
   AND NOT {_DETAILS_COOL.replace("$2", "$1")}
 """
 # In one order, whoever locks several: two batches at once never wait for each other in a circle.
@@ -161,6 +164,7 @@ async def list_candidates(uow: UnitOfWork, payout_ids: Sequence[UUID], now: date
             row["details_stand"],
             row["vendor_suspended"],
             row["details_cool"],
+            row["vendor_owes"],
         )
         for row in await uow.fetch(_LIST_CANDIDATES, list(payout_ids), now)
     ]

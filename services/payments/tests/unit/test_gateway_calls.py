@@ -1,0 +1,43 @@
+"""A call to the payment gateway ends in its time with something that can be used, or as no answer."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from payments.clients.gateway import GatewayAway, PaymentGateway
+
+ANSWER = b'{"status": true, "data": {"id": 1}}'
+
+
+class Dripping(httpx.AsyncByteStream):
+    """A body of which a byte comes now and then: each is in time, and the whole is not."""
+
+    def __init__(self) -> None:
+        self.given = 0
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for byte in ANSWER:
+            await asyncio.sleep(0.05)
+            self.given += 1
+            yield bytes([byte])
+
+
+async def test_an_answer_that_drips_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = Dripping()
+    gateway = PaymentGateway("http://gateway", "sk", seconds_max=0.3)
+    monkeypatch.setattr(gateway._client, "_transport", httpx.MockTransport(lambda _: httpx.Response(200, stream=body)))
+    with pytest.raises(GatewayAway):
+        await gateway.find_refund("1")
+    assert body.given < len(ANSWER)
+    await gateway.close()
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b'{"data": "\xff"}', b"[" * 100_000, b"null"])
+async def test_a_body_that_cannot_be_read_is_no_answer(monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
+    gateway = PaymentGateway("http://gateway", "sk")
+    monkeypatch.setattr(gateway._client, "_transport", httpx.MockTransport(lambda _: httpx.Response(500, content=body)))
+    with pytest.raises(GatewayAway):
+        await gateway.find_refund("1")
+    await gateway.close()

@@ -1,0 +1,81 @@
+"""Whatever the payment gateway answers, a call ends as told, refused or unclear: nothing of it gets past the client unread."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from payouts.clients.gateway import Gateway
+from payouts.domain.errors import GatewayAway
+from payouts.domain.gateway_answers import Recipient, Told, Unclear
+
+SINCE = datetime(2026, 1, 1, tzinfo=UTC)
+REFERENCE = "po-" + "0" * 32
+TRANSFER = {"reference": REFERENCE, "status": "success", "amount": 5_000, "currency": "NGN", "transfer_code": "TRF_1"}
+# 2^63 and more fit no column, half a kobo is no amount, and true is no number.
+NO_AMOUNTS = (2**63, 10**30, -1, 5_000.5, True, None, "5000.0", "-5000", [5_000])
+NO_ANSWERS = (
+    b"",
+    b"<html>",
+    b'{"data": "\xff"}',
+    b"[" * 100_000,
+    b'{"data": null}',
+    b"[]",
+    b'{"data": {"amount": 1e999}}',
+)
+
+
+def gateway(body: Any) -> Gateway:
+    content = body if isinstance(body, bytes) else json.dumps({"status": True, "data": body}).encode()
+    client = httpx.AsyncClient(
+        base_url="http://gateway", transport=httpx.MockTransport(lambda _: httpx.Response(200, content=content))
+    )
+    return Gateway(client, 5, lambda vendor_id, kept: "0123456789")
+
+
+@pytest.mark.parametrize("amount", NO_AMOUNTS)
+async def test_a_transfer_over_what_is_no_amount_in_kobo_is_unclear(amount: Any) -> None:
+    told = {**TRANSFER, "amount": amount}
+    assert isinstance(await gateway(told).verify(REFERENCE), Unclear)
+    assert isinstance(await gateway(told).transfer(REFERENCE, "RCP_1", 5_000), Unclear)
+    listed = {**told, "createdAt": "2026-01-01T00:00:00Z"}
+    listed["recipient"] = {"details": {"account_number": "0123456789", "bank_code": "044"}}
+    with pytest.raises(GatewayAway):
+        await gateway([listed]).page_of_transfers(SINCE, 1)
+
+
+@pytest.mark.parametrize("balance", [amount for amount in NO_AMOUNTS if amount != -1])
+async def test_a_balance_that_is_no_amount_in_kobo_is_no_balance(balance: Any) -> None:
+    with pytest.raises(GatewayAway):
+        await gateway([{"currency": "NGN", "balance": balance}]).balance_minor()
+
+
+async def test_a_balance_below_zero_is_one() -> None:
+    assert await gateway([{"currency": "NGN", "balance": -1}]).balance_minor() == -1
+
+
+async def test_a_success_that_says_it_is_none_is_unclear() -> None:
+    said = json.dumps({"status": False, "message": "Transfer requires OTP", "data": TRANSFER}).encode()
+    assert isinstance(await gateway(said).verify(REFERENCE), Unclear)
+    assert isinstance(await gateway(said).transfer(REFERENCE, "RCP_1", 5_000), Unclear)
+
+
+async def test_an_amount_told_in_digits_is_an_amount() -> None:
+    for amount in (5_000, "5000"):
+        answer = await gateway({**TRANSFER, "amount": amount}).verify(REFERENCE)
+        assert isinstance(answer, Told)
+        assert answer.news.amount_minor == 5_000
+
+
+@pytest.mark.parametrize("body", NO_ANSWERS)
+async def test_a_body_that_cannot_be_read_is_no_answer(body: bytes) -> None:
+    odd = gateway(body)
+    assert isinstance(await odd.verify(REFERENCE), Unclear)
+    assert isinstance(await odd.transfer(REFERENCE, "RCP_1", 5_000), Unclear)
+    assert isinstance(await odd.create_recipient(Recipient(uuid4(), "sealed", "044", "ADA OBI")), Unclear)
+    for asked in (odd.balance_minor(), odd.account_name("0123456789", "044"), odd.page_of_transfers(SINCE, 1)):
+        with pytest.raises(GatewayAway):
+            await asked
