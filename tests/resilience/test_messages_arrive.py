@@ -1,4 +1,5 @@
-"""Messages over four channels, one of which is down for a while, and their worker killed: what was taken arrives, by every channel."""
+"""Messages over four channels, one of which is down for a while, and their worker killed: what was taken arrives, by every channel, but for
+what the worker may have sent when it died."""
 
 from campus_tools.soak.notifications import MessageLoad, soak_messages
 
@@ -7,4 +8,6 @@ async def test_every_message_arrives_though_a_channel_is_down_and_the_worker_die
     load = MessageLoad(count=60, rate=20, down="sms", down_seconds=2, kills=1)
     figures = await soak_messages(system, market, load, lambda _: None)
     assert figures.holds, figures
-    assert {name: line.arrived for name, line in figures.channels.items()} == dict.fromkeys(figures.channels, 15)
+    for name, line in figures.channels.items():
+        # What the dead worker had in hand may have gone out or not, and is not sent again (decision 26).
+        assert (line.taken, line.arrived + line.in_doubt >= 15) == (15, True), (name, figures)
