@@ -30,13 +30,15 @@ from campus_tools.secrets import read_secrets
 from campus_tools.servers import ServerUnavailable
 from campus_tools.soak import races
 from campus_tools.soak.notifications import MAY_BE_DOWN, MessageFigures, MessageLoad, soak_messages
-from campus_tools.soak.outages import Away, OutageFigures, soak_outages
+from campus_tools.soak.outages import Away, OutageFigures, count_outlasting, soak_outages
 from campus_tools.soak.payouts import PayoutFigures, PayoutLoad, soak_payouts
 from campus_tools.soak.webhooks import Figures, Load, soak_webhooks
 
 _BEGAN = time.monotonic()
 # The intake answers within this at the rate of the promise (99 of 100).
 P99_MS_MAX = 100.0
+# Of the promise.
+WEBHOOKS = 10_000
 _STOPPED = (BenchFailed, StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, httpx.TransportError)
 
 
@@ -56,7 +58,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     kinds = parser.add_subparsers(dest="what", required=True)
     webhooks = kinds.add_parser("webhooks", help="webhooks at a rate, while parts die or are away")
-    webhooks.add_argument("--count", type=one_or_more, default=10_000, help="webhooks in all")
+    webhooks.add_argument(
+        "--count", type=one_or_more, help="webhooks in all; unless given 10,000, or as many as outlast the outages"
+    )
     webhooks.add_argument("--rate", type=float, default=100.0, help="webhooks in a second")
     webhooks.add_argument("--kills", type=int, default=10, help="how often payments' worker is killed")
     webhooks.add_argument("--read-only", type=float, default=0.0, metavar="SECONDS", help="no writes, instead of kills")
@@ -86,7 +90,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _webhooks(options: argparse.Namespace) -> bool:
-    load, away = Load(options.count, options.rate, options.kills), Away(options.read_only, options.broker_away)
+    away = Away(options.read_only, options.broker_away)
+    outlasting = count_outlasting(away, options.rate) if away.seconds else 1
+    load = Load(options.count or max(WEBHOOKS, outlasting), options.rate, options.kills)
+    if load.count < outlasting:
+        raise BenchFailed(f"{load.count} webhooks end before the outages do: --count must be at least {outlasting}")
     with tempfile.TemporaryDirectory(prefix="campus-soak-", ignore_cleanup_errors=True) as folder:
         _say("starting the system")
         async with System(folder, environment={**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": ""}) as system:
