@@ -52,7 +52,7 @@ class Load:
         profile = await self.market.get("/api/profiles/current", self._buyer)
         self._user_id = str(profile["id"])
         for name, every, act in (
-            ("signed webhook", 0.2, self.send_webhook),
+            ("signed webhook", 0.2, self._webhook),
             ("function by the service key", 0.25, self._function),
             ("logged-in read", 0.1, self._read),
             ("logged-in write", 0.25, self._write),
@@ -86,10 +86,14 @@ class Load:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._ending.wait(), max(0.0, every - (time.monotonic() - began)))
 
-    async def send_webhook(self) -> None:
+    async def _webhook(self) -> None:
+        _must(await self.call_webhook(self.webhook_key))
+
+    async def call_webhook(self, key: str) -> httpx.Response:
+        """An event that changes nothing, signed with this key."""
         raw = json.dumps({"event": "subscription.create", "data": {"id": str(uuid4())}}).encode()
-        signature = hmac.new(self.webhook_key.encode(), raw, hashlib.sha512).hexdigest()
-        _must(await self.market.http.post(WEBHOOK, content=raw, headers={"x-gateway-signature": signature}))
+        signature = hmac.new(key.encode(), raw, hashlib.sha512).hexdigest()
+        return await self.market.http.post(WEBHOOK, content=raw, headers={"x-gateway-signature": signature})
 
     async def _function(self) -> None:
         answer = await self.call_function(self.service_key)
