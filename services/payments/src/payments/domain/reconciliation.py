@@ -79,6 +79,7 @@ class BookedRefund:
     currency: str
     status: str
     ledger_minor: int
+    gateway_refund_id: str | None
 
 
 def charge_told(told: Mapping[str, Any]) -> Charge | None:
@@ -180,6 +181,23 @@ def compare_refund(told: RefundNews, attempt_id: UUID | None, booked: BookedRefu
         order_id = None if booked is None else booked.order_id
         return [
             Difference("refund_not_in_book", subject, 0, told.amount_minor, told.currency, detail, told.note, order_id)
+        ]
+    if booked.gateway_refund_id is not None and told.gateway_refund_id not in (None, booked.gateway_refund_id):
+        # It takes a note twice: a call that was lost for long may have come after the one that was sent in its place.
+        detail = (
+            f"The gateway paid this attempt out a second time; the book holds its refund {booked.gateway_refund_id}."
+        )
+        return [
+            Difference(
+                "refund_not_in_book",
+                subject,
+                0,
+                told.amount_minor,
+                told.currency,
+                detail,
+                told.note,
+                booked.order_id,
+            )
         ]
     if told.amount_minor != booked.ledger_minor or booked.currency not in (told.currency, NO_CURRENCY):
         detail = (

@@ -161,7 +161,13 @@ def booked_charge(row: asyncpg.Record) -> BookedCharge:
 
 def booked_refund(row: asyncpg.Record) -> BookedRefund:
     return BookedRefund(
-        row["id"], row["attempt_id"], row["order_id"], row["currency"], row["status"], row["ledger_minor"]
+        row["id"],
+        row["attempt_id"],
+        row["order_id"],
+        row["currency"],
+        row["status"],
+        row["ledger_minor"],
+        row["gateway_refund_id"],
     )
 
 
