@@ -202,7 +202,7 @@ KINDS = [
     ({"type": "sticker", "sticker": {"id": "9"}}, "[sticker]"),
     (
         {"type": "location", "location": {"latitude": 6.5, "longitude": 3.4, "name": "Akoka"}},
-        "[location] Akoka 6.5, 3.4",
+        "[location] Akoka",
     ),
     ({"type": "location", "location": None}, "[location]"),
     ({"type": "contacts", "contacts": [{"name": {"formatted_name": "Dami"}}, 7, {}]}, "[contacts] Dami"),

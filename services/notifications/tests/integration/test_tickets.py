@@ -15,7 +15,6 @@ from common.caller import Caller
 from common.ids import new_id
 from common.leaving_pictures import remove_pictures_once
 from contracts.identity import ProfileChanged, UserErased
-from contracts.orders import OrderDelivered
 from contracts.permissions import permissions_of
 from notifications.store.tickets import ALBUM
 
@@ -63,6 +62,10 @@ async def opened(desk, who="owner", **more):
 
 async def written(desk, ticket, who, words="Hello"):
     return await ask(desk, "POST", f"{TICKETS}/{ticket['id']}/messages", who, json={"text": words})
+
+
+async def texts_of(desk, ticket, who):
+    return (await ask(desk, "GET", f"{TICKETS}/{ticket['id']}/messages", who)).json()["data"]
 
 
 def picture(form="PNG"):
@@ -361,28 +364,38 @@ async def test_somebody_we_do_not_know_is_answered_where_they_wrote(desk, outsid
     assert "8099999999" not in str([dict(row) for row in rows])
 
 
-async def test_no_ticket_holds_a_living_delivery_pin_from_any_source(desk):
+async def test_the_digits_of_a_ticket_are_blanked_alike_whether_or_not_they_are_a_pin(desk):
+    """A vendor who posts digits and reads the answer learns nothing of the PIN of the order."""
     await desk.service.hear(desk.pin("042917"))
-    said = "My PIN is 042917, or 0 4 2 9 1 7, or 042-917; order 1042917 and 042918 stay."
-    hidden = "My PIN is ••••••, or ••••••, or ••••••; order 1042917 and 042918 stay."
-    ticket = await opened(desk, subject="PIN 042917", message=said)
-    await written(desk, ticket, "owner", said)
-    await written(desk, ticket, "staff", said)
-    await hear(desk, {"messages": [text("wamid.1", said)]})
-    # The vendor's ticket about the same order.
     merchant = desk.service.headers(desk.owner_id, roles=["merchant"], vendor_id=desk.vendor_id)
-    body = {"subject": "042917", "message": said, "orderId": str(desk.order_id)}
-    await desk.service.client.post(TICKETS, json=body, headers=merchant)
-    rows = await desk.service.fetch("SELECT body FROM support_messages")
-    assert [row["body"] for row in rows] == [hidden] * 5
-    assert {row["subject"] for row in await desk.service.fetch("SELECT subject FROM support_tickets")} == {
-        "PIN ••••••",
-        "••••••",
-    }
-    ids = {"order_id": desk.order_id, "buyer_id": desk.buyer_id, "vendor_id": desk.vendor_id}
-    used = OrderDelivered(**ids, delivered_at="2026-01-01T10:00:00.000Z", verified_by=new_id())
-    await desk.service.hear(used)
-    assert (await written(desk, ticket, "owner", "042917")).json()["data"]["text"] == "042917"
+    body = {"subject": "Buyer away", "message": "Nobody there", "orderId": str(desk.order_id)}
+    ticket = (await desk.service.client.post(TICKETS, json=body, headers=merchant)).json()["data"]
+    shown = set()
+    for digits in ("042917", "042918", "0 4 2 9 1 7", "0 4 2 9 1 8", "000000 042917", "1042917", "42917"):
+        url = f"{TICKETS}/{ticket['id']}/messages"
+        answer = await desk.service.client.post(url, json={"text": f"Is it {digits}?"}, headers=merchant)
+        shown.add(answer.json()["data"]["text"])
+    assert shown == {"Is it ••••?"}
+
+
+async def test_no_text_of_a_ticket_shows_a_run_of_digits_whoever_wrote_it_and_where(desk, outside):
+    said = "My PIN is 042917, or \uff10\uff14\uff12-\uff19\uff11\uff17, and I bought 2 plates."
+    hidden = "My PIN is ••••, or ••••, and I bought 2 plates."
+    ticket = await opened(desk, subject="PIN 042917", message=said)
+    answered = [(await written(desk, ticket, who, said)).json()["data"]["text"] for who in ("owner", "staff")]
+    assert answered == [hidden, hidden]
+    await hear(desk, {"messages": [text("wamid.1", said)]})
+    document = {"type": "document", "document": {"filename": "042917.pdf", "caption": said}}
+    await hear(desk, {"messages": [text("wamid.2", "", sender="2348099999999", **document)]})
+    listed = (await ask(desk, "GET", TICKETS, "staff")).json()["data"]
+    bodies = [one["text"] for item in listed for one in await texts_of(desk, item, "staff")]
+    assert sorted(bodies) == sorted([hidden] * 4 + [f"[document] ••••.pdf {hidden}"])
+    assert {item["subject"] for item in listed} == {"PIN ••••", f"[document] ••••.pdf {hidden}"}
+    # Staff's words go out to the messaging app as they stand in the ticket.
+    await written(desk, ticket, "staff", said)
+    await desk.service.work(QUEUE)
+    await desk.service.work(DELIVERIES)
+    assert {message["text"]["body"] for message in outside.approved} == {hidden}
 
 
 async def test_a_picture_is_drawn_anew_and_shown_through_its_tickets_door_alone(desk):

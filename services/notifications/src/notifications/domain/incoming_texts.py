@@ -28,8 +28,8 @@ def _words(kind: str, content: Any) -> str:
     if kind in _CAPTIONED:
         return _joined(f"[{kind}]", _field(content, "filename"), _field(content, "caption"))
     if kind == "location":
-        place = ", ".join(str(part) for part in (_number(content, "latitude"), _number(content, "longitude")) if part)
-        return _joined("[location]", _field(content, "name"), _field(content, "address"), place)
+        # Without its coordinates: a ticket shows no run of digits.
+        return _joined("[location]", _field(content, "name"), _field(content, "address"))
     if kind == "contacts":
         people = content if isinstance(content, list) else []
         names = [_field(_inner(one, "name"), "formatted_name") for one in people]
@@ -61,8 +61,3 @@ def _inner(value: Any, name: str) -> Any:
 def _field(value: Any, name: str) -> str:
     found = _inner(value, name)
     return found if isinstance(found, str) else ""
-
-
-def _number(value: Any, name: str) -> float | None:
-    found = _inner(value, name)
-    return found if isinstance(found, int | float) and not isinstance(found, bool) else None

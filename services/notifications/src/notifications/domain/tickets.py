@@ -7,11 +7,12 @@
 | `closed` | `open` within seven days, afterwards refused | refused | `closed`, nothing changes |
 """
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
+
+from notifications.domain.ticket_texts import MaskedText, mask_digits
 
 Status = Literal["open", "pending", "closed"]
 Priority = Literal["low", "normal", "high", "urgent"]
@@ -26,7 +27,6 @@ SUBJECT_MAX: Final = 200
 TEXT_MAX: Final = 4000
 # What a message of the app is known by in lists.
 _SUBJECT_FROM_TEXT: Final = 80
-_HIDDEN: Final = "\N{BULLET}" * 6
 
 _MOVES: Final[Mapping[tuple[str, Act], Status]] = {
     ("open", "customer"): "open",
@@ -66,15 +66,8 @@ def instant_told(seconds: int | None, now: datetime) -> datetime:
     return min(datetime.fromtimestamp(seconds, now.tzinfo), now)
 
 
-def subject_of(text: str) -> str:
+def subject_of(text: MaskedText) -> MaskedText:
     """The subject of a ticket that began with a message."""
     line = " ".join(text.split())
-    return line if len(line) <= _SUBJECT_FROM_TEXT else f"{line[: _SUBJECT_FROM_TEXT - 3].rstrip()}..."
-
-
-def without_pins(text: str, pins: Iterable[str]) -> str:
-    """The text with every living delivery PIN blanked, however its digits are set apart: it releases money, and no ticket holds it."""
-    for pin in pins:
-        digits = r"[\W_]{0,3}".join(re.escape(digit) for digit in pin)
-        text = re.sub(rf"(?<!\d){digits}(?!\d)", _HIDDEN, text)
-    return text
+    short = line if len(line) <= _SUBJECT_FROM_TEXT else f"{line[: _SUBJECT_FROM_TEXT - 3].rstrip()}..."
+    return mask_digits(short)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from common.clock import iso, iso_or_none
 from common.database import UnitOfWork
-from notifications.domain.deliveries import Contact, Sealed, masked
+from notifications.domain.deliveries import Contact, masked
 
 _TICKET: Final = """
 SELECT id, user_id, source, subject, order_id, status, priority, assignee_id, revision, unread_by_customer, unread_by_staff,
@@ -42,12 +42,6 @@ SELECT EXISTS (
     SELECT FROM order_summaries o LEFT JOIN vendors v ON v.vendor_id = o.vendor_id
     WHERE o.order_id = $1 AND (o.buyer_id = $2 OR v.owner_user_id = $2)
 )
-"""
-# Of the customer, and of the order that the ticket is about: what is used or replaced is not kept sealed any more.
-_LIVING_PINS: Final = """
-SELECT d.sealed -> 'pin' AS pin FROM notifications n JOIN notification_deliveries d ON d.notification_id = n.id
-WHERE n.template = 'delivery_pin' AND d.sealed ? 'pin'
-  AND (n.user_id = $1 OR n.id IN (SELECT notification_id FROM pin_watches WHERE order_id = $2))
 """
 _FREE_TEXT: Final = """
 SELECT m.body, t.heard_at FROM support_messages m JOIN support_tickets t ON t.id = m.ticket_id WHERE m.id = $1
@@ -104,12 +98,6 @@ async def find_customers(uow: UnitOfWork, user_ids: Iterable[UUID | None]) -> di
 async def is_party_of_order(uow: UnitOfWork, order_id: UUID, user_id: UUID) -> bool:
     """Whether the user bought the order or sells it."""
     return bool(await uow.fetch_value(_IS_PARTY, order_id, user_id))
-
-
-async def list_living_pins(uow: UnitOfWork, user_id: UUID | None, order_id: UUID | None) -> list[Sealed]:
-    """The delivery PINs of a customer and of an order that still open something, sealed."""
-    rows = await uow.fetch(_LIVING_PINS, user_id, order_id)
-    return [Sealed(row["pin"]["text"], row["pin"]["context"]) for row in rows]
 
 
 async def find_free_text(uow: UnitOfWork, message_id: UUID) -> Any:

@@ -27,7 +27,7 @@ from common.problems import NotFound
 from common.revisions import IfMatch, etag, revision_meant
 from common.uploads import FILE_SHOWN, read_picture
 from notifications.domain.attachments import picture_name
-from notifications.domain.tickets import Priority, Status, without_pins
+from notifications.domain.tickets import Priority, Status
 from notifications.queries import tickets as seen
 from notifications.schemas.tickets import (
     AssignTicketRequest,
@@ -44,7 +44,6 @@ from notifications.use_cases.change_ticket_priority import change_ticket_priorit
 from notifications.use_cases.check_assignee import check_assignee
 from notifications.use_cases.check_own_order import check_own_order
 from notifications.use_cases.close_ticket import close_ticket
-from notifications.use_cases.find_living_pins import find_living_pins
 from notifications.use_cases.open_ticket import open_ticket
 from notifications.use_cases.read_ticket import read_ticket
 from notifications.use_cases.write_to_ticket import write_to_ticket
@@ -85,15 +84,14 @@ async def list_support_tickets(
 @router.post("/api/support-tickets", status_code=201, responses=answers(TicketShape, 422, status=201))
 @signed_in
 async def open_support_ticket(request: Request, caller: CurrentCaller, body: OpenTicketRequest) -> Response:
-    """Opens a ticket with its first message. A living delivery PIN in it is blanked."""
+    """Opens a ticket with its first message. Runs of digits in both are masked."""
     dependencies: Dependencies = dependencies_of(request)
     if body.order_id is not None:
         await check_own_order(dependencies.database, body.order_id, caller.id)
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        pins = await find_living_pins(uow, dependencies.post.sealer, caller.id, body.order_id)
-    subject, text = without_pins(body.subject, pins), without_pins(body.message, pins)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        ticket_id = await open_ticket(uow, caller.id, subject, text, body.order_id, dependencies.clock.now())
+        ticket_id = await open_ticket(
+            uow, caller.id, body.subject, body.message, body.order_id, dependencies.clock.now()
+        )
     return await _answer(request, caller, ticket_id, status=201)
 
 
@@ -179,14 +177,10 @@ async def list_ticket_messages(
 async def write_ticket_message(
     request: Request, caller: CurrentCaller, ticket_id: UUID, body: WriteMessageRequest
 ) -> Response:
-    """Its customer, who opens it again by that, or staff, whose answer the customer is told. A living delivery PIN is blanked."""
+    """Its customer, who opens it again by that, or staff, whose answer the customer is told. Runs of digits are masked."""
     dependencies: Dependencies = dependencies_of(request)
-    ticket = await _visible(dependencies, caller, ticket_id)
-    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        pins = await find_living_pins(uow, dependencies.post.sealer, ticket["user_id"], ticket["order_id"])
-    text = without_pins(body.text, pins)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        message_id = await write_to_ticket(uow, caller, ticket_id, text, dependencies.clock.now())
+        message_id = await write_to_ticket(uow, caller, ticket_id, body.text, dependencies.clock.now())
         message = await seen.find_ticket_message(uow, message_id)
     return ok(request, message, status=201)
 

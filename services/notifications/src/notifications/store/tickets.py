@@ -10,6 +10,7 @@ import asyncpg
 from common.database import UnitOfWork
 from common.leaving_pictures import Album, leave_pictures
 from notifications.domain.attachments import files_of
+from notifications.domain.ticket_texts import MaskedText
 from notifications.store.queue import SUPPORT_QUEUE
 
 # One message of a number at a time, so that two at once open one ticket.
@@ -19,7 +20,7 @@ SELECT user_id, phone_confirmed FROM contacts WHERE phone = $1 ORDER BY phone_co
 """
 # Of a person whatever they opened; of a number only what belongs to nobody yet, or to them. What is not over comes first.
 _LOCK_LIVING: Final = """
-SELECT id, user_id, order_id, status, closed_at FROM support_tickets
+SELECT id, status, closed_at FROM support_tickets
 WHERE (user_id = $1 OR (phone_key = $2 AND user_id IS NULL)) AND (status <> 'closed' OR closed_at >= $3)
 ORDER BY status = 'closed', updated_at DESC, id DESC LIMIT 1 FOR UPDATE
 """
@@ -121,7 +122,7 @@ async def save_opened_ticket(
     ticket_id: UUID,
     user_id: UUID | None,
     source: str,
-    subject: str,
+    subject: MaskedText,
     order_id: UUID | None,
     now: datetime,
 ) -> None:
@@ -154,7 +155,7 @@ async def save_ticket_message(
     author_id: UUID | None,
     source: str,
     kind: str,
-    body: str,
+    body: MaskedText,
     at: datetime,
 ) -> None:
     await uow.execute(_MESSAGE, message_id, ticket_id, author, author_id, source, kind, body, at)

@@ -13,9 +13,9 @@ from contracts.notifications import TicketOpened
 from notifications.domain.deliveries import masked
 from notifications.domain.incoming_texts import BEGINS_NOTHING
 from notifications.domain.telephone_numbers import key_of
-from notifications.domain.tickets import REOPENED_WITHIN, instant_told, subject_of, without_pins
+from notifications.domain.ticket_texts import mask_digits
+from notifications.domain.tickets import REOPENED_WITHIN, instant_told, subject_of
 from notifications.store import tickets
-from notifications.use_cases.find_living_pins import find_living_pins
 
 SOURCE: Final = "messaging"
 
@@ -44,8 +44,7 @@ async def hear_customer(
     living = await tickets.lock_living_ticket(uow, user_id, phone_key, now - REOPENED_WITHIN)
     if living is None and told["kind"] in BEGINS_NOTHING:
         return None
-    order_id = None if living is None else living["order_id"]
-    text = without_pins(told["text"], await find_living_pins(uow, sealer, user_id, order_id))
+    text = mask_digits(told["text"])
     ticket_id: UUID = new_id() if living is None else living["id"]
     if living is None:
         await tickets.save_opened_ticket(uow, ticket_id, user_id, SOURCE, subject_of(text), None, now)

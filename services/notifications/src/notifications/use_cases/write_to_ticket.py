@@ -8,13 +8,14 @@ from common.database import UnitOfWork
 from common.ids import new_id
 from common.problems import Forbidden, NotFound
 from notifications.domain.errors import TicketClosed
+from notifications.domain.ticket_texts import mask_digits
 from notifications.domain.tickets import side_of, status_after
 from notifications.queries import tickets as seen
 from notifications.store import tickets
 
 
 async def write_to_ticket(uow: UnitOfWork, caller: Caller, ticket_id: UUID, text: str, now: datetime) -> UUID:
-    """The id of the message; an answer of staff is told to the customer by the worker. The text holds no PIN any more.
+    """The id of the message; an answer of staff is told to the customer by the worker. The text is stored with its digits masked.
 
     Raises NotFound for a ticket that the caller may not see, Forbidden for one that they only read, TicketClosed.
     """
@@ -30,7 +31,8 @@ async def write_to_ticket(uow: UnitOfWork, caller: Caller, ticket_id: UUID, text
         raise TicketClosed
     message_id = new_id()
     await tickets.save_written(uow, ticket_id, status, side, now)
-    await tickets.save_ticket_message(uow, message_id, ticket_id, side, caller.id, "app", "text", text, now)
+    masked = mask_digits(text)
+    await tickets.save_ticket_message(uow, message_id, ticket_id, side, caller.id, "app", "text", masked, now)
     if side == "staff":
         tickets.leave_reply(uow, message_id)
     return message_id

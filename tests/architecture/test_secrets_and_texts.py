@@ -1,0 +1,78 @@
+"""No code path compares a person's text with a secret that is not that person's own input for it."""
+
+import ast
+import re
+
+from tests.architecture.sources import ROOT, product_files, texts_of, tree_of
+
+PRODUCT = product_files()
+# Where a secret is decrypted, and what it is for. A decrypted secret goes to its owner or to a provider, and is compared with nothing.
+DECRYPTED = {
+    "identity/credentials/one_time_codes.py": "the TOTP secret of the factor that the caller proves",
+    "identity/credentials/signing_keys.py": "the keys that sign our tokens",
+    "identity/use_cases/load_demo.py": "the TOTP secrets of the demo accounts, from our own settings",
+    "identity/use_cases/verify_factor.py": "the TOTP secret of the factor that the caller proves",
+    "identity/use_cases/send_code.py": "the address that a code goes to",
+    "notifications/consumers/identity.py": "the address that a code goes to, kept masked",
+    "notifications/use_cases/send_delivery.py": "what goes to the provider of one message",
+    "orders/use_cases/issue_delivery_pin.py": "the PIN that the buyer reads",
+    "payouts/store/account_numbers.py": "the account number that a transfer goes to",
+}
+# Where something given is compared with a secret: always with the one that it was given for.
+COMPARED = {
+    "common/cursors.py": "the signature of the cursor itself",
+    "common/service_keys.py": "the service key that the caller sends as such",
+    "common/verification_keys.py": "the signature of the token itself",
+    "identity/credentials/one_time_codes.py": "the TOTP code for the caller's own factor, once for each step",
+    "identity/use_cases/verify_code.py": "the code for the address that it was sent to, with counted tries",
+    "notifications/domain/messaging_webhook.py": "the signature of the webhook itself, and the verify token of its handshake",
+    "notifications/domain/receipt_keys.py": "the signature or key of the receipt itself",
+    "orders/domain/pins.py": "the PIN given to verify-delivery, with counted tries",
+    "payments/domain/signature.py": "the signature of the webhook itself",
+}
+TICKET_TEXTS = "notifications/domain/ticket_texts.py"
+TICKET_STORE = "notifications/store/tickets.py"
+
+
+def short(path) -> str:
+    """`identity/credentials/passwords.py`: a path below its `src`."""
+    return str(path.relative_to(ROOT)).split("/src/")[-1]
+
+
+def callers_of(*names: str) -> set[str]:
+    return {
+        short(path)
+        for path in PRODUCT
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in names
+    }
+
+
+def test_secrets_are_decrypted_only_where_their_owner_or_a_provider_needs_them():
+    assert callers_of("unseal") == set(DECRYPTED)
+
+
+def test_secrets_are_compared_only_with_what_was_given_for_them():
+    assert callers_of("compare_digest") == set(COMPARED)
+
+
+def test_a_ticket_stores_masked_texts_alone():
+    """`MaskedText` is made in one place, and every text of a ticket has that type where it is stored."""
+    assert callers_of("MaskedText") == {TICKET_TEXTS}
+    written = re.compile(r"(INSERT INTO|UPDATE) support_(messages|tickets)\b", re.IGNORECASE)
+    assert {short(path) for path in PRODUCT if any(written.search(text) for text in texts_of(path))} == {TICKET_STORE}
+    [store] = [path for path in PRODUCT if short(path) == TICKET_STORE]
+    typed = {
+        (function.name, argument.arg): ast.unparse(argument.annotation or ast.Constant(None))
+        for function in ast.walk(tree_of(store))
+        if isinstance(function, ast.AsyncFunctionDef)
+        for argument in function.args.args
+        if argument.arg in ("subject", "body")
+    }
+    assert typed == {("save_opened_ticket", "subject"): "MaskedText", ("save_ticket_message", "body"): "MaskedText"}
+
+
+def test_no_query_reads_the_pin_of_a_delivery():
+    """The PIN of a message is sealed text that only its sending opens: no query picks it out, for whatever comparison."""
+    picked = re.compile(r"sealed\s*(->|#>|\?|@>)", re.IGNORECASE)
+    assert [short(path) for path in PRODUCT if any(picked.search(text) for text in texts_of(path))] == []
