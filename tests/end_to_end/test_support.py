@@ -29,12 +29,18 @@ async def test_the_messaging_app_subscribes_with_the_verify_token_and_nobody_els
     answer = await market.http.get(WEBHOOK, params=asked)
     assert (answer.status_code, answer.text) == (200, "1158201444")
     assert answer.headers["content-type"].startswith("text/plain")
-    refused = await market.http.get(WEBHOOK, params={**asked, "hub.verify_token": "guess"})
-    assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+    for wrong in ({"hub.verify_token": "guess"}, {"hub.challenge": ""}):
+        refused = await market.http.get(WEBHOOK, params={**asked, **wrong})
+        assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
     body = json.dumps({"object": "whatsapp_business_account", "entry": []})
     for headers in ({}, {"X-Hub-Signature-256": "sha256=" + "0" * 64}):
         forged = await market.http.post(WEBHOOK, content=body, headers=headers)
-        assert (forged.status_code, forged.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+        refusal = forged.json()
+        assert (forged.status_code, refusal["code"], refusal["error"]) == (
+            401,
+            "AUTH_UNAUTHORIZED",
+            "Invalid signature",
+        )
 
 
 async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_words(market, people):

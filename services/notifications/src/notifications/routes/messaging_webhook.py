@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from common.answers import answers
 from common.http import RawRoute, before_sign_in, dependencies_of, ok
-from common.problems import Forbidden, InvalidParam, Unauthorized, ValidationFailed
+from common.problems import Forbidden, Unauthorized, ValidationFailed
 from common.schemas import ResponseShape
 from notifications.domain.messaging_webhook import is_signed, is_subscription
 from notifications.use_cases.accept_messaging_webhook import accept_messaging_webhook
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from notifications.app import Dependencies
 
 BODY_BYTES_MAX: Final = 4 * 1024 * 1024
+INVALID_SIGNATURE: Final = "Invalid signature"
 _PLAIN: Final[dict[str, str]] = {"Cache-Control": "no-store"}
 
 router = APIRouter(route_class=RawRoute, tags=["support"])
@@ -29,8 +30,27 @@ class WebhookTaken(ResponseShape):
 
 
 _CHALLENGE: Final[dict[int | str, dict[str, Any]]] = {
-    **answers(WebhookTaken, 403, 422),
+    **answers(WebhookTaken, 403),
     200: {"description": "The challenge as it was sent.", "content": {"text/plain": {"schema": {"type": "string"}}}},
+}
+_TAKEN: Final = answers(WebhookTaken, 413)
+_TAKEN[401] = {
+    "description": "The signature is not that of this body.",
+    "content": {
+        "application/problem+json": {
+            "schema": {
+                "type": "object",
+                "title": "SignatureRefused",
+                "description": "Problem details (RFC 7807) with the member of the payment gateway's webhook.",
+                "required": ["status", "code", "error"],
+                "properties": {
+                    "status": {"type": "integer"},
+                    "code": {"type": "string"},
+                    "error": {"type": "string", "const": INVALID_SIGNATURE},
+                },
+            }
+        }
+    },
 }
 _QUERY: Final[dict[str, Any]] = {
     "parameters": [
@@ -40,39 +60,38 @@ _QUERY: Final[dict[str, Any]] = {
 }
 
 
-class VerifyTokenWrong(Forbidden):
-    detail = "This is not how the messaging app subscribes here."
+class HandshakeRefused(Forbidden):
+    detail = "The handshake needs hub.mode=subscribe, the verify token (MESSAGING_VERIFY_TOKEN) and a challenge."
 
 
-class ChallengeMissing(ValidationFailed):
-    """The token is right, but there is nothing to answer with."""
+class SignatureRefused(Unauthorized):
+    """With the member `error` of the payment gateway's webhook (contract section 16.14)."""
 
     def __init__(self) -> None:
-        super().__init__("hub.challenge: is required", invalid_params=[InvalidParam("hub.challenge", "is required")])
+        super().__init__("X-Hub-Signature-256 is not the signature of this body.")
+        self.extensions["error"] = INVALID_SIGNATURE
 
 
 @router.get("/api/messaging/webhook", responses=_CHALLENGE, response_class=PlainTextResponse, openapi_extra=_QUERY)
 @before_sign_in
 async def verify_messaging_webhook(request: Request) -> Response:
-    """`hub.mode=subscribe` and the verify token: the challenge, bare. Without a challenge there is nothing to answer: 422."""
+    """`hub.mode=subscribe` and the verify token: the challenge, bare. Anything else, also without a challenge, is 403."""
     dependencies: Dependencies = dependencies_of(request)
-    given = request.query_params
-    if not is_subscription(given.get("hub.mode"), given.get("hub.verify_token"), dependencies.messaging_verify_token):
-        raise VerifyTokenWrong
+    given, token = request.query_params, dependencies.messaging_verify_token
     challenge = given.get("hub.challenge")
-    if not challenge:
-        raise ChallengeMissing
+    if not challenge or not is_subscription(given.get("hub.mode"), given.get("hub.verify_token"), token):
+        raise HandshakeRefused
     return PlainTextResponse(challenge, headers=_PLAIN)
 
 
-@router.post("/api/messaging/webhook", responses=answers(WebhookTaken, 413))
+@router.post("/api/messaging/webhook", responses=_TAKEN)
 @before_sign_in
 async def messaging_webhook(request: Request) -> Response:
     """`X-Hub-Signature-256: sha256=<64 hex>`, the HMAC of the raw body, is the only thing that is judged; then one commit, then 200."""
     dependencies: Dependencies = dependencies_of(request)
     raw = await _raw_body(request)
     if not is_signed(raw, request.headers.getlist("x-hub-signature-256"), dependencies.messaging_app_secret):
-        raise Unauthorized("The signature is not that of this body.")
+        raise SignatureRefused
     await accept_messaging_webhook(dependencies.database, raw, dependencies.clock.now())
     return ok(request, {"received": True})
 
