@@ -19,10 +19,14 @@ WHERE c.sequence < excluded.sequence
 """
 # What was on its way is not sent any more; a recipient stays unlike every other of its notification and channel.
 _FORGET_RECIPIENT: Final = """
+WITH locked AS MATERIALIZED (
+    SELECT d.id FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id
+    WHERE n.user_id = $1 ORDER BY d.id FOR UPDATE OF d
+)
 UPDATE notification_deliveries d
 SET recipient = 'erased:' || d.id, payload = '{}', sealed = '{}', claim_id = NULL, claimed_at = NULL,
     due_at = NULL, status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
-FROM notifications n WHERE n.id = d.notification_id AND n.user_id = $1
+FROM locked WHERE d.id = locked.id
 """
 # The feed's rows keep their place, which is counted; the attempts are counted too, by channel and outcome.
 _FORGET_FEED: Final = "UPDATE notifications SET title = '', body = '' WHERE user_id = $1 AND title IS NOT NULL"

@@ -1,4 +1,8 @@
-"""The watches over PINs that are on their way: SQL by name, without decisions."""
+"""The watches over PINs that are on their way: SQL by name, without decisions.
+
+Locks are taken in one order: the watch of a notification, then its deliveries by id. Whoever holds a delivery never asks for its
+watch: what became of the deliveries is read from them when the watch is due.
+"""
 
 from datetime import datetime
 from typing import Any, Final
@@ -16,14 +20,27 @@ _END_OF_ORDER: Final = (
 )
 # Nobody needs the PIN any more: what is not sent yet stays unsent, and what was sent keeps no secret.
 _DROP_SECRETS: Final = """
-UPDATE notification_deliveries
+WITH locked AS MATERIALIZED (
+    SELECT id FROM notification_deliveries WHERE notification_id = ANY ($1) ORDER BY id FOR UPDATE
+)
+UPDATE notification_deliveries d
 SET sealed = '{}', due_at = NULL, claim_id = NULL, claimed_at = NULL,
-    status = CASE status WHEN 'queued' THEN 'failed' ELSE status END
-WHERE notification_id = ANY ($1)
+    status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
+FROM locked WHERE d.id = locked.id
 """
-_LIST_DUE: Final = "SELECT notification_id FROM pin_watches WHERE due_at <= $1 ORDER BY due_at LIMIT $2"
-_LOCK_DUE: Final = """
-SELECT notification_id, channel FROM pin_watches WHERE notification_id = $1 AND due_at <= $2 FOR UPDATE SKIP LOCKED
+# Its time is up, or the channel that it waits for has failed.
+_DUE: Final = """
+w.due_at IS NOT NULL AND (w.due_at <= $1 OR EXISTS (
+    SELECT FROM notification_deliveries d
+    WHERE d.notification_id = w.notification_id AND d.channel = w.channel AND d.status IN ('failed', 'bounced')
+))
+"""
+_LIST_DUE: Final = f"SELECT w.notification_id FROM pin_watches w WHERE {_DUE} ORDER BY w.due_at LIMIT $2"
+_LOCK_DUE: Final = f"""
+SELECT w.channel, EXISTS (
+    SELECT FROM notification_deliveries d WHERE d.notification_id = $2 AND d.status IN ('delivered', 'read')
+) AS has_arrived
+FROM pin_watches w WHERE w.notification_id = $2 AND {_DUE} FOR UPDATE OF w SKIP LOCKED
 """
 _FIRST_DELIVERY: Final = """
 SELECT d.id, n.user_id, d.payload, d.sealed
@@ -31,10 +48,7 @@ FROM notification_deliveries d JOIN notifications n ON n.id = d.notification_id
 WHERE d.notification_id = $1 ORDER BY d.created_at, d.id LIMIT 1
 """
 _STEP: Final = "UPDATE pin_watches SET channel = $2, due_at = $3 WHERE notification_id = $1"
-_ARRIVED: Final = "UPDATE pin_watches SET due_at = NULL WHERE notification_id = $1"
-_LOST: Final = """
-UPDATE pin_watches SET due_at = '-infinity' WHERE notification_id = $1 AND channel = $2 AND due_at IS NOT NULL
-"""
+_FINISH: Final = "UPDATE pin_watches SET due_at = NULL WHERE notification_id = $1"
 
 
 async def lock_watches(uow: UnitOfWork, order_id: UUID) -> list[Any]:
@@ -68,8 +82,8 @@ async def list_due_watches(uow: UnitOfWork, now: datetime, rows_max: int) -> lis
 
 
 async def lock_due_watch(uow: UnitOfWork, notification_id: UUID, now: datetime) -> Any:
-    """The watch, locked; None when it is not due any more or somebody else has it."""
-    return await uow.fetch_row(_LOCK_DUE, notification_id, now)
+    """The watch, locked, with whether the PIN has arrived; None when it is not due any more or somebody else has it."""
+    return await uow.fetch_row(_LOCK_DUE, now, notification_id)
 
 
 async def find_first_delivery(uow: UnitOfWork, notification_id: UUID) -> Any:
@@ -81,11 +95,6 @@ async def save_step(uow: UnitOfWork, notification_id: UUID, channel: str, due_at
     await uow.execute(_STEP, notification_id, channel, due_at)
 
 
-async def save_pin_arrived(uow: UnitOfWork, notification_id: UUID) -> None:
-    """No other channel is needed."""
-    await uow.execute(_ARRIVED, notification_id)
-
-
-async def save_pin_lost(uow: UnitOfWork, notification_id: UUID, channel: str) -> None:
-    """The channel that the watch waits for failed: the next one is due at once."""
-    await uow.execute(_LOST, notification_id, channel)
+async def finish_watch(uow: UnitOfWork, notification_id: UUID) -> None:
+    """No other channel is needed, or there is none."""
+    await uow.execute(_FINISH, notification_id)

@@ -78,10 +78,13 @@ _DROP_ATTACHMENTS: Final = "DELETE FROM support_attachments WHERE ticket_id = AN
 _ANSWERS: Final = "SELECT id FROM support_messages WHERE ticket_id = ANY ($1) AND author = 'staff'"
 # Also those to a number that was nobody's then: what is not sent yet stays unsent.
 _FORGET_ANSWERS: Final = """
-UPDATE notification_deliveries
-SET recipient = 'erased:' || id, sealed = '{}', claim_id = NULL, claimed_at = NULL, due_at = NULL,
-    status = CASE status WHEN 'queued' THEN 'failed' ELSE status END
-WHERE notification_id = ANY ($1) AND recipient NOT LIKE 'erased:%'
+WITH locked AS MATERIALIZED (
+    SELECT id FROM notification_deliveries WHERE notification_id = ANY ($1) ORDER BY id FOR UPDATE
+)
+UPDATE notification_deliveries d
+SET recipient = 'erased:' || d.id, sealed = '{}', claim_id = NULL, claimed_at = NULL, due_at = NULL,
+    status = CASE d.status WHEN 'queued' THEN 'failed' ELSE d.status END
+FROM locked WHERE d.id = locked.id AND d.recipient NOT LIKE 'erased:%'
 """
 _REPLY: Final = """
 SELECT m.id, m.body, t.id AS ticket_id, t.user_id, t.phone_sealed, t.phone_masked

@@ -47,6 +47,8 @@ async def accept_message(
             name: Sealed(sealer.seal(str(value), context), context) for name, value in taken.items() if name in to_seal
         },
     )
+    if template == "delivery_pin":
+        await store.begin_watch(uow, notification_id, None, 0, channel, desk.now + desk.pin_receipt)
     preferences = await queries.find_preferences(uow, user_id)
     recipients = await deliver_notification(
         uow,
@@ -57,6 +59,4 @@ async def accept_message(
         preferences=preferences,
         is_refused=preferences.refuses(channel) and not goes_always(template, channel),
     )
-    if template == "delivery_pin":
-        await store.begin_watch(uow, notification_id, None, 0, channel, desk.now + desk.pin_receipt)
     return await queries.find_delivery(uow, notification_id, channel, recipients)

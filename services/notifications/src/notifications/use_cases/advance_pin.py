@@ -11,7 +11,7 @@ from notifications.use_cases.deliver_notification import Desk, deliver_notificat
 
 
 async def advance_pin(uow: UnitOfWork, desk: Desk, notification_id: UUID) -> str | None:
-    """One step of a PIN whose time is up: the channel by which it goes now; None when it was not due, or has no further way.
+    """One step of a PIN whose time is up: the channel by which it goes now; None when it was not due, has arrived, or has no further way.
 
     Each channel is tried once: its delivery is one row, and the watch moves on in the same transaction.
     """
@@ -19,7 +19,8 @@ async def advance_pin(uow: UnitOfWork, desk: Desk, notification_id: UUID) -> str
     if watch is None:
         return None
     first = await store.find_first_delivery(uow, notification_id)
-    left = PIN_WAYS[PIN_WAYS.index(watch["channel"]) + 1 :] if first is not None and first["sealed"] else ()
+    is_over = watch["has_arrived"] or first is None or not first["sealed"]
+    left = () if is_over else PIN_WAYS[PIN_WAYS.index(watch["channel"]) + 1 :]
     for channel in left:
         if channel not in desk.channels:
             continue
@@ -37,5 +38,5 @@ async def advance_pin(uow: UnitOfWork, desk: Desk, notification_id: UUID) -> str
             continue
         await store.save_step(uow, notification_id, channel, desk.now + desk.pin_receipt)
         return channel
-    await store.save_pin_arrived(uow, notification_id)
+    await store.finish_watch(uow, notification_id)
     return None

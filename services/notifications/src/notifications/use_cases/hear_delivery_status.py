@@ -8,7 +8,7 @@ from common.database import UnitOfWork
 from contracts.notifications import DeliverySettled
 from notifications import store
 from notifications.domain.errors import MessageUnknown
-from notifications.domain.statuses import ARRIVED, LOST, Status, climbs
+from notifications.domain.statuses import LOST, Status, climbs
 from notifications.use_cases.say_lost import say_lost
 
 
@@ -24,7 +24,7 @@ async def hear_delivery_status(
     """Climbs the attempt and its delivery, and never lets them down again (contract sections 9 and 12); whether it was news.
 
     `at` is the provider's own time; `delivery_id` is our id where the provider repeats it. A failure of an attempt that was
-    followed by another says nothing of the delivery. A PIN that arrived looks for no other way; one that was lost does so at once.
+    followed by another says nothing of the delivery.
     That it was taken is believed before our own record of it, where our id says which message is meant: its worker may have died.
     Raises MessageUnknown when we have not written the message down yet: the retry ladder brings the news again.
     """
@@ -46,8 +46,6 @@ async def hear_delivery_status(
     if status in LOST:
         await say_lost(uow, row, "the provider said that it did not arrive", status)
         return True
-    if status in ARRIVED:
-        await store.save_pin_arrived(uow, row["notification_id"])
     if row["user_id"] is not None:
         uow.publish(
             DeliverySettled(

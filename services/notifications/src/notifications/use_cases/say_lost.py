@@ -1,4 +1,4 @@
-"""Say that a message did not arrive: somebody must look, and a PIN must find another way."""
+"""Say that a message did not arrive: somebody must look."""
 
 from typing import Any, Final, Literal
 
@@ -6,7 +6,6 @@ from common.database import UnitOfWork
 from common.ids import new_id
 from contracts.notifications import DeliverySettled
 from contracts.operations import AlertRaised
-from notifications import store
 from notifications.domain.templates import CATALOG
 
 RUNBOOK: Final = "notification-not-delivered"
@@ -18,7 +17,6 @@ async def say_lost(uow: UnitOfWork, row: Any, reason: str, status: str = "failed
     A PIN or code that does not arrive stops a person at the counter: SEV-2; any other message: SEV-3. `alert` is left out
     where nothing is wrong with anybody: an app that was removed.
     """
-    await store.save_pin_lost(uow, row["notification_id"], row["channel"])
     severity: Literal["SEV-2", "SEV-3"] = "SEV-2" if CATALOG[row["template"]].sensitive else "SEV-3"
     if alert:
         uow.publish(
