@@ -52,7 +52,7 @@ async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_w
         # deliver-notification answers 404 until the service has heard of the person.
         notice = {"notificationId": str(uuid4()), "userId": person_id, "channel": "email"}
         key = {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY']}"}
-        body = {**notice, "template": "order_dispatched", "data": {}}
+        body = {**notice, "template": "vendor_reinstated", "data": {"businessName": "Ada's Kitchen"}}
         answer = await market.http.post("/functions/v1/deliver-notification", json=body, headers=key)
         return True if answer.status_code == 200 else None
 

@@ -18,6 +18,7 @@ from contracts.orders import OrderDelivered, OrderDispatched
 from contracts.payouts import BankDetailsChanged
 from notifications.clients.web_push import public_number
 from notifications.domain.errors import MessageUnknown, ProviderAway, ProviderRefused
+from notifications.templates.examples import example_of
 from notifications.timers import advance_pins_once, release_due_once
 from notifications.use_cases.hear_delivery_status import hear_delivery_status
 
@@ -438,7 +439,7 @@ async def test_the_four_channels_answer_deliver_notification(whole, outside):
             "userId": str(whole.buyer_id),
             "channel": channel,
             "template": "order_confirmation",
-            "data": {"totalMinor": 530_000},
+            "data": example_of("order_confirmation"),
         }
         key = {"Authorization": "Bearer service-role-key-of-these-tests"}
         path = "/functions/v1/deliver-notification"

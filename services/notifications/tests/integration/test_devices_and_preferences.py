@@ -9,6 +9,7 @@ from common.caller import Caller
 from common.ids import new_id
 from contracts.identity import CredentialsChanged
 from contracts.payouts import PayoutProcessed
+from notifications.templates.examples import example_of
 
 ALL_ON = {"push": True, "messaging": True, "sms": True, "email": True}
 
@@ -141,7 +142,7 @@ async def test_a_channel_that_is_switched_off_is_left_out_but_not_for_the_bank_a
         "userId": str(story.owner_id),
         "channel": "email",
         "template": "payout_processed",
-        "data": {},
+        "data": example_of("payout_processed"),
     }
     key = {"Authorization": "Bearer service-role-key-of-these-tests"}
     for _ in range(2):
@@ -150,8 +151,8 @@ async def test_a_channel_that_is_switched_off_is_left_out_but_not_for_the_bank_a
     [attempt] = await story.attempts()
     assert (attempt["status"], attempt["error"]) == ("failed", "the user has switched this channel off")
     assert await story.service.published("operations.alert_raised.v1") == []
-    for template, data in (("bank_details_changed", {}), ("one_time_code", {"code": "770031"})):
-        told = {**body, "notificationId": str(new_id()), "template": template, "data": data}
+    for template in ("bank_details_changed", "one_time_code"):
+        told = {**body, "notificationId": str(new_id()), "template": template, "data": example_of(template)}
         answer = await story.service.client.post("/functions/v1/deliver-notification", json=told, headers=key)
         assert answer.status_code == 200
     # What our own consumers tell stays out of the mailbox, and stands in the feed.

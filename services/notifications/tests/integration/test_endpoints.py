@@ -7,6 +7,7 @@ import pytest
 
 from common.caller import Caller
 from common.ids import new_id
+from notifications.templates.examples import example_of
 
 from .conftest import without_drawn
 
@@ -14,6 +15,14 @@ QUEUE = "notifications.deliveries"
 FUNCTION = "/functions/v1/deliver-notification"
 # As the service is opened with (conftest.py).
 KEY = {"Authorization": "Bearer service-role-key-of-these-tests"}
+
+
+CONFIRMED = example_of("order_confirmation")
+
+
+def whole(template, **data):
+    """Complete data of a template, with more than it takes."""
+    return {**example_of(template), **data, "note": "kept nowhere"}
 
 
 def request_of(story, **changes):
@@ -94,8 +103,10 @@ async def test_the_texts_of_a_message_that_its_sender_calls_sensitive_are_sealed
         ({"channel": "email"}, 422, "channel"),
         ({"template": "no_such_message"}, 422, "template"),
         ({"data": {"orderId": "x"}}, 422, "data.pin"),
-        ({"template": "one_time_code", "data": {"pin": "042917"}}, 422, "data.code"),
-        ({"template": "order_confirmation", "data": {"totalMinor": "5000"}}, 422, "data.totalMinor"),
+        ({"data": {"orderId": None, "pin": "042917"}}, 422, "data.orderId"),
+        ({"template": "one_time_code", "data": {"purpose": "sign_in", "pin": "042917"}}, 422, "data.code"),
+        ({"template": "vendor_reinstated", "data": {"orderId": "042917"}}, 422, "data.businessName"),
+        ({"template": "order_confirmation", "data": CONFIRMED | {"totalMinor": "5000"}}, 422, "data.totalMinor"),
         ({"data": {"orderId": "x", "pin": 42917}}, 422, "data.pin"),
         ({"data": {"orderId": "x\u0000", "pin": "1"}}, 422, "body"),
         ({"locale": "not a locale"}, 422, "locale"),
@@ -124,16 +135,17 @@ async def test_a_message_that_cannot_be_sent_is_refused_and_changes_nothing(stor
 @pytest.mark.parametrize(
     ("template", "data", "told"),
     [
-        ("order_confirmation", {"orderId": "0192f3c4-0000-7000-8000-00003f2a91bc", "totalMinor": 530_000}, "5,300.00"),
-        ("order_confirmation", {}, "your order"),
+        ("order_confirmation", {"totalMinor": 530_000}, "5,300.00"),
         ("return_request_update", {"outcome": "approved", "refundMinor": 120_000}, "1,200.00"),
-        ("payout_delayed", {"campaign": "spring"}, "your payout is delayed"),
+        ("payout_delayed", {"campaign": "spring"}, "delayed"),
         ("one_time_code", {"code": "770031"}, "770031"),
     ],
 )
-async def test_data_is_free_and_a_message_goes_by_mail_and_by_sms(story, outside, channel, template, data, told):
+async def test_what_a_template_does_not_take_is_kept_nowhere_by_mail_and_by_sms(
+    story, outside, channel, template, data, told
+):
     await story.know_the_people()
-    body = request_of(story, channel=channel, template=template, data={**data, "note": "kept nowhere"}, sensitive=False)
+    body = request_of(story, channel=channel, template=template, data=whole(template, **data), sensitive=False)
     answer = await deliver(story, body)
     assert (answer.status_code, answer.json()["data"]["status"]) == (200, "queued")
     rows = await story.service.fetch("SELECT d::text || n::text AS row FROM notification_deliveries d, notifications n")
@@ -147,22 +159,29 @@ async def test_data_is_free_and_a_message_goes_by_mail_and_by_sms(story, outside
     assert "kept nowhere" not in sent
 
 
-async def test_a_sensitive_message_may_leave_texts_out(story, outside):
+async def test_incomplete_data_is_refused_naming_each_parameter_and_nothing_is_stored(story):
     await story.know_the_people()
+    before = await counts(story)
     answer = await deliver(
-        story, request_of(story, template="order_dispatched", data={"businessName": "Secret Kitchen"})
+        story, request_of(story, template="order_confirmation", data={"orderId": "o", "items": None})
     )
-    assert answer.status_code == 200
-    rows = await story.service.fetch("SELECT d::text || n::text AS row FROM notification_deliveries d, notifications n")
-    assert "Secret Kitchen" not in rows[0]["row"]
-    await story.service.work(QUEUE)
-    assert "Secret Kitchen has handed over your order." in outside.texts[0]["sms"]
+    assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
+    assert answer.json()["invalid_params"] == [
+        {"name": f"data.{name}", "reason": f"is required by this template and must be {kind}"}
+        for name, kind in (
+            ("businessName", "a text of 1 to 500 characters"),
+            ("totalMinor", "an integer in kobo, not below 0"),
+            ("deliveryFeeMinor", "an integer in kobo, not below 0"),
+            ("items", "a list of at most 100 {name, quantity?, lineTotalMinor?}"),
+        )
+    ]
+    assert await counts(story) == before
 
 
 @pytest.mark.parametrize("channel", ["push", "messaging"])
 async def test_a_channel_without_a_provider_is_refused_with_the_channels_there_are(story, channel):
     await story.know_the_people()
-    answer = await deliver(story, request_of(story, channel=channel, template="order_confirmation", data={}))
+    answer = await deliver(story, request_of(story, channel=channel, template="order_confirmation", data=CONFIRMED))
     assert answer.status_code == 422
     [param] = answer.json()["invalid_params"]
     assert param == {

@@ -19,6 +19,7 @@ from common.caller import THE_SERVICE
 from common.clock import ManualClock, SystemClock
 from common.ids import new_id
 from notifications.domain.errors import ProviderSilent
+from notifications.templates.examples import example_of
 from notifications.timers import settle_abandoned_once
 from notifications.use_cases.hear_delivery_status import hear_delivery_status
 from notifications.use_cases.send_delivery import send_delivery
@@ -65,7 +66,7 @@ async def take(story):
 async def ask_for(story, channel, template):
     body = {
         "notificationId": str(new_id()), "userId": str(story.buyer_id), "channel": channel, "template": template,
-        "data": {"orderId": str(story.order_id), **({"pin": "042917"} if template == "delivery_pin" else {})},
+        "data": {**example_of(template), "orderId": str(story.order_id), "pin": "042917"},
     }  # fmt: skip
     answer = await story.service.client.post(
         "/functions/v1/deliver-notification", json=body, headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"}

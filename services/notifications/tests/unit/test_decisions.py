@@ -39,6 +39,7 @@ from notifications.domain.erasures import OTHER, told_matters
 from notifications.domain.templates import CATALOG, TEXT_MAX, check_complete, take_parameters, template_of
 from notifications.domain.ways import doubt_about
 from notifications.settings import Settings
+from notifications.templates.examples import example_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = timedelta(milliseconds=1)
@@ -156,7 +157,7 @@ def test_parameters_of_a_consumer_that_do_not_fit_are_named(values, names):
 )
 def test_lines_have_a_name_and_counts_of_the_right_kind(line):
     with pytest.raises(ValidationFailed) as refused:
-        take_parameters(CATALOG["vendor_dispatch_alert"], {"items": [line]})
+        take_parameters(CATALOG["vendor_dispatch_alert"], {**example_of("vendor_dispatch_alert"), "items": [line]})
     assert [param.name for param in refused.value.invalid_params] == ["data.items"]
 
 
@@ -169,13 +170,31 @@ def test_the_lines_of_a_consumer_are_whole(line):
         check_complete(CATALOG["vendor_dispatch_alert"], values)
 
 
-def test_of_free_values_a_message_takes_what_it_knows():
-    values = {"orderId": "o", "totalMinor": None, "admin": "yes", "items": [{"name": "x", "quantity": 1, "sku": "s"}]}
+def test_of_a_callers_values_a_message_takes_the_parameters_of_its_template():
+    items = [{"name": "x", "quantity": 1, "sku": "s"}]
+    values = {**example_of("order_confirmation"), "admin": "yes", "items": items}
     assert take_parameters(CATALOG["order_confirmation"], values) == {
-        "orderId": "o",
+        **example_of("order_confirmation"),
         "items": [{"name": "x", "quantity": 1, "lineTotalMinor": None}],
     }
-    assert take_parameters(CATALOG["delivery_pin"], {"pin": "042917"}) == {"pin": "042917"}
+    given = {"orderId": "o", "outcome": None}
+    assert take_parameters(CATALOG["return_request_update"], given) == {"orderId": "o"}
+
+
+@pytest.mark.parametrize("name", CATALOG)
+def test_each_parameter_that_a_caller_leaves_out_is_named_with_its_kind(name):
+    template = CATALOG[name]
+    needed = [one for one in (*template.parameters, *template.secrets) if one not in template.optional]
+    for left_out in needed:
+        with pytest.raises(ValidationFailed) as refused:
+            take_parameters(template, {**example_of(name), left_out: None})
+        [param] = refused.value.invalid_params
+        assert param.name == f"data.{left_out}"
+        assert re.match("is required by this template and must be .+", param.reason)
+    if needed:
+        with pytest.raises(ValidationFailed) as refused:
+            take_parameters(template, {})
+        assert [param.name for param in refused.value.invalid_params] == [f"data.{one}" for one in needed]
 
 
 @pytest.mark.parametrize(
@@ -184,16 +203,14 @@ def test_of_free_values_a_message_takes_what_it_knows():
         ("order_confirmation", {"orderId": 7, "totalMinor": "5000"}, ["data.orderId", "data.totalMinor"]),
         ("order_confirmation", {"totalMinor": 1.5}, ["data.totalMinor"]),
         ("return_request_update", {"refundMinor": True, "outcome": "approved"}, ["data.refundMinor"]),
-        ("one_time_code", {"purpose": "fun"}, ["data.code", "data.purpose"]),
-        ("one_time_code", {"code": None}, ["data.code"]),
-        ("delivery_pin", {"orderId": "o"}, ["data.pin"]),
+        ("one_time_code", {"purpose": "fun"}, ["data.purpose"]),
         ("delivery_pin", {"pin": 42917}, ["data.pin"]),
         ("delivery_pin", {"pin": ""}, ["data.pin"]),
     ],
 )
-def test_a_value_of_the_wrong_kind_or_a_missing_secret_is_refused_by_name(name, values, named):
+def test_a_value_of_the_wrong_kind_is_refused_by_name(name, values, named):
     with pytest.raises(ValidationFailed) as refused:
-        take_parameters(CATALOG[name], values)
+        take_parameters(CATALOG[name], {**example_of(name), **values})
     assert [param.name for param in refused.value.invalid_params] == named
 
 

@@ -15,6 +15,7 @@ from uuid import uuid4
 import httpx
 
 from campus_tools.journey import Marketplace, Person, StepFailed
+from contracts.demo import ADA
 
 WEBHOOK: Final = "/functions/v1/gateway-webhook"
 DELIVERY: Final = "/functions/v1/deliver-notification"
@@ -106,7 +107,7 @@ class Load:
         """deliver-notification under this key."""
         body = {
             "notificationId": str(uuid4()), "userId": self._user_id, "channel": "email",
-            "template": "order_confirmation", "data": {"totalMinor": 530_000},
+            "template": "vendor_reinstated", "data": {"businessName": ADA.business_name},
         }  # fmt: skip
         return await self.market.http.post(DELIVERY, json=body, headers={"Authorization": f"Bearer {key}"})
 

@@ -21,6 +21,7 @@ from campus_tools.bench.figures import percentile
 from campus_tools.journey import Marketplace, Person
 from campus_tools.launcher.system import System
 from campus_tools.soak.processor_time import ProcessorTime
+from contracts.demo import ADA
 
 Channel = Literal["push", "messaging", "sms", "email"]
 # A company that refuses at once, or one that takes the connection and never answers. Neither takes the message.
@@ -210,13 +211,22 @@ async def _is_known(market: Marketplace, student: Person, addressee: _Addressee)
     """Until the service has heard of the person: it answers 404 before."""
 
     async def look() -> bool | None:
-        body = {"userId": addressee.person_id, "channel": "email", "template": "order_dispatched", "data": {}}
+        body = {
+            "userId": addressee.person_id,
+            "channel": "email",
+            "template": "order_dispatched",
+            "data": _told_of(uuid4()),
+        }
         answer = await market.http.post(
             "/functions/v1/deliver-notification", json={"notificationId": str(uuid4()), **body}, headers=_key(market)
         )
         return True if answer.status_code == 200 else None
 
     await Marketplace.until(f"{student.email} is known", look, 60)
+
+
+def _told_of(order_id: object) -> dict[str, str]:
+    return {"orderId": str(order_id), "businessName": ADA.business_name}
 
 
 def _key(market: Marketplace) -> dict[str, str]:
@@ -233,7 +243,7 @@ async def _send(market: Marketplace, sent: Sequence[_Sent], rate: float) -> None
             "userId": message.to.person_id,
             "channel": message.channel,
             "template": "order_dispatched",
-            "data": {"orderId": message.order_id},
+            "data": _told_of(message.order_id),
         }
         async with gate:
             answer = await market.http.post("/functions/v1/deliver-notification", json=body, headers=headers)

@@ -3,7 +3,7 @@
 The words themselves are in `templates/`; a message of this table and its words are checked against each other by a test.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -112,13 +112,12 @@ def template_of(name: str, channel: str) -> Template:
 def take_parameters(template: Template, values: Mapping[str, object]) -> dict[str, object]:
     """What a message uses of the `data` of a caller (contract section 12).
 
-    Unknown fields are left out, so that nothing unused is stored; null is a field that was not given; the words do without
-    what is not given. Raises ValidationFailed with every field of another kind and every secret that is missing.
+    Unknown fields are left out, so that nothing unused is stored; null is a field that was not given. Raises ValidationFailed
+    with every parameter that is missing or of another kind.
     """
     kinds = _kinds(template)
     given = {name: values[name] for name in kinds if values.get(name) is not None}
-    missing = [name for name in sorted(template.secrets) if name not in given]
-    _refuse(_missing(missing) + _misfits(kinds, given))
+    _refuse(_missing(template, kinds, given) + _misfits(kinds, given))
     return {name: _taken(kinds[name], value) for name, value in given.items()}
 
 
@@ -129,16 +128,25 @@ def check_complete(template: Template, values: Mapping[str, object]) -> None:
     unknown = [
         InvalidParam(f"data.{name}", "is not a parameter of this template") for name in values if name not in kinds
     ]
-    missing = [name for name in kinds if name not in values and name not in template.optional]
-    _refuse(unknown + _missing(missing) + _misfits(kinds, {name: values[name] for name in kinds if name in values}))
+    given = {name: values[name] for name in kinds if name in values}
+    _refuse(unknown + _missing(template, kinds, given) + _misfits(kinds, given))
+
+
+def parameters_of(template: Template) -> list[str]:
+    """The names that `data` holds for it, those that it may leave out with a question mark."""
+    return [f"{name}?" if name in template.optional else name for name in _kinds(template)]
 
 
 def _kinds(template: Template) -> dict[str, str]:
     return {**template.parameters, **dict.fromkeys(template.secrets, "secret")}
 
 
-def _missing(names: Iterable[str]) -> list[InvalidParam]:
-    return [InvalidParam(f"data.{name}", "is required by this template") for name in names]
+def _missing(template: Template, kinds: Mapping[str, str], given: Mapping[str, object]) -> list[InvalidParam]:
+    return [
+        InvalidParam(f"data.{name}", f"is required by this template and {_WANTED[kind]}")
+        for name, kind in kinds.items()
+        if name not in given and name not in template.optional
+    ]
 
 
 def _misfits(kinds: Mapping[str, str], values: Mapping[str, object]) -> list[InvalidParam]:

@@ -1,24 +1,29 @@
 """Shapes of deliveries and their attempts (contract sections 12 and 15.8)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from pydantic import Field, StrictBool
 
 from common.schemas import RequestBody, ResponseShape
+from notifications.domain.templates import CATALOG, parameters_of
+
+_PARAMETERS: Final = "The parameters of each template; `?` marks those that may be left out. " + "; ".join(
+    f"`{name}`: {', '.join(parameters_of(template)) or 'none'}" for name, template in CATALOG.items()
+)
 
 Channel = Literal["push", "messaging", "sms", "email"]
 
 
 class DeliverNotificationRequest(RequestBody):
-    """One message by one channel. `data` is free: what the template does not know is ignored, what is missing is told in neutral
-    words; only a secret must be there. `sensitive` keeps its texts sealed at rest."""
+    """One message by one channel. `data` holds the parameters of the template; a missing one is 422 naming it, others are
+    ignored. `sensitive` keeps its texts sealed at rest."""
 
     notification_id: UUID
     user_id: UUID
     channel: Channel
     template: Annotated[str, Field(min_length=1, max_length=64)]
-    data: dict[str, Any]
+    data: Annotated[dict[str, Any], Field(description=_PARAMETERS)]
     locale: Annotated[str, Field(pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)] | None = None
     sensitive: StrictBool = False
 
