@@ -24,6 +24,7 @@ PURE = (
     "common.retry",
     "common.spreadsheets",
     "common.caller",
+    "common.outbound_addresses",
 )
 
 services = pytest.mark.parametrize("service", SHAPED)

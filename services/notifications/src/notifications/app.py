@@ -17,6 +17,8 @@ from common.leaving_pictures import EVERY_SECONDS as PICTURES_EVERY_SECONDS
 from common.leaving_pictures import remove_pictures_once
 from common.logging import get_logger
 from common.media import MediaStore, open_media_store
+from common.outbound import OutboundClient
+from common.outbound_addresses import OutboundRules, origin_of
 from common.pictures import Studio
 from common.process import Loop, Runtime, Service
 from common.sealing import Sealer
@@ -35,7 +37,6 @@ from notifications.consumers.feed_streams import FeedStreams
 from notifications.consumers.lanes import Lanes
 from notifications.domain.attachments import FOLDER as PICTURES
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
-from notifications.domain.push_addresses import origin_of
 from notifications.queries.personal_records import SECTIONS
 from notifications.routes import (
     alerts,
@@ -119,7 +120,7 @@ class Carriers:
         await self.mail.close()
 
 
-def compose_carriers(settings: Settings, http: httpx.AsyncClient, clock: Clock) -> Carriers:
+def compose_carriers(settings: Settings, http: httpx.AsyncClient, outbound: OutboundClient, clock: Clock) -> Carriers:
     """The providers whose address and keys are set."""
     mail = Mail(settings.smtp_url, settings.mail_from)
     carriers: dict[str, tuple[Carrier, ...]] = {"sms": _sms(settings, http), "email": (mail,)}
@@ -136,8 +137,7 @@ def compose_carriers(settings: Settings, http: httpx.AsyncClient, clock: Clock) 
         )
     web = None
     if settings.vapid_private_key:
-        trusted = origin_of(settings.push_api_url)
-        web = WebPush(http, clock, settings.vapid_private_key, settings.vapid_subject, trusted)
+        web = WebPush(outbound, clock, settings.vapid_private_key, settings.vapid_subject)
         carriers["push:web"] = (web,)
     if settings.fcm_service_account:
         account = settings.fcm_service_account
@@ -161,6 +161,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     """The carriers, the words and the keys, on what every process has open."""
     async with (
         httpx.AsyncClient(timeout=PROVIDER_SECONDS_MAX, verify=client_tls()) as http,
+        OutboundClient(push_rules := _push_rules(settings), seconds=PROVIDER_SECONDS_MAX) as outbound,
         _assistant(settings, runtime) as answering,
         AsyncExitStack() as stack,
     ):
@@ -168,7 +169,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             log.critical("MESSAGING_APP_SECRET is empty: every messaging webhook is answered 401 until it is set")
         studio = Studio()
         stack.callback(studio.close)
-        carriers = compose_carriers(settings, http, runtime.clock)
+        carriers = compose_carriers(settings, http, outbound, runtime.clock)
         post = Post(
             runtime.database,
             runtime.clock,
@@ -185,7 +186,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             cursors=CursorSigner(settings.cursor_key),
             post=post,
             on_call=OnCall(http, settings.on_call_url, settings.on_call_key),
-            push_doors=PushDoors(carriers.vapid_key, origin_of(settings.push_api_url), settings.devices_max),
+            push_doors=PushDoors(carriers.vapid_key, push_rules, settings.devices_max),
             sms_receipt_key=settings.sms_receipt_key,
             messaging_verify_token=settings.messaging_verify_token,
             messaging_app_secret=settings.messaging_app_secret,
@@ -201,6 +202,11 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         )
         await streams.close()
         await carriers.close()
+
+
+def _push_rules(settings: Settings) -> OutboundRules:
+    """Browsers name their push service; that of our settings may be anywhere, as the sandbox's is on this machine."""
+    return OutboundRules(trusted_origin=origin_of(settings.push_api_url))
 
 
 def _feed_streams(settings: Settings, runtime: Runtime) -> FeedStreams:

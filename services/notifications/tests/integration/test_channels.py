@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import hmac
 import json
+import socket
 from datetime import timedelta
 from urllib.parse import urlencode
 
@@ -16,8 +17,7 @@ from common.caller import THE_SERVICE
 from common.ids import new_id
 from contracts.orders import OrderDelivered, OrderDispatched
 from contracts.payouts import BankDetailsChanged
-from notifications.clients.web_push import public_number
-from notifications.domain.errors import MessageUnknown, ProviderAway, ProviderRefused
+from notifications.domain.errors import MessageUnknown, ProviderAway
 from notifications.templates.examples import example_of
 from notifications.timers import advance_pins_once, release_due_once
 from notifications.use_cases.hear_delivery_status import hear_delivery_status
@@ -414,18 +414,27 @@ async def test_staff_send_again_once_for_each_key_and_never_a_dead_secret(whole,
     assert sms["status"] == "sent"
 
 
-async def test_a_push_into_our_own_network_is_never_sent(whole, outside):
+@pytest.mark.parametrize(
+    "address", ["https://169.254.169.254/x", "https://localhost.example.com/x", "https://xn--a.com/x"]
+)
+async def test_a_push_into_our_own_network_is_never_sent(whole, outside, monkeypatch, address):
+    """Whatever wrote the address, it is checked again when it is called: by its form, and by what its name resolves to."""
+    asked = []
+
+    def resolved(host, port, **_):
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
     await whole.know_the_people()
     subscription = outside.browser.subscription("https://push.example.com/x")
     await whole.register(whole.buyer_id, kind="web", subscription=subscription)
-    # Whatever wrote the address: it is judged again before anything is called.
-    await whole.service.fetch("UPDATE user_devices SET address = 'https://169.254.169.254/x' RETURNING 1")
+    await whole.service.fetch("UPDATE user_devices SET address = $1 RETURNING 1", address)
     await whole.service.hear(dispatched(whole))
+    monkeypatch.setattr("common.outbound.socket.getaddrinfo", resolved)
     await whole.service.work(QUEUE)
     assert await standing(whole) == {"push": "failed", "email": "sent"}
-    # And a public name that leads to a private number.
-    with pytest.raises(ProviderRefused):
-        await public_number("localhost")
+    assert outside.browser.received == []
+    assert ("localhost.example.com" in asked) == ("localhost" in address)
 
 
 async def test_the_four_channels_answer_deliver_notification(whole, outside):

@@ -1,11 +1,10 @@
-"""Statuses that only climb, hours that are quiet, and addresses that a push may go to."""
+"""Statuses that only climb, and hours that are quiet."""
 
 from datetime import UTC, datetime, time
 
 import pytest
 
 from notifications.domain.approved_templates import APPROVED
-from notifications.domain.push_addresses import endpoint_fault, is_public
 from notifications.domain.quiet_hours import QuietHours, is_timezone
 from notifications.domain.receipt_keys import is_accompanied, is_signed
 from notifications.domain.statuses import climbs, furthest
@@ -59,57 +58,6 @@ def test_quiet_hours_follow_the_wall_clock_over_a_change_of_the_clocks():
 @pytest.mark.parametrize("name", ["", "../etc/passwd", "/etc/localtime", "Nowhere/City", "Africa\x00"])
 def test_what_is_no_timezone_is_refused(name):
     assert not is_timezone(name)
-
-
-SANDBOX = "http://127.0.0.1:8090"
-
-
-@pytest.mark.parametrize(
-    "endpoint",
-    [
-        "http://push.example.com/x",
-        "ftp://push.example.com/x",
-        "https://127.0.0.1/x",
-        "https://169.254.169.254/latest/meta-data",
-        "https://[::1]/x",
-        "https://2130706433/x",
-        "https://0x7f.1/x",
-        "https://127.1/x",
-        "https://localhost/x",
-        "https://payments/x",
-        "https://db.internal/x",
-        "https://printer.local./x",
-        "https://user:secret@push.example.com/x",
-        "https://push.example.com:6379/x",
-        "https://push.example.com/x#fragment",
-        "http://127.0.0.1:8091/push",
-        "http://127.0.0.1:8090@evil.example.com/x",
-        "https:///x",
-        "https://[half",
-        "javascript:alert(1)",
-    ],
-)
-def test_an_endpoint_that_may_lead_into_a_network_of_ours_is_refused(endpoint):
-    assert endpoint_fault(endpoint, SANDBOX) is not None
-
-
-@pytest.mark.parametrize(
-    "endpoint",
-    ["https://fcm.googleapis.com/fcm/send/abc", "https://updates.push.services.mozilla.com:443/x", f"{SANDBOX}/push/x"],
-)
-def test_push_services_and_the_one_of_the_settings_are_taken(endpoint):
-    assert endpoint_fault(endpoint, SANDBOX) is None
-
-
-def test_only_addresses_of_the_public_internet_are_called():
-    inside = ["10.0.0.1", "192.168.1.1", "127.0.0.1", "169.254.169.254", "100.64.0.1", "::1", "fe80::1%eth0", "fd00::1"]
-    inside += ["::ffff:10.0.0.1", "0.0.0.0", "224.0.0.1", "not an address"]
-    inside += ["64:ff9b::169.254.169.254", "64:ff9b:1::10.0.0.1", "2002:7f00:1::", "2002:a00:1::1", "::127.0.0.1"]
-    inside += ["::ffff:0:10.0.0.1", "2001:0:7f00:1::", "fec0::1"]
-    assert not any(is_public(address) for address in inside)
-    assert is_public("8.8.8.8")
-    assert is_public("2001:4860:4860::8888")
-    assert is_public("64:ff9b::8.8.8.8")
 
 
 def test_without_a_key_nobody_is_believed():

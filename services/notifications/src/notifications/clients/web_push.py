@@ -1,10 +1,7 @@
 """Web push: the message encrypted for one browser (RFC 8291), signed with our VAPID key (RFC 8292), sent by RFC 8030."""
 
-import asyncio
-import socket
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -14,10 +11,11 @@ from py_vapid.utils import b64urlencode
 from pywebpush import WebPusher
 
 from common.clock import Clock
+from common.outbound import AddressRefused, OutboundClient
+from common.outbound_addresses import origin_of
 from notifications.clients.answers import no_answer
 from notifications.domain.deliveries import Letter
 from notifications.domain.errors import DeviceGone, ProviderAway, ProviderRefused
-from notifications.domain.push_addresses import endpoint_fault, is_public, origin_of
 from notifications.domain.push_manners import manners_of
 
 PROVIDER: Final = "web-push"
@@ -32,8 +30,8 @@ class WebPush:
 
     provider = PROVIDER
 
-    def __init__(self, http: httpx.AsyncClient, clock: Clock, key: str, subject: str, trusted_origin: str) -> None:
-        self._http, self._clock, self._subject, self._trusted = http, clock, subject, trusted_origin
+    def __init__(self, http: OutboundClient, clock: Clock, key: str, subject: str) -> None:
+        self._http, self._clock, self._subject = http, clock, subject
         self._key = Vapid02.from_raw(key.rstrip("=").encode())
 
     @property
@@ -44,9 +42,6 @@ class WebPush:
 
     async def send(self, letter: Letter) -> str:
         """The push service's address of the message; raises ProviderAway, ProviderRefused and DeviceGone."""
-        fault = endpoint_fault(letter.address, self._trusted)
-        if fault is not None:
-            raise ProviderRefused(PROVIDER, f"the endpoint {fault}")
         manners = manners_of(letter.template)
         headers = {
             "Content-Encoding": "aes128gcm",
@@ -58,12 +53,10 @@ class WebPush:
             **self._signature(letter.address),
         }
         body = _encrypted(letter)
-        url, pinned = await self._where(letter.address)
-        request = self._http.build_request("POST", url, content=body, headers={**headers, **pinned})
-        if pinned:
-            request.extensions["sni_hostname"] = pinned["Host"]
         try:
-            answer = await self._http.send(request, follow_redirects=False)
+            answer = await self._http.post(letter.address, content=body, headers=headers)
+        except AddressRefused as refused:
+            raise ProviderRefused(PROVIDER, f"the endpoint {refused.reason}") from refused
         except httpx.HTTPError as error:
             raise no_answer(PROVIDER, error) from error
         if answer.status_code in _GONE:
@@ -80,27 +73,6 @@ class WebPush:
         claims = {"aud": origin_of(endpoint), "sub": self._subject, "exp": expires}
         signed: Mapping[str, str] = self._key.sign(claims)
         return signed
-
-    async def _where(self, endpoint: str) -> tuple[str, dict[str, str]]:
-        """The address to call, by number: the name is asked once, and what was checked is what is called."""
-        if origin_of(endpoint) == self._trusted:
-            return endpoint, {}
-        parts = urlsplit(endpoint)
-        host = parts.hostname or ""
-        number = await public_number(host)
-        return parts._replace(netloc=f"[{number}]" if ":" in number else number).geturl(), {"Host": host}
-
-
-async def public_number(host: str) -> str:
-    """The IP address of a host of the public internet; raises ProviderRefused when any of its addresses is another's."""
-    try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, 443, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise ProviderAway(PROVIDER, "the push service's name is not known") from error
-    numbers = [str(one[4][0]) for one in found]
-    if not numbers or not all(is_public(number) for number in numbers):
-        raise ProviderRefused(PROVIDER, "the endpoint leads into a private network")
-    return numbers[0]
 
 
 def _encrypted(letter: Letter) -> bytes:

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID, uuid5
 
-from notifications.domain.push_addresses import origin_of
+from common.outbound_addresses import origin_of
 
 Channel = Literal["push", "messaging", "sms", "email"]
 

@@ -10,7 +10,6 @@ from common.caller import THE_SERVICE
 from common.http import CurrentCaller, dependencies_of, guarded_router, ok, public, signed_in
 from common.problems import NotFound, ValidationFailed
 from notifications import queries
-from notifications.domain.push_addresses import endpoint_fault
 from notifications.schemas import DeviceShape, RegisterDeviceRequest, VapidKeyShape
 from notifications.use_cases.register_device import register_device
 from notifications.use_cases.remove_device import remove_device
@@ -36,7 +35,7 @@ async def add_device(request: Request, caller: CurrentCaller, body: RegisterDevi
     address, keys = body.token or "", None
     if body.subscription is not None:
         address, keys = body.subscription.endpoint, (body.subscription.keys.p256dh, body.subscription.keys.auth)
-        fault = endpoint_fault(address, dependencies.push_doors.trusted_origin)
+        fault = dependencies.push_doors.rules.fault_of(address)
         if fault is not None:
             raise ValidationFailed.of("subscription.endpoint", fault)
     # As the service: the row may be somebody else's until now, whom the caller must not see.

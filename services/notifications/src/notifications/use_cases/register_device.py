@@ -6,16 +6,17 @@ from typing import Any
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.outbound_addresses import OutboundRules
 from notifications import queries, store
 from notifications.domain.errors import TooManyDevices
 
 
 @dataclass(frozen=True, slots=True)
 class PushDoors:
-    """What registering needs to know: the key that browsers subscribe with, the push service of the settings, and the limit."""
+    """What registering needs to know: the key that browsers subscribe with, where a push may go, and the limit."""
 
     vapid_key: str | None
-    trusted_origin: str
+    rules: OutboundRules
     devices_max: int
 
 

@@ -1,0 +1,359 @@
+"""Calls to addresses that clients gave: what they resolve to at the moment of the call decides, over real sockets."""
+
+import asyncio
+import datetime
+import ssl
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import httpx
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from common.outbound import BODY_BYTES_MAX, AddressRefused, OutboundClient
+from common.outbound_addresses import OutboundRules, is_public
+
+DEVELOPMENT = OutboundRules(allow_loopback=True)
+NAME = "hooks.example.com"
+HERE, OTHER_HERE = "127.0.0.1", "127.0.0.2"
+METADATA = "169.254.169.254"
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+# Longer than any test takes; no test waits for it.
+PATIENT = 60.0
+
+
+class Names:
+    """A resolver that gives one answer after the other, and counts how often it was asked."""
+
+    def __init__(self, *answers: Sequence[str]) -> None:
+        self._answers, self.asked = list(answers), 0
+
+    async def __call__(self, host: str, port: int) -> Sequence[str]:
+        self.asked += 1
+        return self._answers.pop(0)
+
+
+@dataclass
+class Server:
+    """What a server received: the head of each request, and the names that TLS was asked for."""
+
+    port: int = 0
+    heads: list[str] = field(default_factory=list)
+    connections: int = 0
+    names: list[str | None] = field(default_factory=list)
+
+
+@asynccontextmanager
+async def serving(
+    address: str = HERE, port: int = 0, *, answer: bytes = OK, tls: ssl.SSLContext | None = None, keep: bool = False
+) -> AsyncIterator[Server]:
+    """A server that gives each request the same answer, and with `keep` then neither closes nor says more."""
+    server, held = Server(), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        server.connections += 1
+        try:
+            while True:
+                server.heads.append((await reader.readuntil(b"\r\n\r\n")).decode())
+                writer.write(answer)
+                if keep:
+                    await held.wait()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    if tls is not None:
+        tls.sni_callback = lambda _socket, name, _context: server.names.append(name)
+    listening = await asyncio.start_server(serve, address, port, ssl=tls)
+    server.port = listening.sockets[0].getsockname()[1]
+    try:
+        yield server
+    finally:
+        held.set()
+        listening.close()
+
+
+def client_of(names: Names, rules: OutboundRules = DEVELOPMENT, **more) -> OutboundClient:
+    return OutboundClient(rules, **{"seconds": PATIENT, "resolve": names, **more})
+
+
+@pytest.fixture(scope="module")
+def authority():
+    """A certificate authority: contexts of servers by name, and one of a client that trusts it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "An authority of these tests")])
+    now = datetime.datetime.now(datetime.UTC)
+
+    def signed(subject: x509.Name, public_key, *extensions) -> bytes:
+        made = x509.CertificateBuilder(issuer, subject, public_key, x509.random_serial_number())
+        made = made.not_valid_before(now - datetime.timedelta(1)).not_valid_after(now + datetime.timedelta(1))
+        for extension in extensions:
+            made = made.add_extension(extension, critical=False)
+        return made.sign(key, SHA256()).public_bytes(Encoding.PEM)
+
+    root = signed(issuer, key.public_key(), x509.BasicConstraints(ca=True, path_length=None))
+    client = ssl.create_default_context(cadata=root.decode())
+
+    def server_of(folder, *names: str) -> ssl.SSLContext:
+        own = ec.generate_private_key(ec.SECP256R1())
+        alternatives = x509.SubjectAlternativeName([x509.DNSName(name) for name in names])
+        certificate = signed(x509.Name([]), own.public_key(), alternatives)
+        file = folder / f"{names[0]}.pem"
+        file.write_bytes(certificate + own.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(file)
+        return context
+
+    return server_of, client
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        *("127.0.0.1", "127.8.9.1", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1"),
+        *("169.254.169.254", "100.64.0.1", "100.100.100.200", "168.63.129.16", "192.0.0.192", "192.0.2.1"),
+        *("198.18.0.1", "198.51.100.1", "203.0.113.1", "192.88.99.1", "224.0.0.1", "240.0.0.1", "255.255.255.255"),
+        *("::", "::1", "fe80::1", "fe80::1%eth0", "fd00::1", "fd00:ec2::254", "fec0::1", "ff02::1", "2001:db8::1"),
+        *("::ffff:10.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "::ffff:0:10.0.0.1", "64:ff9b::169.254.169.254"),
+        *("64:ff9b::8.8.8.8", "64:ff9b:1::10.0.0.1", "2002:7f00:1::", "2002:808:808::1", "2001:0:7f00:1::", "100::1"),
+        *("", "not an address", "127.1", "0x7f.1", "2130706433", "8.8.8.8:53"),
+    ],
+)
+def test_addresses_of_networks_and_of_translators_are_not_public(number):
+    assert not is_public(number)
+
+
+@pytest.mark.parametrize("number", ["8.8.8.8", "1.1.1.1", "172.32.0.1", "2001:4860:4860::8888", "2a00:1450::1"])
+def test_addresses_of_the_internet_are_public(number):
+    assert is_public(number)
+
+
+SANDBOX = OutboundRules(trusted_origin="http://127.0.0.1:8090")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://push.example.com/x", "ftp://push.example.com/x", "https://127.0.0.1/x", "https://[::1]/x"),
+        *("https://169.254.169.254/latest/meta-data", "https://2130706433/x", "https://0x7f.1/x", "https://127.1/x"),
+        *("https://localhost/x", "https://payments/x", "https://db.internal/x", "https://printer.local./x"),
+        *("https://user:secret@push.example.com/x", "https://push.example.com:6379/x", "https://push.example.com/x#a"),
+        *("http://127.0.0.1:8091/push", "http://127.0.0.1:8090@evil.example.com/x", "https:///x", "https://[half"),
+        *(
+            "javascript:alert(1)",
+            "https://push.example.com:99999/x",
+            "https://a..example.com/",
+            "https://a%00.example.com/",
+        ),
+        *("https://-a.example.com/", "https://" + "a" * 64 + ".example.com/", "https://" + "a." * 127 + "com/"),
+        *("https://push.example.com\\@10.0.0.1/x", "https://a_b.example.com/", "https://bücher.example.com/"),
+    ],
+)
+def test_an_address_that_may_lead_into_a_network_is_refused_by_its_form(url):
+    assert SANDBOX.fault_of(url) is not None
+
+
+@pytest.mark.parametrize(
+    "url", ["https://fcm.googleapis.com/x", "https://updates.push.example.com:443/x", "http://127.0.0.1:8090/push/x"]
+)
+def test_public_addresses_and_the_trusted_origin_are_taken(url):
+    assert SANDBOX.fault_of(url) is None
+
+
+def test_loopback_is_taken_in_development_alone():
+    for url in ("http://127.0.0.1:9000/x", "http://localhost:9000/x", "https://[::1]:9000/x"):
+        assert DEVELOPMENT.fault_of(url) is None
+        assert OutboundRules().fault_of(url) is not None
+    for url in ("http://hooks.example.com/x", "http://10.0.0.1/x", "http://127.0.0.1@example.com/", "ftp://127.0.0.1/"):
+        assert DEVELOPMENT.fault_of(url) is not None
+    assert DEVELOPMENT.allows(HERE, "http")
+    assert not DEVELOPMENT.allows("8.8.8.8", "http")
+    assert not OutboundRules().allows(HERE, "https")
+
+
+async def test_a_name_that_resolves_to_a_refused_address_is_never_connected():
+    async with serving() as server:
+        for answer in ([HERE], [METADATA], ["10.0.0.1"], ["8.8.8.8", HERE], [HERE, "8.8.8.8"]):
+            async with client_of(Names(answer), OutboundRules()) as client:
+                with pytest.raises(AddressRefused):
+                    await client.post(f"https://{NAME}/")
+        assert server.connections == 0
+
+
+async def test_the_call_goes_to_the_address_that_was_checked_whatever_the_name_says_next(tmp_path, authority):
+    """DNS rebinding: the second answer is never asked for, in either order."""
+    server_of, tls = authority
+    async with serving(tls=server_of(tmp_path, NAME)) as server:
+        url = f"https://{NAME}:{server.port}/"
+        for answers, is_called in (([[HERE], [METADATA]], True), ([[METADATA], [HERE]], False)):
+            names, before = Names(*answers), server.connections
+            async with client_of(names, _AnyPort(), tls=tls) as client:
+                if is_called:
+                    assert (await client.post(url)).status_code == 200
+                else:
+                    with pytest.raises(AddressRefused):
+                        await client.post(url)
+            assert (names.asked, server.connections - before) == (1, int(is_called))
+
+
+async def test_each_call_resolves_anew(tmp_path, authority):
+    server_of, tls = authority
+    async with serving(tls=server_of(tmp_path, NAME)) as server:
+        names = Names([HERE], [METADATA], [HERE])
+        async with client_of(names, _AnyPort(), tls=tls) as client:
+            url = f"https://{NAME}:{server.port}/"
+            assert (await client.post(url)).status_code == 200
+            with pytest.raises(AddressRefused):
+                await client.post(url)
+            assert (await client.post(url)).status_code == 200
+        assert (names.asked, server.connections) == (3, 2)
+
+
+async def test_tls_and_host_are_of_the_name(tmp_path, authority):
+    server_of, tls = authority
+    async with serving(tls=server_of(tmp_path, NAME)) as server:
+        async with client_of(Names([HERE]), _AnyPort(), tls=tls) as client:
+            await client.post(f"https://{NAME}:{server.port}/path?query=1", content=b"")
+        assert server.names == [NAME]
+        [head] = server.heads
+        assert head.startswith("POST /path?query=1 HTTP/1.1\r\n")
+        assert f"Host: {NAME}:{server.port}\r\n" in head
+
+
+async def test_a_certificate_of_another_name_is_refused(tmp_path, authority):
+    server_of, tls = authority
+    async with serving(tls=server_of(tmp_path, "other.example.com")) as server:
+        async with client_of(Names([HERE]), _AnyPort(), tls=tls) as client:
+            with pytest.raises(httpx.ConnectError):
+                await client.post(f"https://{NAME}:{server.port}/")
+        assert server.heads == []
+
+
+async def test_two_names_behind_one_address_share_no_connection(tmp_path, authority):
+    server_of, tls = authority
+    second = "second.example.com"
+    async with serving(tls=server_of(tmp_path, NAME)) as server:
+        async with client_of(Names([HERE], [HERE]), _AnyPort(), tls=tls) as client:
+            await client.post(f"https://{NAME}:{server.port}/")
+            with pytest.raises(httpx.ConnectError):
+                await client.post(f"https://{second}:{server.port}/")
+        assert (server.names, len(server.heads)) == ([NAME, second], 1)
+
+
+async def test_an_address_that_does_not_answer_is_followed_by_the_next():
+    async with serving(HERE) as server, client_of(Names(["127.0.0.9", HERE])) as client:
+        assert (await client.post(f"http://localhost:{server.port}/")).status_code == 200
+
+
+async def test_a_name_without_an_address_is_no_connection():
+    async def none(host: str, port: int) -> Sequence[str]:
+        raise OSError("no such name")
+
+    for resolve in (none, Names([])):
+        async with OutboundClient(OutboundRules(), seconds=PATIENT, resolve=resolve) as client:
+            with pytest.raises(httpx.ConnectError) as failed:
+                await client.post(f"https://{NAME}/")
+        assert not isinstance(failed.value, AddressRefused)
+
+
+async def test_what_the_system_resolves_is_checked():
+    async with OutboundClient(_AnyName(), seconds=PATIENT) as client:
+        with pytest.raises(AddressRefused, match="private network"):
+            await client.post("https://localhost/")
+
+
+async def test_the_form_of_the_address_is_checked_at_the_call_too():
+    names = Names()
+    async with client_of(names, OutboundRules()) as client:
+        for url in (
+            *(f"http://{NAME}/", f"https://{NAME}:8443/", "https://10.0.0.1/", f"https://a:b@{NAME}/"),
+            # Not punycode, no address, and names that cannot be.
+            *(
+                "https://xn--a.com/",
+                "https://[half",
+                "https://a..example.com/",
+                "https://" + "a" * 64 + ".example.com/",
+            ),
+        ):
+            with pytest.raises(AddressRefused):
+                await client.post(url)
+    assert names.asked == 0
+
+
+async def test_the_trusted_origin_is_called_as_it_is():
+    async with serving() as server:
+        names = Names()
+        async with client_of(names, OutboundRules(trusted_origin=f"http://{HERE}:{server.port}")) as client:
+            assert (await client.post(f"http://{HERE}:{server.port}/push")).status_code == 200
+        assert names.asked == 0
+
+
+async def test_a_redirect_is_not_followed():
+    async with serving(OTHER_HERE) as inside:
+        moved = f"HTTP/1.1 307 Go\r\nLocation: http://{OTHER_HERE}:{inside.port}/\r\nContent-Length: 0\r\n\r\n"
+        async with serving(answer=moved.encode()) as server, client_of(Names([HERE])) as client:
+            assert (await client.post(f"http://{HERE}:{server.port}/")).status_code == 307
+        assert inside.connections == 0
+
+
+async def test_a_body_ends_at_its_bound_and_packed_ones_stay_packed():
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nSet-Cookie: a=b\r\nContent-Length: 10000000\r\n\r\n"
+    async with serving(answer=head + b"x" * 200_000, keep=True) as server, client_of(Names([HERE])) as client:
+        answer = await client.post(f"http://{HERE}:{server.port}/")
+        assert (answer.status_code, answer.content) == (200, b"x" * BODY_BYTES_MAX)
+        assert len(client.cookies) == 0
+        assert "Accept-Encoding: identity\r\n" in server.heads[0]
+
+
+@pytest.mark.parametrize("keep", [True, False])
+async def test_a_body_that_stops_halfway_leaves_the_status(keep):
+    """The server says nothing more, or hangs up."""
+    begun = b"HTTP/1.1 201 Created\r\nContent-Length: 100\r\nConnection: close\r\n\r\nhalf"
+    async with serving(answer=begun, keep=keep) as server:
+        async with client_of(Names([HERE]), seconds=3) as client:
+            answer = await client.post(f"http://{HERE}:{server.port}/")
+        assert (answer.status_code, answer.content) == (201, b"half")
+
+
+async def test_a_server_that_never_answers_and_a_resolver_that_hangs_end_with_the_time_of_the_call():
+    async def hanging(host: str, port: int) -> Sequence[str]:
+        await asyncio.Event().wait()
+        return []
+
+    async with serving(answer=b"", keep=True) as server, client_of(Names([HERE]), seconds=0.2) as client:
+        with pytest.raises(httpx.TimeoutException):
+            await client.post(f"http://{HERE}:{server.port}/")
+    async with OutboundClient(OutboundRules(), seconds=0.2, resolve=hanging) as client:
+        with pytest.raises(httpx.ConnectTimeout):
+            await client.post(f"https://{NAME}/")
+
+
+async def test_a_proxy_of_the_environment_is_not_used(monkeypatch):
+    async with serving(OTHER_HERE) as proxy, serving() as server:
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://{OTHER_HERE}:{proxy.port}")
+        async with client_of(Names([HERE])) as client:
+            assert (await client.post(f"http://{HERE}:{server.port}/")).status_code == 200
+        assert (proxy.connections, server.connections) == (0, 1)
+
+
+class _AnyPort(OutboundRules):
+    """The rules of production at the port of a test's server: loopback stands for the public internet."""
+
+    def __init__(self) -> None:
+        super().__init__(allow_loopback=True)
+
+    def fault_of(self, url: str) -> str | None:
+        return super().fault_of(str(httpx.URL(url).copy_with(port=None)))
+
+
+class _AnyName(OutboundRules):
+    """The rules of production for names that they refuse by their form."""
+
+    def fault_of(self, url: str) -> str | None:
+        return None

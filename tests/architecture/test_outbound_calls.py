@@ -1,0 +1,55 @@
+"""Whose addresses are called: those of our settings by an ordinary client, those that a client gave by `OutboundClient`."""
+
+import ast
+
+from tests.architecture.sources import ROOT, product_files, tree_of
+
+# Each place that makes an HTTP client, and where its addresses come from.
+CLIENTS = {
+    "common/media.py": "the store of images, by settings",
+    "common/outbound.py": "addresses that clients gave",
+    "common/standings.py": "the identity service, by settings",
+    "common/verification_keys.py": "the keys of trusted issuers, by settings",
+    "notifications/app.py": "the providers of messages and the language model, by settings; the push services of browsers by `OutboundClient`",
+    "notifications/clients/native_push.py": "the token address of the service account, by settings",
+    "payments/clients/gateway.py": "the payment gateway, by settings",
+    "payouts/app.py": "the payment gateway, by settings",
+}
+MADE_BY = {"httpx.AsyncClient", "httpx.Client", "aiohttp.ClientSession", "ClientSession", "OutboundClient"}
+
+
+def short(path) -> str:
+    return str(path.relative_to(ROOT)).split("/src/")[-1]
+
+
+def calls(path) -> list[ast.Call]:
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+
+
+def test_every_http_client_says_whose_addresses_it_calls():
+    makers = {
+        short(path)
+        for path in product_files()
+        if any(ast.unparse(call.func) in MADE_BY for call in calls(path))
+        or any(
+            isinstance(node, ast.ClassDef) and MADE_BY & {ast.unparse(base) for base in node.bases}
+            for node in ast.walk(tree_of(path))
+        )
+    }
+    assert makers == set(CLIENTS)
+
+
+def test_names_are_resolved_and_redirects_followed_nowhere_else():
+    for path in product_files():
+        for call in calls(path):
+            assert not ast.unparse(call.func).endswith("getaddrinfo") or short(path) == "common/outbound.py"
+            followed = [ast.unparse(word.value) for word in call.keywords if word.arg == "follow_redirects"]
+            assert followed in ([], ["False"]), path
+
+
+def test_browsers_push_services_are_called_by_the_client_that_checks_addresses():
+    [web_push] = [path for path in product_files() if short(path) == "notifications/clients/web_push.py"]
+    [init] = [
+        node for node in ast.walk(tree_of(web_push)) if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+    ]
+    assert {one.arg: ast.unparse(one.annotation) for one in init.args.args if one.annotation}["http"] == "OutboundClient"
