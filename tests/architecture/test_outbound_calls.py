@@ -10,7 +10,7 @@ CLIENTS = {
     "common/outbound.py": "addresses that clients gave",
     "common/standings.py": "the identity service, by settings",
     "common/verification_keys.py": "the keys of trusted issuers, by settings",
-    "notifications/app.py": "the providers of messages and the language model, by settings; the push services of browsers by `OutboundClient`",
+    "notifications/app.py": "the providers and the language model, by settings; push services by `OutboundClient`",
     "notifications/clients/native_push.py": "the token address of the service account, by settings",
     "payments/clients/gateway.py": "the payment gateway, by settings",
     "payouts/app.py": "the payment gateway, by settings",
