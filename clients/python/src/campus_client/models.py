@@ -609,7 +609,7 @@ class NotificationsCustomerShape(Answer):
 
 
 class NotificationsDeliverNotificationRequest(Request):
-    """One message by one channel. `data` is free: what the template does not know is ignored, what is ..."""
+    """One message by one channel. `data` holds the parameters of the template; a missing one is 422 ..."""
 
     notification_id: UUID
     user_id: UUID

@@ -2586,7 +2586,7 @@ class Operations(Connection):
     ) -> m.NotificationsTicketShape:
         """Open support ticket.
 
-        Opens a ticket with its first message. A living delivery PIN in it is blanked.
+        Opens a ticket with its first message. Runs of digits in both are masked.
         """
         return read(
             await self.send("POST", "/api/support-tickets", keyed=True, key=idempotency_key, body=body),
@@ -2721,7 +2721,7 @@ class Operations(Connection):
     ) -> m.NotificationsTicketMessageShape:
         """Write ticket message.
 
-        Its customer, who opens it again by that, or staff, whose answer the customer is told. A living delivery PIN is blanked.
+        Its customer, who opens it again by that, or staff, whose answer the customer is told. Runs of digits are masked.
         """
         return read(
             await self.send(
