@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from notifications.app import Dependencies
 
 BODY_BYTES_MAX: Final = 4 * 1024 * 1024
-INVALID_SIGNATURE: Final = "Invalid signature"
 _PLAIN: Final[dict[str, str]] = {"Cache-Control": "no-store"}
 
 router = APIRouter(route_class=RawRoute, tags=["support"])
@@ -32,25 +31,6 @@ class WebhookTaken(ResponseShape):
 _CHALLENGE: Final[dict[int | str, dict[str, Any]]] = {
     **answers(WebhookTaken, 403),
     200: {"description": "The challenge as it was sent.", "content": {"text/plain": {"schema": {"type": "string"}}}},
-}
-_TAKEN: Final = answers(WebhookTaken, 413)
-_TAKEN[401] = {
-    "description": "The signature is not that of this body.",
-    "content": {
-        "application/problem+json": {
-            "schema": {
-                "type": "object",
-                "title": "SignatureRefused",
-                "description": "Problem details (RFC 7807) with the member of the payment gateway's webhook.",
-                "required": ["status", "code", "error"],
-                "properties": {
-                    "status": {"type": "integer"},
-                    "code": {"type": "string"},
-                    "error": {"type": "string", "const": INVALID_SIGNATURE},
-                },
-            }
-        }
-    },
 }
 _QUERY: Final[dict[str, Any]] = {
     "parameters": [
@@ -69,7 +49,7 @@ class SignatureRefused(Unauthorized):
 
     def __init__(self) -> None:
         super().__init__("X-Hub-Signature-256 is not the signature of this body.")
-        self.extensions["error"] = INVALID_SIGNATURE
+        self.extensions["error"] = "Invalid signature"
 
 
 @router.get("/api/messaging/webhook", responses=_CHALLENGE, response_class=PlainTextResponse, openapi_extra=_QUERY)
@@ -84,10 +64,11 @@ async def verify_messaging_webhook(request: Request) -> Response:
     return PlainTextResponse(challenge, headers=_PLAIN)
 
 
-@router.post("/api/messaging/webhook", responses=_TAKEN)
+@router.post("/api/messaging/webhook", responses=answers(WebhookTaken, 413))
 @before_sign_in
 async def messaging_webhook(request: Request) -> Response:
-    """`X-Hub-Signature-256: sha256=<64 hex>`, the HMAC of the raw body, is the only thing that is judged; then one commit, then 200."""
+    """`X-Hub-Signature-256: sha256=<64 hex>`, the HMAC of the raw body, is the only thing that is judged; then one commit, then 200.
+    Its 401 carries `error: "Invalid signature"` too."""
     dependencies: Dependencies = dependencies_of(request)
     raw = await _raw_body(request)
     if not is_signed(raw, request.headers.getlist("x-hub-signature-256"), dependencies.messaging_app_secret):
