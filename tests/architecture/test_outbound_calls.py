@@ -52,4 +52,6 @@ def test_browsers_push_services_are_called_by_the_client_that_checks_addresses()
     [init] = [
         node for node in ast.walk(tree_of(web_push)) if isinstance(node, ast.FunctionDef) and node.name == "__init__"
     ]
-    assert {one.arg: ast.unparse(one.annotation) for one in init.args.args if one.annotation}["http"] == "OutboundClient"
+    assert {one.arg: ast.unparse(one.annotation) for one in init.args.args if one.annotation}[
+        "http"
+    ] == "OutboundClient"

@@ -16,8 +16,10 @@ async def told(market, person_id, channel):
     """The id of a message that was taken; None while the service has not heard of the person yet."""
     key = {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY']}"}
     notice = {"notificationId": str(uuid4()), "userId": person_id, "channel": channel}
-    data = {"orderId": str(uuid4()), "businessName": "Ada's Kitchen"}
-    body = {**notice, "template": "order_dispatched", "data": data}
+    items = [{"name": "Jollof rice", "quantity": 2, "lineTotalMinor": 500_000}]
+    order = {"orderId": str(uuid4()), "businessName": "Ada's Kitchen", "items": items}
+    data = {**order, "totalMinor": 530_000, "deliveryFeeMinor": 30_000}
+    body = {**notice, "template": "order_confirmation", "data": data}
     answer = await market.http.post("/functions/v1/deliver-notification", json=body, headers=key)
     assert answer.status_code in (200, 404), answer.text
     return notice["notificationId"] if answer.status_code == 200 else None

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import httpx
 import psutil
 import pytest
 
+import campus_tools
 from campus_tools.launcher import CAMPUS, ProcessPlan, StartFailed, System, SystemPlan
 from campus_tools.launcher.environment import Environments
 from campus_tools.launcher.ports import free_port_base, port_base_of
@@ -44,6 +46,34 @@ def test_a_killed_child_is_started_again(programs: Path, tmp_path: Path, servers
         )
         listed = json.loads((tmp_path / "state" / "processes.json").read_text())
         assert {"name": "worker", "pid": worker.pid, "port": system.port_base + 21} in listed
+
+
+def test_logs_and_all_that_children_write_are_for_their_owner_alone(
+    programs: Path, tmp_path: Path, servers: Servers
+) -> None:
+    """Also what an earlier version left readable for others."""
+    state = tmp_path / "state"
+    (state / "logs").mkdir(parents=True)
+    (state / "logs" / "door.log").write_text("of an earlier run\n")
+    (state / "logs" / "door.log").chmod(0o644)
+    (state / "sandbox").mkdir()
+    with System(state, plan=SMALL, servers=servers) as system:
+        logs = {path.name: path.stat().st_mode & 0o777 for path in (state / "logs").iterdir()}
+        assert logs == {"door.log": 0o600, "worker.log": 0o600}
+        assert {path.name: path.stat().st_mode & 0o777 for path in state.iterdir() if path.is_dir()} == {
+            "logs": 0o700,
+            "processes": 0o700,
+            "sandbox": 0o700,
+            "servers": 0o700,
+        }
+        masks = [Path(f"/proc/{system.process(name).pid}/status").read_text() for name in ("door", "worker")]
+        assert all("Umask:\t0077\n" in mask for mask in masks)
+
+
+def test_every_log_is_opened_for_its_owner_alone() -> None:
+    """By `open_log`: a file of another mode would be readable by everybody on the machine."""
+    sources = Path(campus_tools.__file__).parent.rglob("*.py")
+    assert [str(path) for path in sources if re.search(r"""open\(["']ab?["']\)""", path.read_text())] == []
 
 
 def test_a_child_killed_from_outside_is_started_again(programs: Path, tmp_path: Path, servers: Servers) -> None:

@@ -17,6 +17,8 @@ import psutil
 
 STOP_SECONDS_MAX = 5.0
 """How long a child may take to stop by itself: an HTTP server drains within this, a broken one never would."""
+OWNER_ONLY_UMASK = 0o077
+"""Children write messages, pictures and queues to files: nobody else on the machine reads them."""
 
 
 class _Spawner:
@@ -83,8 +85,16 @@ def spawn(
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            umask=OWNER_ONLY_UMASK,
         )
     )
+
+
+def open_log(path: Path) -> IO[bytes]:
+    """A log to append to, which only its owner may read, also when an earlier version made it."""
+    log = os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab")
+    os.fchmod(log.fileno(), 0o600)
+    return log
 
 
 def signal_group(process_id: int, number: signal.Signals) -> None:

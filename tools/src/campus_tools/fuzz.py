@@ -85,7 +85,7 @@ def main() -> None:
     except httpx.TransportError as error:
         sys.exit(f"Nothing answers at {base_url} ({error}). Is the system running? `make run` starts it.")
     trials = _each_once(document) if options.each_once else _by_each(document, options.roles.split(","))
-    (state_dir / "fuzz").mkdir(parents=True, exist_ok=True)
+    (state_dir / "fuzz").mkdir(mode=0o700, parents=True, exist_ok=True)
     (state_dir / "fuzz" / "openapi.json").write_text(json.dumps(document))
     found = asyncio.run(_run_all(trials, base_url, state_dir, options))
     sys.exit(1 if found else 0)

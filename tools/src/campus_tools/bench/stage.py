@@ -19,7 +19,7 @@ from campus_tools.bench import pgbench, wrk
 from campus_tools.bench.cpu import Meter
 from campus_tools.bench.figures import Effort, Reading
 from campus_tools.bench.programs import BenchFailed, find_pgbench, find_program
-from campus_tools.children import spawn, stop_child
+from campus_tools.children import open_log, spawn, stop_child
 from campus_tools.journey import Marketplace
 from campus_tools.launcher.environment import Environments, callers_environment
 from campus_tools.launcher.processes import ProcessPlan
@@ -130,7 +130,7 @@ class Stage:
         else:
             inside = port
         log = self.system.state_dir / "logs" / f"bench-{module[0].rpartition('.')[2]}-{port}.log"
-        with log.open("ab") as output:
+        with open_log(log) as output:
             child = spawn(
                 [sys.executable, "-m", *module], environment=self.environment(service, port, **given), output=output
             )
@@ -299,7 +299,7 @@ async def nginx(stage: Stage, *, upstream_url: str, page: bytes) -> AsyncIterato
     port = stage.place()
     configuration = folder / "nginx.conf"
     configuration.write_text(_NGINX.format(folder=folder, web=web, port=port, upstream=urlsplit(upstream_url).netloc))
-    with (folder / "output.log").open("ab") as output:
+    with open_log(folder / "output.log") as output:
         child = spawn(
             [stage.nginx, "-c", str(configuration), "-p", str(folder), "-e", str(folder / "error.log")],
             environment=callers_environment(None),

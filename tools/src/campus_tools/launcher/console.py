@@ -59,7 +59,7 @@ class MergedLog:
         """Print from now on what is appended to these files, by the names of their processes."""
         for name, path in paths.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch()
+            path.touch(mode=0o600)
             file = path.open("rb")
             file.seek(0, 2)
             self._files[name] = file

@@ -9,6 +9,9 @@ from typing import IO
 from campus_tools.children import end_recorded_process
 from campus_tools.launcher.failures import StartFailed
 
+PRIVATE_FOLDERS = ("logs", "processes", "sandbox", "servers")
+"""Logs, what the sandbox received, and the servers' data are for the owner alone; the directory itself may be anywhere."""
+
 
 class StateDirectory:
     """Taken with a lock that ends with the process that holds it, however it ends."""
@@ -38,6 +41,11 @@ class StateDirectory:
         self._lock_file.truncate(0)
         self._lock_file.write(str(os.getpid()))
         self._lock_file.flush()
+        for name in PRIVATE_FOLDERS:
+            folder = self.path / name
+            folder.mkdir(exist_ok=True)
+            # Also those that an earlier version made.
+            folder.chmod(0o700)
 
     def leave(self) -> None:
         """Another system may start here. May be called again."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from campus_tools.children import kill_child, record_process, signal_group, spawn, stop_child, wait_until
+from campus_tools.children import kill_child, open_log, record_process, signal_group, spawn, stop_child, wait_until
 from campus_tools.launcher.readiness import answers_ready
 from campus_tools.servers import Server, ServerUnavailable
 
@@ -135,7 +135,7 @@ class SupervisedProcess:
         return "\n".join(self.log_path.read_text(errors="replace").splitlines()[-count:])
 
     def _spawn(self) -> None:
-        with self.log_path.open("ab") as output:
+        with open_log(self.log_path) as output:
             self._child = spawn(self._command, environment=self._environment, output=output)
         record_process(self._record, self._child.pid)
         self._changed()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from campus_tools.children import kill_child, spawn, wait_until
+from campus_tools.children import kill_child, open_log, spawn, wait_until
 from campus_tools.servers.errors import ServerUnavailable
 
 ANSWER_SECONDS_MAX = 10.0
@@ -92,7 +92,7 @@ class ContainerServer:
         _docker("rm", "--force", self._container)
         self._create()
         # The client stays attached and hands its signal on: the container ends with us, however we end.
-        with self._log.open("ab") as output:
+        with open_log(self._log) as output:
             self._child = spawn(
                 ["docker", "start", "--attach", self._container],
                 environment=dict(os.environ),

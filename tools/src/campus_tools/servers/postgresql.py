@@ -15,7 +15,15 @@ from urllib.parse import quote
 
 import psutil
 
-from campus_tools.children import end_recorded_process, kill_child, record_process, spawn, stop_child, wait_until
+from campus_tools.children import (
+    end_recorded_process,
+    kill_child,
+    open_log,
+    record_process,
+    spawn,
+    stop_child,
+    wait_until,
+)
 from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.install import install
 from campus_tools.servers.memory import MEMORY
@@ -87,7 +95,7 @@ class PrivatePostgresql:
         _give_to(directory / "postgresql.auto.conf", account)
         self._clear_unclean_end(directory)
         log = self._home / "postgresql.log"
-        with log.open("ab") as output:
+        with open_log(log) as output:
             # SIGQUIT is the quickest end that PostgreSQL recovers from by itself.
             self._child = spawn(
                 [str(binaries / "postgres"), "-D", str(directory)],

@@ -13,7 +13,15 @@ from pathlib import Path
 
 import httpx
 
-from campus_tools.children import end_recorded_process, kill_child, record_process, spawn, stop_child, wait_until
+from campus_tools.children import (
+    end_recorded_process,
+    kill_child,
+    open_log,
+    record_process,
+    spawn,
+    stop_child,
+    wait_until,
+)
 from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.install import install
 from campus_tools.servers.passwords import server_password
@@ -79,7 +87,7 @@ class PrivateRabbitmq:
             end_recorded_process(self._records / left_behind)
         self._write_home()
         environment = self._environment()
-        with (self._records / "rabbitmq.log").open("ab") as output:
+        with open_log(self._records / "rabbitmq.log") as output:
             self._start_name_server(environment, output)
             self._child = spawn(
                 [str(binary)], environment=environment, output=output, death_signal="TERM", directory=self._home

@@ -7,7 +7,15 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from campus_tools.children import end_recorded_process, kill_child, record_process, spawn, stop_child, wait_until
+from campus_tools.children import (
+    end_recorded_process,
+    kill_child,
+    open_log,
+    record_process,
+    spawn,
+    stop_child,
+    wait_until,
+)
 from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.install import install
 from campus_tools.servers.passwords import server_password
@@ -45,7 +53,7 @@ class PrivateRedis:
             f'bind 127.0.0.1\nport {self._port}\nrequirepass {self._password}\nsave ""\n'
             f"appendonly no\ndir {self._home}\n"
         )
-        with (self._home / "redis.log").open("ab") as output:
+        with open_log(self._home / "redis.log") as output:
             self._child = spawn(
                 [binary, str(settings)], environment={"PATH": os.environ.get("PATH", os.defpath)}, output=output
             )

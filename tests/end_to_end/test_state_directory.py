@@ -1,0 +1,18 @@
+"""What a running system leaves on the disk: readable by its owner alone, but for who runs where."""
+
+from pathlib import Path
+
+OPEN = {"lock", "processes.json"}
+
+
+def may_be_read(path: Path, below: Path) -> bool:
+    """Whether another account of the machine can reach and read the file."""
+    folders = [folder for folder in path.parents if folder.is_relative_to(below) and folder != below]
+    return bool(path.stat().st_mode & 0o044) and all(folder.stat().st_mode & 0o055 for folder in folders)
+
+
+async def test_nobody_else_on_the_machine_reads_logs_secrets_messages_or_queues(system, market, people):
+    files = [path for path in system.state_dir.rglob("*") if path.is_file()]
+    assert {"logs", "servers", "sandbox"} <= {path.relative_to(system.state_dir).parts[0] for path in files}
+    assert {path.name for path in files if may_be_read(path, system.state_dir)} <= OPEN
+    assert (system.state_dir / "secrets.env").stat().st_mode & 0o777 == 0o600
