@@ -1,4 +1,4 @@
-"""The pure parts: money, ids, cursors, sealing, the ladder, problems, redaction."""
+"""The pure parts: money, ids, cursors, the ladder, problems, redaction."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,6 @@ from common.logging import REDACTED, redact
 from common.money import apportion, naira, share_half_even
 from common.problems import Problem, StepUpRequired, ValidationFailed
 from common.retry import DELAYS_SECONDS, JITTER, RetryLadder, jittered
-from common.sealing import SealBroken, Sealer
 from common.tokens import Revocations
 
 
@@ -105,19 +104,6 @@ def test_a_changed_cursor_is_refused():
         changed = cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :]
         with pytest.raises(ValidationFailed):
             signer.open(["products"], changed)
-
-
-def test_a_sealed_text_opens_with_its_key_and_context_only():
-    sealed = Sealer("key").seal("123456", "order-1")
-    assert "123456" not in sealed
-    assert Sealer("key").unseal(sealed, "order-1") == "123456"
-    for sealer, context, text in (
-        (Sealer("other"), "order-1", sealed),
-        (Sealer("key"), "order-2", sealed),
-        (Sealer("key"), "order-1", "x"),
-    ):
-        with pytest.raises(SealBroken):
-            sealer.unseal(text, context)
 
 
 def test_the_ladder_is_the_specification_s():

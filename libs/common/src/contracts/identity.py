@@ -1,11 +1,14 @@
 """Events of the identity service."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 from uuid import UUID
 
 import msgspec
 
 from contracts.event import Event
+
+CODE_DELIVERY: Final = "identity to notifications: one-time codes"
+"""The purpose for which `CODE_DELIVERY_KEY` encrypts: both services derive the same key from it."""
 
 
 class ReferralOutcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -181,7 +184,7 @@ class SessionRevoked(Event, frozen=True, kw_only=True):
 
 
 class OneTimeCodeIssued(Event, frozen=True, kw_only=True):
-    """A code was made for somebody; address and code are sealed for the notifications service."""
+    """A code was made for an address; both are encrypted under `CODE_DELIVERY_KEY` for the notifications service only."""
 
     TYPE: ClassVar[str] = "identity.one_time_code_issued.v1"
     code_id: UUID

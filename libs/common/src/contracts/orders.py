@@ -1,11 +1,14 @@
 """Events of the orders service."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 from uuid import UUID
 
 import msgspec
 
 from contracts.event import Event
+
+PIN_DELIVERY: Final = "orders to notifications: delivery PINs"
+"""The purpose for which `PIN_DELIVERY_KEY` encrypts: both services derive the same key from it."""
 
 
 class PlacedItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -66,7 +69,7 @@ class RefundRequested(Event, frozen=True, kw_only=True):
 class DeliveryPinIssued(Event, frozen=True, kw_only=True):
     """Escrow is held, or the buyer asked again (`issue` counts from 1).
 
-    The PIN is sealed for the notifications service only; the order's id is the sealing context.
+    The PIN is encrypted under `PIN_DELIVERY_KEY` for the notifications service only; the order's id is the context.
     """
 
     TYPE: ClassVar[str] = "orders.delivery_pin_issued.v1"

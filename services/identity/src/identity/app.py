@@ -11,14 +11,18 @@ from common.caller import ServiceItself
 from common.clock import Clock
 from common.cursors import CursorSigner
 from common.database import Database
+from common.hash_keys import ensure_hash_key
 from common.issuers import Stranger
 from common.process import EXIT_UNKNOWN_COMMAND, Loop, Runtime, Service
-from common.sealing import Sealer
+from common.reencryption import COMMAND as REENCRYPT
+from common.reencryption import EncryptedMessages, reencrypt_by_command
 from common.standings import PersonOfOurs
 from common.tokens import Revocations
 from contracts.demo import CAMPUSES
+from contracts.identity import OneTimeCodeIssued
 from identity.consumers import SUBSCRIPTIONS, WORK
-from identity.credentials.keyed_hashes import KeyedHashes
+from identity.credentials.encryption import Encryption, encryption_of
+from identity.credentials.keyed_hashes import KeyedHashes, hash_key_of_release_before
 from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.passkeys import Passkeys, RelyingParty
 from identity.credentials.passwords import Passwords
@@ -43,6 +47,7 @@ from identity.routes import (
     vendors,
 )
 from identity.settings import Settings
+from identity.store.encrypted_values import encrypted_rows
 from identity.store.retention import KEPT
 from identity.timers import (
     LOOK_EVERY_SECONDS,
@@ -56,6 +61,7 @@ from identity.use_cases.ensure_first_admin import ensure_first_admin
 from identity.use_cases.ensure_signing_key import ensure_signing_key
 from identity.use_cases.find_person import find_person
 from identity.use_cases.load_demo import DemoSecrets, load_demo
+from identity.use_cases.request_code import SENDING_QUEUE
 from identity.use_cases.retire_compromised_key import retire_compromised_key
 from identity.use_cases.retire_keys import retire_keys
 from identity.use_cases.rotate_keys import rotate_keys
@@ -73,7 +79,7 @@ class Dependencies:
     cursors: CursorSigner
     passwords: Passwords
     patience: Patience
-    sealer: Sealer
+    encryption: Encryption
     hashes: KeyedHashes
     codes: OneTimeCodes
     recovery_codes: RecoveryCodes
@@ -91,7 +97,15 @@ class Dependencies:
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
     """Puts the service together, and makes the signing key and the first administrator when they are missing."""
-    sealer = Sealer(settings.sealing_key)
+    shared = (settings.sealing_key, settings.sealing_key_previous)
+    encryption = encryption_of(
+        (settings.credentials_key, settings.credentials_key_previous),
+        (settings.code_delivery_key, settings.code_delivery_key_previous),
+        shared,
+    )
+    signing_keys, now = SigningKeys(encryption.signing_keys), runtime.clock.now()
+    await ensure_signing_key(runtime.database, signing_keys, now=now)
+    hashes = KeyedHashes(await _hash_key(runtime.database, encryption, shared))
     passwords = Passwords()
     try:
         dependencies = Dependencies(
@@ -101,12 +115,12 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             cursors=CursorSigner(settings.cursor_key),
             passwords=passwords,
             patience=Patience(),
-            sealer=sealer,
-            hashes=KeyedHashes(settings.sealing_key),
-            codes=OneTimeCodes(sealer),
-            recovery_codes=RecoveryCodes(KeyedHashes(settings.sealing_key)),
+            encryption=encryption,
+            hashes=hashes,
+            codes=OneTimeCodes(encryption.totp_secrets),
+            recovery_codes=RecoveryCodes(hashes),
             passkeys=Passkeys(RelyingParty(settings.relying_party_id, settings.relying_origins)),
-            signing_keys=SigningKeys(sealer),
+            signing_keys=signing_keys,
             institutions=read_institutions(),
             issuer=settings.base_url,
             further_issuers=frozenset(entry.issuer for entry in settings.trusted_issuers),
@@ -114,10 +128,8 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             referral_reward_minor=settings.referral_reward_minor,
             demo=DemoSecrets(settings.demo_password, settings.demo_totp_by_name),
         )
-        now = runtime.clock.now()
         # The others ask us; we know.
         runtime.verifier.standings = OwnStandings(runtime.database)
-        await ensure_signing_key(runtime.database, dependencies.signing_keys, now=now)
         if settings.bootstrap_admin_email:
             await ensure_first_admin(
                 runtime.database,
@@ -131,6 +143,11 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         yield dependencies
     finally:
         passwords.close()
+
+
+async def _hash_key(database: Database, encryption: Encryption, shared: tuple[str, str]) -> bytes:
+    known = next((hash_key_of_release_before(key) for key in shared if key), None)
+    return await ensure_hash_key(database, encryption.hash_key, "identity", of_release_before=known)
 
 
 def read_institutions() -> Institutions:
@@ -206,6 +223,13 @@ async def retire_keys_command(dependencies: Dependencies, option: str = "", kid:
         raise SystemExit(1) from None
 
 
+async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> None:
+    """`python -m identity re-encrypt [--count]`."""
+    rows = encrypted_rows(dependencies.encryption, dependencies.codes, dependencies.signing_keys)
+    codes = EncryptedMessages((SENDING_QUEUE, OneTimeCodeIssued.TYPE), dependencies.encryption.codes)
+    await reencrypt_by_command(dependencies.database, rows, [codes], option)
+
+
 async def grant_admin_command(dependencies: Dependencies, email: str) -> None:
     """`python -m identity grant-admin EMAIL`. Ends with status 1 when it refuses."""
     try:
@@ -247,5 +271,6 @@ SERVICE = Service(
         "rotate-keys": rotate_keys_command,
         "retire-keys": retire_keys_command,
         "grant-admin": grant_admin_command,
+        REENCRYPT: re_encrypt_command,
     },
 )

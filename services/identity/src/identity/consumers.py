@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, Final
 from common import telemetry
 from common.caller import THE_SERVICE
 from common.database import UnitOfWork
-from common.faults import PermanentFault
+from common.faults import NotYetKnown, PermanentFault
 from common.messages import Received, Subscription, WorkItem
-from common.sealing import SealBroken
+from common.sealing import SealBroken, UnknownKey
 from contracts import orders, payments, payouts
 from identity.use_cases.hear_verdict import hear_verdict
 from identity.use_cases.request_code import SENDING_QUEUE
@@ -46,7 +46,10 @@ async def _hear(event: Judged, received: Received, uow: UnitOfWork, dependencies
 async def on_code_to_send(item: CodeToSend, received: Received, dependencies: "Dependencies") -> None:
     try:
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await send_code(uow, dependencies.sealer, dependencies.hashes, item, now=dependencies.clock.now())
+            await send_code(uow, dependencies.encryption.codes, dependencies.hashes, item, now=dependencies.clock.now())
+    except UnknownKey as unknown:
+        # Another process encrypted under a key that this one gets with its next start: the retry ladder brings the item again.
+        raise NotYetKnown from unknown
     except SealBroken:
         raise PermanentFault("the sealed address does not open") from None
 

@@ -7,13 +7,26 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
+from common.sealing import FurtherKey, PurposeKey
 from common.settings import ServiceSettings
 
 
 class Settings(ServiceSettings):
     """The service's own variables. Demo and bootstrap secrets may be absent: then there is nothing of that kind."""
 
-    sealing_key: str = Field(min_length=16)
+    credentials_key: PurposeKey = Field(
+        description="Encrypts TOTP secrets, signing keys and the hash key at rest; a wrong one stops the start"
+    )
+    credentials_key_previous: FurtherKey = ""
+    code_delivery_key: PurposeKey = Field(
+        description="Encrypts one-time codes and their addresses for notifications, which has the same value"
+    )
+    code_delivery_key_previous: FurtherKey = ""
+    sealing_key: FurtherKey = Field(
+        default="",
+        description="The key that all services shared before each purpose had its own; empty after its rotation",
+    )
+    sealing_key_previous: FurtherKey = ""
     referral_reward_minor: int = Field(default=50_000, ge=0)
     passkey_rp_id: str = ""
     passkey_origins: Annotated[tuple[str, ...], NoDecode] = ()

@@ -351,6 +351,13 @@ login_failures = sa.Table(
     sa.Index("login_failures_oldest", "last_failed_at"),
 )
 
+hash_keys = sa.Table(
+    "hash_keys",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("key_encrypted", sa.Text, nullable=False),
+)
+
 signing_keys = sa.Table(
     "signing_keys",
     metadata,

@@ -23,6 +23,8 @@ from identity.use_cases.load_demo import load_demo
 PASSWORD = "correct horse battery"
 SERVICE_ROLE_KEY = "a-service-role-key-for-tests"
 PREVIOUS_SERVICE_ROLE_KEY = "the-service-role-key-before-it"
+CREDENTIALS_KEY = "a key of credentials for tests"
+CODE_DELIVERY_KEY = "a key of codes for tests"
 DEMO_PASSWORD = "a demo password"
 DEMO_SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 DEMO_SECRETS = {user.name: DEMO_SECRET for user in demo.USERS if "BUYER" not in user.name}
@@ -123,7 +125,8 @@ async def identity(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIte
             broker_url,
             clock=clock,
             jwks_url=jwks_url,
-            sealing_key="a sealing key for tests",
+            credentials_key=CREDENTIALS_KEY,
+            code_delivery_key=CODE_DELIVERY_KEY,
             service_role_key=SERVICE_ROLE_KEY,
             service_role_key_previous=PREVIOUS_SERVICE_ROLE_KEY,
             demo_password=DEMO_PASSWORD,

@@ -14,12 +14,13 @@ from common.caller import THE_SERVICE
 from common.ids import new_id
 from common.sealing import Sealer
 from common.tokens import Revocations
+from contracts.identity import CODE_DELIVERY
 from identity.credentials.patience import WAITING_MAX, Patience
 from identity.domain.issued_codes import ISSUED_IN_HOUR_MAX, TRIES_MAX, Destination
 from identity.use_cases.reset_password import reset_password
 from identity.use_cases.verify_code import verify_code
 
-from .conftest import DEMO_SECRET, PASSWORD, SERVICE_ROLE_KEY, USERS, Identity
+from .conftest import CODE_DELIVERY_KEY, DEMO_SECRET, PASSWORD, SERVICE_ROLE_KEY, USERS, Identity
 
 EMAIL, PHONE = "tola@unilag.edu.ng", "+2348031234567"
 NEW_PASSWORD = "another good password"
@@ -31,7 +32,7 @@ REVOKED = "identity.session_revoked.v1"
 async def sent(identity: Identity) -> list[dict[str, str]]:
     """What notifications would send: address, code, purpose and channel in the clear, oldest first."""
     await identity.service.work(QUEUE)
-    sealer = Sealer("a sealing key for tests")
+    sealer = Sealer(CODE_DELIVERY, CODE_DELIVERY_KEY)
     return [
         {
             "to": sealer.unseal(event["addressSealed"], event["codeId"]),

@@ -245,7 +245,8 @@ async def test_a_reward_of_nothing_is_applied_and_counted(identity: Identity, br
         broker_url,
         clock=identity.clock,
         jwks_url=identity.jwks_url,
-        sealing_key=identity.service.settings.sealing_key,
+        credentials_key=identity.service.settings.credentials_key,
+        code_delivery_key=identity.service.settings.code_delivery_key,
         service_role_key=SERVICE_ROLE_KEY,
         referral_reward_minor=0,
     ) as stingy:

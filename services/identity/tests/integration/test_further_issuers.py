@@ -24,7 +24,7 @@ from common.verification_keys import KeySet
 from identity.app import SERVICE
 from identity.timers import end_distrusted_sessions_once
 
-from .conftest import PASSWORD, SERVICE_ROLE_KEY, Identity, _Address
+from .conftest import CODE_DELIVERY_KEY, CREDENTIALS_KEY, PASSWORD, SERVICE_ROLE_KEY, Identity, _Address
 
 SCHOOL, CLUB = "https://login.school.example", "https://club.example"
 SECRETS = {SCHOOL: "the school's secret, 32 bytes long", CLUB: "the club's secret, thirty-two bytes"}
@@ -101,7 +101,8 @@ async def elsewhere(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIt
             broker_url,
             clock=clock,
             jwks_url=jwks_url,
-            sealing_key="a sealing key for tests",
+            credentials_key=CREDENTIALS_KEY,
+            code_delivery_key=CODE_DELIVERY_KEY,
             service_role_key=SERVICE_ROLE_KEY,
             trusted_issuers=trusted,
         ) as service:

@@ -127,12 +127,12 @@ def test_a_program_is_kept_printable_and_short(told: str | None, kept: str | Non
 
 
 def test_a_keyed_hash_depends_on_the_key_and_on_where_the_parts_end() -> None:
-    hashes = KeyedHashes("a sealing key for tests")
+    hashes = KeyedHashes(b"a hash key for tests")
     assert hashes.of("ab", "c") == hashes.of("ab", "c")
     others = {
         hashes.of("ab", "c"),
         hashes.of("a", "bc"),
         hashes.of("abc"),
-        KeyedHashes("another key of tests").of("ab", "c"),
+        KeyedHashes(b"another key of tests").of("ab", "c"),
     }
     assert len(others) == 4

@@ -64,14 +64,14 @@ def test_a_counter_goes_on_or_is_always_zero(known: int, shown: int, verdict: Ad
 
 
 def test_a_recovery_code_is_of_one_person_and_has_a_form_of_its_own() -> None:
-    codes = RecoveryCodes(KeyedHashes("a key"))
+    codes = RecoveryCodes(KeyedHashes(b"a key"))
     code = codes.new_code()
     assert is_recovery_code(code)
     assert is_recovery_code(code.lower().replace("-", ""))
     assert not any(is_recovery_code(text) for text in ("123456", "", code[:-1], f"{code}A", f" {code}", f"{code}\n"))
     assert codes.hash_of(ME, code) == codes.hash_of(ME, code.lower().replace("-", ""))
     assert codes.hash_of(ME, code) != codes.hash_of(OTHER, code)
-    assert codes.hash_of(ME, code) != RecoveryCodes(KeyedHashes("another key")).hash_of(ME, code)
+    assert codes.hash_of(ME, code) != RecoveryCodes(KeyedHashes(b"another key")).hash_of(ME, code)
 
 
 def settings(**values: Any) -> Settings:
@@ -82,7 +82,8 @@ def settings(**values: Any) -> Settings:
         "service_database_url": "postgresql://x",
         "broker_url": "amqp://x",
         "cursor_key": "a cursor key for tests",
-        "sealing_key": "a sealing key for tests",
+        "credentials_key": "a key of credentials for tests",
+        "code_delivery_key": "a key of codes for tests",
     }
     return Settings(**required, **values)
 

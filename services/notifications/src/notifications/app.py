@@ -13,6 +13,7 @@ from common.circuit import Circuit, CircuitLimits, Circuits
 from common.clock import Clock
 from common.cursors import CursorSigner
 from common.database import Database
+from common.hash_keys import ensure_hash_key
 from common.leaving_pictures import EVERY_SECONDS as PICTURES_EVERY_SECONDS
 from common.leaving_pictures import remove_pictures_once
 from common.logging import get_logger
@@ -21,8 +22,12 @@ from common.outbound import OutboundClient
 from common.outbound_addresses import OutboundRules, origin_of
 from common.pictures import Studio
 from common.process import Loop, Runtime, Service
+from common.reencryption import COMMAND as REENCRYPT
+from common.reencryption import EncryptedMessages, reencrypt_by_command
 from common.sealing import Sealer
 from common.tls import client_tls
+from contracts.identity import CODE_DELIVERY, OneTimeCodeIssued
+from contracts.orders import PIN_DELIVERY, DeliveryPinIssued
 from notifications.clients.built_in import BuiltIn
 from notifications.clients.language_model import LanguageModel
 from notifications.clients.mail import CONNECTIONS_MAX, Mail
@@ -37,6 +42,7 @@ from notifications.consumers.feed_streams import FeedStreams
 from notifications.consumers.lanes import Lanes
 from notifications.domain.attachments import FOLDER as PICTURES
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
+from notifications.domain.telephone_numbers import hash_key_of_release_before
 from notifications.queries.personal_records import SECTIONS
 from notifications.routes import (
     alerts,
@@ -52,6 +58,7 @@ from notifications.routes import (
 )
 from notifications.settings import Settings
 from notifications.store import delivery_queue_of
+from notifications.store.encrypted_values import Encryption, encrypted_rows
 from notifications.store.retention import Times, kept
 from notifications.store.tickets import ALBUM
 from notifications.templates.words import Words
@@ -66,6 +73,7 @@ from notifications.timers import (
 )
 from notifications.use_cases.answer_turn import Assistant
 from notifications.use_cases.ask_model import Watched
+from notifications.use_cases.check_message_key import check_message_key
 from notifications.use_cases.deliver_notification import Desk
 from notifications.use_cases.hear_customer import Numbers
 from notifications.use_cases.open_turn import TurnLimits
@@ -89,6 +97,7 @@ class Dependencies:
     messaging_verify_token: str
     messaging_app_secret: str
     numbers: Numbers
+    encryption: Encryption
     media: MediaStore
     studio: Studio
     pin_receipt: timedelta
@@ -170,12 +179,14 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         studio = Studio()
         stack.callback(studio.close)
         carriers = compose_carriers(settings, http, outbound, runtime.clock)
+        encryption = encryption_of(settings)
+        await check_message_key(runtime.database, encryption.messages)
         post = Post(
             runtime.database,
             runtime.clock,
             carriers.by_channel,
             Words(),
-            Sealer(settings.sealing_key),
+            encryption.messages,
             Circuits(runtime.clock, _circuit_limits(settings)),
             hears_statuses=bool(settings.messaging_app_secret),
         )
@@ -190,7 +201,8 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             sms_receipt_key=settings.sms_receipt_key,
             messaging_verify_token=settings.messaging_verify_token,
             messaging_app_secret=settings.messaging_app_secret,
-            numbers=Numbers(settings.sealing_key),
+            numbers=Numbers(await _hash_key(settings, runtime.database, encryption)),
+            encryption=encryption,
             media=await open_media_store(settings, runtime.clock, stack, under=PICTURES),
             studio=studio,
             pin_receipt=timedelta(seconds=settings.pin_receipt_seconds),
@@ -207,6 +219,36 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
 def _push_rules(settings: Settings) -> OutboundRules:
     """Browsers name their push service; that of our settings may be anywhere, as the sandbox's is on this machine."""
     return OutboundRules(trusted_origin=origin_of(settings.push_api_url))
+
+
+def encryption_of(settings: Settings) -> Encryption:
+    """A key for each purpose; while the shared key is set, texts are still written for the release before."""
+    shared = (settings.sealing_key, settings.sealing_key_previous)
+
+    def sealer(purpose: str, current: str, previous: str, *also: Sealer) -> Sealer:
+        return Sealer(
+            purpose, current, previous, old_keys=shared, writes_old_format=bool(settings.sealing_key), also=also
+        )
+
+    codes = sealer(CODE_DELIVERY, settings.code_delivery_key, settings.code_delivery_key_previous)
+    pins = sealer(PIN_DELIVERY, settings.pin_delivery_key, settings.pin_delivery_key_previous)
+    at_rest = (settings.message_key, settings.message_key_previous)
+    # Codes and PINs rest with their messages as they were received.
+    messages = sealer("notifications: secrets of messages", *at_rest, codes, pins)
+    return Encryption(messages, sealer("notifications: hash key", *at_rest))
+
+
+async def _hash_key(settings: Settings, database: Database, encryption: Encryption) -> bytes:
+    shared = (settings.sealing_key, settings.sealing_key_previous)
+    known = next((hash_key_of_release_before(key) for key in shared if key), None)
+    return await ensure_hash_key(database, encryption.hash_key, "notifications", of_release_before=known)
+
+
+async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> None:
+    """`python -m notifications re-encrypt [--count]`."""
+    encryption = dependencies.encryption
+    received = EncryptedMessages((OneTimeCodeIssued.TYPE, DeliveryPinIssued.TYPE), encryption.messages)
+    await reencrypt_by_command(dependencies.database, encrypted_rows(encryption), [received], option)
 
 
 def _feed_streams(settings: Settings, runtime: Runtime) -> FeedStreams:
@@ -330,5 +372,6 @@ SERVICE: Final = Service(
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,
+    commands={REENCRYPT: re_encrypt_command},
     kept=lambda dependencies: kept(dependencies.kept_for),
 )

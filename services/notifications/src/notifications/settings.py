@@ -5,6 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from common.media import MediaSettings
+from common.sealing import FurtherKey, PurposeKey
 from notifications.domain.alerts import PAGERDUTY_PATH
 
 
@@ -14,7 +15,19 @@ class Settings(MediaSettings):
     A channel without its address or key has no provider: `messaging`, `push` for browsers, `push` for apps.
     """
 
-    sealing_key: str = Field(min_length=16)
+    message_key: PurposeKey = Field(
+        description="Encrypts secrets of messages, telephone numbers of tickets and the hash key at rest"
+    )
+    message_key_previous: FurtherKey = ""
+    code_delivery_key: PurposeKey = Field(description="Opens the one-time codes of identity, which has the same value")
+    code_delivery_key_previous: FurtherKey = ""
+    pin_delivery_key: PurposeKey = Field(description="Opens the delivery PINs of orders, which has the same value")
+    pin_delivery_key_previous: FurtherKey = ""
+    sealing_key: FurtherKey = Field(
+        default="",
+        description="The key that all services shared before each purpose had its own; empty after its rotation",
+    )
+    sealing_key_previous: FurtherKey = ""
     sms_api_url: str = Field(pattern="^https?://")
     sms_api_key: str = Field(default="not-set", min_length=1)
     sms_sender: str = Field(default="Campus", min_length=3, max_length=11)

@@ -299,6 +299,13 @@ support_tickets = sa.Table(
     sa.Index("support_tickets_of_phone", "phone_key", postgresql_where=sa.text("phone_key IS NOT NULL")),
 )
 
+hash_keys = sa.Table(
+    "hash_keys",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("key_encrypted", sa.Text, nullable=False),
+)
+
 support_messages = sa.Table(
     "support_messages",
     metadata,

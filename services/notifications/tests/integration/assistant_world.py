@@ -22,7 +22,7 @@ from common.ids import new_id
 from common.process import http_app
 from notifications.app import SERVICE
 
-from .conftest import SEALING_KEY, SERVICE_ROLE_KEY
+from .conftest import KEYS, SERVICE_ROLE_KEY
 
 AI_KEY = "sk-a-key-of-the-provider"
 Answer = Callable[[dict[str, Any]], Awaitable[Response]]
@@ -255,7 +255,7 @@ async def desk_opened(urls: DatabaseUrls, broker_url: str, *, with_model: bool, 
         world.url = await stack.enter_async_context(served(world.app()))
         model = {"ai_base_url": f"{world.url}/ai/v1", "ai_api_key": AI_KEY, "ai_model": "a-model"}
         values = {
-            "sealing_key": SEALING_KEY,
+            **KEYS,
             "service_role_key": SERVICE_ROLE_KEY,
             "sms_api_url": "http://127.0.0.1:9",
             "smtp_url": "smtp://127.0.0.1:9",

@@ -30,11 +30,15 @@ from common.clock import Clock, ManualClock
 from common.ids import new_id
 from common.sealing import Sealer
 from contracts.identity import ReferralOutcome, UserProvisioned, VendorApproved
-from contracts.orders import DeliveryPinIssued, OrderPlaced, PlacedItem
+from contracts.orders import PIN_DELIVERY, DeliveryPinIssued, OrderPlaced, PlacedItem
 from contracts.payments import EscrowHeld
 from notifications.app import SERVICE
 
-SEALING_KEY = "a sealing key for these tests"
+KEYS = {
+    "message_key": "a key of messages for these tests",
+    "code_delivery_key": "a key of codes for these tests",
+    "pin_delivery_key": "a key of PINs for these tests",
+}
 SERVICE_ROLE_KEY = "service-role-key-of-these-tests"
 
 
@@ -313,7 +317,7 @@ def open_story(fresh_database, broker_url, outside) -> Open:
     async def open_one(*, clock: Clock | None = None, **settings: Any) -> AsyncIterator[Story]:
         urls = settings.pop("urls", None) or await fresh_database("notifications")
         values = {
-            "sealing_key": SEALING_KEY,
+            **KEYS,
             "service_role_key": SERVICE_ROLE_KEY,
             "sms_api_url": f"{outside.url}/sms",
             "smtp_url": outside.smtp_url,
@@ -321,7 +325,7 @@ def open_story(fresh_database, broker_url, outside) -> Open:
             **settings,
         }
         async with opened(SERVICE, urls, broker_url, clock=clock or ManualClock(), **values) as service:
-            yield Story(service, Sealer(SEALING_KEY), new_id(), new_id(), new_id(), new_id())
+            yield Story(service, Sealer(PIN_DELIVERY, KEYS["pin_delivery_key"]), new_id(), new_id(), new_id(), new_id())
 
     return open_one
 

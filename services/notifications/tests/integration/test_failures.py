@@ -231,17 +231,26 @@ async def test_a_message_that_takes_its_workers_down_is_given_up(story, outside)
     assert len(await story.service.published("operations.alert_raised.v1")) == 1
 
 
-async def test_a_seal_of_another_key_is_given_up_and_not_repeated(open_story, outside, fresh_database):
+async def test_an_unknown_key_is_tried_again_and_a_broken_text_is_given_up(open_story, outside, fresh_database):
     urls = await fresh_database("notifications")
     async with open_story(urls=urls) as story:
         await story.know_the_people()
         await story.service.hear(story.pin())
         waiting = await story.deliveries()
-    async with open_story(urls=urls, sealing_key="quite another key for sealing") as other:
-        await send_delivery(waiting[0]["id"], other.service.dependencies.post)
-        assert [row["status"] for row in await other.deliveries()] == ["failed"]
+    async with open_story(urls=urls, pin_delivery_key="quite another key of PINs") as other:
+        with pytest.raises(ProviderAway):
+            await send_delivery(waiting[0]["id"], other.service.dependencies.post)
+        assert [row["status"] for row in await other.deliveries()] == ["queued"]
         [attempt] = await other.attempts()
-        assert attempt["error"] == "the sealed part does not open"
+        assert attempt["error"] == "it is encrypted under a key that this process does not hold yet"
+        assert outside.texts == []
+        await other.service.fetch(
+            "UPDATE notification_deliveries SET sealed = jsonb_set(sealed, '{pin,context}', '\"another\"') RETURNING 1"
+        )
+    async with open_story(urls=urls) as whole:
+        await send_delivery(waiting[0]["id"], whole.service.dependencies.post)
+        assert [row["status"] for row in await whole.deliveries()] == ["failed"]
+        assert [attempt["error"] for attempt in await whole.attempts()][-1] == "the sealed part does not open"
     assert outside.texts == []
 
 

@@ -24,7 +24,7 @@ from notifications.timers import settle_abandoned_once
 from notifications.use_cases.hear_delivery_status import hear_delivery_status
 from notifications.use_cases.send_delivery import send_delivery
 
-from .conftest import SEALING_KEY, SERVICE_ROLE_KEY
+from .conftest import KEYS, SERVICE_ROLE_KEY
 
 QUEUE = "notifications.deliveries"
 IN_HAND = [
@@ -43,7 +43,8 @@ async def started_apart(story, urls, broker_url, settings, held_port):
         **{name.upper(): str(value) for name, value in settings.items()},
         "PORT": str(held_port()), "METRICS_PORT": str(held_port()), "BASE_URL": BASE_URL,
         "JWKS_URL": story.service.settings.jwks_url, "API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service,
-        "BROKER_URL": broker_url, "CURSOR_KEY": CURSOR_KEY, "SERVICE_ROLE_KEY": SERVICE_ROLE_KEY, "SEALING_KEY": SEALING_KEY,
+        "BROKER_URL": broker_url, "CURSOR_KEY": CURSOR_KEY, "SERVICE_ROLE_KEY": SERVICE_ROLE_KEY,
+        **{name.upper(): key for name, key in KEYS.items()},
     }  # fmt: skip
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "notifications", "worker", env={**os.environ, **told}, stdout=asyncio.subprocess.DEVNULL

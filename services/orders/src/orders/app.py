@@ -13,8 +13,11 @@ from common.leaving_pictures import remove_pictures_once
 from common.media import MediaStore, open_media_store
 from common.pictures import Studio
 from common.process import Loop, Runtime, Service
+from common.reencryption import COMMAND as REENCRYPT
+from common.reencryption import EncryptedMessages, reencrypt_by_command
 from common.retention import Rule
 from common.sealing import Sealer
+from contracts.orders import PIN_DELIVERY, DeliveryPinIssued
 from orders.consumers import SUBSCRIPTIONS
 from orders.demo import load_demo_data
 from orders.domain.orders import Windows
@@ -35,7 +38,9 @@ from orders.routes.sales import router as sales
 from orders.settings import Settings
 from orders.store import retention
 from orders.store.pictures import ALBUM
+from orders.store.pins import encrypted_pins
 from orders.timers import TIMERS_EVERY_SECONDS, fire_timers_once
+from orders.use_cases.check_pin_key import check_pin_key
 from orders.use_cases.issue_delivery_pin import PinOffice
 
 
@@ -61,7 +66,9 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         studio = Studio()
         stack.callback(studio.close)
         media = await open_media_store(settings, runtime.clock, stack)
-        yield _dependencies(settings, runtime, studio, media)
+        dependencies = _dependencies(settings, runtime, studio, media)
+        await check_pin_key(runtime.database, dependencies.pins)
+        yield dependencies
 
 
 def _dependencies(settings: Settings, runtime: Runtime, studio: Studio, media: MediaStore) -> Dependencies:
@@ -76,17 +83,39 @@ def _dependencies(settings: Settings, runtime: Runtime, studio: Studio, media: M
             pin=timedelta(seconds=settings.pin_window_seconds),
             returns=timedelta(seconds=settings.return_window_seconds),
         ),
-        pins=PinOffice(
-            key=PinKey(settings.pin_key),
-            # Two seals: what is kept for the buyer, which nobody but this service opens, and what travels to notifications.
-            kept=Sealer(settings.pin_key),
-            sent=Sealer(settings.sealing_key),
-            length=settings.delivery_pin_length,
-        ),
+        pins=_pin_office(settings),
         studio=studio,
         media=media,
         media_url=(settings.media_url or f"{settings.base_url}/media").rstrip("/"),
     )
+
+
+def _pin_office(settings: Settings) -> PinOffice:
+    """PINs at rest open for this service alone, PINs on their way for notifications."""
+    pin_keys = (settings.pin_key, settings.pin_key_previous)
+    delivery_keys = (settings.pin_delivery_key, settings.pin_delivery_key_previous)
+    shared = (settings.sealing_key, settings.sealing_key_previous)
+    # While processes of the release before may run, they must read what is written here.
+    writes_old_format = bool(settings.sealing_key)
+    return PinOffice(
+        key=PinKey(*pin_keys),
+        kept=Sealer(
+            "orders: delivery PINs",
+            *pin_keys,
+            counted_as="pin-key",
+            old_keys=pin_keys,
+            writes_old_format=writes_old_format,
+        ),
+        sent=Sealer(PIN_DELIVERY, *delivery_keys, old_keys=shared, writes_old_format=writes_old_format),
+        length=settings.delivery_pin_length,
+    )
+
+
+async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> None:
+    """`python -m orders re-encrypt [--count]`."""
+    pins = dependencies.pins
+    issued = EncryptedMessages((DeliveryPinIssued.TYPE,), pins.sent)
+    await reencrypt_by_command(dependencies.database, [encrypted_pins(pins.kept, pins.renew)], [issued], option)
 
 
 def loops(dependencies: Dependencies) -> list[Loop]:
@@ -128,5 +157,5 @@ SERVICE = Service(
     subscriptions=SUBSCRIPTIONS,
     loops=loops,
     kept=kept,
-    commands={"demo-data": load_demo_data},
+    commands={"demo-data": load_demo_data, REENCRYPT: re_encrypt_command},
 )

@@ -3,13 +3,23 @@
 from pydantic import Field
 
 from common.media import MediaSettings
+from common.sealing import FurtherKey, PurposeKey
 
 
 class Settings(MediaSettings):
     """The service's own variables. Lengths of windows in seconds."""
 
-    pin_key: str = Field(min_length=16)
-    sealing_key: str = Field(min_length=16)
+    pin_key: PurposeKey = Field(description="Encrypts delivery PINs at rest and keys their digests")
+    pin_key_previous: FurtherKey = ""
+    pin_delivery_key: PurposeKey = Field(
+        description="Encrypts delivery PINs for notifications, which has the same value"
+    )
+    pin_delivery_key_previous: FurtherKey = ""
+    sealing_key: FurtherKey = Field(
+        default="",
+        description="The key that all services shared before each purpose had its own; empty after its rotation",
+    )
+    sealing_key_previous: FurtherKey = ""
     delivery_pin_length: int = Field(default=6, ge=4, le=8)
     payment_window_seconds: int = Field(default=900, ge=1)
     vendor_idle_seconds: int = Field(default=259_200, ge=1)

@@ -20,7 +20,7 @@ from contracts.payments import EscrowHeld, EscrowReleased
 from orders.app import SERVICE
 
 PIN_KEY = "a pin key for the tests"
-SEALING_KEY = "a sealing key for the tests"
+PIN_DELIVERY_KEY = "a pin delivery key for the tests"
 # In the place of the outbox's statement: the last one before the commit fails.
 BROKEN_OUTBOX = "SELECT 1 / 0, $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, $7::jsonb"
 
@@ -184,5 +184,7 @@ def broken_outbox(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractConte
 async def market(fresh_database: DatabaseFactory, broker_url: str) -> AsyncIterator[Market]:
     clock = ManualClock(datetime(2026, 1, 5, 12, 0, tzinfo=UTC))
     urls = await fresh_database("orders")
-    async with opened(SERVICE, urls, broker_url, clock=clock, pin_key=PIN_KEY, sealing_key=SEALING_KEY) as service:
+    async with opened(
+        SERVICE, urls, broker_url, clock=clock, pin_key=PIN_KEY, pin_delivery_key=PIN_DELIVERY_KEY
+    ) as service:
         yield Market(service, clock)

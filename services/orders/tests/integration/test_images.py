@@ -23,7 +23,7 @@ from contracts.identity import VendorClosed
 from orders.app import SERVICE
 from orders.store.pictures import ALBUM
 
-from .conftest import PIN_KEY, SEALING_KEY, Market
+from .conftest import PIN_DELIVERY_KEY, PIN_KEY, Market
 
 MIB = 1024 * 1024
 
@@ -37,7 +37,7 @@ def jpeg(shade=120, size=(40, 30)):
 @pytest.fixture
 async def shop(fresh_database, broker_url, tmp_path):
     """A market that keeps its pictures in a folder of the test."""
-    settings = {"pin_key": PIN_KEY, "sealing_key": SEALING_KEY, "media_folder": tmp_path / "media"}
+    settings = {"pin_key": PIN_KEY, "pin_delivery_key": PIN_DELIVERY_KEY, "media_folder": tmp_path / "media"}
     async with opened(SERVICE, await fresh_database("orders"), broker_url, **settings) as service:
         yield Market(service, SystemClock())
 
@@ -46,7 +46,7 @@ async def shop(fresh_database, broker_url, tmp_path):
 async def dated_shop(fresh_database, broker_url, tmp_path):
     """The same, on a clock in hand."""
     clock = ManualClock()
-    settings = {"pin_key": PIN_KEY, "sealing_key": SEALING_KEY, "media_folder": tmp_path / "media"}
+    settings = {"pin_key": PIN_KEY, "pin_delivery_key": PIN_DELIVERY_KEY, "media_folder": tmp_path / "media"}
     async with opened(SERVICE, await fresh_database("orders"), broker_url, clock=clock, **settings) as service:
         yield Market(service, clock)
 

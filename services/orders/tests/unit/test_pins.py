@@ -14,7 +14,7 @@ def issued(wrong_tries=0, issue=1):
 
 
 def tried(pin, issue=1, order=ORDER):
-    return KEY.digest(order, issue, pin)
+    return KEY.digests(order, issue, pin)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_pin_opens_its_own_order_and_its_own_issue_only():
 
 
 def test_digests_of_two_keys_differ():
-    assert PinKey("another pin key for tests").digest(ORDER, 1, "123456") != tried("123456")
+    assert PinKey("another pin key for tests").digests(ORDER, 1, "123456") != tried("123456")
 
 
 def test_the_tries_left_never_fall_below_none():

@@ -13,8 +13,12 @@ from common.caller import THE_SERVICE
 from common.clock import Clock, iso
 from common.cursors import CursorSigner
 from common.database import Database
+from common.hash_keys import ensure_hash_key
 from common.process import Loop, Runtime, Service
+from common.reencryption import COMMAND as REENCRYPT
+from common.reencryption import reencrypt_by_command
 from common.retention import Rule
+from common.sealing import Sealer
 from common.tls import client_tls
 from payouts.clients.gateway import Gateway
 from payouts.consumers import SUBSCRIPTIONS, WORK
@@ -25,7 +29,7 @@ from payouts.queries.personal_records import SECTIONS
 from payouts.routes import ROUTERS
 from payouts.settings import Settings
 from payouts.store import found_transfers, retention
-from payouts.store.account_numbers import AccountNumbers
+from payouts.store.account_numbers import AccountNumbers, fingerprint_key_of_release_before
 from payouts.timers import (
     compare_when_due,
     measure_balance,
@@ -61,6 +65,7 @@ class Dependencies:
     cursors: CursorSigner
     gateway: Gateway
     account_numbers: AccountNumbers
+    hash_key_sealer: Sealer
 
     @property
     def watch(self) -> Watch:
@@ -78,9 +83,19 @@ class Dependencies:
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
     """Opens the client of the payment gateway and puts the parts together."""
-    numbers = AccountNumbers(settings.sealing_key)
-    # A wrong SEALING_KEY must stop the start, not the first payout.
-    await check_sealing_key(runtime.database, numbers)
+    shared = (settings.sealing_key, settings.sealing_key_previous)
+
+    def at_rest(purpose: str) -> Sealer:
+        keys = (settings.account_number_key, settings.account_number_key_previous)
+        # While processes of the release before may run, they must read what is written here.
+        return Sealer(f"payouts: {purpose}", *keys, old_keys=shared, writes_old_format=bool(settings.sealing_key))
+
+    sealer, hash_key_sealer = at_rest("account numbers"), at_rest("hash key")
+    # A wrong key must stop the start, not the first payout.
+    await check_sealing_key(runtime.database, sealer)
+    known = next((fingerprint_key_of_release_before(key) for key in shared if key), None)
+    hash_key = await ensure_hash_key(runtime.database, hash_key_sealer, "payouts", of_release_before=known)
+    numbers = AccountNumbers(sealer, hash_key)
     async with httpx.AsyncClient(
         base_url=settings.gateway_api_url.rstrip("/") + "/",
         headers={"Authorization": f"Bearer {settings.gateway_secret_key}"},
@@ -94,6 +109,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             CursorSigner(settings.cursor_key),
             Gateway(client, settings.gateway_timeout_seconds, numbers.open),
             numbers,
+            hash_key_sealer,
         )
 
 
@@ -158,6 +174,12 @@ async def compare_command(dependencies: Dependencies, *arguments: str) -> None:
         sys.exit(1)
 
 
+async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> None:
+    """`python -m payouts re-encrypt [--count]`."""
+    rows = dependencies.account_numbers.encrypted_rows(dependencies.hash_key_sealer)
+    await reencrypt_by_command(dependencies.database, rows, option=option)
+
+
 async def explain_command(dependencies: Dependencies, reference: str, evidence: str) -> None:
     """`explain-transfer <reference> <evidence>`: a transfer of the gateway's list that is none of ours, by a person's word."""
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -190,6 +212,7 @@ SERVICE = Service(
         "verify-book": verify_book_command,
         "compare-transfers": compare_command,
         "explain-transfer": explain_command,
+        REENCRYPT: re_encrypt_command,
     },
     kept=kept,
 )

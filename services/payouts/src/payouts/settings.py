@@ -5,6 +5,7 @@ from datetime import timedelta
 from pydantic import Field
 
 from common.money import AMOUNT_MINOR_MAX
+from common.sealing import FurtherKey, PurposeKey
 from common.settings import HttpAddress, ServiceSettings
 
 
@@ -13,8 +14,15 @@ class Settings(ServiceSettings):
 
     gateway_api_url: HttpAddress
     gateway_secret_key: str = Field(min_length=1)
-    # Seals the vendors' account numbers at rest.
-    sealing_key: str = Field(min_length=16)
+    account_number_key: PurposeKey = Field(
+        description="Encrypts the vendors' account numbers and the hash key at rest; a wrong one stops the start"
+    )
+    account_number_key_previous: FurtherKey = ""
+    sealing_key: FurtherKey = Field(
+        default="",
+        description="The key that all services shared before each purpose had its own; empty after its rotation",
+    )
+    sealing_key_previous: FurtherKey = ""
     # How long payouts to changed bank details wait, so that their owner hears of a change that was not theirs.
     bank_details_cooling_seconds: int = Field(default=86_400, ge=0)
     # The smallest payout that a vendor may ask for, in kobo. One kobo is no minimum.

@@ -25,7 +25,7 @@ from sandbox.app import create_app
 from sandbox.settings import read_settings
 
 KEY = "sk_test_payouts"
-SEALING_KEY = "a sealing key for these tests"
+ACCOUNT_NUMBER_KEY = "a key of account numbers for these tests"
 # As long as may be: the gateway shares its event loop with the tests, and nothing here is meant to be late by itself.
 GATEWAY_SECONDS_MAX = 20
 
@@ -268,7 +268,7 @@ async def service(
         clock=clock,
         gateway_api_url=f"{sandbox.address}/gateway",
         gateway_secret_key=KEY,
-        sealing_key=SEALING_KEY,
+        account_number_key=ACCOUNT_NUMBER_KEY,
         gateway_timeout_seconds=GATEWAY_SECONDS_MAX,
     ) as running:
         yield running
@@ -304,7 +304,7 @@ async def shared_story(
         clock=clock,
         gateway_api_url=f"{shared_sandbox.address}/gateway",
         gateway_secret_key=KEY,
-        sealing_key=SEALING_KEY,
+        account_number_key=ACCOUNT_NUMBER_KEY,
         gateway_timeout_seconds=GATEWAY_SECONDS_MAX,
     ) as running:
         yield Story(running, clock)

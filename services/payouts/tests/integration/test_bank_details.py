@@ -316,7 +316,7 @@ async def test_account_numbers_rest_sealed_and_older_ones_are_sealed_while_payou
 
 async def test_another_sealing_key_stops_the_start(story):
     await story.put_bank_details(await story.vendor(), *ADA)
-    settings = story.service.settings.model_copy(update={"sealing_key": "quite another key"})
+    settings = story.service.settings.model_copy(update={"account_number_key": "quite another key"})
     with pytest.raises(SealBroken):
         async with running(SERVICE, settings, "test", story.clock):
             pass

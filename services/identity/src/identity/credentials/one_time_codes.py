@@ -29,8 +29,12 @@ class OneTimeCodes:
         return self._sealer.seal(secret, _context(factor_id))
 
     def unseal(self, factor_id: UUID, secret_sealed: str) -> str:
-        """Raises SealBroken when SEALING_KEY is not the one that it was sealed with."""
+        """Raises SealBroken when CREDENTIALS_KEY does not open it."""
         return self._sealer.unseal(secret_sealed, _context(factor_id))
+
+    def reseal(self, factor_id: UUID, secret_sealed: str) -> str:
+        """The same secret under the current key; raises SealBroken."""
+        return self.seal(factor_id, self.unseal(factor_id, secret_sealed))
 
     def otpauth_uri(self, secret: str, email: str) -> str:
         """What an authenticator program scans."""

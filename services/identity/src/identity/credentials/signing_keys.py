@@ -53,12 +53,17 @@ class SigningKeys:
         return SealedKey(kid, public_key, self._sealer.seal(base64.b64encode(raw).decode(), _context(kid)))
 
     def open(self, kid: str, private_key_sealed: str) -> SigningKey:
-        """The stored key; raises SealBroken when SEALING_KEY is not the one that it was sealed with."""
+        """The stored key; raises SealBroken when CREDENTIALS_KEY does not open it."""
         opened = self._opened.get(kid)
         if opened is None:
             raw = base64.b64decode(self._sealer.unseal(private_key_sealed, _context(kid)))
             opened = self._opened[kid] = SigningKey(kid, Ed25519PrivateKey.from_private_bytes(raw))
         return opened
+
+    def reseal(self, kid: str, private_key_sealed: str) -> str:
+        """The same private key under the current key; raises SealBroken."""
+        context = _context(kid)
+        return self._sealer.seal(self._sealer.unseal(private_key_sealed, context), context)
 
 
 def _context(kid: str) -> str:

@@ -100,7 +100,7 @@ async def _code_requested(request: Request, purpose: Purpose, destination: Desti
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await request_code(
             uow,
-            dependencies.sealer,
+            dependencies.encryption.codes,
             dependencies.hashes,
             purpose,
             destination,

@@ -18,5 +18,5 @@ async def ensure_signing_key(database: Database, signing_keys: SigningKeys, *, n
         if current is None:
             await keys.record_key(uow, signing_keys.make(), now=now, signs_from=now)
         else:
-            # A wrong SEALING_KEY must stop the start, not the first login.
+            # A wrong CREDENTIALS_KEY must stop the start, not the first login.
             signing_keys.open(*current)

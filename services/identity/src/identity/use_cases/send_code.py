@@ -26,7 +26,7 @@ class CodeToSend(msgspec.Struct, frozen=True, rename="camel"):
 async def send_code(uow: UnitOfWork, sealer: Sealer, hashes: KeyedHashes, item: CodeToSend, *, now: datetime) -> None:
     """The code goes to the one account that has the address; where there is none, or a newer code, nothing is sent.
 
-    Raises SealBroken when SEALING_KEY is not the one that the item was sealed with.
+    Raises SealBroken when CODE_DELIVERY_KEY does not open the item.
     """
     destination = Destination(item.channel, sealer.unseal(item.address_sealed, str(item.code_id)))
     address_hash = hashes.of("address", destination.channel, destination.address)

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Final
 
 from common import telemetry
 from common.database import UnitOfWork
-from common.faults import PermanentFault
+from common.faults import NotYetKnown, PermanentFault
 from common.messages import Received
-from common.sealing import SealBroken
+from common.sealing import SealBroken, UnknownKey
 from contracts.identity import (
     CredentialsChanged,
     ErasureRefused,
@@ -141,6 +141,9 @@ async def on_one_time_code_issued(
     context = str(event.code_id)
     try:
         shown = masked(dependencies.post.sealer.unseal(event.address_sealed, context))
+    except UnknownKey as unknown:
+        # Identity encrypted under a key that this process gets with its next start: the retry ladder brings the message again.
+        raise NotYetKnown from unknown
     except SealBroken:
         raise PermanentFault("the sealed address does not open") from None
     wanted = Wanted(

@@ -23,6 +23,11 @@ def e164_of(wa_id: str) -> str | None:
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
-def key_of(secret: str, phone: str) -> str:
-    """What a number is found by without being kept in the clear: nobody without the secret can try all numbers."""
-    return hmac.digest(hashlib.sha256(b"telephones:" + secret.encode()).digest(), phone.encode(), "sha256").hex()
+def key_of(hash_key: bytes, phone: str) -> str:
+    """What a number is found by without being kept in the clear: nobody without the hash key can try all numbers."""
+    return hmac.digest(hash_key, phone.encode(), "sha256").hex()
+
+
+def hash_key_of_release_before(sealing_key: str) -> bytes:
+    """The key that earlier releases derived from `SEALING_KEY`: their tickets are found as before."""
+    return hashlib.sha256(b"telephones:" + sealing_key.encode()).digest()

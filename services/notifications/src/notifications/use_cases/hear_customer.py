@@ -24,10 +24,10 @@ SOURCE: Final = "messaging"
 class Numbers:
     """How telephone numbers are found again without being kept in the clear."""
 
-    secret: str
+    hash_key: bytes
 
     def key_of(self, phone: str) -> str:
-        return key_of(self.secret, phone)
+        return key_of(self.hash_key, phone)
 
 
 async def hear_customer(

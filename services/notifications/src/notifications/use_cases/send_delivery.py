@@ -11,7 +11,7 @@ from common.caller import THE_SERVICE
 from common.circuit import Circuits
 from common.clock import Clock
 from common.database import Database, UnitOfWork, is_away
-from common.sealing import SealBroken, Sealer
+from common.sealing import SealBroken, Sealer, UnknownKey
 from notifications import queries, store
 from notifications.domain.deliveries import (
     PROVIDER_SECONDS_MAX,
@@ -37,6 +37,7 @@ from notifications.use_cases.settle_delivery import settle_delivery
 # What came of a call is worth a minute's patience with a database that is away: forgotten, it would be a message in doubt.
 RECORD_SECONDS_MAX: Final = 60
 _RECORD_AGAIN_SECONDS: Final = 0.5
+UNKNOWN_KEY: Final = "it is encrypted under a key that this process does not hold yet"
 IN_DOUBT: Final = "its worker ended before it could record whether it went out, and it must not go out twice"
 
 
@@ -140,6 +141,15 @@ async def _attempt(claimed: _Claimed, post: Post) -> None:
 
         await _record(post, record_away)
         raise type(away)(away.provider, reason) from None
+    except UnknownKey:
+        # The provider was not asked. Another process encrypted under a key that this one gets with its next start.
+        circuit.succeeded()
+
+        async def record_unknown_key(uow: UnitOfWork) -> None:
+            await store.save_failed_attempt(uow, delivery_id, claimed.claim_id, UNKNOWN_KEY)
+
+        await _record(post, record_unknown_key)
+        raise ProviderAway(claimed.carrier.provider, UNKNOWN_KEY) from None
     except (ProviderRefused, SealBroken) as fault:
         reason = (
             without(secrets, fault.reason) if isinstance(fault, ProviderRefused) else "the sealed part does not open"

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -47,26 +48,31 @@ class Wrong:
 
 
 class PinKey:
-    """Makes the digests that stand in the database; they tell nothing without this key (`PIN_KEY`)."""
+    """Makes the digests of PINs in the database under `PIN_KEY`; a stored digest is compared under both keys of a rotation."""
 
-    def __init__(self, key: str) -> None:
-        self._key = hashlib.sha256(b"delivery-pin:" + key.encode()).digest()
+    def __init__(self, key: str, previous: str = "") -> None:
+        self._keys = [hashlib.sha256(b"delivery-pin:" + value.encode()).digest() for value in (key, previous) if value]
 
     def digest(self, order_id: UUID, issue: int, pin: str) -> bytes:
-        """What is kept for checking a PIN; bound to the order and the issue."""
-        return hmac.digest(self._key, order_id.bytes + issue.to_bytes(4, "big") + pin.encode(), "sha256")
+        """The digest that is stored: under the current key, bound to the order and the issue."""
+        return self.digests(order_id, issue, pin)[0]
 
-    def fingerprint(self, order_id: UUID, pin: str) -> bytes:
-        """What is kept of a request under its Idempotency-Key; its PIN cannot be read from it."""
-        return hmac.digest(self._key, b"request" + order_id.bytes + pin.encode(), "sha256")
+    def digests(self, order_id: UUID, issue: int, pin: str) -> list[bytes]:
+        """The digests to compare with a stored one, the current key's first."""
+        text = order_id.bytes + issue.to_bytes(4, "big") + pin.encode()
+        return [hmac.digest(key, text, "sha256") for key in self._keys]
+
+    def fingerprints(self, order_id: UUID, pin: str) -> list[bytes]:
+        """A request under its Idempotency-Key without its PIN, the current key's first: that one is stored."""
+        return [hmac.digest(key, b"request" + order_id.bytes + pin.encode(), "sha256") for key in self._keys]
 
 
-def judge(state: State, pin: IssuedPin | None, offered_digest: bytes) -> Accepted | Wrong:
+def judge(state: State, pin: IssuedPin | None, offered_digests: Sequence[bytes]) -> Accepted | Wrong:
     """What a try is worth. Raises ForbiddenMove (409) and DeliveryPinLocked (429), which spend no try."""
     move = answer(state, "pin_accepted")
     if move is NoMove.FORBIDDEN or pin is None:
         raise ForbiddenMove(state)
-    right = hmac.compare_digest(pin.digest, offered_digest)
+    right = any(hmac.compare_digest(pin.digest, offered) for offered in offered_digests)
     if move is NoMove.REPEATED:
         # The PIN is used: guessing it gains nothing, and must not lock out who repeats the right one.
         return Accepted(moves=False) if right else Wrong(attempts_remaining(pin.wrong_tries), counts=False)

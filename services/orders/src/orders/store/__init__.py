@@ -16,6 +16,7 @@ from orders.store.orders import find_order, lock_order, save_escrow, save_move
 from orders.store.pins import (
     Verification,
     count_wrong_try,
+    find_newest_pin,
     find_verification,
     lock_pin,
     record_verification_once,
@@ -36,6 +37,7 @@ __all__ = [
     "claim_timer",
     "count_wrong_try",
     "end_timer",
+    "find_newest_pin",
     "find_order",
     "find_standing_order",
     "find_verification",

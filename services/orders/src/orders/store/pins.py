@@ -1,10 +1,13 @@
 """Delivery PINs, and the tries at them."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.reencryption import EncryptedRows, stale_text
+from common.sealing import Sealer
 from orders.domain.orders import Order
 from orders.domain.pins import IssuedPin
 
@@ -15,6 +18,7 @@ VALUES ($1, $2, $3, $4, $5, 0, $6)
 ON CONFLICT (order_id) DO UPDATE
 SET issue = excluded.issue, digest = excluded.digest, sealed = excluded.sealed, wrong_tries = 0, issued_at = excluded.issued_at
 """
+_NEWEST_PIN: Final = "SELECT order_id, issue, sealed FROM delivery_pins ORDER BY issued_at DESC LIMIT 1"
 _COUNT_WRONG_TRY: Final = "UPDATE delivery_pins SET wrong_tries = wrong_tries + 1 WHERE order_id = $1"
 _FIND_VERIFICATION: Final = """
 SELECT fingerprint, attempts_remaining FROM delivery_verifications WHERE caller_id = $1 AND idempotency_key = $2
@@ -44,6 +48,12 @@ async def save_pin(uow: UnitOfWork, order: Order, issue: int, *, digest: bytes, 
     await uow.execute(_SAVE_PIN, order.id, order.buyer_id, issue, digest, sealed, now)
 
 
+async def find_newest_pin(uow: UnitOfWork) -> tuple[UUID, int, str] | None:
+    """Order, issue and encrypted PIN."""
+    row = await uow.fetch_row(_NEWEST_PIN)
+    return None if row is None else (row["order_id"], row["issue"], row["sealed"])
+
+
 async def count_wrong_try(uow: UnitOfWork, order_id: UUID) -> None:
     await uow.execute(_COUNT_WRONG_TRY, order_id)
 
@@ -59,3 +69,17 @@ async def record_verification_once(
 ) -> bool:
     """Binds the key to the try for good; False when the caller used it for another order at this very moment."""
     return await uow.execute(_RECORD_VERIFICATION, caller_id, key, order_id, *verification, now) == 1
+
+
+def encrypted_pins(sealer: Sealer, renew: Callable[[UUID, int, str], tuple[bytes, str]]) -> EncryptedRows:
+    """For re-encryption: digest and text change together, so that a PIN is always under one key."""
+    return EncryptedRows(
+        table="delivery_pins",
+        key="order_id",
+        read=("issue", "sealed"),
+        stale=stale_text("sealed"),
+        sealer=sealer,
+        renew=lambda row: dict(
+            zip(("digest", "sealed"), renew(row["order_id"], row["issue"], row["sealed"]), strict=True)
+        ),
+    )

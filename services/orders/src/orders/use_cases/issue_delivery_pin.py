@@ -15,7 +15,7 @@ from orders.domain.pins import PinKey
 
 @dataclass(frozen=True, slots=True)
 class PinOffice:
-    """What PINs are made and kept with. `kept` seals for this service alone, `sent` for notifications."""
+    """The keys and the length of PINs. `kept` encrypts for this service alone, `sent` for notifications."""
 
     key: PinKey
     kept: Sealer
@@ -25,6 +25,11 @@ class PinOffice:
     def open_kept(self, order_id: UUID, issue: int, sealed: str) -> str:
         """The PIN that is kept for the buyer; raises SealBroken."""
         return self.kept.unseal(sealed, _kept_context(order_id, issue))
+
+    def renew(self, order_id: UUID, issue: int, sealed: str) -> tuple[bytes, str]:
+        """Digest and encrypted text of the same PIN under the current key; raises SealBroken."""
+        pin = self.open_kept(order_id, issue, sealed)
+        return self.key.digest(order_id, issue, pin), self.kept.seal(pin, _kept_context(order_id, issue))
 
 
 async def issue_delivery_pin(uow: UnitOfWork, pins: PinOffice, order: Order, issue: int, now: datetime) -> str:

@@ -38,17 +38,17 @@ async def verify_delivery(
     order = await store.lock_order(uow, tried.order_id)
     if order is None:
         raise NotFound
-    fingerprint = pins.fingerprint(order.id, tried.pin)
+    fingerprints = pins.fingerprints(order.id, tried.pin)
     before = await store.find_verification(uow, tried.caller_id, tried.key)
     if before is not None:
-        if before.fingerprint != fingerprint:
+        if before.fingerprint not in fingerprints:
             raise IdempotencyKeyReused
         return None if before.attempts_remaining is None else Wrong(before.attempts_remaining)
     issued = await store.lock_pin(uow, order.id)
-    offered = b"" if issued is None else pins.digest(order.id, issued.issue, tried.pin)
+    offered = [] if issued is None else pins.digests(order.id, issued.issue, tried.pin)
     verdict = judge(order.status, issued, offered)
     remaining = verdict.attempts_remaining if isinstance(verdict, Wrong) else None
-    recorded = store.Verification(fingerprint, remaining)
+    recorded = store.Verification(fingerprints[0], remaining)
     if not await store.record_verification_once(uow, tried.caller_id, tried.key, order.id, recorded, now):
         raise IdempotencyKeyReused
     if isinstance(verdict, Wrong):

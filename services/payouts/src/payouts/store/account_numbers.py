@@ -1,12 +1,15 @@
-"""Account numbers at rest: sealed under the deployment's `SEALING_KEY`, and compared by a keyed fingerprint."""
+"""Account numbers at rest: encrypted under `ACCOUNT_NUMBER_KEY`, and compared by a keyed fingerprint."""
 
 import hashlib
 import hmac
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
+from common.hash_keys import hash_key_rows
+from common.reencryption import EncryptedRows, stale_text
 from common.sealing import Sealer
 
 # What a row of the release before sealing still holds.
@@ -22,11 +25,14 @@ class SealedNumber:
 
 
 class AccountNumbers:
-    """AES-256-GCM, bound to the vendor; the fingerprint is an HMAC-SHA-256 under a key of its own."""
+    """AES-256-GCM, bound to the vendor; the fingerprint is an HMAC-SHA-256 under the hash key (`common.hash_keys`).
 
-    def __init__(self, key: str) -> None:
-        self._sealer = Sealer(key)
-        self._fingerprint_key = hashlib.sha256(b"account-fingerprints:" + key.encode()).digest()
+    A rotation changes no fingerprint: SQL compares those of a vendor's accounts, among them quarantined ones.
+    """
+
+    def __init__(self, sealer: Sealer, fingerprint_key: bytes) -> None:
+        self._sealer = sealer
+        self._fingerprint_key = fingerprint_key
 
     def seal(self, vendor_id: UUID, bank_code: str, account_number: str) -> SealedNumber:
         """Another text each time, and always the same fingerprint."""
@@ -41,6 +47,33 @@ class AccountNumbers:
     def open(self, vendor_id: UUID, kept: str) -> str:
         """The ten digits; raises SealBroken for another vendor's text or another key's."""
         return kept if _PLAIN.fullmatch(kept) else self._sealer.unseal(kept, _context(vendor_id))
+
+    def encrypted_rows(self, hash_key: Sealer) -> list[EncryptedRows]:
+        """For re-encryption: the numbers, and the hash key."""
+        tables = (("vendor_bank_details", "vendor_id", ()), ("bank_detail_versions", "id", ("vendor_id",)))
+        return [
+            *(
+                EncryptedRows(
+                    table=table,
+                    key=key,
+                    read=("account_sealed", *more),
+                    stale=stale_text("account_sealed"),
+                    sealer=self._sealer,
+                    renew=self._renew,
+                )
+                for table, key, more in tables
+            ),
+            hash_key_rows(hash_key),
+        ]
+
+    def _renew(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        context = _context(row["vendor_id"])
+        return {"account_sealed": self._sealer.seal(self._sealer.unseal(row["account_sealed"], context), context)}
+
+
+def fingerprint_key_of_release_before(sealing_key: str) -> bytes:
+    """The key that earlier releases derived from `SEALING_KEY`: their fingerprints stay valid."""
+    return hashlib.sha256(b"account-fingerprints:" + sealing_key.encode()).digest()
 
 
 def _context(vendor_id: UUID) -> str:

@@ -68,6 +68,13 @@ vendor_bank_details = sa.Table(
     sa.Index("vendor_bank_details_unsealed", "vendor_id", postgresql_where=sa.text("account_number IS NOT NULL")),
 )
 
+hash_keys = sa.Table(
+    "hash_keys",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("key_encrypted", sa.Text, nullable=False),
+)
+
 bank_detail_quarantines = sa.Table(
     "bank_detail_quarantines",
     metadata,

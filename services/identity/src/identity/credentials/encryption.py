@@ -1,0 +1,32 @@
+"""What identity encrypts with which key (decision 36)."""
+
+from dataclasses import dataclass
+
+from common.sealing import Sealer
+from contracts.identity import CODE_DELIVERY
+
+
+@dataclass(frozen=True, slots=True)
+class Encryption:
+    """`codes` is for one-time codes on their way to notifications; the others are at rest and open for identity alone."""
+
+    totp_secrets: Sealer
+    signing_keys: Sealer
+    hash_key: Sealer
+    codes: Sealer
+
+
+def encryption_of(credentials: tuple[str, str], code_delivery: tuple[str, str], shared: tuple[str, str]) -> Encryption:
+    """Each pair is a key and the previous one. With a shared key texts are still written for the release before."""
+    current, previous = credentials
+    writes_old_format = bool(shared[0])
+
+    def at_rest(purpose: str) -> Sealer:
+        return Sealer(f"identity: {purpose}", current, previous, old_keys=shared, writes_old_format=writes_old_format)
+
+    return Encryption(
+        totp_secrets=at_rest("TOTP secrets"),
+        signing_keys=at_rest("signing keys"),
+        hash_key=at_rest("hash key"),
+        codes=Sealer(CODE_DELIVERY, *code_delivery, old_keys=shared, writes_old_format=writes_old_format),
+    )

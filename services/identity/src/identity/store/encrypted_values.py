@@ -1,0 +1,30 @@
+"""Everything that identity keeps encrypted, for `re-encrypt`."""
+
+from common.hash_keys import hash_key_rows
+from common.reencryption import EncryptedRows, stale_text
+from identity.credentials.encryption import Encryption
+from identity.credentials.one_time_codes import OneTimeCodes
+from identity.credentials.signing_keys import SigningKeys
+
+
+def encrypted_rows(encryption: Encryption, codes: OneTimeCodes, signing_keys: SigningKeys) -> list[EncryptedRows]:
+    return [
+        EncryptedRows(
+            table="totp_factors",
+            key="id",
+            read=("secret_sealed",),
+            stale=stale_text("secret_sealed"),
+            sealer=encryption.totp_secrets,
+            renew=lambda row: {"secret_sealed": codes.reseal(row["id"], row["secret_sealed"])},
+        ),
+        EncryptedRows(
+            table="signing_keys",
+            key="kid",
+            read=("private_key_sealed",),
+            stale=stale_text("private_key_sealed"),
+            sealer=encryption.signing_keys,
+            renew=lambda row: {"private_key_sealed": signing_keys.reseal(row["kid"], row["private_key_sealed"])},
+            before_first="''",
+        ),
+        hash_key_rows(encryption.hash_key),
+    ]
