@@ -64,7 +64,7 @@ races: setup ## Two at once, 200 rounds of each race against the running system,
 payout-soak: setup ## Dispatch 1,000 payouts while 5 % of the calls get no answer and 2 % fail after acceptance, and audit (three minutes, a system of its own; ARGS="--count 200")
 	@exec $(PYTHON) -m campus_tools.soak payouts $(ARGS)
 
-rotation-drill: setup ## Rotate all five secrets of a running system under load, by the commands of the runbooks, and count failed requests (20 minutes, a system of its own; ARGS="--only database --overlap 60")
+rotation-drill: setup ## Rotate every secret of a running system under load, by the commands of the runbooks, and count failed requests (20 minutes, a system of its own; ARGS="--only sealing --overlap 60")
 	@exec $(PYTHON) -m campus_tools.drills.rotation $(ARGS)
 
 compromise-drill: setup ## Revoke a compromised key and the databases' passwords under load, redeploy, read the trail, measured (five minutes, a system of its own)

@@ -40,6 +40,16 @@ CADENCE_DAYS = {
 }
 """The specification, authentication and authorization, rule 9."""
 
+KEYS_THAT_ENCRYPT = {
+    "CREDENTIALS_KEY": {"identity"},
+    "CODE_DELIVERY_KEY": {"identity", "notifications"},
+    "PIN_DELIVERY_KEY": {"orders", "notifications"},
+    "PIN_KEY": {"orders"},
+    "ACCOUNT_NUMBER_KEY": {"payouts"},
+    "MESSAGE_KEY": {"notifications"},
+}
+"""Who may hold which: a service decrypts nothing that is not its purpose (decision 36)."""
+
 READ_BY_THE_TRACING_LIBRARY = {"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"}
 
 
@@ -178,6 +188,24 @@ def test_every_secret_that_is_used_is_fetched_and_every_fetched_one_is_used(over
 
     asked = set(used(manifests(overlay))) - MADE_BY_CERT_MANAGER
     assert asked == set(keys_of_secrets(overlay))
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+@pytest.mark.parametrize("ending", ["", "_PREVIOUS"])
+def test_a_key_that_encrypts_is_one_value_of_the_store_and_reaches_its_holders_alone(overlay, ending):
+    secrets = {name_of(it): it["spec"]["data"] for it in of_kind(overlay, "ExternalSecret") if "data" in it["spec"]}
+    places = {
+        (service, entry["secretKey"]): (entry["remoteRef"]["key"], entry["remoteRef"]["property"])
+        for service in SETTINGS
+        for entry in secrets.get(f"{service}-keys", [])
+    }
+    values = {
+        name: {places[holder, name + ending] for holder in holders} for name, holders in KEYS_THAT_ENCRYPT.items()
+    }
+    assert all(len(found) == 1 for found in values.values())
+    assert len(set.union(*values.values())) == len(KEYS_THAT_ENCRYPT)
+    for name, [value] in values.items():
+        assert {service for (service, _), place in places.items() if place == value} == KEYS_THAT_ENCRYPT[name]
 
 
 REFERENCES = {

@@ -20,7 +20,7 @@ ONLY_CLOCK_AND_IDS = {"clock.py", "ids.py"}
 # Those that no alert names: what is done by the calendar, and after a theft.
 ROTATIONS = {
     *("rotate-gateway-secret", "rotate-service-role-key", "rotate-signing-keys", "rotate-database-passwords"),
-    *("rotate-ai-key", "compromised-key", "incident-report"),
+    *("rotate-ai-key", "rotate-sealing-keys", "compromised-key", "incident-report"),
 }
 NOBODY = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 ids = {"ids": lambda path: str(path.relative_to(ROOT))}
@@ -129,6 +129,8 @@ def test_every_secret_that_is_rotated_has_its_runbook():
         "jwt-signing-keys",
         "database-passwords",
         "ai-provider-key",
+        "sealing-key",
+        "pin-key",
     }
 
 

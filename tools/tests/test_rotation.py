@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from campus_tools.operator.app import app
 from campus_tools.rotation.measurements import Counted, counted_between
-from campus_tools.rotation.secret_store import RotationRefused, Secret, begun, ended
+from campus_tools.rotation.secret_store import VARIABLE_OF, RotationRefused, Secret, begun, ended, switched
 from campus_tools.rotation.trail import lines_of
 from campus_tools.rotation.verdict import Seen, Stretch, reasons_against
 
@@ -48,6 +48,56 @@ def test_a_value_that_a_provider_makes_is_never_made_up() -> None:
     assert begun({"AI_API_KEY": "old"}, Secret.assistant, "new", compromised=False) == {"AI_API_KEY": "new"}
     with pytest.raises(RotationRefused, match="in use"):
         begun({"AI_API_KEY": "same"}, Secret.assistant, "same", compromised=False)
+
+
+@pytest.mark.parametrize("secret", [Secret.sealing, Secret.pin])
+def test_a_key_that_encrypts_is_readable_everywhere_before_it_writes(secret: Secret) -> None:
+    name = VARIABLE_OF[secret]
+    kept = {name: "old"}
+    with pytest.raises(RotationRefused, match="begin"):
+        switched(kept, secret)
+    kept |= begun(kept, secret, None, compromised=False)
+    assert kept[name] == "old"
+    new = kept[f"{name}_PREVIOUS"]
+    assert new not in ("", "old")
+    with pytest.raises(RotationRefused, match="still valid"):
+        begun(kept, secret, None, compromised=False)
+    kept |= switched(kept, secret)
+    assert (kept[name], kept[f"{name}_PREVIOUS"]) == (new, "old")
+    with pytest.raises(RotationRefused, match="No new key waits"):
+        switched(kept, secret)
+    kept |= ended(kept, secret)
+    assert kept == {name: new, f"{name}_PREVIOUS": "", f"{name}_PHASE": ""}
+
+
+@pytest.mark.parametrize("secret", [Secret.sealing, Secret.pin])
+def test_a_compromised_key_that_encrypts_writes_nothing_more_and_still_opens_what_is_under_it(secret: Secret) -> None:
+    name = VARIABLE_OF[secret]
+    kept = {name: "known"}
+    kept |= begun(kept, secret, "new", compromised=True)
+    assert (kept[name], kept[f"{name}_PREVIOUS"]) == ("new", "known")
+    # The one before is needed until nothing is under it any more.
+    with pytest.raises(RotationRefused, match="re-encrypt"):
+        begun(kept, secret, "newer", compromised=True)
+
+
+def test_a_begun_rotation_of_a_key_that_encrypts_is_given_up_by_its_end() -> None:
+    kept = {"SEALING_KEY": "old"}
+    kept |= begun(kept, Secret.sealing, "new", compromised=False)
+    kept |= ended(kept, Secret.sealing)
+    assert kept == {"SEALING_KEY": "old", "SEALING_KEY_PREVIOUS": "", "SEALING_KEY_PHASE": ""}
+
+
+def test_the_first_rotation_separates_what_the_release_before_shared() -> None:
+    kept = {"SEALING_KEY": "shared", "SHARED_SEALING_KEY": "shared", "PIN_KEY": "pin"}
+    with pytest.raises(RotationRefused, match="sealing-key first"):
+        begun(kept, Secret.pin, None, compromised=False)
+    kept |= begun(kept, Secret.sealing, "new", compromised=False)
+    assert kept["SHARED_SEALING_KEY"] == "shared"
+    kept |= switched(kept, Secret.sealing)
+    assert (kept["SHARED_SEALING_KEY"], kept["SHARED_SEALING_KEY_PREVIOUS"]) == ("", "shared")
+    kept |= ended(kept, Secret.sealing)
+    assert kept["SHARED_SEALING_KEY_PREVIOUS"] == ""
 
 
 # ---- What is decided ----------------------------------------------------------------------------------------------------

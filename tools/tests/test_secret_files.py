@@ -36,6 +36,25 @@ def test_a_holder_knows_its_own_secrets_and_no_others(tmp_path: Path) -> None:
         assert kept["GATEWAY_SECRET_KEY"] not in words_of(tmp_path / stranger)
 
 
+def test_no_service_holds_a_key_of_a_purpose_that_is_not_its_own(tmp_path: Path) -> None:
+    handed_out(tmp_path)
+    kept = read_secrets(tmp_path / "system" / "secrets.env")
+    keys = {service.name: read_secrets(tmp_path / service.name / "environment") for service in SERVICES}
+    holders = {
+        "CREDENTIALS_KEY": {"identity"},
+        "CODE_DELIVERY_KEY": {"identity", "notifications"},
+        "PIN_DELIVERY_KEY": {"orders", "notifications"},
+        "ACCOUNT_NUMBER_KEY": {"payouts"},
+        "MESSAGE_KEY": {"notifications"},
+        "PIN_KEY": {"orders"},
+    }
+    for name, holding in holders.items():
+        [value] = {keys[service][name] for service in holding}
+        assert {service for service, known in keys.items() if value in known.values()} == holding
+    # Every key of a purpose follows from this one.
+    assert all(kept["SEALING_KEY"] not in known.values() for known in keys.values())
+
+
 @pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
 def test_a_running_service_knows_neither_the_owner_of_its_database_nor_an_administrator(
     service, tmp_path: Path

@@ -4,7 +4,7 @@ import base64
 import subprocess
 from pathlib import Path
 
-from campus_tools.secrets import load_secrets, read_secrets, write_secrets
+from campus_tools.secrets import KEYS_OF_PURPOSES, keys_of_purposes, load_secrets, read_secrets, write_secrets
 
 
 def test_secrets_survive_a_restart(tmp_path: Path) -> None:
@@ -40,3 +40,25 @@ def test_what_is_written_is_read_back_by_us_and_by_a_shell(tmp_path: Path) -> No
     script = f'. {path}; printf "%s\\n" "$PLAIN" "$AWKWARD" "$URL" "$EMPTY"'
     shell = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
     assert shell.stdout.removesuffix("\n").split("\n") == list(values.values())
+
+
+def test_each_purpose_has_a_key_of_its_own_from_which_no_other_follows() -> None:
+    told = keys_of_purposes({"SEALING_KEY": "root", "SEALING_KEY_PREVIOUS": "other root"})
+    keys = [told[name + ending] for name in KEYS_OF_PURPOSES for ending in ("", "_PREVIOUS")]
+    assert len(set(keys)) == 2 * len(KEYS_OF_PURPOSES)
+    assert not {"root", "other root"} & set(told.values())
+    assert all(len(base64.urlsafe_b64decode(key)) == 32 for key in keys)
+    assert told["SEALING_KEY"] == told["SEALING_KEY_PREVIOUS"] == ""
+    assert keys_of_purposes({"SEALING_KEY": "root"})["MESSAGE_KEY_PREVIOUS"] == ""
+
+
+def test_an_installation_of_the_release_before_keeps_the_key_that_its_services_shared(tmp_path: Path) -> None:
+    write_secrets(tmp_path / "secrets.env", {"SEALING_KEY": "shared by all services"})
+    kept = load_secrets(tmp_path, {})
+    assert kept["SEALING_KEY"] == kept["SHARED_SEALING_KEY"] == "shared by all services"
+    assert keys_of_purposes(kept)["SEALING_KEY"] == "shared by all services"
+    # After its rotation it does not come back, and a new installation never has one.
+    write_secrets(tmp_path / "secrets.env", {**kept, "SEALING_KEY": "new", "SHARED_SEALING_KEY": ""})
+    assert load_secrets(tmp_path, {})["SHARED_SEALING_KEY"] == ""
+    assert load_secrets(tmp_path / "another", {})["SHARED_SEALING_KEY"] == ""
+    assert load_secrets(tmp_path / "another", {})["SHARED_SEALING_KEY"] == ""

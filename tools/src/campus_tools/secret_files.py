@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from campus_tools.launcher.processes import SECRETS_OF_SERVICES
 from campus_tools.provision import audit_database_url, database_url, service_database_urls, subscriber_broker_url
-from campus_tools.secrets import LOGIN_LETTERS, ROLE_PASSWORDS, load_secrets, write_secrets
+from campus_tools.secrets import LOGIN_LETTERS, ROLE_PASSWORDS, keys_of_purposes, load_secrets, write_secrets
 from campus_tools.services import SERVICES
 
 # The accounts of deploy/Dockerfile: what runs, and what migrates.
@@ -71,6 +71,7 @@ def _secrets_of(holder: str, kept: Mapping[str, str], environment: Mapping[str, 
     previous = {name: text for name, text in environment.items() if name.endswith("_PREVIOUS") and text}
     patterns = (*allowed, *(f"{name}_PREVIOUS" for name in allowed))
     known = {**kept, **previous}
+    known |= keys_of_purposes(known)
     return {name: text for name, text in known.items() if any(fnmatchcase(name, pattern) for pattern in patterns)}
 
 

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from campus_tools.services import LOGINS, SERVICES, Service
+from common.sealing import derive_key
 
 STAFF_NAMES = ("VENDOR", "VENDOR2", "HUB", "SUPPORT", "CAMPUS", "MAKER", "CHECKER", "OPS", "AUDITOR", "ADMIN")
 """The demo accounts with TOTP enrolled: `DEMO_TOTP_<NAME>` (product contract, section 15.15)."""
@@ -28,6 +29,15 @@ _KEYS = (
     # A number of P-256 is 32 bytes, and as good as any 32 bytes are one.
     "VAPID_PRIVATE_KEY",
 )
+
+KEYS_OF_PURPOSES = {
+    "CREDENTIALS_KEY": "identity at rest",
+    "CODE_DELIVERY_KEY": "identity to notifications",
+    "PIN_DELIVERY_KEY": "orders to notifications",
+    "ACCOUNT_NUMBER_KEY": "payouts at rest",
+    "MESSAGE_KEY": "notifications at rest",
+}
+"""What processes encrypt with. Each is derived from `SEALING_KEY`, which no process gets, for the services of that purpose alone."""
 
 
 def password_variable(role: str) -> str:
@@ -57,6 +67,10 @@ def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) 
     path = state_dir / "secrets.env"
     kept = read_secrets(path) if path.exists() else {}
     values = {name: given.get(name) or kept.get(name) or made for name, made in _new_secrets().items()}
+    # The release before gave SEALING_KEY to every service: its texts are under that key until the first rotation.
+    is_of_release_before = "SEALING_KEY" in kept and "SHARED_SEALING_KEY" not in kept
+    shared = kept["SEALING_KEY"] if is_of_release_before else kept.get("SHARED_SEALING_KEY", "")
+    values["SHARED_SEALING_KEY"] = given.get("SHARED_SEALING_KEY", shared)
     account = given.get("FCM_SERVICE_ACCOUNT") or kept.get("FCM_SERVICE_ACCOUNT")
     values["FCM_SERVICE_ACCOUNT"] = account or _service_account()
     # Nobody but the provider makes this one; without it the assistant is the built-in one.
@@ -67,6 +81,20 @@ def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) 
     if values != kept:
         write_secrets(path, values)
     return values
+
+
+def keys_of_purposes(known: Mapping[str, str]) -> dict[str, str]:
+    """What processes are told in place of `SEALING_KEY` and `SEALING_KEY_PREVIOUS`: a key for each purpose, and the previous one.
+
+    Under these two names they get the key that all services shared before, while texts under it remain (decision 36).
+    """
+    told = {}
+    for ending in ("", "_PREVIOUS"):
+        root = known.get(f"SEALING_KEY{ending}")
+        for name, purpose in KEYS_OF_PURPOSES.items():
+            told[name + ending] = base64.urlsafe_b64encode(derive_key(root, purpose)).decode() if root else ""
+        told[f"SEALING_KEY{ending}"] = known.get(f"SHARED_SEALING_KEY{ending}", "")
+    return told
 
 
 def read_secrets(path: Path) -> dict[str, str]:

@@ -20,6 +20,7 @@ from campus_tools.bench.stage import NO_QUOTA
 from campus_tools.drills.doubled import doubled_system, pay_without_kept_connections
 from campus_tools.drills.load import Load
 from campus_tools.journey import Marketplace
+from campus_tools.secrets import new_key
 from campus_tools.soak.shelves import put_on_shelves
 
 # The old code alone, old code on the new schema, and new code alone are each watched this long.
@@ -54,7 +55,9 @@ async def drill_upgrade(folder: Path, old: str | None, say: Callable[[str], None
         revisions = len(_revisions(Path.cwd()) - _revisions(tree))
         say(f"starting {commit[:10]}, two instances of each door; {revisions} revisions are ahead of it")
         sources = os.pathsep.join(str(path) for pattern in _SOURCES for path in sorted(tree.glob(pattern)))
-        environment = {**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PYTHONPATH": sources}
+        # The key that all services shared before each purpose had its own (decision 36): older code reads no other.
+        shared = {"SHARED_SEALING_KEY": new_key()}
+        environment = {**NO_QUOTA, **shared, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PYTHONPATH": sources}
         async with doubled_system(str(folder / "state"), environment) as doubled:
             system = doubled.system
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)

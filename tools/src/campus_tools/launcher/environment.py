@@ -13,6 +13,7 @@ from campus_tools.launcher.processes import (
     ProcessPlan,
 )
 from campus_tools.provision import service_database_urls
+from campus_tools.secrets import keys_of_purposes
 from campus_tools.servers import Servers
 from campus_tools.services import Service
 
@@ -200,7 +201,8 @@ class Environments:
         patterns = [*allowed, *(f"{name}_PREVIOUS" for name in allowed)]
         previous = {name: text for name, text in self._caller.items() if name.endswith("_PREVIOUS")}
         given = _matching(self._caller, _GIVEN_TO.get(service, ()))
-        return {**given, **_matching({**previous, **self._secrets}, patterns)}
+        known = {**previous, **self._secrets}
+        return {**given, **_matching({**known, **keys_of_purposes(known)}, patterns)}
 
     def _sandbox_only(self) -> dict[str, str]:
         return {

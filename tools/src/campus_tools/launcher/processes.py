@@ -16,17 +16,22 @@ SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
     "identity": (
         "CURSOR_KEY",
         "SEALING_KEY",
+        "CREDENTIALS_KEY",
+        "CODE_DELIVERY_KEY",
         "SERVICE_ROLE_KEY",
         "DEMO_*",
         "BOOTSTRAP_ADMIN_EMAIL",
         "BOOTSTRAP_ADMIN_PASSWORD",
     ),
-    "orders": ("CURSOR_KEY", "SEALING_KEY", "PIN_KEY"),
+    "orders": ("CURSOR_KEY", "SEALING_KEY", "PIN_KEY", "PIN_DELIVERY_KEY"),
     "payments": ("CURSOR_KEY", "GATEWAY_SECRET_KEY"),
-    "payouts": ("CURSOR_KEY", "SEALING_KEY", "GATEWAY_SECRET_KEY"),
+    "payouts": ("CURSOR_KEY", "SEALING_KEY", "ACCOUNT_NUMBER_KEY", "GATEWAY_SECRET_KEY"),
     "notifications": (
         "CURSOR_KEY",
         "SEALING_KEY",
+        "MESSAGE_KEY",
+        "CODE_DELIVERY_KEY",
+        "PIN_DELIVERY_KEY",
         "SERVICE_ROLE_KEY",
         "MESSAGING_VERIFY_TOKEN",
         "MESSAGING_APP_SECRET",
@@ -37,7 +42,10 @@ SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
     ),
     "sandbox": ("GATEWAY_SECRET_KEY", "MESSAGING_APP_SECRET", "SMS_RECEIPT_KEY"),
 }
-"""Who may know which secret; `X` also means `X_PREVIOUS`. Shell patterns are allowed."""
+"""Who may know which secret; `X` also means `X_PREVIOUS`. Shell patterns are allowed.
+
+The keys of purposes are derived; `SEALING_KEY` is here what services shared before (`campus_tools.secrets.keys_of_purposes`).
+"""
 
 
 @dataclass(frozen=True)

@@ -292,6 +292,10 @@ class System:
             "SUBSCRIBER_BROKER_URL": subscriber_broker_url(self.servers.broker_url, self._secrets),
         }
         write_secrets(self.state_dir / "secrets.env", self._secrets)
+        if self._secrets["SHARED_SEALING_KEY"]:
+            self._tell(
+                "secrets", "all services still share SEALING_KEY: rotate it (docs/runbooks/rotate-sealing-keys.md)"
+            )
         self._environments = self._environments_of(self._secrets)
         if self.plan.services:
             try:

@@ -105,7 +105,7 @@ def main() -> int:
     )
     parser.add_argument("--overlap", type=float, default=20.0, metavar="SECONDS", help="old and new valid together")
     parser.add_argument("--compromised", action="store_true", help="revoke at once, redeploy, and read the trail")
-    parser.add_argument("--only", action="append", choices=ALL, help="not all five")
+    parser.add_argument("--only", action="append", choices=ALL, help="not all of them")
     parser.add_argument("--port-base", type=int, help="of the drill's own system; a free one unless given")
     try:
         return 0 if asyncio.run(drill(parser.parse_args())) else 1

@@ -1,17 +1,22 @@
-"""The five rotations with an overlap, each as its runbook tells."""
+"""The rotations with an overlap, each as its runbook describes it."""
 
 import asyncio
+import re
 import time
 from typing import Final
 
 import jwt
 
+from campus_tools.drills.rotation.encrypted_values import EarlierValues, starts_with_the_old_key, undelivered
 from campus_tools.drills.rotation.stage import DrillFailed, Stage, databases_opened, expect, say
 from campus_tools.secrets import new_key
 
 # A token lives a quarter of an hour, and the key that signed it a minute more; the new one signs a minute and a half after it was made.
+# Messages in flight end with the retry ladder, after thirteen minutes.
+REENCRYPTED_SECONDS_MAX: Final = 900.0
+_RENEWED: Final = re.compile(r"(\d+) encrypted anew")
 RETIRED_SECONDS_MAX: Final = 1_500.0
-ALL: Final = ("signing", "gateway", "service", "database", "ai")
+ALL: Final = ("signing", "gateway", "service", "database", "ai", "sealing", "pin")
 
 
 async def rotate(stage: Stage, only: list[str] | None) -> None:
@@ -26,6 +31,8 @@ async def rotate(stage: Stage, only: list[str] | None) -> None:
         ("service", "service role key", rotate_service_role_key),
         ("database", "database passwords", rotate_database_passwords),
         ("ai", "AI key", rotate_ai_key),
+        ("sealing", "sealing key", rotate_sealing_key),
+        ("pin", "PIN key", rotate_pin_key),
     ):
         if name in chosen:
             say(what)
@@ -96,6 +103,52 @@ async def rotate_ai_key(stage: Stage) -> None:
     stage.company.keys.discard(old)
     await asyncio.sleep(stage.overlap_seconds / 4)
     stage.note("AI key: asked with the old one after the roll, with the new one", f"0, {stage.company.answered[new]}")
+
+
+async def rotate_sealing_key(stage: Stage) -> None:
+    """docs/runbooks/rotate-sealing-keys.md"""
+    await _rotate_encrypting_key(stage, "sealing-key", "SEALING_KEY", ("identity", "payouts", "notifications"))
+
+
+async def rotate_pin_key(stage: Stage) -> None:
+    """docs/runbooks/rotate-sealing-keys.md"""
+    await _rotate_encrypting_key(stage, "pin-key", "PIN_KEY", ("orders",))
+
+
+async def _rotate_encrypting_key(stage: Stage, secret: str, variable: str, services: tuple[str, ...]) -> None:
+    before, undelivered_before = stage.kept[variable], await undelivered(stage)
+    earlier = await EarlierValues.made(stage)
+    await stage.ctl("rotation", "begin", secret, "--yes")
+    await stage.ctl("rotation", "roll")
+    await earlier.use()
+    await stage.ctl("rotation", "switch", secret, "--yes")
+    await stage.ctl("rotation", "roll")
+    await earlier.use()
+    renewed = await _reencrypted(stage, secret)
+    await stage.may_revoke()
+    await stage.ctl("rotation", "end", secret, "--yes")
+    await stage.ctl("rotation", "roll")
+    await earlier.use()
+    still = await starts_with_the_old_key(stage, {variable: before}, services)
+    expect(not still, f"{', '.join(still)} can still be started with the old {secret}")
+    lost = await undelivered(stage) - undelivered_before
+    expect(lost == 0, f"{lost} messages with a PIN or a code were given up")
+    stage.note(
+        f"{secret}: values encrypted anew, services that the old one still opens", f"{renewed}, none of {len(services)}"
+    )
+
+
+async def _reencrypted(stage: Stage, secret: str) -> int:
+    """Again until nothing is under the old key: what was in flight at the switch may be processed a moment later."""
+    deadline, renewed = time.monotonic() + REENCRYPTED_SECONDS_MAX, 0
+    while True:
+        lines = await stage.ctl("rotation", "re-encrypt", secret)
+        renewed += sum(int(number) for line in lines for number in _RENEWED.findall(line["said"]))
+        if all(line["done"] for line in lines):
+            return renewed
+        if time.monotonic() > deadline:
+            raise DrillFailed(f"values remain under the old {secret}: {lines}")
+        await asyncio.sleep(5)
 
 
 async def begin_signing_keys(stage: Stage) -> tuple[str, str]:

@@ -44,10 +44,15 @@ class Stage:
     def doors(self) -> list[str]:
         return [self.system.health_url(plan.name) for plan in self.system.plan.processes if plan.service != "sandbox"]
 
-    async def ctl(self, *arguments: str, new_secret: str = "", may_fail: bool = False) -> Any:
-        """One command of a runbook, as it stands there; its `data`. Raises DrillFailed when it refuses."""
+    async def ctl(
+        self, *arguments: str, new_secret: str = "", may_fail: bool = False, state_dir: str | None = None
+    ) -> Any:
+        """One command of a runbook, as it stands there; its `data`. Raises DrillFailed when it refuses.
+
+        `state_dir`: with other secrets than those of the system.
+        """
         say(f"  campusctl {' '.join(arguments)}")
-        code, answer = await self._run(*arguments, new_secret=new_secret)
+        code, answer = await self._run(*arguments, new_secret=new_secret, state_dir=state_dir)
         if code not in (0, 4) and not may_fail:
             raise DrillFailed(f"campusctl {' '.join(arguments)}: {answer['error']['detail']}")
         return answer["data"] if answer["data"] is not None else answer["error"]
@@ -73,9 +78,9 @@ class Stage:
         self.rows.append((what, seen))
         say(f"  {what}: {seen}")
 
-    async def _run(self, *arguments: str, new_secret: str = "") -> tuple[int | None, Any]:
+    async def _run(self, *arguments: str, new_secret: str = "", state_dir: str | None = None) -> tuple[int | None, Any]:
         environment = {
-            **os.environ, "STATE_DIR": str(self.system.state_dir), "PORT_BASE": str(self.system.port_base),
+            **os.environ, "STATE_DIR": state_dir or str(self.system.state_dir), "PORT_BASE": str(self.system.port_base),
             "NEW_SECRET": new_secret,
         }  # fmt: skip
         command = [sys.executable, "-m", "campus_tools.operator.app", *arguments, "--json"]

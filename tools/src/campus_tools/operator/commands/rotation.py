@@ -21,7 +21,7 @@ from campus_tools.operator.registering import Operator, Yes, command
 from campus_tools.operator.showing import Answer
 from campus_tools.rotation import database_logins, trail
 from campus_tools.rotation.measurements import Prometheus, Unmeasured, counted_between, read_doors, total
-from campus_tools.rotation.secret_store import RotationRefused, Secret, begun, ended
+from campus_tools.rotation.secret_store import ENCRYPTING, RotationRefused, Secret, begun, ended, switched
 from campus_tools.rotation.verdict import Seen, reasons_against
 from campus_tools.secrets import read_secrets, write_secrets
 from campus_tools.servers.ports import is_listening
@@ -47,6 +47,13 @@ def register(app: typer.Typer) -> None:
         "NEW_SECRET=sk_live_… campusctl rotation begin gateway-secret-key",
         "campusctl rotation begin service-role-key --compromised --yes",
     )(begin)
+    command(group, "switch", "campusctl rotation switch sealing-key")(switch)
+    command(
+        group,
+        "re-encrypt",
+        "campusctl rotation re-encrypt sealing-key",
+        "campusctl rotation re-encrypt pin-key --count --json",
+    )(re_encrypt)
     command(group, "roll", "campusctl rotation roll", "campusctl rotation roll --every")(roll)
     command(
         group,
@@ -68,8 +75,10 @@ def status(operator: Operator) -> Answer:
         {"secret": secret, "open": previous, "inUse": False, "sessions": {}}
         for secret in Secret
         for previous in ended(kept, secret)
-        if secret is not Secret.database
+        if secret is not Secret.database and previous.endswith("_PREVIOUS")
     ]
+    if kept.get("SHARED_SEALING_KEY"):
+        lines.append({"secret": Secret.sealing, "open": "SHARED_SEALING_KEY", "inUse": True, "sessions": {}})
     for login in _awaited(database_logins.list_logins(kept["DATABASE_URL"], kept, SERVICES)):
         if login.is_open:
             sessions = dict(login.sessions)
@@ -105,6 +114,40 @@ def begin(
         raise Refused(str(refusal)) from refusal
     _write(operator, changed)
     return Answer({"changed": sorted(changed), "next": "campusctl rotation roll"})
+
+
+def switch(operator: Operator, secret: SecretName, yes: Yes = False) -> Answer:
+    """Encrypt with the new sealing-key or pin-key from the next roll on; the old one still opens what is under it."""
+    kept = operator.own.secrets()
+    operator.confirm(f"Encrypt with the new {secret}? Every process must have been restarted since `begin`.", yes=yes)
+    try:
+        changed = switched(kept, secret)
+    except RotationRefused as refusal:
+        raise Refused(str(refusal)) from refusal
+    _write(operator, changed)
+    return Answer({"changed": sorted(changed), "next": "campusctl rotation roll"})
+
+
+def re_encrypt(
+    operator: Operator,
+    secret: SecretName,
+    count: Annotated[bool, typer.Option("--count", help="Change nothing: only count what needs the old key.")] = False,
+) -> Answer:
+    """Encrypt anew what rests under the old sealing-key or pin-key, and count what still needs it. If anything does, exit code 4."""
+    operator.own.secrets()
+    if secret not in _USED_BY:
+        raise Refused(f"Nothing rests encrypted under {secret}.", exit_code=2)
+    lines = _reencrypted(operator, secret, only_count=count)
+    return Answer(lines, ("service", "said", "done"), exit_code=0 if all(line["done"] for line in lines) else FINDINGS)
+
+
+def _reencrypted(operator: Operator, secret: Secret, *, only_count: bool) -> list[dict[str, Any]]:
+    lines = []
+    for service in _USED_BY[secret]:
+        ended_with = operator.own.run(service, "re-encrypt", *(["--count"] if only_count else []))
+        said = "; ".join([*ended_with.said.splitlines(), *ended_with.complained.splitlines()])
+        lines.append({"service": service, "said": said, "done": ended_with.exit_code == 0})
+    return lines
 
 
 def roll(
@@ -207,6 +250,11 @@ def end(
             return Answer({"closed": [login.name for login in _awaited(closing)]})
         except database_logins.LoginsRefused as refusal:
             raise Refused(str(refusal)) from refusal
+    if secret in ENCRYPTING:
+        needing = [line for line in _reencrypted(operator, secret, only_count=True) if not line["done"]]
+        if needing:
+            told = "; ".join(f"{line['service']}: {line['said']}" for line in needing)
+            raise Refused(f"The old key is still needed: {told}", f"campusctl rotation re-encrypt {secret}")
     changed = ended(kept, secret)
     _write(operator, changed)
     return Answer({"changed": sorted(changed), "next": "campusctl rotation roll" if changed else None})
@@ -239,6 +287,7 @@ def show_trail(
     return Answer(sorted(found, key=lambda line: str(line["at"])), ("at", "where", "what", "detail"))
 
 
+_USED_BY: Final = {Secret.sealing: ("identity", "orders", "payouts", "notifications"), Secret.pin: ("orders",)}
 _ABOUT: Final = {Secret.service_role: "service call", Secret.signing: "signing key"}
 
 
@@ -270,7 +319,7 @@ def _services(names: list[str] | None) -> list[Service]:
 def _new_value(secret: Secret) -> str | None:
     """Never an argument, which everybody on the machine could read."""
     given = os.environ.get("NEW_SECRET")
-    if given or secret is Secret.service_role:
+    if given or secret in (Secret.service_role, *ENCRYPTING):
         return given or None
     return getpass(f"New {secret}: ", sys.stderr) if sys.stdin.isatty() else None
 
