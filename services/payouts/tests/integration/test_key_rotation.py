@@ -36,7 +36,9 @@ async def re_encrypt(story, option=""):
 
 
 async def recipients(sandbox, sent):
-    return {row["recipient"]["details"]["account_number"] for row in await sandbox.transfers() if row["reference"] in sent}
+    return {
+        row["recipient"]["details"]["account_number"] for row in await sandbox.transfers() if row["reference"] in sent
+    }
 
 
 async def dispatched(story, payout_id):
