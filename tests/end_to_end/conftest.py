@@ -5,12 +5,14 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
+import httpx
 import pytest
 import pytest_asyncio
 
 from campus_tools.journey import Marketplace, Person
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
+from tests.end_to_end.answers import Answers
 from tests.end_to_end.issuers import FurtherIssuers, further_issuers
 
 # Many people act from one machine here: each client has an address of its own behind a trusted proxy, and the tiers that
@@ -70,31 +72,45 @@ def system(tmp_path_factory, issuers: FurtherIssuers) -> Iterator[System]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def answers(system: System) -> Iterator[Answers]:
+    """Compares every answer of the run with the served document; the run fails at its end when one differs."""
+    document = httpx.get(f"{system.base_url}/openapi.json", trust_env=False).json()
+    compared = Answers(document)
+    yield compared
+    assert not compared.differences, f"answers differ from /openapi.json:\n{compared.report()}"
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def market(system: System) -> AsyncIterator[Marketplace]:
+async def market(system: System, answers: Answers) -> AsyncIterator[Marketplace]:
     """A client with an address of its own."""
-    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
-    market.http.headers["X-Forwarded-For"] = new_address()
+    market = _new_market(system, answers)
     yield market
     await market.close()
 
 
+def _new_market(system: System, answers: Answers) -> Marketplace:
+    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+    market.http.headers["X-Forwarded-For"] = new_address()
+    market.http.event_hooks["response"].append(answers.compare)
+    return market
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def people(system: System) -> People:
-    return await _everybody(system)
+async def people(system: System, answers: Answers) -> People:
+    return await _everybody(system, answers)
 
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="session")
-async def _fresh_tokens(people: People, system: System) -> None:
+async def _fresh_tokens(people: People, system: System, answers: Answers) -> None:
     """A token lives for 15 minutes, and so does the second step of a sign-in."""
     if time.monotonic() - people.since > FRESH_SECONDS:
-        vars(people).update(vars(await _everybody(system)))
+        vars(people).update(vars(await _everybody(system, answers)))
 
 
-async def _everybody(system: System) -> People:
+async def _everybody(system: System, answers: Answers) -> People:
     """Vendors and staff with two factors."""
-    market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
-    market.http.headers["X-Forwarded-For"] = new_address()
+    market = _new_market(system, answers)
     try:
         return People(
             buyer=await market.sign_in("buyer@unilag.edu.ng"),

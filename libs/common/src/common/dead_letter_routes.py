@@ -1,6 +1,6 @@
 """The dead letters of a service for the people on call: `/api/dead-letters/<service>` (contract section 7)."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Depends
@@ -13,6 +13,7 @@ from common.clock import iso, iso_or_none
 from common.database import Database
 from common.dead_letters import replay_dead_letter
 from common.http import OffsetPage, guarded_router, offset_page, ok, requires
+from common.schemas import ResponseShape
 
 _PAGE: Final = """
 SELECT id, event_type, error, attempts, failed_at, replayed_at FROM dead_letters
@@ -21,11 +22,29 @@ ORDER BY failed_at {direction}, id {direction} LIMIT $1 OFFSET $2
 _COUNT: Final = "SELECT count(*) FROM dead_letters"
 
 
+class DeadLetter(ResponseShape):
+    """A message that a service gave up."""
+
+    id: UUID
+    service: str
+    event_type: str
+    error: str
+    attempts: int
+    failed_at: str
+    replayed_at: str | None
+
+
+class DeadLetterReplay(ResponseShape):
+    id: UUID
+    service: str
+    status: Literal["queued"]
+
+
 def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
     """Reads and replays. The letters' bodies are never shown: they may hold what their reader may not see."""
     router = guarded_router(tags=["operations"])
 
-    @router.get(f"/api/dead-letters/{service}")
+    @router.get(f"/api/dead-letters/{service}", responses={200: {"model": list[DeadLetter]}})
     @requires("dead_letters:read")
     async def list_dead_letters(
         request: Request, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
@@ -49,7 +68,7 @@ def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
         ]
         return ok(request, letters, **page.meta(total))
 
-    @router.post(f"/api/dead-letters/{service}/{{letter_id}}/replay")
+    @router.post(f"/api/dead-letters/{service}/{{letter_id}}/replay", responses={200: {"model": DeadLetterReplay}})
     @requires("webhooks:replay", step_up=True)
     async def replay(request: Request, letter_id: UUID) -> Response:
         """Puts the message back on its queue as a first attempt; what took effect already takes none again."""

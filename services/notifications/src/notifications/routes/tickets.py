@@ -149,7 +149,10 @@ async def mark_support_ticket_read(request: Request, caller: CurrentCaller, tick
     return await _answer(request, caller, ticket_id)
 
 
-@router.get("/api/support-tickets/{ticket_id}/messages", responses=answers(TicketMessageShape, 404))
+@router.get(
+    "/api/support-tickets/{ticket_id}/messages",
+    responses={**answers(TicketMessageShape, 404), 200: {"model": list[TicketMessageShape]}},
+)
 @signed_in
 async def list_ticket_messages(
     request: Request, caller: CurrentCaller, ticket_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None

@@ -1,6 +1,6 @@
 """The envelope that the API reference shows around every answer."""
 
-from typing import Any, Literal
+from typing import Any, Literal, get_origin
 
 from common.answers import answers
 from common.schemas import ResponseShape
@@ -13,16 +13,19 @@ class Meta(ResponseShape):
 
 
 def enveloped(shape: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The documented success answer of an endpoint: the shape inside the envelope."""
+    """The documented success answer of an endpoint: the shape inside the envelope.
+
+    The document puts a list into its envelope itself, with the page's part of `meta` by the endpoint's parameters.
+    """
+    if get_origin(shape) is list:
+        return {status: {"model": shape}}
 
     class Enveloped(ResponseShape):
         success: Literal[True]
         data: shape
         meta: Meta
 
-    name = getattr(shape, "__name__", "List")
-    inner = getattr(shape, "__args__", None)
-    Enveloped.__name__ = f"{inner[0].__name__}List" if inner else f"{name}Answer"
+    Enveloped.__name__ = f"{shape.__name__}Answer"
     return {status: {"model": Enveloped}}
 
 

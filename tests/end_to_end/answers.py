@@ -1,0 +1,106 @@
+"""Every answer that a test of this folder gets is compared with the served OpenAPI document, strictly (issue 14, number 22).
+
+Status, media type and body: a field that the document does not name is a difference. Differences are collected, and fail the run at
+its end with the operation, so that the test that met one is not the only one to say so.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+METHODS = ("get", "put", "post", "delete", "patch")
+
+
+@dataclass
+class Answers:
+    """The served document, and where answers differ from it: by operation, status and place, with one example."""
+
+    document: Mapping[str, Any]
+    compared: set[tuple[str, str]] = field(default_factory=set)
+    differences: dict[str, str] = field(default_factory=dict)
+    _validators: dict[int, Draft202012Validator] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.document = closed(self.document)
+        # Fixed segments win over parameters: /api/wallets/current before /api/wallets/{id}.
+        templates = sorted(self.document["paths"], key=lambda path: (path.count("{"), path))
+        self._paths = [(re.compile(re.sub(r"\{[^}/]+\}", "[^/]+", path)), path) for path in templates]
+
+    async def compare(self, response: httpx.Response) -> None:
+        """An event hook of the client."""
+        request = response.request
+        path, operation = self._operation(request.method, request.url.path)
+        if operation is None:
+            return
+        called = f"{request.method} {path}"
+        self.compared.add((request.method, path))
+        documented = operation["responses"].get(str(response.status_code))
+        if documented is None:
+            self._differs(called, response, "the status is not documented")
+            return
+        documented = self._resolved(documented)
+        media_type = response.headers.get("content-type", "").partition(";")[0]
+        content = documented.get("content")
+        if media_type == "text/event-stream":
+            return
+        body = await response.aread()
+        if not content:
+            if body:
+                self._differs(called, response, f"a body of {media_type} where none is documented")
+            return
+        if media_type not in content:
+            self._differs(called, response, f"{media_type or 'no media type'} in place of {', '.join(content)}")
+            return
+        schema = content[media_type].get("schema")
+        if schema and media_type.endswith("json"):
+            error = best_match(self._validator(schema).iter_errors(response.json()))
+            if error is not None:
+                place = "/".join("*" if isinstance(part, int) else str(part) for part in error.absolute_path)
+                self._differs(called, response, f"{place or 'the body'}: {error.message[:300]}")
+
+    def _operation(self, method: str, path: str) -> tuple[str, Mapping[str, Any] | None]:
+        for pattern, template in self._paths:
+            if pattern.fullmatch(path):
+                return template, self.document["paths"][template].get(method.lower())
+        return path, None
+
+    def _resolved(self, part: Mapping[str, Any]) -> Mapping[str, Any]:
+        while "$ref" in part:
+            found: Any = self.document
+            for name in part["$ref"].removeprefix("#/").split("/"):
+                found = found[name]
+            part = found
+        return part
+
+    def _validator(self, schema: Mapping[str, Any]) -> Draft202012Validator:
+        if id(schema) not in self._validators:
+            whole = {**schema, "components": self.document.get("components", {})}
+            self._validators[id(schema)] = Draft202012Validator(whole)
+        return self._validators[id(schema)]
+
+    def _differs(self, called: str, response: httpx.Response, difference: str) -> None:
+        kind = re.sub(r"'[^']*'|\d+", "*", difference)
+        self.differences.setdefault(f"{called} {response.status_code}: {kind}", difference)
+
+    def report(self) -> str:
+        return "\n".join(f"{kind}\n    {example}" for kind, example in sorted(self.differences.items()))
+
+
+def closed(schema: Any, *, inside_all_of: bool = False) -> Any:
+    """The document with every object closed: what a schema does not name is refused."""
+    if isinstance(schema, list):
+        return [closed(part, inside_all_of=inside_all_of) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    parts = {name: closed(part, inside_all_of=name == "allOf") for name, part in schema.items()}
+    is_object = isinstance(schema.get("properties"), dict) and schema.get("type") in ("object", None)
+    if "allOf" in schema and not inside_all_of:
+        parts.setdefault("unevaluatedProperties", False)
+    elif is_object and not inside_all_of and "properties" in parts:
+        parts.setdefault("additionalProperties", False)
+    return parts
