@@ -105,6 +105,24 @@ class IdentityCreatedUser(Answer):
     referral: IdentityReferralOutcomeShape
 
 
+class IdentityDeadLetter(Answer):
+    """A message that a service gave up."""
+
+    id: UUID
+    service: str
+    event_type: str
+    error: str
+    attempts: int
+    failed_at: str
+    replayed_at: str | None
+
+
+class IdentityDeadLetterReplay(Answer):
+    id: UUID
+    service: str
+    status: Literal["queued"]
+
+
 class IdentityEnrollRequest(Request):
     """There is one kind of factor to enrol this way; a name helps its owner to tell two apart."""
 
@@ -608,6 +626,24 @@ class NotificationsCustomerShape(Answer):
     phone: str | None
 
 
+class NotificationsDeadLetter(Answer):
+    """A message that a service gave up."""
+
+    id: UUID
+    service: str
+    event_type: str
+    error: str
+    attempts: int
+    failed_at: str
+    replayed_at: str | None
+
+
+class NotificationsDeadLetterReplay(Answer):
+    id: UUID
+    service: str
+    status: Literal["queued"]
+
+
 class NotificationsDeliverNotificationRequest(Request):
     """One message by one channel. `data` holds the parameters of the template; a missing one is 422 ..."""
 
@@ -900,6 +936,24 @@ class OrdersComplaintShape(Answer):
     reason: str
     details: str | None
     chargeback_outcome: Literal["won", "lost"] | None
+
+
+class OrdersDeadLetter(Answer):
+    """A message that a service gave up."""
+
+    id: UUID
+    service: str
+    event_type: str
+    error: str
+    attempts: int
+    failed_at: str
+    replayed_at: str | None
+
+
+class OrdersDeadLetterReplay(Answer):
+    id: UUID
+    service: str
+    status: Literal["queued"]
 
 
 class OrdersDeliveryPinShape(Answer):
@@ -1249,6 +1303,24 @@ class PaymentsCloseCaseRequest(Request):
     evidence: str
 
 
+class PaymentsDeadLetter(Answer):
+    """A message that a service gave up."""
+
+    id: UUID
+    service: str
+    event_type: str
+    error: str
+    attempts: int
+    failed_at: str
+    replayed_at: str | None
+
+
+class PaymentsDeadLetterReplay(Answer):
+    id: UUID
+    service: str
+    status: Literal["queued"]
+
+
 class PaymentsDeadWebhook(Answer):
     id: UUID
     service: str
@@ -1518,6 +1590,24 @@ class PayoutsClassifyRequest(Request):
 
 class PayoutsCloseRequest(Request):
     evidence: str
+
+
+class PayoutsDeadLetter(Answer):
+    """A message that a service gave up."""
+
+    id: UUID
+    service: str
+    event_type: str
+    error: str
+    attempts: int
+    failed_at: str
+    replayed_at: str | None
+
+
+class PayoutsDeadLetterReplay(Answer):
+    id: UUID
+    service: str
+    status: Literal["queued"]
 
 
 class PayoutsDispatch(Answer):

@@ -510,22 +510,24 @@ class Operations(Connection):
 
     async def get_dead_letters_identity(
         self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
-    ) -> Any:
+    ) -> Page[m.IdentityDeadLetter, m.OffsetMeta]:
         """List dead letters.
 
         The messages that this service gave up, by the time of their failure.
 
         Needs the permission `dead_letters:read`.
         """
-        return (
+        return read_page(
             await self.send(
                 "GET", "/api/dead-letters/identity", query={"page": page, "limit": limit, "sort": sort, "order": order}
-            )
-        ).json()["data"]
+            ),
+            m.IdentityDeadLetter,
+            m.OffsetMeta,
+        )
 
     async def post_dead_letters_identity_by_id_replay(
         self, letter_id: UUID, *, idempotency_key: UUID | None = None
-    ) -> Any:
+    ) -> m.IdentityDeadLetterReplay:
         """Replay.
 
         Puts the message back on its queue as a first attempt; what took effect already takes none again.
@@ -534,35 +536,38 @@ class Operations(Connection):
 
         Needs a second factor shown within the last 15 minutes (AAL2).
         """
-        return (
+        return read(
             await self.send(
                 "POST",
                 self.path("/api/dead-letters/identity/{letter_id}/replay", letter_id=letter_id),
                 keyed=True,
                 key=idempotency_key,
-            )
-        ).json()["data"]
+            ),
+            m.IdentityDeadLetterReplay,
+        )
 
     async def get_dead_letters_notifications(
         self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
-    ) -> Any:
+    ) -> Page[m.NotificationsDeadLetter, m.OffsetMeta]:
         """List dead letters.
 
         The messages that this service gave up, by the time of their failure.
 
         Needs the permission `dead_letters:read`.
         """
-        return (
+        return read_page(
             await self.send(
                 "GET",
                 "/api/dead-letters/notifications",
                 query={"page": page, "limit": limit, "sort": sort, "order": order},
-            )
-        ).json()["data"]
+            ),
+            m.NotificationsDeadLetter,
+            m.OffsetMeta,
+        )
 
     async def post_dead_letters_notifications_by_id_replay(
         self, letter_id: UUID, *, idempotency_key: UUID | None = None
-    ) -> Any:
+    ) -> m.NotificationsDeadLetterReplay:
         """Replay.
 
         Puts the message back on its queue as a first attempt; what took effect already takes none again.
@@ -571,33 +576,36 @@ class Operations(Connection):
 
         Needs a second factor shown within the last 15 minutes (AAL2).
         """
-        return (
+        return read(
             await self.send(
                 "POST",
                 self.path("/api/dead-letters/notifications/{letter_id}/replay", letter_id=letter_id),
                 keyed=True,
                 key=idempotency_key,
-            )
-        ).json()["data"]
+            ),
+            m.NotificationsDeadLetterReplay,
+        )
 
     async def get_dead_letters_orders(
         self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
-    ) -> Any:
+    ) -> Page[m.OrdersDeadLetter, m.OffsetMeta]:
         """List dead letters.
 
         The messages that this service gave up, by the time of their failure.
 
         Needs the permission `dead_letters:read`.
         """
-        return (
+        return read_page(
             await self.send(
                 "GET", "/api/dead-letters/orders", query={"page": page, "limit": limit, "sort": sort, "order": order}
-            )
-        ).json()["data"]
+            ),
+            m.OrdersDeadLetter,
+            m.OffsetMeta,
+        )
 
     async def post_dead_letters_orders_by_id_replay(
         self, letter_id: UUID, *, idempotency_key: UUID | None = None
-    ) -> Any:
+    ) -> m.OrdersDeadLetterReplay:
         """Replay.
 
         Puts the message back on its queue as a first attempt; what took effect already takes none again.
@@ -606,33 +614,36 @@ class Operations(Connection):
 
         Needs a second factor shown within the last 15 minutes (AAL2).
         """
-        return (
+        return read(
             await self.send(
                 "POST",
                 self.path("/api/dead-letters/orders/{letter_id}/replay", letter_id=letter_id),
                 keyed=True,
                 key=idempotency_key,
-            )
-        ).json()["data"]
+            ),
+            m.OrdersDeadLetterReplay,
+        )
 
     async def get_dead_letters_payments(
         self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
-    ) -> Any:
+    ) -> Page[m.PaymentsDeadLetter, m.OffsetMeta]:
         """List dead letters.
 
         The messages that this service gave up, by the time of their failure.
 
         Needs the permission `dead_letters:read`.
         """
-        return (
+        return read_page(
             await self.send(
                 "GET", "/api/dead-letters/payments", query={"page": page, "limit": limit, "sort": sort, "order": order}
-            )
-        ).json()["data"]
+            ),
+            m.PaymentsDeadLetter,
+            m.OffsetMeta,
+        )
 
     async def post_dead_letters_payments_by_id_replay(
         self, letter_id: UUID, *, idempotency_key: UUID | None = None
-    ) -> Any:
+    ) -> m.PaymentsDeadLetterReplay:
         """Replay.
 
         Puts the message back on its queue as a first attempt; what took effect already takes none again.
@@ -641,33 +652,36 @@ class Operations(Connection):
 
         Needs a second factor shown within the last 15 minutes (AAL2).
         """
-        return (
+        return read(
             await self.send(
                 "POST",
                 self.path("/api/dead-letters/payments/{letter_id}/replay", letter_id=letter_id),
                 keyed=True,
                 key=idempotency_key,
-            )
-        ).json()["data"]
+            ),
+            m.PaymentsDeadLetterReplay,
+        )
 
     async def get_dead_letters_payouts(
         self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
-    ) -> Any:
+    ) -> Page[m.PayoutsDeadLetter, m.OffsetMeta]:
         """List dead letters.
 
         The messages that this service gave up, by the time of their failure.
 
         Needs the permission `dead_letters:read`.
         """
-        return (
+        return read_page(
             await self.send(
                 "GET", "/api/dead-letters/payouts", query={"page": page, "limit": limit, "sort": sort, "order": order}
-            )
-        ).json()["data"]
+            ),
+            m.PayoutsDeadLetter,
+            m.OffsetMeta,
+        )
 
     async def post_dead_letters_payouts_by_id_replay(
         self, letter_id: UUID, *, idempotency_key: UUID | None = None
-    ) -> Any:
+    ) -> m.PayoutsDeadLetterReplay:
         """Replay.
 
         Puts the message back on its queue as a first attempt; what took effect already takes none again.
@@ -676,14 +690,15 @@ class Operations(Connection):
 
         Needs a second factor shown within the last 15 minutes (AAL2).
         """
-        return (
+        return read(
             await self.send(
                 "POST",
                 self.path("/api/dead-letters/payouts/{letter_id}/replay", letter_id=letter_id),
                 keyed=True,
                 key=idempotency_key,
-            )
-        ).json()["data"]
+            ),
+            m.PayoutsDeadLetterReplay,
+        )
 
     async def get_devices(self) -> list[m.NotificationsDeviceShape]:
         """List devices.
@@ -1326,14 +1341,14 @@ class Operations(Connection):
         limit: int | None = None,
         sort: str | None = None,
         order: str | None = None,
-    ) -> list[m.PayoutsPayoutException]:
+    ) -> Page[m.PayoutsPayoutException, m.OffsetMeta]:
         """List exceptions.
 
         Exceptions with cause, severity and the time by which somebody must respond.
 
         Needs the permission `exceptions:read`.
         """
-        return read(
+        return read_page(
             await self.send(
                 "GET",
                 "/api/payout-exceptions",
@@ -1349,7 +1364,8 @@ class Operations(Connection):
                     "order": order,
                 },
             ),
-            list[m.PayoutsPayoutException],
+            m.PayoutsPayoutException,
+            m.OffsetMeta,
         )
 
     async def get_payout_exceptions_observations(self) -> m.PayoutsObservations:
@@ -1434,14 +1450,14 @@ class Operations(Connection):
         limit: int | None = None,
         sort: str | None = None,
         order: str | None = None,
-    ) -> list[m.PayoutsPayout]:
+    ) -> Page[m.PayoutsPayout, m.OffsetMeta]:
         """List payouts.
 
         The merchant's own payouts; finance and auditors see all.
 
         Needs the permission `wallet:own` or `payouts:read`.
         """
-        return read(
+        return read_page(
             await self.send(
                 "GET",
                 "/api/payouts",
@@ -1454,7 +1470,8 @@ class Operations(Connection):
                     "order": order,
                 },
             ),
-            list[m.PayoutsPayout],
+            m.PayoutsPayout,
+            m.OffsetMeta,
         )
 
     async def post_payouts_dispatch(
@@ -2702,18 +2719,19 @@ class Operations(Connection):
 
     async def get_support_tickets_by_id_messages(
         self, ticket_id: UUID, *, limit: int | None = None, cursor: str | None = None
-    ) -> m.NotificationsTicketMessageShape:
+    ) -> Page[m.NotificationsTicketMessageShape, m.CursorMeta]:
         """List ticket messages.
 
         What was said, the oldest first.
         """
-        return read(
+        return read_page(
             await self.send(
                 "GET",
                 self.path("/api/support-tickets/{ticket_id}/messages", ticket_id=ticket_id),
                 query={"limit": limit, "cursor": cursor},
             ),
             m.NotificationsTicketMessageShape,
+            m.CursorMeta,
         )
 
     async def post_support_tickets_by_id_messages(
@@ -3020,20 +3038,21 @@ class Operations(Connection):
             "recovery_returned",
         ]
         | None = None,
-    ) -> list[m.PayoutsStatementLine]:
+    ) -> Page[m.PayoutsStatementLine, m.CursorMeta]:
         """Read statement of vendor.
 
         The same of any vendor.
 
         Needs the permission `payouts:read`.
         """
-        return read(
+        return read_page(
             await self.send(
                 "GET",
                 self.path("/api/vendors/{id}/statement", id=id),
                 query={"limit": limit, "cursor": cursor, "from": from_, "to": to, "kind": kind},
             ),
-            list[m.PayoutsStatementLine],
+            m.PayoutsStatementLine,
+            m.CursorMeta,
         )
 
     async def get_vendors_by_id_wallet(self, id: UUID) -> m.PayoutsWallet:
@@ -3179,20 +3198,21 @@ class Operations(Connection):
             "recovery_returned",
         ]
         | None = None,
-    ) -> list[m.PayoutsStatementLine]:
+    ) -> Page[m.PayoutsStatementLine, m.CursorMeta]:
         """Read statement.
 
         Everything that moved the wallet, newest first, with the balance after each line.
 
         Needs the permission `wallet:own`.
         """
-        return read(
+        return read_page(
             await self.send(
                 "GET",
                 "/api/wallets/current/statement",
                 query={"limit": limit, "cursor": cursor, "from": from_, "to": to, "kind": kind},
             ),
-            list[m.PayoutsStatementLine],
+            m.PayoutsStatementLine,
+            m.CursorMeta,
         )
 
     async def get_wallets_current_statements_by_month(self, month: str) -> m.PayoutsStatementMonth:
