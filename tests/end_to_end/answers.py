@@ -40,6 +40,8 @@ class Answers:
         called = f"{request.method} {path}"
         self.compared.add((request.method, path))
         documented = operation["responses"].get(str(response.status_code))
+        if documented is None and response.is_error:
+            documented = operation["responses"].get("default")
         if documented is None:
             self._differs(called, response, "the status is not documented")
             return

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from campus_tools.operator.app import app
 from campus_tools.rotation.measurements import Counted, counted_between
-from campus_tools.rotation.secret_store import VARIABLE_OF, RotationRefused, Secret, begun, ended, switched
+from campus_tools.rotation.secret_store import VARIABLE_OF, RotationRefused, Secret, begun, ended, may_encrypt, switched
 from campus_tools.rotation.trail import lines_of
 from campus_tools.rotation.verdict import Seen, Stretch, reasons_against
 
@@ -84,6 +84,8 @@ def test_a_compromised_key_that_encrypts_writes_nothing_more_and_still_opens_wha
 def test_a_begun_rotation_of_a_key_that_encrypts_is_given_up_by_its_end() -> None:
     kept = {"SEALING_KEY": "old"}
     kept |= begun(kept, Secret.sealing, "new", compromised=False)
+    assert not may_encrypt(kept, Secret.sealing)
+    assert may_encrypt({**kept, **switched(kept, Secret.sealing)}, Secret.sealing)
     kept |= ended(kept, Secret.sealing)
     assert kept == {"SEALING_KEY": "old", "SEALING_KEY_PREVIOUS": "", "SEALING_KEY_PHASE": ""}
 

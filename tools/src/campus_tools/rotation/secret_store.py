@@ -89,6 +89,11 @@ def switched(kept: Mapping[str, str], secret: Secret) -> dict[str, str]:
     return _encrypting(kept, secret, kept[f"{variable}_PREVIOUS"], kept[variable])
 
 
+def may_encrypt(kept: Mapping[str, str], secret: Secret) -> bool:
+    """Whether the newer of the two keys has been used: before `switch` nothing is under it, and the rotation can be given up."""
+    return kept.get(f"{VARIABLE_OF[secret]}_PHASE") != _READABLE
+
+
 def _encrypting(kept: Mapping[str, str], secret: Secret, current: str, previous: str) -> dict[str, str]:
     variable = VARIABLE_OF[secret]
     changed = {variable: current, f"{variable}_PREVIOUS": previous, f"{variable}_PHASE": ""}

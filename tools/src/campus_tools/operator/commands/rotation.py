@@ -21,7 +21,7 @@ from campus_tools.operator.registering import Operator, Yes, command
 from campus_tools.operator.showing import Answer
 from campus_tools.rotation import database_logins, trail
 from campus_tools.rotation.measurements import Prometheus, Unmeasured, counted_between, read_doors, total
-from campus_tools.rotation.secret_store import ENCRYPTING, RotationRefused, Secret, begun, ended, switched
+from campus_tools.rotation.secret_store import ENCRYPTING, RotationRefused, Secret, begun, ended, may_encrypt, switched
 from campus_tools.rotation.verdict import Seen, reasons_against
 from campus_tools.secrets import read_secrets, write_secrets
 from campus_tools.servers.ports import is_listening
@@ -250,7 +250,7 @@ def end(
             return Answer({"closed": [login.name for login in _awaited(closing)]})
         except database_logins.LoginsRefused as refusal:
             raise Refused(str(refusal)) from refusal
-    if secret in ENCRYPTING:
+    if secret in ENCRYPTING and may_encrypt(kept, secret):
         needing = [line for line in _reencrypted(operator, secret, only_count=True) if not line["done"]]
         if needing:
             told = "; ".join(f"{line['service']}: {line['said']}" for line in needing)
