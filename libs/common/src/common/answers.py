@@ -57,6 +57,11 @@ _REFUSALS: Final[Mapping[int, str]] = {
 }
 
 
+NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {
+    304: {"description": "The content of this ETag (`If-None-Match`) is still current; there is no body."}
+}
+
+
 def answers(model: type[BaseModel], *refusals: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
     """What an operation may answer: its success, the refusals of its own, 401 as everywhere, and what is nobody's fault."""
     shown: dict[int | str, dict[str, Any]] = {status: {"model": model}}

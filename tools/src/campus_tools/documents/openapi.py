@@ -215,7 +215,13 @@ def _successes(entry: Described, schemas: Mapping[str, Any], samples: Samples) -
     return shown
 
 
-_SUCCESSES: Final[Mapping[str, str]] = {"200": "Done.", "201": "Made.", "202": "Taken.", "204": "Done; nothing to say."}
+_SUCCESSES: Final[Mapping[str, str]] = {
+    "200": "Done.",
+    "201": "Made.",
+    "202": "Taken.",
+    "204": "Done; nothing to say.",
+    "304": "The content of this ETag is still current.",
+}
 
 
 def _content(

@@ -7,6 +7,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.answers import NOT_MODIFIED
 from common.caller import THE_SERVICE
 from common.http import dependencies_of, guarded_router, public
 from identity.domain.key_rotation import KEY_SET_SECONDS
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 router = guarded_router(tags=["auth"])
 
 
-@router.get("/.well-known/jwks.json")
+@router.get("/.well-known/jwks.json", responses=NOT_MODIFIED)
 @public
 async def jwks_route(request: Request) -> Response:
     dependencies: Dependencies = dependencies_of(request)

@@ -6,7 +6,7 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import EnvelopeMeta, answers
+from common.answers import NOT_MODIFIED, EnvelopeMeta, answers
 from common.http import dependencies_of, guarded_router, public
 from common.problems import NotFound
 from orders.domain.images import picture_name, thumbnail_name
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 router = guarded_router(tags=["products"])
 
 _WEBP: Final = "image/webp"
-_PICTURE: Final[dict[int | str, dict[str, Any]]] = {**answers(EnvelopeMeta, 404), 200: {"content": {_WEBP: {}}}}
+_PICTURE: Final[dict[int | str, dict[str, Any]]] = {
+    **answers(EnvelopeMeta, 404),
+    200: {"content": {_WEBP: {}}},
+    **NOT_MODIFIED,
+}
 
 
 @router.get("/media/{image_id}", responses=_PICTURE, response_class=Response)

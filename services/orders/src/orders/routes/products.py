@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
+from common.answers import NOT_MODIFIED, answers
 from common.http import CurrentCaller, RawRoute, caller_of, dependencies_of, guarded_router, public
 from common.problems import NotFound
 from orders.queries.own_products import find_own_product
@@ -34,7 +34,9 @@ _QUERY: Final[list[dict[str, Any]]] = [
 _NOTHING_ASKED: Final = ProductQuery()
 
 
-@shelves.get("/api/products", responses=answers(ProductPageAnswer, 422), openapi_extra={"parameters": _QUERY})
+@shelves.get(
+    "/api/products", responses=answers(ProductPageAnswer, 422) | NOT_MODIFIED, openapi_extra={"parameters": _QUERY}
+)
 @public
 async def browse_products(request: Request) -> Response:
     """Products on the shelf. `q` finds products that have every word, or words that begin with it."""
@@ -55,7 +57,7 @@ async def browse_products(request: Request) -> Response:
     return ok_or_unchanged(request, page.rows, caller, **page.meta)
 
 
-@router.get("/api/products/{product_id}", responses=answers(ProductAnswer, 404))
+@router.get("/api/products/{product_id}", responses=answers(ProductAnswer, 404) | NOT_MODIFIED)
 @public
 async def show_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """A product on the shelf; its own merchant sees a draft as well."""
