@@ -188,6 +188,7 @@ def _limits_of(settings: Settings) -> Limits:
         assistant=settings.rate_tier_5,
         account_address=settings.rate_tier_4_address,
         machines=settings.rate_machines,
+        images=settings.rate_tier_media,
     )
 
 

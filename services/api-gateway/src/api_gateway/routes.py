@@ -33,6 +33,11 @@ def _share(path: str, upstream: str) -> Route:
     return Route("GET", path, upstream, access=Access.ANONYMOUS, is_shared=True)
 
 
+def _image(path: str, upstream: str) -> Route:
+    """A public image. A page shows dozens: they are counted apart, so that they leave the reader's quota alone (contract 16.8)."""
+    return Route("GET", path, upstream, Quota.IMAGES, access=Access.ANONYMOUS)
+
+
 def _act(path: str, upstream: str, quota: Quota = Quota.BY_CALLER) -> Route:
     return Route("POST", path, upstream, quota, idempotency=Idempotency.ACCEPTED)
 
@@ -141,8 +146,8 @@ ROUTES: Final[tuple[Route, ...]] = (
     _picture("/api/products/:id/images", ORDERS),
     Route("DELETE", "/api/products/:id/images/:id", ORDERS),
     _share("/api/categories", ORDERS),
-    _browse("/media/:id", ORDERS),
-    _browse("/media/:id/thumbnail", ORDERS),
+    _image("/media/:id", ORDERS),
+    _image("/media/:id/thumbnail", ORDERS),
     _act_once("/api/orders/checkout", ORDERS),
     _read("/api/orders", ORDERS),
     _read("/api/orders/:id", ORDERS),

@@ -41,6 +41,7 @@ class Quota(Enum):
     ACCOUNT = "tier 4, by address and account named in the body, with a ceiling by address"
     SESSION = "tier 4, by the session named in the body, with a ceiling by address"
     ASSISTANT = "tier 5"
+    IMAGES = "outside the tiers, by address, with a limit for images"
     MACHINES = "outside the tiers, by address"
     UNCOUNTED = "not counted"
 

@@ -36,6 +36,8 @@ class Settings(ServiceSettings):
     rate_tier_4: int = Field(default=10, ge=1)
     rate_tier_5: int = Field(default=20, ge=1)
     rate_tier_4_address: int = Field(default=60, ge=1)
+    # Images of one address: a page of the catalog shows twenty, and a campus shares few addresses.
+    rate_tier_media: int = Field(default=1_200, ge=1)
     rate_machines: int = Field(default=6_000, ge=1)
 
     # How long anonymous readers of the catalog share a page; 0: not at all.
