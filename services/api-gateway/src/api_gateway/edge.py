@@ -218,8 +218,9 @@ class Edge:
         return True
 
     async def _answer_preflight(self, call: Call, methods: str) -> None:
+        """Not counted: a browser asks by itself, and a page of ten requests would consume twenty."""
         call.standing = await self.quotas.look(self.tiers.of_address(call.address), call.now)
-        await call.answer(204, self.cross_origin.preflight_headers(methods), b"")
+        await call.answer(204, self.cross_origin.preflight_headers(call.headers, methods), b"")
 
     async def _admit(self, call: Call, route: Route | None) -> None:
         """Token, then quota: a refused token counts against its address, and what is over its quota is 429 before it is 401."""

@@ -26,7 +26,11 @@ class Settings(ServiceSettings):
     upstream_connections_max: int = Field(default=256, ge=1)
 
     trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = ()
-    allowed_origins: Origins = ()
+    allowed_origins: Origins = Field(
+        default=(),
+        description="Origins of web pages that may call the API, for instance `https://shop.example`, or `http://localhost:*` for "
+        "any port of this machine; payments compares `callbackUrl` with its setting of the same name",
+    )
 
     rate_limit_store_url: str = Field(default="", pattern="^((rediss?|unix)://.+)?$")
     rate_window_seconds: int = Field(default=60, ge=1)

@@ -135,6 +135,15 @@ async def test_a_foreign_callback_and_odd_bodies_are_422_and_change_nothing(stor
     assert story.gateway.initialized == {}
 
 
+async def test_a_refused_callback_names_its_origin_and_the_setting_that_refuses_it(story: Any) -> None:
+    placed = await story.place_order()
+    answer = await story.ask_intent(placed.order_id, callbackUrl="https://evil.example/paid?token=abc")
+    [param] = answer.json()["invalid_params"]
+    assert param["name"] == "callbackUrl"
+    assert all(word in param["reason"] for word in ("https://evil.example", "ALLOWED_ORIGINS", "payments", "gateway"))
+    assert "abc" not in answer.text
+
+
 async def test_who_may_not_place_orders_may_not_pay(story: Any) -> None:
     placed = await story.place_order()
     url, body = "/api/payments/intent", {"orderId": str(placed.order_id)}

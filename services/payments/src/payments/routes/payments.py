@@ -10,7 +10,7 @@ from starlette.responses import Response
 from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires, signed_in
 from common.idempotency import IdempotencyKey
 from payments.dependencies import Dependencies
-from payments.domain.callbacks import is_allowed_callback
+from payments.domain.callbacks import is_allowed_callback, origin_of
 from payments.domain.errors import CallbackNotAllowed
 from payments.queries.ledger import find_reward_balance
 from payments.queries.payments import find_payment, intent_view, page_of_payments
@@ -28,7 +28,7 @@ router = guarded_router(tags=["payments"])
 async def start(request: Request, caller: CurrentCaller, body: IntentRequest, key: IdempotencyKey) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     if body.callback_url is not None and not is_allowed_callback(body.callback_url, dependencies.allowed_origins):
-        raise CallbackNotAllowed
+        raise CallbackNotAllowed(origin_of(body.callback_url))
     asked = PaymentAsked(body.order_id, body.channel, body.callback_url, key)
     intent = await start_payment(dependencies.database, dependencies.gateway, dependencies.clock, caller, asked)
     return ok(request, intent_view(intent), status=201)
