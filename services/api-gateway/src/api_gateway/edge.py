@@ -113,9 +113,9 @@ class Edge:
             name = call.route.name if call.route is not None else _UNKNOWN_ROUTE
             self.metrics.request_ended(name, call.status, time.perf_counter() - call.began)
 
-    async def refusal_without_request(self, peer: str, status: int) -> bytes:
+    async def refusal_without_request(self, peer: str, status: int, raw_path: bytes) -> bytes:
         """The whole answer, as bytes, to what the server could not even read as a request (400, 431)."""
-        call = Call.unread(self.clock.now(), self.window_seconds)
+        call = Call.unread(raw_path, self.clock.now(), self.window_seconds)
         call.extra = [*self.always]
         call.address = self.addresses.of(peer, None)
         written = bytearray()
