@@ -16,6 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 from api_gateway.addresses import ClientAddresses
 from api_gateway.bodies import check_announced_body, read_body, read_whole_body
 from api_gateway.call import Call
+from api_gateway.compression import VARIES
 from api_gateway.connection import ClientGone, UpstreamFailed
 from api_gateway.cors import CrossOrigin
 from api_gateway.forms import held_form
@@ -181,6 +182,8 @@ class Edge:
             return
         # Refusals of a deprecated route say it too: whoever is refused is to change as well.
         call.extra = [*call.extra, *route.deprecation_headers] if route and route.deprecated_at else call.extra
+        if route is not None and route.is_compressed:
+            call.extra = [*call.extra, VARIES]
         if route is not None and route.quota in (Quota.ACCOUNT, Quota.SESSION):
             await self._pass_credentials(call, route)
             return

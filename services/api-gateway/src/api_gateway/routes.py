@@ -25,12 +25,13 @@ def _read(path: str, upstream: str) -> Route:
 
 
 def _browse(path: str, upstream: str) -> Route:
-    return Route("GET", path, upstream, access=Access.ANONYMOUS)
+    """What anybody may read, and what holds no secret: it is compressed."""
+    return Route("GET", path, upstream, access=Access.ANONYMOUS, is_compressed=True)
 
 
 def _share(path: str, upstream: str) -> Route:
     """A page that anonymous readers share for some seconds (`EDGE_CACHE_SECONDS`)."""
-    return Route("GET", path, upstream, access=Access.ANONYMOUS, is_shared=True)
+    return Route("GET", path, upstream, access=Access.ANONYMOUS, is_shared=True, is_compressed=True)
 
 
 def _image(path: str, upstream: str) -> Route:
@@ -255,7 +256,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/devices", NOTIFICATIONS),
     _act("/api/devices", NOTIFICATIONS),
     Route("DELETE", "/api/devices/:id", NOTIFICATIONS),
-    _browse("/api/devices/vapid-key", NOTIFICATIONS),
+    Route("GET", "/api/devices/vapid-key", NOTIFICATIONS, access=Access.ANONYMOUS),
     _read("/api/alerts", NOTIFICATIONS),
     Route("GET", "/api/messaging/webhook", NOTIFICATIONS, Quota.MACHINES, access=Access.OPEN),
     _machine("/api/messaging/webhook", NOTIFICATIONS, 4 * MIB, Media.ANY),
