@@ -86,7 +86,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         forwarder=forwarder,
         keyed=KeyedRunner(records, forwarder, metrics),
         page_cache=page_cache,
-        pages=OwnPages(_checks_of(runtime, load)),
+        pages=OwnPages(_checks_of(runtime, load), settings.base_url),
         cross_origin=CrossOrigin(settings.allowed_origins),
         metrics=metrics,
         spans=spans,

@@ -1,5 +1,6 @@
 """What the gateway answers itself: health, the documents of the API and of its events, the pages of the error codes. None is counted."""
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, get_args
 
@@ -30,10 +31,14 @@ _FILES: Final = (
 )
 
 
+# The base address that the generated documents name.
+DOCUMENTED_BASE_URL: Final = "http://localhost:8080"
+
+
 class OwnPages:
     """The gateway's own paths. `checks` must all hold for readiness."""
 
-    def __init__(self, checks: Mapping[str, Check]) -> None:
+    def __init__(self, checks: Mapping[str, Check], base_url: str) -> None:
         self._checks = checks
         self._pages: dict[str, Page] = {
             "/health/liveness": self._liveness,
@@ -41,9 +46,10 @@ class OwnPages:
             "/errors": _html(problem_index()),
         }
         for path, name, media_type, seconds_kept in _FILES:
-            self._pages[path] = StaticPage(
-                page_file(name), media_type, seconds_kept=seconds_kept, is_page=media_type == _HTML
-            )
+            body = page_file(name)
+            if media_type == _JSON:
+                body = _served_at(base_url, body)
+            self._pages[path] = StaticPage(body, media_type, seconds_kept=seconds_kept, is_page=media_type == _HTML)
         for code in get_args(Code):
             self._pages[f"/errors/{slug_of(code)}"] = _html(problem_page(code))
 
@@ -70,6 +76,11 @@ def _read_only(page: Page) -> Page:
         await page(call)
 
     return answer
+
+
+def _served_at(base_url: str, document: bytes) -> bytes:
+    """A generated document with the address under which this gateway is known, as JSON writes it."""
+    return document.replace(DOCUMENTED_BASE_URL.encode(), json.dumps(base_url)[1:-1].encode())
 
 
 def _html(text: str) -> Page:

@@ -80,6 +80,21 @@ async def test_documents_are_compressed_for_those_who_take_it_and_not_sent_twice
     assert again.headers["x-request-id"]
 
 
+@pytest.mark.parametrize("base_url", ["https://shop.example/campus", "http://10.0.0.5:8080"])
+async def test_the_documents_name_the_address_under_which_the_gateway_is_known(
+    open_gateway: OpenGateway, base_url: str
+) -> None:
+    gateway = await open_gateway(base_url=base_url)
+    reference = (await gateway.client.get("/openapi.json")).json()
+    assert [server["url"] for server in reference["servers"]] == [base_url]
+    example = reference["components"]["responses"]["Refused404"]["content"]["application/problem+json"]["examples"]
+    assert example["absent"]["value"]["type"] == f"{base_url}/errors/resource-not-found"
+    events = (await gateway.client.get("/asyncapi.json")).json()
+    assert events["info"]["externalDocs"]["url"] == f"{base_url}/events"
+    for path in ("/openapi.json", "/asyncapi.json"):
+        assert "localhost:8080" not in (await gateway.client.get(path)).text
+
+
 async def test_the_documents_are_there_while_every_service_is_away(open_gateway: OpenGateway) -> None:
     away = await open_gateway(upstream_url="http://127.0.0.1:9")
     assert json.loads((await away.client.get("/openapi.json")).content)["openapi"] == "3.1.0"

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
+from api_gateway.own_pages import DOCUMENTED_BASE_URL
 from api_gateway.routing import Access, Idempotency, Quota
 from campus_tools.documents.described import Described
 from campus_tools.documents.samples import REQUEST_ID
@@ -24,8 +25,8 @@ from common.problems import (
     render,
 )
 
-# Where the system runs by default; what `type` begins with is the address under which the gateway was told to be known.
-BASE_URL: Final = "http://localhost:8080"
+# Where the system runs by default. The gateway serves the documents with its own base address in its place.
+BASE_URL: Final = DOCUMENTED_BASE_URL
 _ID_PATH: Final = "/api/orders/018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 
 
