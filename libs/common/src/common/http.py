@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, Query
 from fastapi.routing import APIRoute
@@ -23,12 +23,20 @@ from common.refusals import ANSWERS, answer_bug
 from common.schemas import IN_DIGITS
 from common.service_keys import admit_service
 from common.tokens import TokenVerifier, bearer_token
-from common.unknown_words import names_in_query, refuse_fields, refuse_other_encodings, refuse_other_orders
+from common.unknown_words import (
+    ONE_ORDER_SHOWN,
+    names_in_query,
+    refuse_fields,
+    refuse_other_encodings,
+    refuse_other_orders,
+    refuse_unknown_parameters,
+)
 
 log = get_logger(__name__)
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+API_PREFIX: Final = "/api/"
 LIMIT_DEFAULT: Final = 20
 LIMIT_MAX: Final = 100
 # page x limit: beyond it an offset costs more than anybody gets from it (contract section 1).
@@ -82,6 +90,12 @@ def service_key_only(endpoint: Endpoint) -> Endpoint:
     return _guarded(endpoint, Guard(service_key=True))
 
 
+def any_query(endpoint: Endpoint) -> Endpoint:
+    """A webhook of another company: it may add parameters of its own to the address that it was given."""
+    endpoint.__any_query__ = True  # type: ignore[attr-defined]
+    return endpoint
+
+
 def _guarded(endpoint: Endpoint, guard: Guard) -> Endpoint:
     endpoint.__guard__ = guard  # type: ignore[attr-defined]
     return endpoint
@@ -106,13 +120,30 @@ class GuardedRoute(APIRoute):
                 f"{endpoint.__name__} does not say who may call it: add @public, @signed_in or @requires(...) below the route"
             )
         super().__init__(path, endpoint, **arguments)
+        if self.has_one_order:
+            shown = dict(self.openapi_extra or {})
+            others = [parameter for parameter in shown.get("parameters", ()) if parameter != ONE_ORDER_SHOWN]
+            self.openapi_extra = {**shown, "parameters": [*others, ONE_ORDER_SHOWN]}
+
+    @property
+    def has_one_order(self) -> bool:
+        """Whether this is a list that declares no sort: it has one order (contract section 15.7)."""
+        asked = names_in_query(self.dependant)
+        return "limit" in asked and "sort" not in asked
+
+    @property
+    def query_names(self) -> frozenset[str] | None:
+        """The query parameters that the operation takes; None: any, outside the API and for webhooks (contract section 16.3)."""
+        if not self.path.startswith(API_PREFIX) or hasattr(self.endpoint, "__any_query__"):
+            return None
+        shown = (self.openapi_extra or {}).get("parameters", ())
+        by_hand = {parameter["name"] for parameter in shown if parameter["in"] == "query"}
+        return frozenset(names_in_query(self.dependant) | by_hand)
 
     def get_route_handler(self) -> Handler:
         answer = self.get_answer()
         guard: Guard = self.endpoint.__guard__  # type: ignore[attr-defined]
-        asked = names_in_query(self.dependant)
-        # A list that names no sort has one order (contract section 15.7).
-        has_one_order = "limit" in asked and "sort" not in asked
+        has_one_order, query_names = self.has_one_order, self.query_names
         # Whoever signs their requests reads the body's bytes; a form, which the reference is told of by hand, is read by its door.
         told_by_hand = "requestBody" in (self.openapi_extra or {})
         takes_no_body = (
@@ -126,6 +157,8 @@ class GuardedRoute(APIRoute):
 
         async def checked(request: Request) -> Response:
             request.state.caller = await admit(request, guard)
+            if query_names is not None and request.scope["query_string"]:
+                refuse_unknown_parameters(request, query_names)
             if has_one_order:
                 refuse_other_orders(request)
             if (takes_no_body or takes_json) and "json" in request.headers.get("content-type", ""):
@@ -248,11 +281,9 @@ def offset_page(*sorts: str) -> Callable[..., Coroutine[Any, Any, OffsetPage]]:
     async def page_of(
         page: Annotated[int, Query(ge=1, le=OFFSET_MAX), IN_DIGITS] = 1,
         limit: Limit = LIMIT_DEFAULT,
-        sort: Annotated[str, Query(max_length=40)] = sorts[0],
-        order: Annotated[str, Query(pattern="^(asc|desc)$")] = "desc",
+        sort: Literal[sorts] = sorts[0],  # type: ignore[valid-type]
+        order: Literal["asc", "desc"] = "desc",
     ) -> OffsetPage:
-        if sort not in sorts:
-            raise ValidationFailed.of("sort", f"must be one of: {', '.join(sorts)}")
         if page * limit > OFFSET_MAX:
             raise ValidationFailed.of("page", f"page x limit must not exceed {OFFSET_MAX}; narrow the filters instead")
         return OffsetPage(page, limit, sort, order == "desc")
