@@ -10,6 +10,7 @@ from api_gateway.routing import Access, Idempotency, Quota
 from campus_tools.documents.described import Described
 from campus_tools.documents.samples import REQUEST_ID
 from common.problems import (
+    EXTENSIONS,
     Conflict,
     Forbidden,
     InvalidParam,
@@ -154,9 +155,7 @@ PROBLEM_SCHEMA: Final[Mapping[str, Any]] = {
         "instance": {"type": "string", "description": "The path of the request."},
         "code": {"$ref": "#/components/schemas/ProblemCode"},
         "invalid_params": {"type": "array", "items": {"$ref": "#/components/schemas/InvalidParam"}},
-        "requestId": {"type": "string"},
-        "correlationId": {"type": "string", "description": "With a status of 500 and above only."},
-        "attemptsRemaining": {"type": "integer", "description": "With DELIVERY_PIN_INVALID only."},
+        **EXTENSIONS,
     },
 }
 INVALID_PARAM_SCHEMA: Final[Mapping[str, Any]] = {
