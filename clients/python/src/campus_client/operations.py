@@ -26,8 +26,8 @@ class Operations(Connection):
         status: Literal["open", "closed"] | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "severity"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.NotificationsAlertShape, m.OffsetMeta]:
         """List alerts.
 
@@ -53,14 +53,16 @@ class Operations(Connection):
         return read(await self.send("POST", "/api/assistant/chat", body=body), m.NotificationsReplyShape)
 
     async def get_assistant_conversations(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.NotificationsConversationShape, m.CursorMeta]:
         """List conversations.
 
         The caller's conversations, the youngest first.
         """
         return read_page(
-            await self.send("GET", "/api/assistant/conversations", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/assistant/conversations", query={"limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.NotificationsConversationShape,
             m.CursorMeta,
         )
@@ -75,7 +77,12 @@ class Operations(Connection):
         )
 
     async def get_assistant_conversations_by_id_messages(
-        self, conversation_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        conversation_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.NotificationsMessageShape, m.CursorMeta]:
         """List messages.
 
@@ -85,7 +92,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/assistant/conversations/{conversation_id}/messages", conversation_id=conversation_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.NotificationsMessageShape,
             m.CursorMeta,
@@ -194,11 +201,11 @@ class Operations(Connection):
         return read(await self.send("POST", "/api/auth/refresh", body=body, signed=False), m.IdentityTokens)
 
     async def get_auth_sessions(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.IdentitySession, m.CursorMeta]:
         """List sessions."""
         return read_page(
-            await self.send("GET", "/api/auth/sessions", query={"limit": limit, "cursor": cursor}),
+            await self.send("GET", "/api/auth/sessions", query={"limit": limit, "cursor": cursor, "sort": sort}),
             m.IdentitySession,
             m.CursorMeta,
         )
@@ -219,9 +226,11 @@ class Operations(Connection):
         *,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "total"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
         campus_id: UUID | None = None,
+        vendor_id: UUID | None = None,
+        buyer_id: UUID | None = None,
         status: Literal[
             "Processing",
             "expired",
@@ -235,9 +244,9 @@ class Operations(Connection):
             "refunded",
         ]
         | None = None,
-        vendor_id: UUID | None = None,
         from_: datetime | None = None,
         to: datetime | None = None,
+        q: str | None = None,
     ) -> Page[m.OrdersOrderShape, m.OrdersOffsetMeta]:
         """List orders of campuses.
 
@@ -255,10 +264,12 @@ class Operations(Connection):
                     "sort": sort,
                     "order": order,
                     "campusId": campus_id,
-                    "status": status,
                     "vendorId": vendor_id,
+                    "buyerId": buyer_id,
+                    "status": status,
                     "from": from_,
                     "to": to,
+                    "q": q,
                 },
             ),
             m.OrdersOrderShape,
@@ -269,6 +280,8 @@ class Operations(Connection):
         self,
         *,
         campus_id: UUID | None = None,
+        vendor_id: UUID | None = None,
+        buyer_id: UUID | None = None,
         status: Literal[
             "Processing",
             "expired",
@@ -282,9 +295,9 @@ class Operations(Connection):
             "refunded",
         ]
         | None = None,
-        vendor_id: UUID | None = None,
         from_: datetime | None = None,
         to: datetime | None = None,
+        q: str | None = None,
     ) -> str:
         """Export orders of campuses.
 
@@ -296,16 +309,24 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 "/api/campus-orders/export",
-                query={"campusId": campus_id, "status": status, "vendorId": vendor_id, "from": from_, "to": to},
+                query={
+                    "campusId": campus_id,
+                    "vendorId": vendor_id,
+                    "buyerId": buyer_id,
+                    "status": status,
+                    "from": from_,
+                    "to": to,
+                    "q": q,
+                },
             )
         ).text
 
     async def get_campuses(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.IdentityCampus, m.CursorMeta]:
         """List campuses."""
         return read_page(
-            await self.send("GET", "/api/campuses", query={"limit": limit, "cursor": cursor}),
+            await self.send("GET", "/api/campuses", query={"limit": limit, "cursor": cursor, "sort": sort}),
             m.IdentityCampus,
             m.CursorMeta,
         )
@@ -345,14 +366,19 @@ class Operations(Connection):
         )
 
     async def get_campuses_by_id_hubs(
-        self, campus_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        campus_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.IdentityHub, m.CursorMeta]:
         """List hubs."""
         return read_page(
             await self.send(
                 "GET",
                 self.path("/api/campuses/{campus_id}/hubs", campus_id=campus_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.IdentityHub,
             m.CursorMeta,
@@ -432,8 +458,8 @@ class Operations(Connection):
         order_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "amount"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsChargeback, m.OffsetMeta]:
         """List chargebacks.
 
@@ -464,8 +490,8 @@ class Operations(Connection):
         event_id: str | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsDeadWebhook, m.OffsetMeta]:
         """List dead webhooks.
 
@@ -509,7 +535,12 @@ class Operations(Connection):
         )
 
     async def get_dead_letters_identity(
-        self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Any:
         """List dead letters.
 
@@ -544,7 +575,12 @@ class Operations(Connection):
         ).json()["data"]
 
     async def get_dead_letters_notifications(
-        self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Any:
         """List dead letters.
 
@@ -581,7 +617,12 @@ class Operations(Connection):
         ).json()["data"]
 
     async def get_dead_letters_orders(
-        self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Any:
         """List dead letters.
 
@@ -616,7 +657,12 @@ class Operations(Connection):
         ).json()["data"]
 
     async def get_dead_letters_payments(
-        self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Any:
         """List dead letters.
 
@@ -651,7 +697,12 @@ class Operations(Connection):
         ).json()["data"]
 
     async def get_dead_letters_payouts(
-        self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Any:
         """List dead letters.
 
@@ -725,8 +776,8 @@ class Operations(Connection):
         status: Literal["prepared", "approved", "rejected"] | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.OrdersResolutionShape, m.OrdersOffsetMeta]:
         """List resolutions.
 
@@ -812,6 +863,7 @@ class Operations(Connection):
         campus_id: UUID | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersFlashSaleShape, m.OrdersPageMeta]:
         """List flash sales.
 
@@ -828,6 +880,7 @@ class Operations(Connection):
                     "campusId": campus_id,
                     "limit": limit,
                     "cursor": cursor,
+                    "sort": sort,
                 },
             ),
             m.OrdersFlashSaleShape,
@@ -899,8 +952,8 @@ class Operations(Connection):
         at: datetime | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsLedgerAccount, m.OffsetMeta]:
         """List accounts.
 
@@ -926,8 +979,8 @@ class Operations(Connection):
         status: Literal["sending", "unknown", "sent", "delivered", "read", "failed", "bounced"] | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.NotificationsDeliveryLogShape, m.OffsetMeta]:
         """List delivery logs.
 
@@ -992,14 +1045,21 @@ class Operations(Connection):
         )
 
     async def get_notifications(
-        self, *, limit: int | None = None, cursor: str | None = None, unread: bool | None = None
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        unread: bool | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.NotificationsNotificationShape, m.CursorMeta]:
         """List notifications.
 
         The caller's notifications, newest first; `unread=true`: only what is not read.
         """
         return read_page(
-            await self.send("GET", "/api/notifications", query={"limit": limit, "cursor": cursor, "unread": unread}),
+            await self.send(
+                "GET", "/api/notifications", query={"limit": limit, "cursor": cursor, "unread": unread, "sort": sort}
+            ),
             m.NotificationsNotificationShape,
             m.CursorMeta,
         )
@@ -1051,14 +1111,48 @@ class Operations(Connection):
         )
 
     async def get_orders(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self,
+        *,
+        as_: Literal["buyer", "vendor", "hub"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        status: Literal[
+            "Processing",
+            "expired",
+            "cancelled",
+            "paid_escrow",
+            "dispatched",
+            "delivered",
+            "paid",
+            "disputed",
+            "refund_pending",
+            "refunded",
+        ]
+        | None = None,
+        from_: datetime | None = None,
+        to: datetime | None = None,
+        q: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersOrderShape, m.OrdersPageMeta]:
         """List orders.
 
         The caller's orders, newest first: bought, sold, of the hub's campus, or all of them for staff who may read orders.
         """
         return read_page(
-            await self.send("GET", "/api/orders", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET",
+                "/api/orders",
+                query={
+                    "as": as_,
+                    "limit": limit,
+                    "cursor": cursor,
+                    "status": status,
+                    "from": from_,
+                    "to": to,
+                    "q": q,
+                    "sort": sort,
+                },
+            ),
             m.OrdersOrderShape,
             m.OrdersPageMeta,
         )
@@ -1167,7 +1261,12 @@ class Operations(Connection):
         )
 
     async def get_orders_by_id_items(
-        self, order_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        order_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersOrderItemShape, m.OrdersPageMeta]:
         """List order items.
 
@@ -1177,7 +1276,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/orders/{order_id}/items", order_id=order_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.OrdersOrderItemShape,
             m.OrdersPageMeta,
@@ -1242,7 +1341,12 @@ class Operations(Connection):
         )
 
     async def get_orders_by_id_return_requests(
-        self, order_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        order_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersReturnRequestShape, m.OrdersPageMeta]:
         """List of order.
 
@@ -1252,7 +1356,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/orders/{order_id}/return-requests", order_id=order_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.OrdersReturnRequestShape,
             m.OrdersPageMeta,
@@ -1277,11 +1381,36 @@ class Operations(Connection):
         )
 
     async def get_payments(
-        self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
+        self,
+        *,
+        status: Literal["opening", "pending", "failed", "paid", "quarantined", "overpaid", "closed"] | None = None,
+        order_id: UUID | None = None,
+        from_: datetime | None = None,
+        to: datetime | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsPayment, m.OffsetMeta]:
-        """List payments."""
+        """List payments.
+
+        The caller's own payments; everybody's for staff.
+        """
         return read_page(
-            await self.send("GET", "/api/payments", query={"page": page, "limit": limit, "sort": sort, "order": order}),
+            await self.send(
+                "GET",
+                "/api/payments",
+                query={
+                    "status": status,
+                    "orderId": order_id,
+                    "from": from_,
+                    "to": to,
+                    "page": page,
+                    "limit": limit,
+                    "sort": sort,
+                    "order": order,
+                },
+            ),
             m.PaymentsPayment,
             m.OffsetMeta,
         )
@@ -1324,8 +1453,8 @@ class Operations(Connection):
         payout_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "severity", "respond_by"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> list[m.PayoutsPayoutException]:
         """List exceptions.
 
@@ -1432,8 +1561,8 @@ class Operations(Connection):
         vendor_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "amount"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> list[m.PayoutsPayout]:
         """List payouts.
 
@@ -1539,66 +1668,76 @@ class Operations(Connection):
         )
 
     async def get_personal_records_identity(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.IdentityPersonalRecord, m.IdentityPageMeta]:
         """List personal records.
 
         Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
         """
         return read_page(
-            await self.send("GET", "/api/personal-records/identity", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/personal-records/identity", query={"limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.IdentityPersonalRecord,
             m.IdentityPageMeta,
         )
 
     async def get_personal_records_notifications(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.NotificationsPersonalRecord, m.NotificationsPageMeta]:
         """List personal records.
 
         Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
         """
         return read_page(
-            await self.send("GET", "/api/personal-records/notifications", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/personal-records/notifications", query={"limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.NotificationsPersonalRecord,
             m.NotificationsPageMeta,
         )
 
     async def get_personal_records_orders(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.OrdersPersonalRecord, m.OrdersPageMeta]:
         """List personal records.
 
         Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
         """
         return read_page(
-            await self.send("GET", "/api/personal-records/orders", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/personal-records/orders", query={"limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.OrdersPersonalRecord,
             m.OrdersPageMeta,
         )
 
     async def get_personal_records_payments(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.PaymentsPersonalRecord, m.PaymentsPageMeta]:
         """List personal records.
 
         Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
         """
         return read_page(
-            await self.send("GET", "/api/personal-records/payments", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/personal-records/payments", query={"limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.PaymentsPersonalRecord,
             m.PaymentsPageMeta,
         )
 
     async def get_personal_records_payouts(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.PayoutsPersonalRecord, m.PayoutsPageMeta]:
         """List personal records.
 
         Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
         """
         return read_page(
-            await self.send("GET", "/api/personal-records/payouts", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/personal-records/payouts", query={"limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.PayoutsPersonalRecord,
             m.PayoutsPageMeta,
         )
@@ -1662,6 +1801,7 @@ class Operations(Connection):
         status: Literal["published", "draft", "removed"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersOwnProductShape, m.OrdersPageMeta]:
         """List own products.
 
@@ -1670,7 +1810,9 @@ class Operations(Connection):
         Needs the permission `catalog:own`.
         """
         return read_page(
-            await self.send("GET", "/api/products/mine", query={"status": status, "limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/products/mine", query={"status": status, "limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.OrdersOwnProductShape,
             m.OrdersPageMeta,
         )
@@ -1766,7 +1908,12 @@ class Operations(Connection):
         )
 
     async def get_products_by_id_reviews(
-        self, product_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        product_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersReviewShape, m.OrdersReviewPageMeta]:
         """List reviews of product.
 
@@ -1776,7 +1923,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/products/{product_id}/reviews", product_id=product_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.OrdersReviewShape,
             m.OrdersReviewPageMeta,
@@ -1835,8 +1982,8 @@ class Operations(Connection):
         status: Literal["quarantined", "prepared", "accepted", "returned"] | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsQuarantinedChargeShape, m.PaymentsOffsetMeta]:
         """List quarantined charges.
 
@@ -1939,8 +2086,8 @@ class Operations(Connection):
         | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "amount"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsReconciliationCase, m.OffsetMeta]:
         """List cases.
 
@@ -1993,8 +2140,8 @@ class Operations(Connection):
         payout_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PayoutsReconciliation, m.PayoutsOffsetMeta]:
         """List reconciliations.
 
@@ -2078,8 +2225,8 @@ class Operations(Connection):
         order_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "amount"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsRefundShape, m.PaymentsOffsetMeta]:
         """List refunds.
 
@@ -2237,6 +2384,7 @@ class Operations(Connection):
         hidden: bool | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersOwnReviewShape, m.OrdersPageMeta]:
         """List reviews to moderate.
 
@@ -2254,6 +2402,7 @@ class Operations(Connection):
                     "hidden": hidden,
                     "limit": limit,
                     "cursor": cursor,
+                    "sort": sort,
                 },
             ),
             m.OrdersOwnReviewShape,
@@ -2320,8 +2469,8 @@ class Operations(Connection):
         suspended: bool | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.IdentityStaffMember, m.OffsetMeta]:
         """List staff.
 
@@ -2353,8 +2502,8 @@ class Operations(Connection):
         act: str | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.IdentityStaffAct, m.OffsetMeta]:
         """List acts.
 
@@ -2387,8 +2536,8 @@ class Operations(Connection):
         user_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.IdentityStaffGrant, m.OffsetMeta]:
         """List grants.
 
@@ -2560,6 +2709,7 @@ class Operations(Connection):
         assignee_id: UUID | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.NotificationsTicketShape, m.CursorMeta]:
         """List support tickets.
 
@@ -2575,6 +2725,7 @@ class Operations(Connection):
                     "assigneeId": assignee_id,
                     "limit": limit,
                     "cursor": cursor,
+                    "sort": sort,
                 },
             ),
             m.NotificationsTicketShape,
@@ -2701,7 +2852,12 @@ class Operations(Connection):
         )
 
     async def get_support_tickets_by_id_messages(
-        self, ticket_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        ticket_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> m.NotificationsTicketMessageShape:
         """List ticket messages.
 
@@ -2711,7 +2867,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/support-tickets/{ticket_id}/messages", ticket_id=ticket_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.NotificationsTicketMessageShape,
         )
@@ -2756,8 +2912,8 @@ class Operations(Connection):
         *,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "amount"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
         type: str | None = None,
         account: str | None = None,
         order_id: UUID | None = None,
@@ -2813,8 +2969,8 @@ class Operations(Connection):
         campus_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.IdentityVendorApplication, m.OffsetMeta]:
         """List applications.
 
@@ -2893,6 +3049,7 @@ class Operations(Connection):
         status: Literal["active", "suspended"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.IdentityVendor, m.CursorMeta]:
         """List vendors.
 
@@ -2900,7 +3057,9 @@ class Operations(Connection):
         """
         return read_page(
             await self.send(
-                "GET", "/api/vendors", query={"campusId": campus_id, "status": status, "limit": limit, "cursor": cursor}
+                "GET",
+                "/api/vendors",
+                query={"campusId": campus_id, "status": status, "limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.IdentityVendor,
             m.CursorMeta,
@@ -2929,7 +3088,12 @@ class Operations(Connection):
         )
 
     async def get_vendors_by_id_bank_details_history(
-        self, id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.PayoutsBankDetailsChange, m.PayoutsPageMeta]:
         """List bank details history.
 
@@ -2941,7 +3105,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/vendors/{id}/bank-details/history", id=id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.PayoutsBankDetailsChange,
             m.PayoutsPageMeta,
@@ -3020,6 +3184,7 @@ class Operations(Connection):
             "recovery_returned",
         ]
         | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> list[m.PayoutsStatementLine]:
         """Read statement of vendor.
 
@@ -3031,7 +3196,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/vendors/{id}/statement", id=id),
-                query={"limit": limit, "cursor": cursor, "from": from_, "to": to, "kind": kind},
+                query={"limit": limit, "cursor": cursor, "from": from_, "to": to, "kind": kind, "sort": sort},
             ),
             list[m.PayoutsStatementLine],
         )
@@ -3093,7 +3258,12 @@ class Operations(Connection):
         )
 
     async def get_vendors_by_id_reviews(
-        self, vendor_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        vendor_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersReviewShape, m.OrdersReviewPageMeta]:
         """List reviews of vendor.
 
@@ -3103,7 +3273,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/vendors/{vendor_id}/reviews", vendor_id=vendor_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.OrdersReviewShape,
             m.OrdersReviewPageMeta,
@@ -3179,6 +3349,7 @@ class Operations(Connection):
             "recovery_returned",
         ]
         | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> list[m.PayoutsStatementLine]:
         """Read statement.
 
@@ -3190,7 +3361,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 "/api/wallets/current/statement",
-                query={"limit": limit, "cursor": cursor, "from": from_, "to": to, "kind": kind},
+                query={"limit": limit, "cursor": cursor, "from": from_, "to": to, "kind": kind, "sort": sort},
             ),
             list[m.PayoutsStatementLine],
         )
