@@ -19,7 +19,6 @@ from common.http import (
     Limit,
     OffsetPage,
     RawRoute,
-    RequestScope,
     any_query,
     create_app,
     guarded_router,
@@ -30,6 +29,7 @@ from common.http import (
 )
 from common.ids import new_id
 from common.problems import INVALID_PARAMS_MAX
+from common.request_scope import RequestScope
 from common.schemas import RequestBody
 from common.tokens import Revocations, TokenVerifier
 from common.verification_keys import KeySet
