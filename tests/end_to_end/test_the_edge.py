@@ -204,3 +204,58 @@ async def test_a_body_that_is_nested_without_end_is_refused(market):
     for path in ("/api/auth/login", "/api/auth/signup", "/api/auth/refresh"):
         answer = await market.http.post(path, content=body, headers={"Content-Type": "application/json"})
         assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
+
+
+async def test_a_page_of_any_port_of_this_machine_may_call_a_system_of_development(market):
+    for origin in ("http://localhost:5173", "http://127.0.0.1:3000"):
+        asks = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+        asked = await market.http.options("/api/orders/checkout", headers=asks)
+        assert (asked.status_code, asked.headers["Access-Control-Allow-Origin"]) == (204, origin)
+        assert {"traceparent", "tracestate"} <= set(asked.headers["Access-Control-Allow-Headers"].split(", "))
+
+
+async def test_a_callback_of_this_machine_is_taken_and_a_refused_one_names_the_setting(market, people):
+    order = await placed_order(market, people)
+    body = {"orderId": order["id"], "callbackUrl": "https://evil.example/paid"}
+    asked = [
+        await market.http.post(
+            "/api/payments/intent",
+            json={**body, "callbackUrl": callback},
+            headers={**people.buyer.headers, "Idempotency-Key": str(uuid4())},
+        )
+        for callback in ("https://evil.example/paid", "http://localhost:5173/paid")
+    ]
+    assert [answer.status_code for answer in asked] == [422, 201]
+    assert "ALLOWED_ORIGINS" in asked[0].json()["detail"]
+
+
+async def test_an_anonymous_reader_gets_the_catalog_compressed_and_asks_again_with_its_tag(market):
+    anybody = {"X-Forwarded-For": new_address(), "Accept-Encoding": "gzip"}
+    page = await market.http.get("/api/products", headers=anybody)
+    assert (page.headers["Content-Encoding"], page.headers["Cache-Control"]) == ("gzip", "public, no-cache")
+    assert "Accept-Encoding" in page.headers["Vary"]
+    assert int(page.headers["Content-Length"]) < len(page.content) / 2
+    product = f"/api/products/{page.json()['data'][0]['id']}"
+    tag = (await market.http.get(product, headers=anybody)).headers["ETag"]
+    again = await market.http.get(product, headers={**anybody, "If-None-Match": tag})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+async def test_readiness_names_every_service(market):
+    shown = (await market.http.get("/health/readiness")).json()["data"]
+    assert shown["status"] == "ready"
+    assert {name: told["status"] for name, told in shown["services"].items()} == dict.fromkeys(
+        ("identity", "orders", "payments", "payouts", "notifications"), "ready"
+    )
+
+
+async def test_the_documents_name_the_address_that_serves_them(market, system):
+    reference = (await market.http.get("/openapi.json")).json()
+    assert [server["url"] for server in reference["servers"]] == [system.base_url]
+
+
+async def test_an_unknown_parameter_is_named_on_every_service(market, people):
+    for path in ("/api/orders", "/api/payments", "/api/wallets/current", "/api/notifications", "/api/profiles/current"):
+        answer = await market.http.get(path, params={"colour": "blue"}, headers=people.vendor.headers)
+        assert answer.status_code == 422, path
+        assert [param["name"] for param in answer.json()["invalid_params"]] == ["colour"]

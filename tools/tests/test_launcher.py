@@ -209,6 +209,27 @@ def test_a_failed_migration_is_shown_and_nothing_stays(programs: Path, tmp_path:
         System(tmp_path, environment=role_passwords(servers.database_url), plan=plan, servers=servers).start()
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, "http://localhost:*,http://127.0.0.1:*"),
+        ({"ALLOWED_ORIGINS": "https://shop.example"}, "https://shop.example"),
+        ({"ALLOWED_ORIGINS": ""}, ""),
+    ],
+)
+def test_pages_of_this_machine_may_call_a_system_of_development(
+    given: dict[str, str], expected: str, tmp_path: Path, servers: Servers
+) -> None:
+    from campus_tools.secrets import load_secrets
+
+    environments = Environments(
+        given, port_base=9000, state_dir=tmp_path, servers=servers, secrets=load_secrets(tmp_path, {})
+    )
+    for plan in CAMPUS.processes:
+        if plan.service in ("api-gateway", "payments"):
+            assert environments.for_process(plan, service_named(plan.service))["ALLOWED_ORIGINS"] == expected
+
+
 def test_each_process_knows_only_its_own_secrets(tmp_path: Path, servers: Servers) -> None:
     from campus_tools.secrets import load_secrets
 

@@ -14,7 +14,6 @@ from common.http import (
     Application,
     HttpContext,
     RawRoute,
-    RequestScope,
     before_sign_in,
     create_app,
     guarded_router,
@@ -23,6 +22,7 @@ from common.http import (
     signed_in,
 )
 from common.problems import Conflict, Problem
+from common.request_scope import RequestScope
 from common.tokens import TokenVerifier
 from common.verification_keys import KeySet
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import httpx
 import pytest
 import pytest_asyncio
-from fastapi import Depends
+from fastapi import APIRouter, Depends, FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -18,7 +18,8 @@ from common.http import (
     HttpContext,
     Limit,
     OffsetPage,
-    RequestScope,
+    RawRoute,
+    any_query,
     create_app,
     guarded_router,
     offset_page,
@@ -27,25 +28,27 @@ from common.http import (
     signed_in,
 )
 from common.ids import new_id
-from common.refusals import INVALID_PARAMS_MAX
+from common.problems import INVALID_PARAMS_MAX
+from common.request_scope import RequestScope
 from common.schemas import RequestBody
 from common.tokens import Revocations, TokenVerifier
 from common.verification_keys import KeySet
 
 router = guarded_router()
+raw = APIRouter(route_class=RawRoute)
 
 
 class Named(RequestBody):
     name: str
 
 
-@router.get("/by-cursor")
+@router.get("/api/by-cursor")
 @public
 async def by_cursor(request: Request, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
     return ok(request, [])
 
 
-@router.get("/by-page")
+@router.get("/api/by-page")
 @public
 async def by_page(
     request: Request, page: Annotated[OffsetPage, Depends(offset_page("created_at", "total"))]
@@ -53,19 +56,38 @@ async def by_page(
     return ok(request, page.sort)
 
 
-@router.get("/no-list")
+@router.get("/api/no-list")
 @public
 async def no_list(request: Request) -> Response:
     return ok(request, "here")
 
 
-@router.post("/no-body")
+@raw.get("/api/raw", openapi_extra={"parameters": [{"name": "known", "in": "query", "schema": {"type": "string"}}]})
+@public
+async def raw_route(request: Request) -> Response:
+    return ok(request, "here")
+
+
+@raw.get("/api/machine")
+@any_query
+@public
+async def machine(request: Request) -> Response:
+    return ok(request, "here")
+
+
+@router.get("/elsewhere")
+@public
+async def elsewhere(request: Request) -> Response:
+    return ok(request, "here")
+
+
+@router.post("/api/no-body")
 @signed_in
 async def no_body(request: Request) -> Response:
     return ok(request, "done")
 
 
-@router.post("/body")
+@router.post("/api/body")
 @signed_in
 async def with_body(request: Request, body: Named) -> Response:
     return ok(request, body.name)
@@ -79,7 +101,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
             KeySet(issuer.jwks_url, clock), issuer=BASE_URL, clock=clock, revocations=Revocations()
         )
         context = HttpContext(verifier, clock, BASE_URL)
-        app = RequestScope(create_app(title="test", routers=[router], context=context, dependencies=None))
+        app = RequestScope(create_app(title="test", routers=[router, raw], context=context, dependencies=None))
         headers = {"Authorization": f"Bearer {issuer.token(new_id())}", "Content-Type": "application/json"}
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers) as client:
@@ -89,15 +111,14 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
 @pytest.mark.parametrize(
     ("target", "status"),
     [
-        ("/by-cursor", 200),
-        ("/by-cursor?sort=created_at", 200),
-        ("/by-cursor?sort=zzz", 422),
-        ("/by-cursor?sort=", 422),
-        ("/by-cursor?sort=created_at&sort=zzz", 422),
-        ("/by-cursor?unknown=zzz", 200),
-        ("/by-page?sort=total", 200),
-        ("/by-page?sort=zzz", 422),
-        ("/no-list?sort=zzz", 200),
+        ("/api/by-cursor", 200),
+        ("/api/by-cursor?sort=created_at", 200),
+        ("/api/by-cursor?sort=zzz", 422),
+        ("/api/by-cursor?sort=", 422),
+        ("/api/by-cursor?sort=created_at&sort=zzz", 422),
+        ("/api/by-page?sort=total", 200),
+        ("/api/by-page?sort=zzz", 422),
+        ("/api/by-page?sort=total&order=asc", 200),
     ],
 )
 async def test_a_list_refuses_an_order_that_it_does_not_know(client, target, status):
@@ -105,6 +126,54 @@ async def test_a_list_refuses_an_order_that_it_does_not_know(client, target, sta
     assert answer.status_code == status
     if status == 422:
         assert [param["name"] for param in answer.json()["invalid_params"]] == ["sort"]
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "named"),
+    [
+        ("GET", "/api/by-cursor?unknown=zzz", ["unknown"]),
+        ("GET", "/api/by-cursor?limit=2&Limit=3&page=1", ["Limit", "page"]),
+        ("GET", "/api/by-cursor?unknown", ["unknown"]),
+        ("GET", "/api/by-cursor?=1", [""]),
+        ("GET", "/api/by-page?cursor=1", ["cursor"]),
+        ("GET", "/api/no-list?sort=zzz", ["sort"]),
+        ("GET", "/api/raw?known=1", []),
+        ("GET", "/api/raw?known=1&other=2", ["other"]),
+        ("POST", "/api/no-body?dryRun=true", ["dryRun"]),
+        ("GET", "/api/machine?hub.mode=x&whatever=1", []),
+        ("GET", "/elsewhere?unknown=zzz", []),
+    ],
+)
+async def test_a_parameter_that_an_operation_does_not_know_is_named(client, method, target, named):
+    answer = await client.request(method, target)
+    assert answer.status_code == (422 if named else 200)
+    assert [param["name"] for param in answer.json().get("invalid_params", [])] == named
+
+
+async def test_who_may_not_call_does_not_learn_the_parameters(client):
+    client.headers.pop("Authorization")
+    answer = await client.post("/api/no-body?dryRun=true")
+    assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
+
+
+async def test_a_crowd_of_unknown_parameters_is_answered_with_a_page(client):
+    answer = await client.get("/api/no-list?" + "&".join(f"n{number}{'x' * 150}=1" for number in range(300)))
+    assert len(answer.json()["invalid_params"]) == INVALID_PARAMS_MAX
+    assert len(answer.content) < 16 * 1024
+
+
+def test_the_order_of_each_list_is_an_enum_in_its_document():
+    app = FastAPI()
+    app.include_router(router)
+    paths = app.openapi()["paths"]
+
+    def schema_of(path, name):
+        [found] = [each["schema"] for each in paths[path]["get"]["parameters"] if each["name"] == name]
+        return found
+
+    assert schema_of("/api/by-cursor", "sort")["enum"] == ["created_at"]
+    assert schema_of("/api/by-page", "sort")["enum"] == ["created_at", "total"]
+    assert schema_of("/api/by-page", "order")["enum"] == ["asc", "desc"]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +190,7 @@ async def test_a_list_refuses_an_order_that_it_does_not_know(client, target, sta
     ],
 )
 async def test_an_operation_without_a_body_refuses_whatever_is_said_to_it(client, body, named):
-    answer = await client.post("/no-body", content=body)
+    answer = await client.post("/api/no-body", content=body)
     assert answer.status_code == (200 if named is None else 422)
     if named is not None:
         assert [param["name"] for param in answer.json()["invalid_params"]] == [named]
@@ -129,14 +198,14 @@ async def test_an_operation_without_a_body_refuses_whatever_is_said_to_it(client
 
 @pytest.mark.parametrize("body", [b"[" * 50_000, b'{"name": "\xff"}', b'{"name": 1' + b"0" * 10_000 + b"}"])
 async def test_a_body_that_cannot_be_read_is_named(client, body):
-    answer = await client.post("/body", content=body)
+    answer = await client.post("/api/body", content=body)
     assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
     assert [param["name"] for param in answer.json()["invalid_params"]] == ["body"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 async def test_a_body_has_the_one_encoding_that_the_edge_reads_too(client, encoding):
-    for path in ("/body", "/no-body"):
+    for path in ("/api/body", "/api/no-body"):
         answer = await client.post(path, content='{"name": "x"}'.encode(encoding))
         assert answer.status_code == 422
         assert answer.json()["invalid_params"][0]["name"] == "body"
@@ -144,8 +213,8 @@ async def test_a_body_has_the_one_encoding_that_the_edge_reads_too(client, encod
 
 async def test_a_refusal_is_never_longer_than_a_page_however_many_faults_a_body_has(client):
     fields = ",".join(f'"f{number}": 1' for number in range(5_000))
-    answer = await client.post("/body", content=f'{{{fields}, "{"x" * 50_000}": 1}}')
+    answer = await client.post("/api/body", content=f'{{{fields}, "{"x" * 50_000}": 1}}')
     assert answer.status_code == 422
     assert len(answer.json()["invalid_params"]) == INVALID_PARAMS_MAX
     assert len(answer.content) < 16 * 1024
-    assert len((await client.post("/body", content=f'{{"{"x" * 50_000}": 1}}')).content) < 16 * 1024
+    assert len((await client.post("/api/body", content=f'{{"{"x" * 50_000}": 1}}')).content) < 16 * 1024

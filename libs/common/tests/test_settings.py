@@ -44,6 +44,10 @@ BAD = [
     ("ALLOWED_ORIGINS", "shop.example"),
     ("ALLOWED_ORIGINS", "https://shop.example/path"),
     ("ALLOWED_ORIGINS", "https://shop.example:port"),
+    ("ALLOWED_ORIGINS", "https://shop.example:*"),
+    ("ALLOWED_ORIGINS", "http://localhost.shop.example:*"),
+    ("ALLOWED_ORIGINS", "http://*:3000"),
+    ("ALLOWED_ORIGINS", "http://localhost:*0"),
 ]
 
 
@@ -70,5 +74,13 @@ def test_addresses_are_kept_as_they_are_compared(monkeypatch):
     # Problems say `{base_url}/errors/...`, and tokens name it as their issuer.
     assert settings.base_url == "https://shop.example"
     assert settings.allowed_origins == ("https://shop.example", "http://localhost:3000")
+
+
+@pytest.mark.parametrize("origin", ["http://localhost:*", "http://127.0.0.1:*", "https://[::1]:*"])
+def test_any_port_may_be_allowed_of_this_machine_alone(origin, monkeypatch):
+    assert _read(monkeypatch, ALLOWED_ORIGINS=origin.upper()).allowed_origins == (origin,)
+
+
+def test_a_wildcard_is_no_origin():
     with pytest.raises(ValidationError):
         Settings(allowed_origins=("*",))

@@ -18,7 +18,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.clock import ManualClock
-from common.http import CurrentCaller, HttpContext, RequestScope, create_app, guarded_router, ok, signed_in
+from common.http import CurrentCaller, HttpContext, create_app, guarded_router, ok, signed_in
+from common.request_scope import RequestScope
 from common.telemetry import PREVIOUS_KEY_ACCEPTED
 from common.tokens import TokenVerifier
 from common.verification_keys import KeySet

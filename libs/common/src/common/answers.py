@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
+from common.problems import EXTENSIONS
 from common.schemas import ResponseShape
 
 
@@ -20,7 +21,7 @@ class PageMeta(EnvelopeMeta):
     limit: int
 
 
-_PROBLEM: Final[dict[str, Any]] = {
+PROBLEM_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "title": "Problem",
     "description": "Problem details (RFC 7807).",
@@ -40,8 +41,7 @@ _PROBLEM: Final[dict[str, Any]] = {
                 "properties": {"name": {"type": "string"}, "reason": {"type": "string"}},
             },
         },
-        "requestId": {"type": "string"},
-        "correlationId": {"type": "string", "description": "With a status of 500 and above only."},
+        **EXTENSIONS,
     },
 }
 _REFUSALS: Final[Mapping[int, str]] = {
@@ -71,4 +71,4 @@ def answers(model: type[BaseModel], *refusals: int, status: int = 200) -> dict[i
 
 
 def _problem(description: str) -> dict[str, Any]:
-    return {"description": description, "content": {"application/problem+json": {"schema": _PROBLEM}}}
+    return {"description": description, "content": {"application/problem+json": {"schema": PROBLEM_SCHEMA}}}

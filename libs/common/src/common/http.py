@@ -1,34 +1,36 @@
 """The HTTP face of a service: an application in which every error is a problem document and every endpoint says who may call it."""
 
-import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, Query
 from fastapi.routing import APIRoute
-from opentelemetry.trace import SpanKind
 from pydantic import AfterValidator
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
-from common import envelope, telemetry
+from common import envelope
 from common.caller import ANONYMOUS, Caller
 from common.clock import Clock
-from common.ids import is_request_id, new_request_id
-from common.logging import REQUEST_ID, get_logger
 from common.problems import Unauthorized, ValidationFailed
 from common.refusals import ANSWERS, answer_bug
 from common.schemas import IN_DIGITS
 from common.service_keys import admit_service
 from common.tokens import TokenVerifier, bearer_token
-from common.unknown_words import names_in_query, refuse_fields, refuse_other_encodings, refuse_other_orders
-
-log = get_logger(__name__)
+from common.unknown_words import (
+    ONE_ORDER_SHOWN,
+    names_in_query,
+    refuse_fields,
+    refuse_other_encodings,
+    refuse_other_orders,
+    refuse_unknown_parameters,
+)
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+API_PREFIX: Final = "/api/"
 LIMIT_DEFAULT: Final = 20
 LIMIT_MAX: Final = 100
 # page x limit: beyond it an offset costs more than anybody gets from it (contract section 1).
@@ -82,6 +84,12 @@ def service_key_only(endpoint: Endpoint) -> Endpoint:
     return _guarded(endpoint, Guard(service_key=True))
 
 
+def any_query(endpoint: Endpoint) -> Endpoint:
+    """A webhook of another company: it may add parameters of its own to the address that it was given."""
+    endpoint.__any_query__ = True  # type: ignore[attr-defined]
+    return endpoint
+
+
 def _guarded(endpoint: Endpoint, guard: Guard) -> Endpoint:
     endpoint.__guard__ = guard  # type: ignore[attr-defined]
     return endpoint
@@ -106,13 +114,30 @@ class GuardedRoute(APIRoute):
                 f"{endpoint.__name__} does not say who may call it: add @public, @signed_in or @requires(...) below the route"
             )
         super().__init__(path, endpoint, **arguments)
+        if self.has_one_order:
+            shown = dict(self.openapi_extra or {})
+            others = [parameter for parameter in shown.get("parameters", ()) if parameter != ONE_ORDER_SHOWN]
+            self.openapi_extra = {**shown, "parameters": [*others, ONE_ORDER_SHOWN]}
+
+    @property
+    def has_one_order(self) -> bool:
+        """Whether this is a list that declares no sort: it has one order (contract section 15.7)."""
+        asked = names_in_query(self.dependant)
+        return "limit" in asked and "sort" not in asked
+
+    @property
+    def query_names(self) -> frozenset[str] | None:
+        """The query parameters that the operation takes; None: any, outside the API and for webhooks (contract section 16.3)."""
+        if not self.path.startswith(API_PREFIX) or hasattr(self.endpoint, "__any_query__"):
+            return None
+        shown = (self.openapi_extra or {}).get("parameters", ())
+        by_hand = {parameter["name"] for parameter in shown if parameter["in"] == "query"}
+        return frozenset(names_in_query(self.dependant) | by_hand)
 
     def get_route_handler(self) -> Handler:
         answer = self.get_answer()
         guard: Guard = self.endpoint.__guard__  # type: ignore[attr-defined]
-        asked = names_in_query(self.dependant)
-        # A list that names no sort has one order (contract section 15.7).
-        has_one_order = "limit" in asked and "sort" not in asked
+        has_one_order, query_names = self.has_one_order, self.query_names
         # Whoever signs their requests reads the body's bytes; a form, which the reference is told of by hand, is read by its door.
         told_by_hand = "requestBody" in (self.openapi_extra or {})
         takes_no_body = (
@@ -126,6 +151,8 @@ class GuardedRoute(APIRoute):
 
         async def checked(request: Request) -> Response:
             request.state.caller = await admit(request, guard)
+            if query_names is not None and request.scope["query_string"]:
+                refuse_unknown_parameters(request, query_names)
             if has_one_order:
                 refuse_other_orders(request)
             if (takes_no_body or takes_json) and "json" in request.headers.get("content-type", ""):
@@ -248,11 +275,9 @@ def offset_page(*sorts: str) -> Callable[..., Coroutine[Any, Any, OffsetPage]]:
     async def page_of(
         page: Annotated[int, Query(ge=1, le=OFFSET_MAX), IN_DIGITS] = 1,
         limit: Limit = LIMIT_DEFAULT,
-        sort: Annotated[str, Query(max_length=40)] = sorts[0],
-        order: Annotated[str, Query(pattern="^(asc|desc)$")] = "desc",
+        sort: Literal[sorts] = sorts[0],  # type: ignore[valid-type]
+        order: Literal["asc", "desc"] = "desc",
     ) -> OffsetPage:
-        if sort not in sorts:
-            raise ValidationFailed.of("sort", f"must be one of: {', '.join(sorts)}")
         if page * limit > OFFSET_MAX:
             raise ValidationFailed.of("page", f"page x limit must not exceed {OFFSET_MAX}; narrow the filters instead")
         return OffsetPage(page, limit, sort, order == "desc")
@@ -319,79 +344,3 @@ class Application(FastAPI):
         except tuple(ANSWERS) as error:
             answer = next(ANSWERS[kind] for kind in type(error).__mro__ if kind in ANSWERS)
             return await answer(request, error)
-
-
-class RequestScope:
-    """Outermost layer: request id, span, metrics, and 500 as a problem document for whatever is a bug."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-        self._records_spans = telemetry.is_recording()
-        self._seconds: dict[tuple[str, str, int], Any] = {}
-        self._in_flight = 0
-        self._is_leaving = False
-        telemetry.REQUESTS_IN_FLIGHT.set_function(lambda: self._in_flight)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        carried = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"] if name in _CARRIED
-        }
-        offered = carried.get("x-request-id", "")
-        request_id = offered if is_request_id(offered) else new_request_id()
-        scope.setdefault("state", {})["request_id"] = request_id
-        REQUEST_ID.set(request_id)
-        began, status = time.perf_counter(), 500
-        self._in_flight += 1
-
-        async def send_with_id(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
-                if self._is_leaving:
-                    message["headers"].append((b"connection", b"close"))
-            await send(message)
-
-        try:
-            # Without a span to record, its machinery alone costs 15 us.
-            if self._records_spans and scope["path"] not in telemetry.UNTRACED_PATHS:
-                with telemetry.span(scope["method"], SpanKind.SERVER, carried):
-                    try:
-                        await self._run(scope, receive, send_with_id)
-                    finally:
-                        telemetry.tell_answer(scope["method"], _route_of(scope), status)
-            else:
-                telemetry.carry(carried.get("traceparent"))
-                await self._run(scope, receive, send_with_id)
-        finally:
-            self._in_flight -= 1
-            self._measured(scope["method"], _route_of(scope), status).observe(time.perf_counter() - began)
-
-    def leave(self) -> None:
-        """Every answer from now on is the last one of its connection: whoever keeps connections opens none to us again."""
-        self._is_leaving = True
-
-    async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await self._app(scope, receive, send)
-        except Exception as error:
-            # It was answered with `answer_bug`, and is raised again for its server to log.
-            log.error("unhandled exception", path=scope["path"], exc_info=error)
-
-    def _measured(self, method: str, route: str, status: int) -> Any:
-        """The histogram of these labels, kept: finding it costs more than counting."""
-        known = self._seconds.get((method, route, status))
-        if known is None:
-            known = self._seconds[method, route, status] = telemetry.REQUEST_SECONDS.labels(method, route, status)
-        return known
-
-
-def _route_of(scope: Scope) -> str:
-    route: str = getattr(scope.get("route"), "path", "unknown")
-    return route
-
-
-_CARRIED: Final = frozenset({b"traceparent", b"tracestate", b"x-request-id"})

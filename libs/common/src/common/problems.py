@@ -5,7 +5,8 @@ Anything else that is raised is a bug and becomes 500 INTERNAL_ERROR.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal, TypedDict
+from uuid import UUID
 
 import msgspec
 
@@ -40,6 +41,56 @@ TITLES: Mapping[Code, str] = {
 }
 
 
+# Enough for whoever mends a form. A body of 256 KiB can have 30,000 faults, whose list would be seven times as long as itself,
+# and be kept for a day under an idempotency key.
+INVALID_PARAMS_MAX: Final = 50
+NAME_CHARACTERS_MAX: Final = 100
+
+
+def shortened(name: str) -> str:
+    """The name of a parameter as a refusal repeats it."""
+    return name if len(name) <= NAME_CHARACTERS_MAX else f"{name[:NAME_CHARACTERS_MAX]}..."
+
+
+class ProblemExtensions(TypedDict, total=False):
+    """The members that a problem document may carry beside the standard ones, each declared in EXTENSIONS."""
+
+    totalMinor: int
+    attemptsRemaining: int
+    confirmationRequired: bool
+    userId: UUID
+    error: str
+
+
+# Every extension member by its JSON Schema, as the API's document shows it.
+EXTENSIONS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "requestId": {"type": "string", "description": "The request's id, as in `X-Request-Id`."},
+    "correlationId": {
+        "type": "string",
+        "description": "With a status of 500 and above only: finds the failure in our logs.",
+    },
+    "totalMinor": {
+        "type": "integer",
+        "description": "With a checkout's 409 only: the order's present total in kobo, where it is not `expectedTotalMinor`.",
+    },
+    "attemptsRemaining": {
+        "type": "integer",
+        "minimum": 0,
+        "description": "With DELIVERY_PIN_INVALID only: the tries that are left before the PIN is locked.",
+    },
+    "confirmationRequired": {
+        "type": "boolean",
+        "description": "With the 403 of a sign-in only: the mail address is not proven yet, and a code was sent to it.",
+    },
+    "userId": {
+        "type": "string",
+        "format": "uuid",
+        "description": "With AUTH_FORBIDDEN for a token of a further issuer only: the id to call `create-user` with.",
+    },
+    "error": {"type": "string", "description": "With the 401 of the messaging webhook only: the same in one word."},
+}
+
+
 class InvalidParam(msgspec.Struct, frozen=True):
     """One offending parameter: its public name and what is wrong with it."""
 
@@ -61,13 +112,13 @@ class Problem(Exception):
         status: int | None = None,
         invalid_params: Sequence[InvalidParam] = (),
         headers: Mapping[str, str] | None = None,
-        extensions: Mapping[str, Any] | None = None,
+        extensions: ProblemExtensions | None = None,
     ) -> None:
         self.explanation = detail or type(self).detail
         self.answer_status = status or type(self).status
         self.invalid_params = tuple(invalid_params)
         self.headers = dict(headers or {})
-        self.extensions = dict(extensions or {})
+        self.extensions: dict[str, Any] = {**(extensions or {})}
         super().__init__(self.explanation)
 
 

@@ -27,13 +27,14 @@ from common.clock import Clock, SystemClock
 from common.consuming import Consumers
 from common.database import Database, UnitOfWork, is_away
 from common.faults import PermanentFault
-from common.http import HttpContext, RequestScope, create_app
+from common.http import HttpContext, create_app
 from common.joined_writes import JoinedProtocol
 from common.messages import Received, Subscription, WorkItem, read_envelope, read_payload
 from common.migrating import migrate
 from common.outages import Outage
 from common.personal_records import Section
 from common.relay import MEASURE_EVERY_SECONDS, measure_once, run_relay
+from common.request_scope import RequestScope
 from common.retention import EVERY_SECONDS, Rule, messages_kept, remove_old_once
 from common.retry import RetryLadder, jittered
 from common.settings import ServiceSettings

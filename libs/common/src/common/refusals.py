@@ -12,7 +12,16 @@ from starlette.responses import Response
 from common import problems
 from common.database import is_away
 from common.logging import get_logger
-from common.problems import Forbidden, InvalidParam, NotFound, Problem, Unavailable, ValidationFailed
+from common.problems import (
+    INVALID_PARAMS_MAX,
+    Forbidden,
+    InvalidParam,
+    NotFound,
+    Problem,
+    Unavailable,
+    ValidationFailed,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from common.http import HttpContext
@@ -27,12 +36,6 @@ def problem_response(request: Request, problem: Problem) -> Response:
         problem, instance=request.url.path, request_id=request.state.request_id, base_url=context.base_url
     )
     return Response(body, problem.answer_status, headers=problem.headers, media_type="application/problem+json")
-
-
-# Enough for whoever mends a form. A body of 256 KiB can have 30,000 faults, whose list would be seven times as long as itself,
-# and be kept for a day under an idempotency key.
-INVALID_PARAMS_MAX: Final = 50
-NAME_CHARACTERS_MAX: Final = 100
 
 
 async def _answer_problem(request: Request, error: Any) -> Response:
@@ -66,7 +69,7 @@ def _name_of(location: Sequence[Any]) -> str:
         if inner and not (location[0] == "body" and inner[0].isdigit() and len(inner) == 1)
         else str(location[0])
     )
-    return name if len(name) <= NAME_CHARACTERS_MAX else f"{name[:NAME_CHARACTERS_MAX]}..."
+    return shortened(name)
 
 
 async def _answer_http_exception(request: Request, error: Any) -> Response:

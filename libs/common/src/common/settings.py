@@ -26,18 +26,31 @@ def _split(value: object) -> object:
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
+# Hosts of this machine alone: nobody else can serve a page there, whatever its port.
+_LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+def _with_a_port(origin: str) -> str:
+    """An origin of this machine whose port is `*`, with a port in its place; every other text as it is."""
+    host, _, port = origin.removesuffix("/").rpartition(":")
+    return f"{host}:1" if port == "*" and host.partition("//")[2].lower() in _LOOPBACK_HOSTS else origin
+
+
 def _as_browsers_write(origins: tuple[str, ...]) -> tuple[str, ...]:
     for origin in origins:
-        parts = urlsplit(origin)
+        parts = urlsplit(_with_a_port(origin))
         is_origin = parts.scheme in {"http", "https"} and parts.hostname and "@" not in parts.netloc and parts.port != 0
+        is_origin = is_origin and "*" not in parts.netloc
         if not is_origin or parts.path not in {"", "/"} or parts.query or parts.fragment:
-            raise ValueError(f"{origin} is no origin; one is written as https://shop.example")
+            raise ValueError(
+                f"{origin} is no origin; one is written as https://shop.example, or http://localhost:* for any port of this machine"
+            )
     return tuple(origin.rstrip("/").lower() for origin in origins)
 
 
 # Where a service is reached over HTTP.
 HttpAddress = Annotated[str, Field(pattern="^https?://[^/\\s]+")]
-# A comma list of origins of web pages. One that no page can ever have stops the start.
+# A comma list of origins of web pages. One that no page can ever have stops the start. `*` as a port means any port.
 Origins = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_as_browsers_write)]
 
 

@@ -14,10 +14,11 @@ from api_gateway.headers import security_headers
 from api_gateway.keyed import KeyedRunner
 from api_gateway.load import Load
 from api_gateway.metrics import Metrics
-from api_gateway.own_pages import Check, OwnPages
+from api_gateway.own_pages import OwnPages
 from api_gateway.page_cache import PageCache
 from api_gateway.protocol import EdgeProtocol
 from api_gateway.quotas import ProcessQuotas, Quotas, StoreQuotas
+from api_gateway.readiness import Check, Readiness
 from api_gateway.routes import IDENTITY, NOTIFICATIONS, ORDERS, PAYMENTS, PAYOUTS, ROUTES
 from api_gateway.routing import RouteTable
 from api_gateway.settings import Settings
@@ -29,6 +30,7 @@ from api_gateway.windows import MICROSECONDS, SlidingWindows
 from common import logging, telemetry
 from common.caller import THE_SERVICE
 from common.clock import Clock
+from common.database import Database
 from common.process import Loop, Runtime, Service, background, http_app, running, serve
 from contracts.orders import ProductChanged
 
@@ -86,7 +88,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         forwarder=forwarder,
         keyed=KeyedRunner(records, forwarder, metrics),
         page_cache=page_cache,
-        pages=OwnPages(_checks_of(runtime, load)),
+        pages=OwnPages(Readiness(upstreams, _database_check(runtime.database)), load, settings.base_url),
         cross_origin=CrossOrigin(settings.allowed_origins),
         metrics=metrics,
         spans=spans,
@@ -188,17 +190,13 @@ def _limits_of(settings: Settings) -> Limits:
         assistant=settings.rate_tier_5,
         account_address=settings.rate_tier_4_address,
         machines=settings.rate_machines,
+        images=settings.rate_tier_media,
     )
 
 
-def _checks_of(runtime: Runtime, load: Load) -> dict[str, Check]:
-    """What must hold for requests to be sent here. Without the broker everything is served, and revocations are heard late."""
-
+def _database_check(database: Database) -> Check:
     async def database_answers() -> bool:
-        async with runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             return bool(await uow.fetch_value("SELECT true"))
 
-    async def stays() -> bool:
-        return not load.is_leaving
-
-    return {"database": database_answers, "leaving": stays}
+    return database_answers

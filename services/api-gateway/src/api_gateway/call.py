@@ -1,8 +1,10 @@
 """One request at the edge: what is known of it so far, and how it is answered with the headers that every answer carries."""
 
+import re
 import time
 from datetime import datetime
 from typing import Final
+from urllib.parse import quote
 
 from starlette.types import Message, Receive, Scope, Send
 
@@ -16,6 +18,11 @@ from common.problems import Problem
 
 PROBLEM: Final = b"application/problem+json"
 JSON: Final = b"application/json"
+
+
+# Longer than every path that the API knows; a refusal does not repeat 8 KiB of its request.
+_INSTANCE_CHARACTERS_MAX: Final = 512
+_CUT_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]?$")
 
 
 class Call:
@@ -65,9 +72,9 @@ class Call:
         self.head_was_sent = False
 
     @classmethod
-    def unread(cls, instant: datetime, window_seconds: int) -> "Call":
+    def unread(cls, raw_path: bytes, instant: datetime, window_seconds: int) -> "Call":
         """What could not be read as a request, so that it is answered like one."""
-        scope = {"method": "", "path": "/", "raw_path": b"/", "query_string": b"", "headers": [], "state": {}}
+        scope = {"method": "", "path": "", "raw_path": raw_path, "query_string": b"", "headers": [], "state": {}}
         return cls(scope, _nothing, _nowhere, instant=instant, window_seconds=window_seconds)
 
     async def start(self, status: int, headers: Headers) -> None:
@@ -97,7 +104,9 @@ class Call:
 
     async def refuse(self, problem: Problem, base_url: str) -> None:
         """The problem document."""
-        body = problems.render(problem, instance=self.scope["path"], request_id=self.request_id, base_url=base_url)
+        body = problems.render(
+            problem, instance=_instance_of(self.scope["raw_path"]), request_id=self.request_id, base_url=base_url
+        )
         headers = [(name.lower().encode(), value.encode()) for name, value in problem.headers.items()]
         await self.answer(problem.answer_status, [*headers, (b"content-type", PROBLEM)], body)
 
@@ -116,6 +125,11 @@ def _joined(headers: Headers) -> dict[bytes, bytes]:
     for name, value in headers:
         joined[name] = joined[name] + b", " + value if name in joined else value
     return joined
+
+
+def _instance_of(raw_path: bytes) -> str:
+    """The path as it was sent, as a URI reference of bounded length."""
+    return _CUT_ESCAPE.sub("", quote(raw_path, safe="/%:@!$&'()*+,;=-._~")[:_INSTANCE_CHARACTERS_MAX])
 
 
 def _request_id(offered: bytes | None) -> str:

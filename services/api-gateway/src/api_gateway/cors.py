@@ -4,13 +4,35 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from api_gateway.headers import Headers
+from common.problems import ValidationFailed
 
 _EXPOSED: Final = (
     b"API-Version, Content-Disposition, Deprecation, ETag, Link, RateLimit, RateLimit-Limit, RateLimit-Policy, "
     b"RateLimit-Remaining, RateLimit-Reset, Retry-After, Sunset, WWW-Authenticate, X-Cache-Lookup, X-Request-Id"
 )
-_ACCEPTED: Final = b"Authorization, Content-Type, Idempotency-Key, If-Match, If-Modified-Since, If-None-Match, Last-Event-ID, X-Request-Id"
+_ACCEPTED: Final = (
+    b"Authorization, Content-Type, Idempotency-Key, If-Match, If-Modified-Since, If-None-Match, Last-Event-ID, traceparent, "
+    b"tracestate, X-Request-Id"
+)
+# As ALLOWED_ORIGINS names any port of a loopback host.
+_ANY_PORT: Final = b":*"
 _PREFLIGHT_SECONDS: Final = b"600"
+# The longest host name has 253 characters; what is longer is cut in a message.
+_ORIGIN_CHARACTERS_MAX: Final = 300
+
+
+class OriginNotAllowed(ValidationFailed):
+    """A browser asks for a page whose origin is not in ALLOWED_ORIGINS."""
+
+    status = 405
+
+    def __init__(self, origin: bytes, methods: str) -> None:
+        named = origin.decode("ascii", "replace")[:_ORIGIN_CHARACTERS_MAX]
+        super().__init__(
+            f"Pages of {named} may not call the API: the origin is not in ALLOWED_ORIGINS of the gateway. "
+            "payments compares callbackUrl with its setting of the same name.",
+            headers={"Allow": methods},
+        )
 
 
 class CrossOrigin:
@@ -24,7 +46,7 @@ class CrossOrigin:
         if not self._allowed:
             return []
         origin = request.get(b"origin")
-        if origin not in self._allowed or origin is None:
+        if origin is None or not self._allows(origin):
             return [(b"vary", b"Origin")]
         return [
             (b"vary", b"Origin"),
@@ -32,19 +54,23 @@ class CrossOrigin:
             (b"access-control-expose-headers", _EXPOSED),
         ]
 
-    def is_preflight(self, method: str, request: Mapping[bytes, bytes]) -> bool:
-        """Whether a browser asks before a request of an allowed page."""
-        return (
-            method == "OPTIONS"
-            and b"access-control-request-method" in request
-            and request.get(b"origin") in self._allowed
-        )
-
     @staticmethod
-    def preflight_headers(methods: str) -> Headers:
-        """What a browser may send to a path that knows these methods."""
+    def is_preflight(method: str, request: Mapping[bytes, bytes]) -> bool:
+        """Whether a browser asks before the request of a page."""
+        return method == "OPTIONS" and b"access-control-request-method" in request and b"origin" in request
+
+    def preflight_headers(self, request: Mapping[bytes, bytes], methods: str) -> Headers:
+        """What a page may send to a path that knows these methods. Raises OriginNotAllowed (405)."""
+        if not self._allows(request[b"origin"]):
+            raise OriginNotAllowed(request[b"origin"], methods)
         return [
             (b"access-control-allow-methods", methods.encode()),
             (b"access-control-allow-headers", _ACCEPTED),
             (b"access-control-max-age", _PREFLIGHT_SECONDS),
         ]
+
+    def _allows(self, origin: bytes) -> bool:
+        if origin in self._allowed:
+            return b"*" not in origin
+        host, _, port = origin.rpartition(b":")
+        return (host if port.isdigit() else origin) + _ANY_PORT in self._allowed

@@ -16,6 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 from api_gateway.addresses import ClientAddresses
 from api_gateway.bodies import check_announced_body, read_body, read_whole_body
 from api_gateway.call import Call
+from api_gateway.compression import VARIES
 from api_gateway.connection import ClientGone, UpstreamFailed
 from api_gateway.cors import CrossOrigin
 from api_gateway.forms import held_form
@@ -113,9 +114,9 @@ class Edge:
             name = call.route.name if call.route is not None else _UNKNOWN_ROUTE
             self.metrics.request_ended(name, call.status, time.perf_counter() - call.began)
 
-    async def refusal_without_request(self, peer: str, status: int) -> bytes:
+    async def refusal_without_request(self, peer: str, status: int, raw_path: bytes) -> bytes:
         """The whole answer, as bytes, to what the server could not even read as a request (400, 431)."""
-        call = Call.unread(self.clock.now(), self.window_seconds)
+        call = Call.unread(raw_path, self.clock.now(), self.window_seconds)
         call.extra = [*self.always]
         call.address = self.addresses.of(peer, None)
         written = bytearray()
@@ -181,6 +182,8 @@ class Edge:
             return
         # Refusals of a deprecated route say it too: whoever is refused is to change as well.
         call.extra = [*call.extra, *route.deprecation_headers] if route and route.deprecated_at else call.extra
+        if route is not None and route.is_compressed:
+            call.extra = [*call.extra, VARIES]
         if route is not None and route.quota in (Quota.ACCOUNT, Quota.SESSION):
             await self._pass_credentials(call, route)
             return
@@ -218,8 +221,9 @@ class Edge:
         return True
 
     async def _answer_preflight(self, call: Call, methods: str) -> None:
+        """Not counted: a browser asks by itself, and a page of ten requests would consume twenty."""
         call.standing = await self.quotas.look(self.tiers.of_address(call.address), call.now)
-        await call.answer(204, self.cross_origin.preflight_headers(methods), b"")
+        await call.answer(204, self.cross_origin.preflight_headers(call.headers, methods), b"")
 
     async def _admit(self, call: Call, route: Route | None) -> None:
         """Token, then quota: a refused token counts against its address, and what is over its quota is 429 before it is 401."""

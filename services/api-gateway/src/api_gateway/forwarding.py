@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
 from api_gateway.call import Call
+from api_gateway.compression import ENCODED, Accepted, accepted_codings, compressed, weakened
 from api_gateway.connection import ClientGone, Connection, Gone
 from api_gateway.headers import Headers, passed_to_client, request_head, says_policy, without_policy
 from api_gateway.load import Load
@@ -74,10 +75,36 @@ class Forwarder:
         if _lasts(answer.headers):
             await self._relay_stream(call, answer, headers)
             return
+        if answer.status == 200 and call.route is not None and call.route.is_compressed:
+            headers = weakened(headers)
+            accepted = accepted_codings(call.headers.get(b"accept-encoding"))
+            if accepted.gzip:
+                await self._relay_compressed(call, answer, headers, accepted)
+                return
         await call.start(answer.status, headers)
         if answer.is_complete:
             await call.send({"type": "http.response.body", "body": await answer.next_chunk() or b""})
             return
+        while (chunk := await answer.next_chunk()) is not None:
+            await call.send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await call.send({"type": "http.response.body", "body": b""})
+
+    async def _relay_compressed(self, call: Call, answer: Connection, headers: Headers, accepted: Accepted) -> None:
+        """Passes on an answer of the catalog, compressed unless it is short or too long for memory."""
+        body, is_whole = await read_beginning(answer)
+        if not is_whole:
+            await self._relay_from(call, answer, headers, body)
+            return
+        headers = [pair for pair in headers if pair[0] != b"content-length"]
+        if accepted.compresses(len(body)):
+            await call.answer(200, [ENCODED, *headers], compressed(body))
+        else:
+            await call.answer(200, headers, body)
+
+    async def _relay_from(self, call: Call, answer: Connection, headers: Headers, beginning: bytes) -> None:
+        """Passes on what was read of an answer, and the rest as it comes."""
+        await call.start(answer.status, headers)
+        await call.send({"type": "http.response.body", "body": beginning, "more_body": True})
         while (chunk := await answer.next_chunk()) is not None:
             await call.send({"type": "http.response.body", "body": chunk, "more_body": True})
         await call.send({"type": "http.response.body", "body": b""})
@@ -114,11 +141,7 @@ class Forwarder:
         """Passes on an answer whose beginning was read, and the rest as it comes."""
         if answer.status >= 400 and not _is_json(answer.headers):
             raise problem_of_status(answer.status)
-        await call.start(answer.status, passed_to_client(answer.headers, private=True))
-        await call.send({"type": "http.response.body", "body": beginning, "more_body": True})
-        while (chunk := await answer.next_chunk()) is not None:
-            await call.send({"type": "http.response.body", "body": chunk, "more_body": True})
-        await call.send({"type": "http.response.body", "body": b""})
+        await self._relay_from(call, answer, passed_to_client(answer.headers, private=True), beginning)
 
 
 async def read_answer(answer: Connection) -> bytes:

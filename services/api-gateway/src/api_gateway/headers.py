@@ -79,6 +79,15 @@ def passed_to_client(headers: Iterable[tuple[bytes, bytes]], *, private: bool) -
     return [pair for pair in headers if pair[0] not in _KEPT_FROM_CLIENTS]
 
 
+def tag_is_known(tag: bytes, if_none_match: bytes | None) -> bool:
+    """Whether the client has the body of this tag (RFC 9110, 13.1.2: weak comparison)."""
+    if if_none_match is None or not tag:
+        return False
+    weak = tag.removeprefix(b"W/")
+    offered = [one.strip() for one in if_none_match.split(b",")]
+    return b"*" in offered or weak in [one.removeprefix(b"W/") for one in offered]
+
+
 def quota_headers(standing: Standing, now: int, window: int) -> Headers:
     """The three named headers (contract section 4), and beside them the fields of draft-ietf-httpapi-ratelimit-headers-11:
     the policy of the tier that is tightest, and what of it is left for how many seconds. `now` and `window` are microseconds."""

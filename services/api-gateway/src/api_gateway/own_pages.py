@@ -1,15 +1,17 @@
 """What the gateway answers itself: health, the documents of the API and of its events, the pages of the error codes. None is counted."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import json
+from collections.abc import Awaitable, Callable
 from typing import Final, get_args
 
 from api_gateway.call import Call
+from api_gateway.load import Load
 from api_gateway.problem_pages import problem_index, problem_page
+from api_gateway.readiness import Readiness
 from api_gateway.static_pages import StaticPage, page_file
 from common.problems import Code, Unavailable, ValidationFailed, slug_of
 
 Page = Callable[[Call], Awaitable[None]]
-Check = Callable[[], Awaitable[bool]]
 
 _JSON: Final = b"application/json"
 _HTML: Final = b"text/html; charset=utf-8"
@@ -30,20 +32,25 @@ _FILES: Final = (
 )
 
 
-class OwnPages:
-    """The gateway's own paths. `checks` must all hold for readiness."""
+# The base address that the generated documents name.
+DOCUMENTED_BASE_URL: Final = "http://localhost:8080"
 
-    def __init__(self, checks: Mapping[str, Check]) -> None:
-        self._checks = checks
+
+class OwnPages:
+    """The gateway's own paths. A gateway that drains is not ready, whatever it reaches."""
+
+    def __init__(self, readiness: Readiness, load: Load, base_url: str) -> None:
+        self._readiness_checks, self._load = readiness, load
         self._pages: dict[str, Page] = {
             "/health/liveness": self._liveness,
             "/health/readiness": self._readiness,
             "/errors": _html(problem_index()),
         }
         for path, name, media_type, seconds_kept in _FILES:
-            self._pages[path] = StaticPage(
-                page_file(name), media_type, seconds_kept=seconds_kept, is_page=media_type == _HTML
-            )
+            body = page_file(name)
+            if media_type == _JSON:
+                body = _served_at(base_url, body)
+            self._pages[path] = StaticPage(body, media_type, seconds_kept=seconds_kept, is_page=media_type == _HTML)
         for code in get_args(Code):
             self._pages[f"/errors/{slug_of(code)}"] = _html(problem_page(code))
 
@@ -57,10 +64,12 @@ class OwnPages:
 
     async def _readiness(self, call: Call) -> None:
         call.is_private = True
-        failed = [name for name, check in self._checks.items() if not await check()]
-        if failed:
-            raise Unavailable(f"Not ready: {', '.join(sorted(failed))}.")
-        await call.succeed({"status": "ready"})
+        if self._load.is_leaving:
+            raise Unavailable("Not ready: draining.")
+        report = await self._readiness_checks.report(call.now)
+        if report.missing:
+            raise Unavailable(f"Not ready: {', '.join(report.missing)}.")
+        await call.succeed(report.shown())
 
 
 def _read_only(page: Page) -> Page:
@@ -70,6 +79,11 @@ def _read_only(page: Page) -> Page:
         await page(call)
 
     return answer
+
+
+def _served_at(base_url: str, document: bytes) -> bytes:
+    """A generated document with the address under which this gateway is known, as JSON writes it."""
+    return document.replace(DOCUMENTED_BASE_URL.encode(), json.dumps(base_url)[1:-1].encode())
 
 
 def _html(text: str) -> Page:

@@ -16,8 +16,9 @@ from uuid import UUID
 import msgspec
 
 from api_gateway.call import PROBLEM, Call
+from api_gateway.compression import ENCODED, CompressedBeginning, accepted_codings, weakened
 from api_gateway.forwarding import AnswerTooLong, Forwarder, read_answer
-from api_gateway.headers import Headers, passed_to_client
+from api_gateway.headers import Headers, passed_to_client, tag_is_known
 from api_gateway.metrics import Metrics
 from api_gateway.routing import Route
 from api_gateway.windows import MICROSECONDS
@@ -45,10 +46,11 @@ class Page:
     headers: Headers
     tag: bytes
     born: int
+    packed: CompressedBeginning
 
     @property
     def size(self) -> int:
-        return len(self.content) + 1_024
+        return len(self.content) + self.packed.size + 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,17 +175,16 @@ class PageCache:
 
 async def _send(call: Call, page: Page) -> None:
     headers = [*page.headers, (b"age", b"%d" % max(0, (call.now - page.born) // MICROSECONDS))]
-    known = call.headers.get(b"if-none-match")
-    if (
-        known is not None
-        and page.tag
-        and (known.strip() == b"*" or page.tag in [one.strip() for one in known.split(b",")])
-    ):
+    if tag_is_known(page.tag, call.headers.get(b"if-none-match")):
         await call.start(304, [pair for pair in headers if pair[0] != b"content-type"])
         await call.send({"type": "http.response.body", "body": b""})
         return
     meta = {**page.meta, "timestamp": iso(call.instant), "requestId": call.request_id}
-    await call.answer(200, headers, page.content + _META + _encode(meta) + b"}")
+    end = _META + _encode(meta) + b"}"
+    if accepted_codings(call.headers.get(b"accept-encoding")).compresses(len(page.content) + len(end)):
+        await call.answer(200, [ENCODED, *headers], page.packed.with_end(end))
+    else:
+        await call.answer(200, headers, page.content + end)
 
 
 async def _refuse(call: Call, refusal: Refusal) -> None:
@@ -210,8 +211,9 @@ def _page_of(status: int, headers: Headers, content: bytes, now: int) -> Page | 
     before, found, meta = content.rpartition(_META)
     if not found:
         return None
-    passed = [pair for pair in passed_to_client(headers, private=False) if pair[0] not in _KEPT_OUT]
-    return Page(before, msgspec.json.decode(meta[:-1], type=dict[str, Any]), passed, named.get(b"etag", b""), now)
+    passed = [pair for pair in weakened(passed_to_client(headers, private=False)) if pair[0] not in _KEPT_OUT]
+    kept_meta = msgspec.json.decode(meta[:-1], type=dict[str, Any])
+    return Page(before, kept_meta, passed, dict(passed).get(b"etag", b""), now, CompressedBeginning(before))
 
 
 def _product_of(key: Key) -> str:

@@ -23,7 +23,7 @@ class _Explained:
     invalid_params: Sequence[Mapping[str, str]] = ()
 
 
-_EXPLAINED: Final[Mapping[Code, _Explained]] = {
+EXPLAINED: Final[Mapping[Code, _Explained]] = {
     "AUTH_UNAUTHORIZED": _Explained(
         "The request carries no Bearer token, or one that is malformed, badly signed, or of a session that was ended.",
         (401,),
@@ -153,7 +153,7 @@ _EXPLAINED: Final[Mapping[Code, _Explained]] = {
 
 def problem_page(code: Code) -> str:
     """The HTML page of one code."""
-    told = _EXPLAINED[code]
+    told = EXPLAINED[code]
     causes = "".join(f"<li>{_prose(cause)}</li>" for cause in told.causes)
     return _page(
         code,
@@ -168,7 +168,7 @@ def problem_index() -> str:
     lines = "".join(
         f'<tr><td><a href="/errors/{slug_of(code)}"><code>{code}</code></a></td><td>{_statuses(told)}</td>'
         f"<td>{_prose(told.meaning)}</td></tr>"
-        for code, told in _EXPLAINED.items()
+        for code, told in EXPLAINED.items()
     )
     return _page(
         "Errors",

@@ -35,6 +35,16 @@ _NO_NAME: Final = bytes(range(33)) + b'()<>@,;:[]={}\\"\x7f'
 _NO_VALUE: Final = bytes(code for code in range(32) if code != ord("\t")) + b"\x7f"
 
 
+def _path_of(url: bytes) -> bytes:
+    """The path of a URL that is refused, perhaps only its beginning; `/` when none can be read."""
+    # The parser holds positions in 16 bits.
+    beginning = url[:URL_BYTES_MAX].partition(b"?")[0].partition(b"#")[0]
+    try:
+        return httptools.parse_url(beginning).path or b"/"
+    except httptools.HttpParserInvalidURLError:
+        return b"/"
+
+
 class _Exchange(RequestResponseCycle):
     """A request and its answer. The headers of an answer, fifteen here, are judged together and not each by itself: 8 us of 100."""
 
@@ -140,19 +150,22 @@ class EdgeProtocol(JoinedProtocol):
         self._forget_owed()
         version = self.parser.get_http_version()
         refused = self._judge_head(version)
-        try:
-            target = httptools.parse_url(self.url if refused in (0, 431) else b"/")
-            path = target.path.decode("ascii")
-        except (httptools.HttpParserInvalidURLError, AttributeError, UnicodeDecodeError):
-            # No URL, one without a path, or one that is not ASCII.
-            refused, target, path = 400, httptools.parse_url(b"/"), "/"
+        raw_path, query, path = b"/", b"", "/"
+        if not refused:
+            try:
+                target = httptools.parse_url(self.url)
+                raw_path, query, path = target.path, target.query or b"", target.path.decode("ascii")
+            except (httptools.HttpParserInvalidURLError, AttributeError, UnicodeDecodeError):
+                # No URL, one without a path, or one that is not ASCII.
+                refused = 400
         if refused:
             self.scope["state"][REFUSED_HEAD] = refused
+            raw_path, query, path = _path_of(self.url), b"", "/"
         self.scope["method"] = self.parser.get_method().decode("ascii")
         self.scope["http_version"] = version
         self.scope["path"] = unquote(path) if "%" in path else path
-        self.scope["raw_path"] = target.path
-        self.scope["query_string"] = target.query or b""
+        self.scope["raw_path"] = raw_path
+        self.scope["query_string"] = query
         # This process ends; or whoever stands between might read on differently; or the parser reads no further, since the
         # client asked for a protocol that we do not change to.
         is_last = refused == 400 or self.parser.should_upgrade() or self._edge.load.is_leaving
@@ -222,7 +235,9 @@ class EdgeProtocol(JoinedProtocol):
         task.add_done_callback(self.tasks.discard)
 
     async def _answer_and_close(self, status: int) -> None:
-        answer = await self._edge.refusal_without_request(self.client[0] if self.client else "", status)
+        answer = await self._edge.refusal_without_request(
+            self.client[0] if self.client else "", status, _path_of(self.url)
+        )
         if not self.transport.is_closing():
             self.transport.write(answer)
             self.transport.close()

@@ -25,12 +25,18 @@ def _read(path: str, upstream: str) -> Route:
 
 
 def _browse(path: str, upstream: str) -> Route:
-    return Route("GET", path, upstream, access=Access.ANONYMOUS)
+    """What anybody may read, and what holds no secret: it is compressed."""
+    return Route("GET", path, upstream, access=Access.ANONYMOUS, is_compressed=True)
 
 
 def _share(path: str, upstream: str) -> Route:
     """A page that anonymous readers share for some seconds (`EDGE_CACHE_SECONDS`)."""
-    return Route("GET", path, upstream, access=Access.ANONYMOUS, is_shared=True)
+    return Route("GET", path, upstream, access=Access.ANONYMOUS, is_shared=True, is_compressed=True)
+
+
+def _image(path: str, upstream: str) -> Route:
+    """A public image. A page shows dozens: they are counted apart, so that they leave the reader's quota alone (contract 16.8)."""
+    return Route("GET", path, upstream, Quota.IMAGES, access=Access.ANONYMOUS)
 
 
 def _act(path: str, upstream: str, quota: Quota = Quota.BY_CALLER) -> Route:
@@ -141,8 +147,8 @@ ROUTES: Final[tuple[Route, ...]] = (
     _picture("/api/products/:id/images", ORDERS),
     Route("DELETE", "/api/products/:id/images/:id", ORDERS),
     _share("/api/categories", ORDERS),
-    _browse("/media/:id", ORDERS),
-    _browse("/media/:id/thumbnail", ORDERS),
+    _image("/media/:id", ORDERS),
+    _image("/media/:id/thumbnail", ORDERS),
     _act_once("/api/orders/checkout", ORDERS),
     _read("/api/orders", ORDERS),
     _read("/api/orders/:id", ORDERS),
@@ -250,7 +256,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/devices", NOTIFICATIONS),
     _act("/api/devices", NOTIFICATIONS),
     Route("DELETE", "/api/devices/:id", NOTIFICATIONS),
-    _browse("/api/devices/vapid-key", NOTIFICATIONS),
+    Route("GET", "/api/devices/vapid-key", NOTIFICATIONS, access=Access.ANONYMOUS),
     _read("/api/alerts", NOTIFICATIONS),
     Route("GET", "/api/messaging/webhook", NOTIFICATIONS, Quota.MACHINES, access=Access.OPEN),
     _machine("/api/messaging/webhook", NOTIFICATIONS, 4 * MIB, Media.ANY),

@@ -41,6 +41,7 @@ class Quota(Enum):
     ACCOUNT = "tier 4, by address and account named in the body, with a ceiling by address"
     SESSION = "tier 4, by the session named in the body, with a ceiling by address"
     ASSISTANT = "tier 5"
+    IMAGES = "outside the tiers, by address, with a limit for images"
     MACHINES = "outside the tiers, by address"
     UNCOUNTED = "not counted"
 
@@ -66,7 +67,7 @@ class Route:
     """One line of the route table. `seconds_max` is the longest silence of the service that we bear.
 
     `is_shared`: what an anonymous caller gets, all of them may get for a few seconds. `is_page`: the service's success is a page
-    for people, whose content policy it says itself.
+    for people, whose content policy it says itself. `is_compressed`: its answers hold no secret of anybody, so they may be compressed.
     """
 
     method: str
@@ -80,6 +81,7 @@ class Route:
     seconds_max: float = 30.0
     is_shared: bool = False
     is_page: bool = False
+    is_compressed: bool = False
     deprecated_at: datetime | None = None
     sunset_at: datetime | None = None
     successor: str | None = None
@@ -159,6 +161,8 @@ def _check(route: Route) -> None:
         raise BadRouteTable(f"{route.name}: a body that is compared under a key is held in memory, so it must be small")
     if route.is_shared and (route.method != "GET" or route.access is not Access.ANONYMOUS):
         raise BadRouteTable(f"{route.name}: only what anybody may read is shared")
+    if route.is_compressed and (route.method != "GET" or route.access is not Access.ANONYMOUS):
+        raise BadRouteTable(f"{route.name}: only what anybody may read is compressed")
     if (route.deprecated_at is None) != (route.sunset_at is None) or (route.sunset_at is None) != (
         route.successor is None
     ):

@@ -26,7 +26,11 @@ class Settings(ServiceSettings):
     upstream_connections_max: int = Field(default=256, ge=1)
 
     trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = ()
-    allowed_origins: Origins = ()
+    allowed_origins: Origins = Field(
+        default=(),
+        description="Origins of web pages that may call the API, for instance `https://shop.example`, or `http://localhost:*` for "
+        "any port of this machine; payments compares `callbackUrl` with its setting of the same name",
+    )
 
     rate_limit_store_url: str = Field(default="", pattern="^((rediss?|unix)://.+)?$")
     rate_window_seconds: int = Field(default=60, ge=1)
@@ -36,6 +40,8 @@ class Settings(ServiceSettings):
     rate_tier_4: int = Field(default=10, ge=1)
     rate_tier_5: int = Field(default=20, ge=1)
     rate_tier_4_address: int = Field(default=60, ge=1)
+    # Images of one address: a page of the catalog shows twenty, and a campus shares few addresses.
+    rate_tier_media: int = Field(default=1_200, ge=1)
     rate_machines: int = Field(default=6_000, ge=1)
 
     # How long anonymous readers of the catalog share a page; 0: not at all.

@@ -23,6 +23,7 @@ class Limits:
     assistant: int
     account_address: int
     machines: int
+    images: int
 
 
 class Tiers:
@@ -40,6 +41,8 @@ class Tiers:
             return self.of_address(address) if caller is None else self._of_caller(caller)
         if quota is Quota.MACHINES:
             return Counter("machines", address, self._limits.machines)
+        if quota is Quota.IMAGES:
+            return Counter("media", address, self._limits.images)
         if quota is Quota.ASSISTANT and caller is not None:
             return Counter("5", str(caller.user_id), self._limits.assistant)
         subject = address if caller is None else str(caller.user_id)

@@ -42,6 +42,8 @@ class Upstream:
     begun: int = 0
     left: int = 0
     tick: asyncio.Event = field(default_factory=asyncio.Event)
+    health: int = 200
+    health_checks: int = 0
 
     def __post_init__(self) -> None:
         self.gate.set()
@@ -67,6 +69,11 @@ class Upstream:
         status, content = self.answer
         return JSONResponse(content, status, headers={"X-Number": str(len(self.seen)), **self.headers})
 
+    async def readiness(self, _: Request) -> Response:
+        self.health_checks += 1
+        await self.gate.wait()
+        return JSONResponse({}, self.health)
+
     async def stream(self, _: Request) -> Response:
         async def events() -> AsyncIterator[str]:
             try:
@@ -82,6 +89,7 @@ class Upstream:
         methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
         return Starlette(
             routes=[
+                Route("/health/readiness", self.readiness),
                 Route("/api/notification-delivery-logs", self.stream),
                 Route("/{path:path}", self.echo, methods=methods),
             ]
@@ -113,6 +121,7 @@ OpenGateway = Callable[..., Awaitable[Gateway]]
 # How long the edge waits for its database, its quota store and the services behind, all of which share its event loop here.
 PATIENCE = (
     "api_gateway.quotas.STORE_SECONDS_MAX",
+    "api_gateway.readiness.CHECK_SECONDS_MAX",
     "api_gateway.store.ACQUIRE_SECONDS_MAX",
     "api_gateway.upstream.CONNECT_SECONDS_MAX",
     "api_gateway.upstream.IDLE_SECONDS_MAX",

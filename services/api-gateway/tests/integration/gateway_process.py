@@ -14,6 +14,7 @@ from campus_tools.service_kit import BASE_URL, Issuer
 from campus_tools.testing import PATIENCE_SECONDS, DatabaseUrls, eventually
 
 PROCESS_LIMITS = (
+    "api_gateway.readiness.CHECK_SECONDS_MAX",
     "api_gateway.quotas.STORE_SECONDS_MAX",
     "api_gateway.upstream.CONNECT_SECONDS_MAX",
     "api_gateway.upstream.QUEUE_SECONDS_MAX",

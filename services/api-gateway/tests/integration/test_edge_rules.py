@@ -97,6 +97,7 @@ async def test_a_page_of_an_allowed_origin_reads_what_it_needs_and_sends_no_cook
     assert (asked.status_code, asked.headers["access-control-allow-origin"]) == (204, SHOP)
     accepted = {name.strip().lower() for name in asked.headers["access-control-allow-headers"].split(",")}
     assert {"authorization", "content-type", "idempotency-key", "if-match", "if-none-match"} <= accepted
+    assert {"traceparent", "tracestate"} <= accepted
     for path, status in (("/api/products", 201), ("/api/orders", 401), ("/nowhere", 404), ("/health/liveness", 200)):
         answer = await gateway.client.get(path, headers={"Origin": SHOP})
         assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (status, SHOP)
@@ -111,7 +112,7 @@ async def test_a_page_of_an_allowed_origin_reads_what_it_needs_and_sends_no_cook
             "retry-after",
         } <= exposed
         assert "access-control-allow-credentials" not in answer.headers
-        assert answer.headers.get_list("vary") == ["Origin"]
+        assert answer.headers.get_list("vary")[0] == "Origin"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,50 @@ async def test_a_page_of_any_other_origin_is_told_nothing(open_gateway: OpenGate
         await gateway.client.get("/api/products", headers={"Origin": origin}),
     ):
         assert not [name for name in answer.headers if name.startswith("access-control-")]
-        assert answer.headers["vary"] == "Origin"
+        assert answer.headers.get_list("vary")[0] == "Origin"
+
+
+@pytest.mark.parametrize(
+    ("origin", "is_allowed"),
+    [
+        ("http://localhost:5173", True),
+        ("http://localhost", True),
+        ("http://localhost:", False),
+        ("http://localhost:5173.evil.example", False),
+        ("http://localhost.evil.example:5173", False),
+        ("http://localhost:*", False),
+        ("https://localhost:5173", False),
+        ("http://127.0.0.1:5173", False),
+    ],
+)
+async def test_a_page_of_any_port_is_allowed_where_the_setting_says_so(
+    open_gateway: OpenGateway, origin: str, is_allowed: bool
+) -> None:
+    gateway = await open_gateway(allowed_origins="http://localhost:*")
+    asked = await gateway.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT})
+    read = await gateway.client.get("/api/products", headers={"Origin": origin})
+    assert asked.status_code == (204 if is_allowed else 405)
+    for answer in (asked, read):
+        assert answer.headers.get("access-control-allow-origin") == (origin if is_allowed else None)
+
+
+@pytest.mark.parametrize("allowed", ["", SHOP])
+async def test_a_refused_preflight_names_its_origin_and_the_setting(open_gateway: OpenGateway, allowed: str) -> None:
+    gateway = await open_gateway(allowed_origins=allowed)
+    asked = await gateway.client.options(
+        "/api/orders/checkout", headers={"Origin": "https://evil.example", **PREFLIGHT}
+    )
+    detail = problem_of(asked)["detail"]
+    assert (asked.status_code, asked.headers["allow"]) == (405, "POST")
+    assert all(word in detail for word in ("https://evil.example", "ALLOWED_ORIGINS", "gateway", "payments"))
+
+
+async def test_preflights_do_not_consume_the_quota_of_their_address(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(allowed_origins=SHOP, rate_tier_1=1)
+    for origin in (SHOP, "https://evil.example"):
+        asked = await gateway.client.options("/api/orders/checkout", headers={"Origin": origin, **PREFLIGHT})
+        assert asked.headers["ratelimit-remaining"] == "1"
+    assert (await gateway.client.get("/api/products")).status_code == 201
 
 
 async def test_without_origins_no_page_is_told_anything(gateway: Gateway) -> None:

@@ -1,28 +1,110 @@
 """What the gateway answers itself."""
 
+import asyncio
 import json
 import re
+from dataclasses import replace
+from datetime import timedelta
 from typing import get_args
 
+import httpx
 import pytest
 
+from api_gateway.readiness import CHECKED_EVERY_SECONDS
+from common.clock import ManualClock, SystemClock
 from common.problems import Code, slug_of
 
-from .conftest import Gateway, OpenGateway, problem_of
+from .conftest import Gateway, OpenGateway, listening, problem_of
+
+AWAY = "http://127.0.0.1:9"
+ESSENTIAL = ("identity", "orders", "payments")
+OTHERS = ("payouts", "notifications")
 
 
-async def test_health_stands_in_the_envelope_and_readiness_needs_the_database_and_not_the_broker(
-    gateway: Gateway,
-) -> None:
+async def test_liveness_stands_in_the_envelope(gateway: Gateway) -> None:
     alive = (await gateway.client.get("/health/liveness")).json()
     assert (alive["success"], alive["data"], alive["meta"]["version"]) == (True, {"status": "alive"}, "v1")
+
+
+async def test_readiness_names_each_service_and_does_not_need_the_broker(gateway: Gateway) -> None:
     assert not gateway.runtime.bus.is_connected
     ready = await gateway.client.get("/health/readiness")
-    assert (ready.status_code, ready.json()["data"]) == (200, {"status": "ready"})
+    services = {name: {"status": "ready", "essential": True} for name in ESSENTIAL}
+    services |= {name: {"status": "ready", "essential": False} for name in OTHERS}
+    assert (ready.status_code, ready.json()["data"]) == (200, {"status": "ready", "services": services})
+
+
+async def test_readiness_needs_the_gateway_s_own_database(gateway: Gateway) -> None:
     await gateway.runtime.database.service.close()
     away = await gateway.client.get("/health/readiness")
     assert away.status_code == 503
-    assert "database" in problem_of(away)["detail"]
+    assert problem_of(away)["detail"] == "Not ready: database."
+
+
+@pytest.mark.parametrize("missing", [*ESSENTIAL, *OTHERS])
+async def test_one_missing_service_is_named_and_takes_nothing_else_away(
+    open_gateway: OpenGateway, missing: str
+) -> None:
+    gateway = await open_gateway(**{f"{missing}_url": AWAY})
+    answer = await gateway.client.get("/health/readiness")
+    data = answer.json()["data"]
+    assert (answer.status_code, data["status"]) == (200, "degraded")
+    assert {name: told["status"] for name, told in data["services"].items() if told["status"] != "ready"} == {
+        missing: "unreachable"
+    }
+
+
+async def test_a_service_that_says_it_is_not_ready_is_named(gateway: Gateway) -> None:
+    gateway.upstream.health = 503
+    answer = await gateway.client.get("/health/readiness")
+    assert answer.status_code == 503
+    assert problem_of(answer)["detail"] == "Not ready: identity, orders, payments."
+
+
+async def test_without_every_other_service_the_essential_ones_are_served(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(**{f"{name}_url": AWAY for name in (*OTHERS, "identity", "payments")})
+    assert (await gateway.client.get("/health/readiness")).status_code == 200
+    none = await open_gateway(**{f"{name}_url": AWAY for name in ESSENTIAL})
+    refused = await none.client.get("/health/readiness")
+    assert refused.status_code == 503
+    assert all(name in problem_of(refused)["detail"] for name in ESSENTIAL)
+
+
+async def test_many_probes_ask_each_service_once(open_gateway: OpenGateway) -> None:
+    gateway, clock = await open_gateway(), ManualClock(SystemClock().now())
+    edge = replace(gateway.dependencies.edge, clock=clock)
+    async with (
+        listening(edge) as port,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
+    ):
+        for _ in range(2):
+            answers = await asyncio.gather(*(client.get("/health/readiness") for _ in range(20)))
+            assert {answer.status_code for answer in answers} == {200}
+        assert gateway.upstream.health_checks == 5
+        gateway.upstream.health = 503
+        assert (await client.get("/health/readiness")).status_code == 200
+        clock.advance(timedelta(seconds=CHECKED_EVERY_SECONDS))
+        assert (await client.get("/health/readiness")).status_code == 503
+        assert gateway.upstream.health_checks == 10
+
+
+async def test_a_service_that_hangs_delays_a_probe_for_a_bounded_time(
+    open_gateway: OpenGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gateway = await open_gateway()
+    gateway.upstream.gate.clear()
+    monkeypatch.setattr("api_gateway.readiness.CHECK_SECONDS_MAX", 0.05)
+    answer = await gateway.client.get("/health/readiness")
+    assert answer.status_code == 503
+    gateway.upstream.gate.set()
+
+
+async def test_a_gateway_that_drains_is_not_ready_at_once(gateway: Gateway) -> None:
+    assert (await gateway.client.get("/health/readiness")).status_code == 200
+    for end in gateway.runtime.on_stop:
+        end()
+    drains = await gateway.client.get("/health/readiness")
+    assert problem_of(drains)["detail"] == "Not ready: draining."
 
 
 async def test_own_pages_are_not_counted(gateway: Gateway) -> None:
@@ -78,6 +160,21 @@ async def test_documents_are_compressed_for_those_who_take_it_and_not_sent_twice
     again = await gateway.client.get("/openapi.json", headers={"If-None-Match": plain.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert again.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("base_url", ["https://shop.example/campus", "http://10.0.0.5:8080"])
+async def test_the_documents_name_the_address_under_which_the_gateway_is_known(
+    open_gateway: OpenGateway, base_url: str
+) -> None:
+    gateway = await open_gateway(base_url=base_url)
+    reference = (await gateway.client.get("/openapi.json")).json()
+    assert [server["url"] for server in reference["servers"]] == [base_url]
+    example = reference["components"]["responses"]["Refused404"]["content"]["application/problem+json"]["examples"]
+    assert example["absent"]["value"]["type"] == f"{base_url}/errors/resource-not-found"
+    events = (await gateway.client.get("/asyncapi.json")).json()
+    assert events["info"]["externalDocs"]["url"] == f"{base_url}/events"
+    for path in ("/openapi.json", "/asyncapi.json"):
+        assert "localhost:8080" not in (await gateway.client.get(path)).text
 
 
 async def test_the_documents_are_there_while_every_service_is_away(open_gateway: OpenGateway) -> None:

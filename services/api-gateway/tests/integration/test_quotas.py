@@ -147,6 +147,26 @@ async def test_machines_are_outside_of_the_tiers(open_gateway: OpenGateway) -> N
     assert (await gateway.client.get("/api/products")).status_code == 201
 
 
+async def test_images_are_counted_in_a_tier_of_their_own_by_address(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_1=1, rate_tier_media=3)
+    image, user = f"/media/{uuid4()}", gateway.bearer()
+    answers = [
+        await gateway.client.get(path, headers=headers)
+        for path, headers in ((image, {}), (f"{image}/thumbnail", {}), (image, user), (image, {}))
+    ]
+    assert [answer.status_code for answer in answers] == [201, 201, 201, 429]
+    assert answers[0].headers["ratelimit-policy"] == '"media";q=3;w=60'
+    assert [answer.headers["ratelimit-remaining"] for answer in answers] == ["2", "1", "0", "0"]
+    assert (await gateway.client.get("/api/products")).status_code == 201
+
+
+async def test_a_refused_token_on_an_image_counts_against_the_images_of_its_address(open_gateway: OpenGateway) -> None:
+    gateway = await open_gateway(rate_tier_media=1)
+    bad = {"Authorization": "Bearer nonsense"}
+    image = f"/media/{uuid4()}"
+    assert [(await gateway.client.get(image, headers=bad)).status_code for _ in range(2)] == [401, 429]
+
+
 async def test_two_gateways_with_a_store_share_one_window(
     open_gateway: OpenGateway, private_redis: PrivateRedis
 ) -> None:

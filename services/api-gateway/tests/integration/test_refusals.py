@@ -1,6 +1,7 @@
 """What the gateway refuses itself, and that nothing of it reaches a service."""
 
 import asyncio
+import json
 from datetime import timedelta
 
 import httpx
@@ -159,6 +160,43 @@ async def test_what_is_no_http_is_a_problem_too(gateway: Gateway, request_bytes:
     assert answer.startswith(b"HTTP/1.1 400 ")
     for name in (b"ratelimit-limit", b"x-request-id", b"api-version", b"application/problem+json", b"no-store"):
         assert name in answer
+
+
+LONG = "x" * 9_000
+
+
+@pytest.mark.parametrize(
+    ("status", "request_bytes", "instance"),
+    [
+        (414, f"GET /api/products?q={LONG} HTTP/1.1\r\nhost: x\r\n\r\n", "/api/products"),
+        (414, f"GET http://x/api/products?q={LONG} HTTP/1.1\r\nhost: x\r\n\r\n", "/api/products"),
+        (414, f"GET /api/products#{LONG} HTTP/1.1\r\nhost: x\r\n\r\n", "/api/products"),
+        (414, f"GET /api/{LONG} HTTP/1.1\r\nhost: x\r\n\r\n", f"/api/{LONG}"[:512]),
+        (414, f"GET /api/{'%41' * 3_000} HTTP/1.1\r\nhost: x\r\n\r\n", f"/api/{'%41' * 169}"),
+        (414, f"GET /api/products?q={LONG * 20} HTTP/1.1\r\nhost: x\r\n\r\n", "/api/products"),
+        (431, f"GET /api/products?q=1 HTTP/1.1\r\nhost: x\r\nx-long: {LONG}{LONG}\r\n\r\n", "/api/products"),
+        (431, f"GET /api/products?q=1 HTTP/1.1\r\nx-long: {LONG * 60}", "/api/products"),
+        (400, "GET /api/products?q=1 HTTP/1.1\r\nbad header\r\n\r\n", "/api/products"),
+        (400, "GET /api/products?q=1 HTTP/1.1\r\nhost: x\r\nhost: y\r\n\r\n", "/api/products"),
+        (400, "GET /api/\u00e9 HTTP/1.1\r\nhost: x\r\n\r\n", "/"),
+        (400, "NONSENSE\r\n\r\n", "/"),
+        (404, "GET /api/a%20b/%C3%A9?q=1 HTTP/1.1\r\nhost: x\r\n\r\n", "/api/a%20b/%C3%A9"),
+        (404, f"GET /api/{LONG[:7_000]}?q=1 HTTP/1.1\r\nhost: x\r\n\r\n", f"/api/{LONG}"[:512]),
+        (
+            413,
+            "POST /api/auth/login?q=1 HTTP/1.1\r\nhost: x\r\ncontent-length: 999999\r\n"
+            "content-type: application/json\r\n\r\n",
+            "/api/auth/login",
+        ),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, str) else None,
+)
+async def test_the_instance_of_a_refusal_is_its_path_as_it_was_sent_and_bounded(
+    gateway: Gateway, status: int, request_bytes: str, instance: str
+) -> None:
+    answer = await raw(gateway, request_bytes.encode())
+    assert answer.startswith(b"HTTP/1.1 %d " % status)
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["instance"] == instance
 
 
 async def test_smuggled_framing_is_refused(gateway: Gateway) -> None:

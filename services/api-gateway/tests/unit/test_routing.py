@@ -101,6 +101,26 @@ def test_a_key_is_ignored_where_answers_hold_secrets_and_outside_of_the_api() ->
             assert route.idempotency is Idempotency.IGNORED, route.name
 
 
+def test_only_the_public_catalog_is_compressed() -> None:
+    """The length of a compressed answer betrays a secret in it: a new line here is a decision, and needs a reason."""
+    assert {route.path for route in ROUTES if route.is_compressed} == {
+        "/api/campuses",
+        "/api/campuses/:id",
+        "/api/campuses/:id/hubs",
+        "/api/hubs/:id",
+        "/api/vendors",
+        "/api/vendors/:id",
+        "/api/vendors/:id/reviews",
+        "/api/products",
+        "/api/products/:id",
+        "/api/products/:id/reviews",
+        "/api/categories",
+        "/api/flash-sales",
+        "/api/flash-sales/:id",
+    }
+    assert all(route.method == "GET" for route in ROUTES if route.is_compressed)
+
+
 def test_tier_4_is_what_the_contract_lists() -> None:
     tier_4 = {route.name for route in ROUTES if route.quota in (Quota.SENSITIVE, Quota.ACCOUNT, Quota.SESSION)}
     assert tier_4 == {
@@ -144,7 +164,7 @@ def test_only_functions_and_the_public_keys_are_open() -> None:
     }
 
 
-def test_only_what_anybody_may_read_is_shared_by_anonymous_readers() -> None:
+def test_only_what_anybody_may_read_is_shared_or_compressed() -> None:
     assert {route.name for route in ROUTES if route.is_shared} == {
         "GET /api/products",
         "GET /api/products/:id",
@@ -153,6 +173,8 @@ def test_only_what_anybody_may_read_is_shared_by_anonymous_readers() -> None:
     for route in (
         Route("POST", "/api/things", "orders", access=Access.ANONYMOUS, is_shared=True),
         Route("GET", "/api/things", "orders", is_shared=True),
+        Route("POST", "/api/things", "orders", access=Access.ANONYMOUS, is_compressed=True),
+        Route("GET", "/api/things", "orders", is_compressed=True),
     ):
         with pytest.raises(BadRouteTable):
             RouteTable([route])

@@ -10,7 +10,7 @@ from api_gateway.tiers import Limits, Tiers
 from common.caller import Caller
 from contracts.permissions import ROLES_BY_RANK
 
-TIERS = Tiers(Limits(60, 300, 600, 10, 20, 60, 6_000))
+TIERS = Tiers(Limits(60, 300, 600, 10, 20, 60, 6_000, 1_200))
 ADDRESS = "192.0.2.1"
 
 
@@ -39,6 +39,11 @@ def test_tier_4_and_5_are_counted_by_user() -> None:
 
 def test_machines_have_a_limit_of_their_own() -> None:
     assert counted(Quota.MACHINES, None) == ("machines", ADDRESS, 6_000)
+
+
+def test_images_are_counted_by_address_for_every_caller() -> None:
+    caller = Caller(user_id=uuid4(), roles=frozenset({"merchant"}))
+    assert counted(Quota.IMAGES, None) == counted(Quota.IMAGES, caller) == ("media", ADDRESS, 1_200)
 
 
 def test_an_account_is_the_same_in_any_spelling_and_never_stands_in_the_store() -> None:

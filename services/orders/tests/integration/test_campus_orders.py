@@ -56,6 +56,10 @@ async def test_the_list_is_filtered_and_sorted_by_what_the_contract_names(market
 
     assert await ids(campusId=here["campusId"]) == [here["id"]]
     assert await ids(vendorId=there["vendorId"]) == [there["id"]]
+    assert await ids(buyerId=here["buyerId"]) == [there["id"], here["id"]]
+    assert await ids(buyerId=str(new_id())) == []
+    assert await ids(q="jol rice", campusId=here["campusId"]) == [here["id"]]
+    assert await ids(q="beans") == []
     assert await ids(status="paid_escrow") == [here["id"]]
     assert await ids(**{"from": there["createdAt"]}) == [there["id"]]
     assert await ids(to=there["createdAt"]) == [here["id"]]

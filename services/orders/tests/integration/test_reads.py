@@ -119,6 +119,91 @@ async def test_lists_show_each_party_their_orders(market, two_orders):
     assert (anonymous.status_code, anonymous.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
 
 
+@pytest.fixture
+async def three_parts(market):
+    """The merchant's own purchase, a sale of their vendor, and a sale of another vendor on the hub's campus."""
+    bought = await market.paid(
+        product_id=await market.sell(vendor_id=new_id(), campus_id=new_id()), buyer_id=market.merchant_id
+    )
+    sold = await market.paid()
+    at_hub = await market.ordered(await market.sell(vendor_id=new_id()), buyer_id=new_id())
+    return bought, sold, at_hub
+
+
+async def test_a_list_is_narrowed_to_the_caller_s_part(market, three_parts):
+    bought, sold, at_hub = three_parts
+    merchant = market.as_merchant()
+    assert await listed(market, merchant, **{"as": "buyer"}) == [bought["id"]]
+    assert await listed(market, merchant, **{"as": "vendor"}) == [sold["id"]]
+    assert await listed(market, merchant, **{"as": "hub"}) == []
+    hub = market.as_staff("hub_agent", market.campus_id)
+    assert await listed(market, hub, **{"as": "hub"}) == [at_hub["id"], sold["id"]]
+    assert await listed(market, hub, **{"as": "buyer"}) == []
+    assert await listed(market, market.as_staff("support_agent"), **{"as": "buyer"}) == []
+    assert await listed(market, market.as_buyer(), **{"as": "vendor"}) == []
+
+
+async def test_a_list_is_narrowed_by_status_and_time(market):
+    product = await market.sell()
+    first = await market.paid(product_id=product)
+    market.clock.advance(timedelta(hours=1))
+    second = await market.ordered(product)
+    for headers in (market.as_buyer(), market.as_merchant(), market.as_staff("auditor")):
+        assert await listed(market, headers, status="paid_escrow") == [first["id"]]
+        assert await listed(market, headers, status="disputed") == []
+        assert await listed(market, headers, **{"from": second["createdAt"]}) == [second["id"]]
+        assert await listed(market, headers, to=second["createdAt"]) == [first["id"]]
+        narrowed = {"from": first["createdAt"], "to": second["createdAt"], "status": "paid_escrow"}
+        assert await listed(market, headers, **narrowed) == [first["id"]]
+
+
+async def test_words_find_the_orders_that_have_them_in_one_item_and_are_the_caller_s(market):
+    jollof = await market.ordered(await market.sell(name="Jollof rice with Ẹ̀wà"))
+    fried = await market.ordered(await market.sell(name="Fried rice"))
+    foreign = await market.ordered(await market.sell(name="Jollof rice"), buyer_id=new_id())
+    mine = market.as_buyer()
+    assert await listed(market, mine, q="rice") == [fried["id"], jollof["id"]]
+    assert await listed(market, mine, q="JOL ric") == [jollof["id"]]
+    assert await listed(market, mine, q="ewa") == [jollof["id"]]
+    for nothing in ("fried jollof", "beans", "!!!", "rice' | '"):
+        assert foreign["id"] not in await listed(market, mine, q=nothing)
+    assert await listed(market, mine, q="fried jollof") == await listed(market, mine, q="!!!") == []
+    assert foreign["id"] in await listed(market, market.as_staff("support_agent"), q="jollof")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("as", "staff"),
+        ("status", "lost"),
+        ("from", "yesterday"),
+        ("to", "1"),
+        ("q", ""),
+        ("q", "x" * 201),
+        ("vendor", "x"),
+    ],
+)
+async def test_a_filter_that_is_none_is_named(market, name, value):
+    answer = await market.service.client.get("/api/orders", params={name: value}, headers=market.as_buyer())
+    assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, name)
+
+
+async def test_a_cursor_belongs_to_its_filters_and_walks_within_them(market):
+    product = await market.sell()
+    paid = [(await market.paid(product_id=product))["id"] for _ in range(3)]
+    await market.ordered(product)
+    query = {"status": "paid_escrow", "limit": 2}
+    first = (await market.service.client.get("/api/orders", params=query, headers=market.as_buyer())).json()
+    cursor = first["meta"]["next_cursor"]
+    rest = await listed(market, market.as_buyer(), **query, cursor=cursor)
+    assert {order["id"] for order in first["data"]} | set(rest) == set(paid)
+    for other in ({"status": "delivered"}, {}, {"status": "paid_escrow", "as": "buyer"}):
+        answer = await market.service.client.get(
+            "/api/orders", params={**other, "cursor": cursor}, headers=market.as_buyer()
+        )
+        assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "cursor")
+
+
 async def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(market, two_orders):
     mine, _ = two_orders
     seen = {

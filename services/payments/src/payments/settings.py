@@ -11,7 +11,11 @@ class Settings(ServiceSettings):
     gateway_api_url: HttpAddress
     gateway_secret_key: str = ""
     gateway_secret_key_previous: str = ""
-    allowed_origins: Origins = ()
+    allowed_origins: Origins = Field(
+        default=(),
+        description="Origins that `callbackUrl` may lead to, for instance `https://shop.example`, or `http://localhost:*` for any "
+        "port of this machine; the gateway's setting of the same name decides which pages may call the API",
+    )
     webhooks_keep_days: int = Field(
         default=90,
         ge=7,

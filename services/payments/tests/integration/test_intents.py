@@ -135,6 +135,15 @@ async def test_a_foreign_callback_and_odd_bodies_are_422_and_change_nothing(stor
     assert story.gateway.initialized == {}
 
 
+async def test_a_refused_callback_names_its_origin_and_the_setting_that_refuses_it(story: Any) -> None:
+    placed = await story.place_order()
+    answer = await story.ask_intent(placed.order_id, callbackUrl="https://evil.example/paid?token=abc")
+    [param] = answer.json()["invalid_params"]
+    assert param["name"] == "callbackUrl"
+    assert all(word in param["reason"] for word in ("https://evil.example", "ALLOWED_ORIGINS", "payments", "gateway"))
+    assert "abc" not in answer.text
+
+
 async def test_who_may_not_place_orders_may_not_pay(story: Any) -> None:
     placed = await story.place_order()
     url, body = "/api/payments/intent", {"orderId": str(placed.order_id)}
@@ -178,3 +187,19 @@ async def test_payments_are_the_buyers_own_and_everybodys_for_staff(story: Any) 
     auditor = story.service.headers(uuid4(), roles=("auditor",))
     assert (await client.get("/api/payments?order=asc", headers=auditor)).json()["meta"]["total"] == 2
     assert (await client.get(f"/api/payments/{foreign_intent['id']}", headers=auditor)).status_code == 200
+
+    async def orders_of(**query: str) -> list[str]:
+        answer = await client.get("/api/payments", params=query, headers=auditor)
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["meta"]["total"] == len(answer.json()["data"])
+        return [payment["orderId"] for payment in answer.json()["data"]]
+
+    assert await orders_of(orderId=str(foreign.order_id)) == [str(foreign.order_id)]
+    assert await orders_of(status="paid") == [str(placed.order_id)]
+    assert await orders_of(status="closed") == []
+    assert await orders_of(**{"from": "2026-01-02"}) == []
+    assert await orders_of(to="2026-01-02", status="pending") == [str(foreign.order_id)]
+    stolen = await client.get(f"/api/payments?orderId={foreign.order_id}", headers=own)
+    assert (stolen.status_code, stolen.json()["data"]) == (200, [])
+    refused = await client.get("/api/payments?status=lost", headers=own)
+    assert (refused.status_code, refused.json()["invalid_params"][0]["name"]) == (422, "status")

@@ -2,7 +2,7 @@ import pytest
 
 from payments.domain.callbacks import is_allowed_callback
 
-ORIGINS = ("https://shop.example", "http://localhost:3000")
+ORIGINS = ("https://shop.example", "http://localhost:3000", "http://127.0.0.1:*")
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,8 @@ ORIGINS = ("https://shop.example", "http://localhost:3000")
         "https://shop.example/paid?order=1#top",
         "https://SHOP.example:443/paid",
         "http://localhost:3000/",
+        "http://127.0.0.1:5173/paid",
+        "http://127.0.0.1/paid",
     ],
 )
 def test_an_address_of_an_allowed_origin_is_taken(url: str) -> None:
@@ -37,6 +39,10 @@ def test_an_address_of_an_allowed_origin_is_taken(url: str) -> None:
         "javascript:alert(1)//shop.example",
         "https://shop.example:port/",
         "https://[::1",
+        "https://127.0.0.1:5173/",
+        "http://127.0.0.1:5173@evil.example/",
+        "http://127.0.0.1.evil.example:5173/",
+        "http://127.0.0.1:*/",
         "ftp://shop.example/",
     ],
 )

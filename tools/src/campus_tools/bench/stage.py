@@ -33,7 +33,7 @@ from common.database import Database
 
 # The load comes from one machine and a few accounts: quotas must count, and never refuse. In a window of one second the log
 # of each account is about as long as its real quota lets it grow in a minute.
-NO_QUOTA = {f"RATE_TIER_{tier}": "100000000" for tier in ("1", "2", "3", "4", "5", "4_ADDRESS")} | {
+NO_QUOTA = {f"RATE_TIER_{tier}": "100000000" for tier in ("1", "2", "3", "4", "5", "4_ADDRESS", "MEDIA")} | {
     "RATE_MACHINES": "100000000",
     "RATE_WINDOW_SECONDS": "1",
 }

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 from pydantic.alias_generators import to_camel
 
+from campus_tools.documents.refusals import BASE_URL
 from campus_tools.documents.samples import SOME_ID, TIME, Samples
 from contracts.event import Event
 from contracts.topology import PUBLIC
@@ -61,11 +62,22 @@ def document() -> dict[str, Any]:
         }
     return {
         "asyncapi": "3.0.0",
-        "info": {"title": "Campus Marketplace events", "version": "v1", "description": _DESCRIPTION},
+        "info": {
+            "title": "Campus Marketplace events",
+            "version": "v1",
+            "description": _DESCRIPTION,
+            "externalDocs": {"url": f"{BASE_URL}/events", "description": "Every event with an example."},
+        },
         "defaultContentType": MEDIA_TYPE,
         "servers": {
             "broker": {
-                "host": "localhost:5672",
+                "host": "{broker}",
+                "variables": {
+                    "broker": {
+                        "default": "localhost:5672",
+                        "description": "Host and port of `SUBSCRIBER_BROKER_URL`, which the operators of this system hand out.",
+                    }
+                },
                 "protocol": "amqp",
                 "protocolVersion": "0.9.1",
                 "description": "RabbitMQ; `SUBSCRIBER_BROKER_URL` holds the address and the user of the team `demo`.",

@@ -1,7 +1,10 @@
 """What the gateway itself answers, and the shapes that every service shares: problems, envelopes, health."""
 
-from typing import Any, get_args
+from collections.abc import Mapping
+from typing import Any, Final, get_args
 
+from api_gateway.readiness import ServiceStatus
+from api_gateway.routes import UPSTREAMS
 from campus_tools.documents.refusals import EVERYWHERE, INVALID_PARAM_SCHEMA, PROBLEM_SCHEMA, headers_shown
 from campus_tools.documents.samples import Samples
 from common.problems import Code
@@ -46,17 +49,46 @@ def envelope_of(payload: Any, meta: str) -> dict[str, Any]:
 def health_operations() -> dict[str, Any]:
     """The two health pages."""
     return {
-        "/health/liveness": {"get": _health("get_health_liveness", "alive", "Whether the gateway runs")},
-        "/health/readiness": {"get": _health("get_health_readiness", "ready", "Whether the gateway can serve")},
+        "/health/liveness": {"get": _health("get_health_liveness", _ALIVE, "Whether the gateway runs")},
+        "/health/readiness": {"get": _health("get_health_readiness", _READY, "Whether the gateway can serve")},
     }
 
 
-def _health(operation_id: str, word: str, summary: str) -> dict[str, Any]:
-    payload = {
-        "type": "object",
-        "required": ["status"],
-        "properties": {"status": {"type": "string", "const": word}},
-    }
+_ALIVE: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "required": ["status"],
+    "properties": {"status": {"type": "string", "const": "alive"}},
+}
+_SERVICE_HEALTH: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "required": ["status", "essential"],
+    "properties": {
+        "status": {"type": "string", "enum": list(get_args(ServiceStatus))},
+        "essential": {
+            "type": "boolean",
+            "description": "The gateway is ready while one essential service is; a missing one takes its own routes away only.",
+        },
+    },
+}
+_READY: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "required": ["status", "services"],
+    "properties": {
+        "status": {
+            "type": "string",
+            "enum": ["ready", "degraded"],
+            "description": "`degraded`: a service is not ready.",
+        },
+        "services": {
+            "type": "object",
+            "required": list(UPSTREAMS),
+            "properties": dict.fromkeys(UPSTREAMS, _SERVICE_HEALTH),
+        },
+    },
+}
+
+
+def _health(operation_id: str, payload: Mapping[str, Any], summary: str) -> dict[str, Any]:
     schema = envelope_of(payload, "Meta")
     answers: dict[str, Any] = {
         "200": {
@@ -65,7 +97,7 @@ def _health(operation_id: str, word: str, summary: str) -> dict[str, Any]:
             "content": {"application/json": {"schema": schema, "example": Samples(shared_schemas()).of(schema)}},
         }
     }
-    if word == "ready":
+    if payload is _READY:
         answers["503"] = {"$ref": "#/components/responses/Refused503"}
     return {
         "operationId": operation_id,

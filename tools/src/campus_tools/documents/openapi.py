@@ -8,7 +8,7 @@ from api_gateway.routing import Idempotency, Route
 from campus_tools.documents.described import Described, described
 from campus_tools.documents.doors_shown import SECURITY_SCHEMES, security_of
 from campus_tools.documents.edge_shown import envelope_of, health_operations, shared_schemas
-from campus_tools.documents.refusals import EVERYWHERE, HEADERS, headers_shown, refusal_answers, refusals_of
+from campus_tools.documents.refusals import BASE_URL, EVERYWHERE, HEADERS, headers_shown, refusal_answers, refusals_of
 from campus_tools.documents.requests import FILES, REQUESTS, SIGNED_BODIES
 from campus_tools.documents.samples import Samples
 from common.http import Guard
@@ -50,7 +50,7 @@ def document() -> dict[str, Any]:
     whole: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "Campus Marketplace API", "version": "v1", "description": _DESCRIPTION},
-        "servers": [{"url": "/", "description": "The gateway that served this document."}],
+        "servers": [{"url": BASE_URL, "description": "The gateway that served this document."}],
         "tags": _tags(entries),
         "x-tagGroups": _tag_groups(entries),
         "paths": dict(sorted(paths.items())),

@@ -5,10 +5,12 @@ from typing import Any, Final
 
 import msgspec
 
+from api_gateway.own_pages import DOCUMENTED_BASE_URL
 from api_gateway.routing import Access, Idempotency, Quota
 from campus_tools.documents.described import Described
 from campus_tools.documents.samples import REQUEST_ID
 from common.problems import (
+    EXTENSIONS,
     Conflict,
     Forbidden,
     InvalidParam,
@@ -24,8 +26,8 @@ from common.problems import (
     render,
 )
 
-# Where the system runs by default; what `type` begins with is the address under which the gateway was told to be known.
-BASE_URL: Final = "http://localhost:8080"
+# Where the system runs by default. The gateway serves the documents with its own base address in its place.
+BASE_URL: Final = DOCUMENTED_BASE_URL
 _ID_PATH: Final = "/api/orders/018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 
 
@@ -153,9 +155,7 @@ PROBLEM_SCHEMA: Final[Mapping[str, Any]] = {
         "instance": {"type": "string", "description": "The path of the request."},
         "code": {"$ref": "#/components/schemas/ProblemCode"},
         "invalid_params": {"type": "array", "items": {"$ref": "#/components/schemas/InvalidParam"}},
-        "requestId": {"type": "string"},
-        "correlationId": {"type": "string", "description": "With a status of 500 and above only."},
-        "attemptsRemaining": {"type": "integer", "description": "With DELIVERY_PIN_INVALID only."},
+        **EXTENSIONS,
     },
 }
 INVALID_PARAM_SCHEMA: Final[Mapping[str, Any]] = {

@@ -107,6 +107,10 @@ _ADDRESSES = (
 """Addresses that point at the sandbox unless the caller names real ones."""
 
 
+_DEVELOPMENT_ORIGINS = "http://localhost:*,http://127.0.0.1:*"
+"""Pages of this machine may call the API, and payers may return to them (contract 16.15). A caller's ALLOWED_ORIGINS replaces it."""
+
+
 def machine_environment(caller: Mapping[str, str]) -> dict[str, str]:
     """The part of the caller's environment that belongs to the machine, not to us."""
     return _matching(caller, _OF_THE_MACHINE)
@@ -187,6 +191,7 @@ class Environments:
             "ON_CALL_URL": f"{sandbox}/on-call/api/v2/alerts",
             "DEMO_DATA": self._caller.get("DEMO_DATA", "1"),
             "MEDIA_FOLDER": str(self._state_dir / "media"),
+            "ALLOWED_ORIGINS": _DEVELOPMENT_ORIGINS,
         }
         environment |= {name: self._caller[name] for name in _ADDRESSES if self._caller.get(name)}
         environment |= _matching(self._caller, PASSED_ON)

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from common.answers import answers
-from common.http import RawRoute, before_sign_in, dependencies_of, ok
+from common.http import RawRoute, any_query, before_sign_in, dependencies_of, ok
 from common.problems import Forbidden, Unauthorized, ValidationFailed
 from common.schemas import ResponseShape
 from notifications.domain.messaging_webhook import is_signed, is_subscription
@@ -53,6 +53,7 @@ class SignatureRefused(Unauthorized):
 
 
 @router.get("/api/messaging/webhook", responses=_CHALLENGE, response_class=PlainTextResponse, openapi_extra=_QUERY)
+@any_query
 @before_sign_in
 async def verify_messaging_webhook(request: Request) -> Response:
     """`hub.mode=subscribe` and the verify token: the challenge, bare. Anything else, also without a challenge, is 403."""
@@ -65,6 +66,7 @@ async def verify_messaging_webhook(request: Request) -> Response:
 
 
 @router.post("/api/messaging/webhook", responses=answers(WebhookTaken, 413))
+@any_query
 @before_sign_in
 async def messaging_webhook(request: Request) -> Response:
     """`X-Hub-Signature-256: sha256=<64 hex>`, the HMAC of the raw body, is the only thing that is judged; then one commit, then 200.

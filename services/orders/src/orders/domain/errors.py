@@ -1,9 +1,16 @@
 """The refusals of this service, named by their condition (contract sections 2, 3 and 6)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from common.problems import Conflict, Forbidden, InvalidParam, Problem, RateLimited, ValidationFailed
+from common.problems import (
+    Conflict,
+    Forbidden,
+    InvalidParam,
+    Problem,
+    ProblemExtensions,
+    RateLimited,
+    ValidationFailed,
+)
 
 # A locked PIN opens only when the buyer has it reissued: the answer asks for the time that this takes, not for a hot loop.
 LOCKED_PIN_RETRY_AFTER_SECONDS = 60
@@ -75,7 +82,7 @@ class PriceMoved(Conflict):
     detail = "The total has changed since you saw it. Look at it again before you order."
 
     def __init__(self, total_minor: int | None = None) -> None:
-        extensions: dict[str, Any] = {} if total_minor is None else {"totalMinor": total_minor}
+        extensions: ProblemExtensions = {} if total_minor is None else {"totalMinor": total_minor}
         super().__init__(extensions=extensions)
 
 

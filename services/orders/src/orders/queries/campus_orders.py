@@ -6,15 +6,14 @@ from typing import Any, Final
 from common.caller import Caller
 from common.database import UnitOfWork
 from common.http import OffsetPage
-from orders.queries.orders import ORDER_COLUMNS, shown_order
+from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, shown_order
 from orders.queries.pages import Row
 
 _FILTERS: Final[Mapping[str, str]] = {
+    **ORDER_FILTERS,
     "campusId": "campus_id = {}",
-    "status": "status = {}",
     "vendorId": "vendor_id = {}",
-    "from": "created_at >= {}",
-    "to": "created_at < {}",
+    "buyerId": "buyer_id = {}",
 }
 _SORTS: Final[Mapping[str, str]] = {"created_at": "orders.created_at", "total": "orders.total_amount"}
 _EXPORT: Final = """
@@ -49,7 +48,7 @@ def _where(caller: Caller, filters: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """The asked filters, and the caller's campus: the policies show a campus admin their own purchases elsewhere too."""
     clauses, values = [], []
     for name, value in filters.items():
-        values.append(value)
+        values.append(filter_value(name, value))
         clauses.append(_FILTERS[name].format(f"${len(values)}"))
     if not caller.may("orders:read"):
         values.append(caller.campus_id)

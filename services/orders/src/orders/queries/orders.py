@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, Literal
 from uuid import UUID
 
 import asyncpg
@@ -13,9 +14,14 @@ from common.clock import iso, iso_or_none
 from common.cursors import CursorSigner
 from common.database import UnitOfWork
 from common.money import naira
+from orders.domain.catalog import search_words
 from orders.domain.moves import State
 from orders.domain.parties import sees_commission
 from orders.queries.pages import Page, Row
+from orders.queries.search import search_terms
+
+# What a caller may be in an order.
+Part = Literal["buyer", "vendor", "hub"]
 
 ORDER_COLUMNS: Final = """
     orders.id, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount, subtotal_minor, delivery_fee_minor,
@@ -37,24 +43,54 @@ FROM delivery_pins AS pin JOIN orders ON orders.id = pin.order_id WHERE pin.orde
 """
 
 
-async def page_of_orders(uow: UnitOfWork, signer: CursorSigner, caller: Caller, limit: int, cursor: str | None) -> Page:
-    """One page of the orders that concern the caller, newest first.
+# The filters of a list by their public names, each with the place of its value.
+ORDER_FILTERS: Final[Mapping[str, str]] = {
+    "status": "status = {}",
+    "from": "orders.created_at >= {}",
+    "to": "orders.created_at < {}",
+    "q": (
+        "EXISTS (SELECT FROM order_items AS item WHERE item.order_id = orders.id "
+        "AND to_tsvector('english', plain(item.name)) @@ to_tsquery('english', {}))"
+    ),
+}
+
+
+def filter_value(name: str, value: Any) -> Any:
+    """The value of a filter as its condition takes it: `q` as the text of a tsquery."""
+    return search_terms(search_words(value)) if name == "q" else value
+
+
+async def page_of_orders(
+    uow: UnitOfWork,
+    signer: CursorSigner,
+    caller: Caller,
+    limit: int,
+    cursor: str | None,
+    filters: Mapping[str, Any] = MappingProxyType({}),
+    part: Part | None = None,
+) -> Page:
+    """One page of the orders that concern the caller, newest first, narrowed by `filters` and to the caller's `part` in them.
 
     The row policies say which these are. Each way to be concerned is a walk along an index of its own, so that a page costs the
     same with ten orders and with ten million.
     """
-    scope = ["orders", caller.id]
+    scope = ["orders", part, *filters.items(), caller.id]
     values: list[Any] = []
-    beyond = ""
+    narrowed = []
     if cursor is not None:
         mark, last_id = signer.open(scope, cursor)
         values += [datetime.fromisoformat(mark), UUID(last_id)]
-        beyond = "AND (created_at, id) < ($1, $2)"
+        narrowed.append("(created_at, id) < ($1, $2)")
+    for name, value in filters.items():
+        values.append(filter_value(name, value))
+        narrowed.append(ORDER_FILTERS[name].format(f"${len(values)}"))
     ways = []
-    for condition, value in _concerned(caller):
+    for condition, value in _concerned(caller, part):
         if value is not None:
             values.append(value)
-        ways.append(f"{condition.format(f'${len(values)}')} {beyond}")
+        ways.append(" AND ".join([condition.format(f"${len(values)}"), *narrowed]))
+    if not ways:
+        return Page([], None, limit)
     records = await uow.fetch(_page_statement(ways, limit + 1), *values)
     next_cursor = None
     if len(records) > limit:
@@ -75,16 +111,16 @@ def _page_statement(ways: Sequence[str], rows: int) -> str:
     return f"SELECT {ORDER_COLUMNS} FROM orders JOIN ({walks}) AS page USING (id) {newest}"
 
 
-def _concerned(caller: Caller) -> list[tuple[str, UUID | None]]:
-    """The conditions under which an order concerns the caller, as the policies have them."""
-    if caller.may("orders:read"):
+def _concerned(caller: Caller, part: Part | None) -> list[tuple[str, UUID | None]]:
+    """The conditions under which an order concerns the caller, as the policies have them; of one part only when it is named."""
+    if part is None and caller.may("orders:read"):
         return [("true", None)]
-    ways: list[tuple[str, UUID | None]] = [("buyer_id = {}", caller.id)]
+    ways: dict[Part, tuple[str, UUID | None]] = {"buyer": ("buyer_id = {}", caller.id)}
     if caller.may("orders:fulfil") and caller.vendor_id is not None:
-        ways.append(("vendor_id = {}", caller.vendor_id))
+        ways["vendor"] = ("vendor_id = {}", caller.vendor_id)
     if caller.may("orders:verify") and caller.campus_id is not None:
-        ways.append(("campus_id = {}", caller.campus_id))
-    return ways
+        ways["hub"] = ("campus_id = {}", caller.campus_id)
+    return [way for name, way in ways.items() if part in (None, name)]
 
 
 async def find_order(uow: UnitOfWork, order_id: UUID, caller: Caller) -> Row | None:

@@ -18,11 +18,10 @@ from common.http import (
     ok,
     requires_one_of,
 )
-from common.schemas import QueryInstant
 from orders.domain.errors import ExportTooLong
 from orders.domain.exports import EXPORT_ROWS_MAX, csv_of_orders
-from orders.domain.moves import State
 from orders.queries.campus_orders import list_campus_orders, page_of_campus_orders
+from orders.routes.order_filters import order_filters
 from orders.schemas.orders import CampusOrderPageAnswer
 
 if TYPE_CHECKING:
@@ -42,21 +41,14 @@ _CSV_SHOWN: Final[dict[int | str, dict[str, Any]]] = {
 
 
 async def filters_of(
+    filters: Annotated[Mapping[str, Any], Depends(order_filters)],
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
-    status: Annotated[State | None, Query()] = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
-    begin: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
-    end: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
+    buyer_id: Annotated[UUID | None, Query(alias="buyerId")] = None,
 ) -> dict[str, Any]:
-    """What was asked for, by the public names."""
-    asked = {
-        "campusId": campus_id,
-        "status": status,
-        "vendorId": vendor_id,
-        "from": begin,
-        "to": end,
-    }
-    return {name: value for name, value in asked.items() if value is not None}
+    """The filters that were given, by their public names."""
+    given = {"campusId": campus_id, "vendorId": vendor_id, "buyerId": buyer_id}
+    return {**filters, **{name: value for name, value in given.items() if value is not None}}
 
 
 Filters = Annotated[Mapping[str, Any], Depends(filters_of)]

@@ -1,8 +1,10 @@
 """Orders: checkout, reads, cancellation, dispatch (contract section 6)."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
+from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -22,8 +24,9 @@ from common.http import (
 from common.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
 from common.problems import NotFound, ValidationFailed
 from orders.domain.quotes import Wish
-from orders.queries.orders import find_order, page_of_orders, shown_order
+from orders.queries.orders import Part, find_order, page_of_orders, shown_order
 from orders.queries.pages import Page, Row
+from orders.routes.order_filters import order_filters
 from orders.schemas.orders import (
     CancelRequest,
     CheckoutRequest,
@@ -85,12 +88,17 @@ async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey,
 @router.get("/api/orders", responses=answers(OrderPageAnswer, 422))
 @signed_in
 async def list_orders(
-    request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    request: Request,
+    caller: CurrentCaller,
+    filters: Annotated[Mapping[str, Any], Depends(order_filters)],
+    part: Annotated[Part | None, Query(alias="as", description="Only orders in which the caller is this.")] = None,
+    limit: Limit = LIMIT_DEFAULT,
+    cursor: Cursor = None,
 ) -> Response:
     """The caller's orders, newest first: bought, sold, of the hub's campus, or all of them for staff who may read orders."""
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        page = await page_of_orders(uow, dependencies.cursors, caller, limit, cursor)
+        page = await page_of_orders(uow, dependencies.cursors, caller, limit, cursor, filters, part)
     return ok(request, page.rows, **page.meta)
 
 

@@ -16,7 +16,7 @@ Price = Annotated[int, Field(ge=0, le=AMOUNT_MINOR_MAX), IN_DIGITS]
 
 
 class ProductQuery(BaseModel):
-    """The query of the product list; other parameters are ignored (contract section 15)."""
+    """The query of the product list."""
 
     model_config = ConfigDict(alias_generator=to_camel, frozen=True)
 

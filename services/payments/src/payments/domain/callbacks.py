@@ -22,6 +22,9 @@ def origin_of(url: str) -> str | None:
 
 
 def is_allowed_callback(url: str, origins: Iterable[str]) -> bool:
-    """Whether the address belongs to one of the allowed origins, default ports and case apart."""
+    """Whether the address belongs to one of the allowed origins, default ports and case apart. A port of `*` allows any port."""
     origin = origin_of(url)
-    return origin is not None and origin in {origin_of(allowed) for allowed in origins}
+    if origin is None:
+        return False
+    any_port = f"{origin.rpartition(':')[0]}:*"
+    return any(allowed == any_port or origin_of(allowed) == origin for allowed in origins)

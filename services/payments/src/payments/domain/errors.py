@@ -15,8 +15,13 @@ class PaymentOpening(Conflict):
 class CallbackNotAllowed(ValidationFailed):
     """`callbackUrl` leads to an origin that is not on the allow-list (contract section 7)."""
 
-    def __init__(self) -> None:
-        reason = "must be an http or https address of an allowed origin"
+    def __init__(self, origin: str | None) -> None:
+        reason = (
+            "must be an http or https address"
+            if origin is None
+            else f"{origin} is not in ALLOWED_ORIGINS of payments; "
+            "the gateway's setting of the same name decides which pages may call the API"
+        )
         super().__init__(f"callbackUrl: {reason}", invalid_params=[InvalidParam("callbackUrl", reason)])
 
 

@@ -1,6 +1,7 @@
 """Payments of a buyer."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, Literal
 from uuid import UUID
 
 import asyncpg
@@ -11,6 +12,8 @@ from common.http import OffsetPage
 from common.problems import NotFound
 from payments.queries.pages import Page, ordered
 
+PaymentStatus = Literal["opening", "pending", "failed", "paid", "quarantined", "overpaid", "closed"]
+
 _PAYMENT: Final = """
 SELECT id, order_id, reference, amount_minor, currency, status, channel, created_at, paid_at FROM payment_intents
 """
@@ -18,10 +21,21 @@ SELECT id, order_id, reference, amount_minor, currency, status, channel, created
 _OWN: Final = "(buyer_id = app_user_id() OR app_may('ledger:read'))"
 
 
-async def page_of_payments(uow: UnitOfWork, page: OffsetPage) -> Page:
-    total = await uow.fetch_value(f"SELECT count(*) FROM payment_intents WHERE {_OWN}")
+_FILTERS: Final[Mapping[str, str]] = {
+    "status": "status = {}",
+    "orderId": "order_id = {}",
+    "from": "created_at >= {}",
+    "to": "created_at < {}",
+}
+
+
+async def page_of_payments(uow: UnitOfWork, page: OffsetPage, filters: Mapping[str, Any]) -> Page:
+    """One page of the payments that the caller may see; `filters` by their public names."""
+    clauses = [_FILTERS[name].format(f"${number}") for number, name in enumerate(filters, start=1)]
+    where, values = " AND ".join([_OWN, *clauses]), filters.values()
+    total = await uow.fetch_value(f"SELECT count(*) FROM payment_intents WHERE {where}", *values)
     order = ordered(page, {"created_at": "created_at"}, "id")
-    rows = await uow.fetch(f"{_PAYMENT} WHERE {_OWN} {order} LIMIT $1 OFFSET $2", page.limit, page.offset)
+    rows = await uow.fetch(f"{_PAYMENT} WHERE {where} {order} LIMIT {page.limit} OFFSET {page.offset}", *values)
     return [_payment(row) for row in rows], total
 
 

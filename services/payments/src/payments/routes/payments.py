@@ -3,17 +3,18 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Depends
+from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
 from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires, signed_in
 from common.idempotency import IdempotencyKey
+from common.schemas import QueryInstant
 from payments.dependencies import Dependencies
-from payments.domain.callbacks import is_allowed_callback
+from payments.domain.callbacks import is_allowed_callback, origin_of
 from payments.domain.errors import CallbackNotAllowed
 from payments.queries.ledger import find_reward_balance
-from payments.queries.payments import find_payment, intent_view, page_of_payments
+from payments.queries.payments import PaymentStatus, find_payment, intent_view, page_of_payments
 from payments.routes.listing import listed
 from payments.schemas.answers import answers
 from payments.schemas.payments import Intent, IntentRequest, Payment, RewardBalance
@@ -28,7 +29,7 @@ router = guarded_router(tags=["payments"])
 async def start(request: Request, caller: CurrentCaller, body: IntentRequest, key: IdempotencyKey) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     if body.callback_url is not None and not is_allowed_callback(body.callback_url, dependencies.allowed_origins):
-        raise CallbackNotAllowed
+        raise CallbackNotAllowed(origin_of(body.callback_url))
     asked = PaymentAsked(body.order_id, body.channel, body.callback_url, key)
     intent = await start_payment(dependencies.database, dependencies.gateway, dependencies.clock, caller, asked)
     return ok(request, intent_view(intent), status=201)
@@ -37,11 +38,20 @@ async def start(request: Request, caller: CurrentCaller, body: IntentRequest, ke
 @router.get("/api/payments", responses=answers(200, list[Payment]))
 @signed_in
 async def list_payments(
-    request: Request, caller: CurrentCaller, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
+    status: Annotated[PaymentStatus | None, Query()] = None,
+    order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
+    begin: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
+    end: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
 ) -> Response:
+    """The caller's own payments; everybody's for staff."""
     dependencies: Dependencies = dependencies_of(request)
+    given = {"status": status, "orderId": order_id, "from": begin, "to": end}
+    filters = {name: value for name, value in given.items() if value is not None}
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        found = await page_of_payments(uow, page)
+        found = await page_of_payments(uow, page, filters)
     return listed(request, page, found)
 
 

@@ -1,0 +1,23 @@
+"""What lists of orders are narrowed by (contract section 16.3)."""
+
+from typing import Annotated, Any
+
+from fastapi import Query
+
+from common.http import QueryText
+from common.schemas import QueryInstant
+from orders.domain.moves import State
+
+
+async def order_filters(
+    status: Annotated[State | None, Query()] = None,
+    begin: Annotated[QueryInstant | None, Query(alias="from", description="Created at or after this.")] = None,
+    end: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
+    q: Annotated[
+        QueryText | None,
+        Query(min_length=1, max_length=200, description="Every word, or its beginning, is in the name of one item."),
+    ] = None,
+) -> dict[str, Any]:
+    """The filters that were given, by their public names."""
+    given = {"status": status, "from": begin, "to": end, "q": q}
+    return {name: value for name, value in given.items() if value is not None}

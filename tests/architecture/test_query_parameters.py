@@ -1,0 +1,90 @@
+"""Every operation of the API names its query parameters, and refuses all others (contract section 16.3)."""
+
+from collections.abc import Iterator
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from campus_tools.doors import SERVICES_WITH_DOORS, routers_of, template_of
+from campus_tools.service_kit import BASE_URL, issuing
+from common.clock import ManualClock
+from common.http import GuardedRoute, HttpContext, create_app
+from common.request_scope import RequestScope
+from common.tokens import TokenVerifier
+from common.verification_keys import KeySet
+from contracts.permissions import ROLES_BY_RANK
+
+# Another company calls these under an address to which it may add what it likes.
+WEBHOOKS = {"GET /api/messaging/webhook", "POST /api/messaging/webhook"}
+
+
+def routes_of(service: str) -> Iterator[tuple[str, GuardedRoute]]:
+    for router in routers_of(service):
+        for route in router.routes:
+            assert isinstance(route, GuardedRoute), route
+            for method in route.methods or ():
+                if route.path.startswith("/api/"):
+                    yield f"{method} {route.path}", route
+
+
+def parameters_of(service: str) -> Iterator[tuple[str, list[dict]]]:
+    app = FastAPI()
+    for router in routers_of(service):
+        app.include_router(router)
+    for path, operations in app.openapi()["paths"].items():
+        for method, operation in operations.items():
+            shown = [each for each in operation.get("parameters", ()) if each["in"] == "query"]
+            yield f"{method.upper()} {path}", shown
+
+
+@pytest.mark.parametrize("service", SERVICES_WITH_DOORS)
+def test_only_webhooks_take_parameters_that_they_do_not_name(service: str) -> None:
+    lenient = {name for name, route in routes_of(service) if route.query_names is None}
+    assert lenient <= WEBHOOKS
+
+
+@pytest.mark.parametrize("service", SERVICES_WITH_DOORS)
+def test_what_an_operation_takes_is_what_its_document_shows(service: str) -> None:
+    shown = {template_of(name): {each["name"] for each in parameters} for name, parameters in parameters_of(service)}
+    for name, route in routes_of(service):
+        if route.query_names is not None:
+            assert route.query_names == shown[template_of(name)], name
+
+
+@pytest.mark.parametrize("service", SERVICES_WITH_DOORS)
+def test_the_sort_of_every_list_is_an_enum_in_its_document(service: str) -> None:
+    for name, parameters in parameters_of(service):
+        schemas = {each["name"]: each["schema"] for each in parameters}
+        if "limit" in schemas:
+            assert schemas["sort"].get("enum") or schemas["sort"].get("const"), name
+
+
+async def test_every_operation_refuses_a_parameter_that_it_does_not_name() -> None:
+    clock = ManualClock()
+    async with issuing(clock) as issuer:
+        verifier = TokenVerifier(KeySet(issuer.jwks_url, clock), issuer=BASE_URL, clock=clock)
+        token = issuer.token(
+            uuid4(), roles=ROLES_BY_RANK, vendor_id=UUID(int=1), campus_id=UUID(int=2), stepped_up=True
+        )
+        for service in SERVICES_WITH_DOORS:
+            app = create_app(
+                title=service,
+                routers=routers_of(service),
+                context=HttpContext(verifier, clock, BASE_URL),
+                dependencies=None,
+            )
+            transport = httpx.ASGITransport(app=RequestScope(app), raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+                for name, _ in routes_of(service):
+                    if name in WEBHOOKS:
+                        continue
+                    method, path = (
+                        template_of(name).replace(":id", str(UUID(int=7))).replace(":month", "2026-01").split(" ")
+                    )
+                    answer = await client.request(
+                        method, path, params={"colour": "blue"}, headers={"Authorization": f"Bearer {token}"}
+                    )
+                    assert answer.status_code == 422, name
+                    assert [param["name"] for param in answer.json()["invalid_params"]] == ["colour"], name
