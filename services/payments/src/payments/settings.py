@@ -1,8 +1,11 @@
 """What the payments service is told by its environment."""
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
 
 from common.settings import HttpAddress, Origins, ServiceSettings
+from common.signatures import SigningKey
 
 
 class Settings(ServiceSettings):
@@ -12,6 +15,10 @@ class Settings(ServiceSettings):
     gateway_secret_key: str = ""
     gateway_secret_key_previous: str = ""
     allowed_origins: Origins = ()
+    # Only payments has it: with it whoever else could write that a vendor was paid. Its public half is payouts' RELEASE_VERIFY_KEYS.
+    release_signing_key: Annotated[str, AfterValidator(SigningKey.check)] = Field(
+        description="Ed25519 private key that signs what was released to vendors: 32 bytes in base64url"
+    )
     webhooks_keep_days: int = Field(
         default=90,
         ge=7,
