@@ -24,6 +24,7 @@ from contracts.payments import (
     TransferNews,
     TransferReversed,
     TransferSucceeded,
+    VendorStatementIssued,
 )
 from payouts.domain.chargebacks import ChargebackNews, Standing
 from payouts.domain.transfer_news import News
@@ -37,6 +38,7 @@ from payouts.use_cases.hear_vendor_standing import hear_vendor_standing
 from payouts.use_cases.hold_disputed import hold_disputed
 from payouts.use_cases.judge_erasure import judge_erasure
 from payouts.use_cases.note_share import note_share
+from payouts.use_cases.record_statement import record_statement
 from payouts.use_cases.settle_transfer import settle_transfer
 from payouts.use_cases.take_refund import take_refund
 
@@ -99,15 +101,20 @@ async def on_escrow_released(event: EscrowReleased, received: Received, uow: Uni
         event.delivery_fee_minor,
         event.net_minor,
     )
-    now = dependencies.clock.now()
-    await credit_release(uow, release, now)
+    now, key = dependencies.clock.now(), f"release:{event.release_id}"
+    is_proven = await record_statement(uow, event.vendor_id, key, event.net_minor, event.statement, now, line_key=key)
+    await credit_release(uow, release, now, is_proven=is_proven)
     await hold_disputed(uow, event.vendor_id, event.order_id, str(received.sequence), now)
 
 
 async def on_escrow_refunded(event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     await note_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
     refund = Refund(event.refund_id, event.order_id, event.vendor_id, event.amount_minor, event.from_vendor_minor)
-    await take_refund(uow, refund, dependencies.clock.now())
+    now, key = dependencies.clock.now(), f"refund:{event.refund_id}"
+    is_proven = await record_statement(
+        uow, event.vendor_id, key, -event.from_vendor_minor, event.statement, now, line_key=key
+    )
+    await take_refund(uow, refund, now, is_proven=is_proven)
 
 
 async def on_charge_disputed(event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
@@ -123,7 +130,20 @@ async def on_charge_disputed(event: ChargeDisputed, received: Received, uow: Uni
         event.from_vendor_minor,
         event.to_vendor_minor,
     )
-    await hear_chargeback(uow, news, received.sequence, dependencies.clock.now())
+    now = dependencies.clock.now()
+    # The line's key, as `hear_chargeback` writes it.
+    line_key = f"chargeback:{news.id}:{received.sequence}"
+    moved_minor = event.to_vendor_minor - event.from_vendor_minor
+    source = f"chargeback:{news.id}:{event.outcome}"
+    await record_statement(uow, event.vendor_id, source, moved_minor, event.statement, now, line_key=line_key)
+    await hear_chargeback(uow, news, received.sequence, now)
+
+
+async def on_vendor_statement_issued(
+    event: VendorStatementIssued, _: Received, uow: UnitOfWork, dependencies: Any
+) -> None:
+    source = f"opening:{event.vendor_id}"
+    await record_statement(uow, event.vendor_id, source, 0, event.statement, dependencies.clock.now())
 
 
 async def on_transfer_succeeded(event: TransferSucceeded, _: Received, uow: UnitOfWork, dependencies: Any) -> None:
@@ -173,6 +193,7 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(EscrowReleased, on_escrow_released),
     Subscription(EscrowRefunded, on_escrow_refunded),
     Subscription(ChargeDisputed, on_charge_disputed),
+    Subscription(VendorStatementIssued, on_vendor_statement_issued),
     Subscription(TransferSucceeded, on_transfer_succeeded),
     Subscription(TransferFailed, on_transfer_failed),
     Subscription(TransferReversed, on_transfer_reversed),
