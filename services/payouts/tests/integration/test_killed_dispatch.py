@@ -28,7 +28,7 @@ from payouts.domain.dispatch import LEASE
 from payouts.timers import take_up_due_transfers
 
 from .conftest import KEY as GATEWAY_KEY
-from .conftest import OPENING_BALANCE_MINOR, SEALING_KEY
+from .conftest import OPENING_BALANCE_MINOR, RELEASE_KEY, SEALING_KEY
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 _WAITS_FOR_A_LOCK = """
@@ -83,6 +83,7 @@ async def running_apart(
             "PORT": str(port), "METRICS_PORT": str(metrics_port), "BASE_URL": BASE_URL, "JWKS_URL": issuer.jwks_url,
             "API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service, "BROKER_URL": broker_url,
             "CURSOR_KEY": CURSOR_KEY, "SERVICE_ROLE_KEY": SERVICE_ROLE_KEY, "SEALING_KEY": SEALING_KEY,
+            "RELEASE_VERIFY_KEYS": RELEASE_KEY.public_text,
             "GATEWAY_API_URL": gateway_url, "GATEWAY_SECRET_KEY": GATEWAY_KEY, "GATEWAY_TIMEOUT_SECONDS": "20",
         }  # fmt: skip
         process = await asyncio.create_subprocess_exec(

@@ -117,7 +117,8 @@ async def a_line_and_its_posting_by_hand(story: Any, vendor: Any, event: Any, ur
             new_id(), vendor.id, f"release:{new_id()}",
         )  # fmt: skip
         await admin.execute(
-            "SELECT ledger_post($1, 'release', $2, 'NGN', $3, $4, ARRAY['debit', 'credit'], ARRAY[false, true], ARRAY[500, -500]::bigint[])",
+            "SELECT ledger_post($1, 'release', $2, 'NGN', $3, $4, ARRAY['debit', 'credit'], ARRAY[false, true], "
+            "ARRAY[500, -500]::bigint[])",
             new_id(), f"release:{new_id()}", b"x", ["escrow_released", f"wallet:{vendor.id}"],
         )  # fmt: skip
     finally:
