@@ -1511,6 +1511,8 @@ class PayoutsClassifyRequest(Request):
         "name_mismatch",
         "bank_details_changed",
         "reversed",
+        "credit_not_released",
+        "release_statement_late",
         "unclassified",
     ]
     note: str
@@ -1564,6 +1566,8 @@ class PayoutsExceptionAct(Answer):
         "name_mismatch",
         "bank_details_changed",
         "reversed",
+        "credit_not_released",
+        "release_statement_late",
         "unclassified",
     ]
     cause_after: Literal[
@@ -1574,6 +1578,8 @@ class PayoutsExceptionAct(Answer):
         "name_mismatch",
         "bank_details_changed",
         "reversed",
+        "credit_not_released",
+        "release_statement_late",
         "unclassified",
     ]
     note: str
@@ -1604,6 +1610,7 @@ class PayoutsKindOfMonth(Answer):
         "reversal",
         "recovery",
         "recovery_returned",
+        "correction",
     ]
     lines: int
     gross_minor: int
@@ -1613,7 +1620,7 @@ class PayoutsKindOfMonth(Answer):
 
 
 class PayoutsObservations(Answer):
-    """Attempts of the window by beginning or failure; `failureRate` is failures / attempts, 0 without ..."""
+    """The window of `windowSeconds` that ends now. `attempts` counts transfer attempts that began or ..."""
 
     window_seconds: int
     attempts: int
@@ -1687,6 +1694,8 @@ class PayoutsPayoutException(Answer):
         "name_mismatch",
         "bank_details_changed",
         "reversed",
+        "credit_not_released",
+        "release_statement_late",
         "unclassified",
     ]
     severity: Literal["SEV-1", "SEV-2", "SEV-3"]
@@ -1712,6 +1721,8 @@ class PayoutsPayoutExceptionInFull(Answer):
         "name_mismatch",
         "bank_details_changed",
         "reversed",
+        "credit_not_released",
+        "release_statement_late",
         "unclassified",
     ]
     severity: Literal["SEV-1", "SEV-2", "SEV-3"]
@@ -1873,6 +1884,7 @@ class PayoutsStatementLine(Answer):
         "reversal",
         "recovery",
         "recovery_returned",
+        "correction",
     ]
     order_id: UUID | None
     payout_id: UUID | None

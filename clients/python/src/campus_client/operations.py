@@ -1317,6 +1317,8 @@ class Operations(Connection):
             "name_mismatch",
             "bank_details_changed",
             "reversed",
+            "credit_not_released",
+            "release_statement_late",
             "unclassified",
         ]
         | None = None,
@@ -1355,7 +1357,7 @@ class Operations(Connection):
     async def get_payout_exceptions_observations(self) -> m.PayoutsObservations:
         """Read observations.
 
-        How many attempts of the last while opened an exception, by severity and cause.
+        How many attempts and batches of the last while opened an exception, and all exceptions of it by severity and cause.
 
         Needs the permission `exceptions:read`.
         """
@@ -3018,6 +3020,7 @@ class Operations(Connection):
             "reversal",
             "recovery",
             "recovery_returned",
+            "correction",
         ]
         | None = None,
     ) -> list[m.PayoutsStatementLine]:
@@ -3177,6 +3180,7 @@ class Operations(Connection):
             "reversal",
             "recovery",
             "recovery_returned",
+            "correction",
         ]
         | None = None,
     ) -> list[m.PayoutsStatementLine]:
