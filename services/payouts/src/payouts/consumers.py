@@ -20,6 +20,7 @@ from contracts.payments import (
     EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
+    ReleaseStatement,
     TransferFailed,
     TransferNews,
     TransferReversed,
@@ -27,6 +28,7 @@ from contracts.payments import (
     VendorStatementIssued,
 )
 from payouts.domain.chargebacks import ChargebackNews, Standing
+from payouts.domain.released import Statement
 from payouts.domain.transfer_news import News
 from payouts.domain.wallet import Refund, Release
 from payouts.use_cases.close_vendor import close_vendor
@@ -102,7 +104,8 @@ async def on_escrow_released(event: EscrowReleased, received: Received, uow: Uni
         event.net_minor,
     )
     now, key = dependencies.clock.now(), f"release:{event.release_id}"
-    is_proven = await record_statement(uow, event.vendor_id, key, event.net_minor, event.statement, now, line_key=key)
+    stated = _statement(event.statement, event.vendor_id, key, event.net_minor)
+    is_proven = await record_statement(uow, stated, now, line_key=key)
     await credit_release(uow, release, now, is_proven=is_proven)
     await hold_disputed(uow, event.vendor_id, event.order_id, str(received.sequence), now)
 
@@ -111,9 +114,8 @@ async def on_escrow_refunded(event: EscrowRefunded, received: Received, uow: Uni
     await note_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
     refund = Refund(event.refund_id, event.order_id, event.vendor_id, event.amount_minor, event.from_vendor_minor)
     now, key = dependencies.clock.now(), f"refund:{event.refund_id}"
-    is_proven = await record_statement(
-        uow, event.vendor_id, key, -event.from_vendor_minor, event.statement, now, line_key=key
-    )
+    stated = _statement(event.statement, event.vendor_id, key, -event.from_vendor_minor)
+    is_proven = await record_statement(uow, stated, now, line_key=key)
     await take_refund(uow, refund, now, is_proven=is_proven)
 
 
@@ -135,15 +137,25 @@ async def on_charge_disputed(event: ChargeDisputed, received: Received, uow: Uni
     line_key = f"chargeback:{news.id}:{received.sequence}"
     moved_minor = event.to_vendor_minor - event.from_vendor_minor
     source = f"chargeback:{news.id}:{event.outcome}"
-    await record_statement(uow, event.vendor_id, source, moved_minor, event.statement, now, line_key=line_key)
+    stated = _statement(event.statement, event.vendor_id, source, moved_minor)
+    await record_statement(uow, stated, now, line_key=line_key)
     await hear_chargeback(uow, news, received.sequence, now)
 
 
 async def on_vendor_statement_issued(
     event: VendorStatementIssued, _: Received, uow: UnitOfWork, dependencies: Any
 ) -> None:
-    source = f"opening:{event.vendor_id}"
-    await record_statement(uow, event.vendor_id, source, 0, event.statement, dependencies.clock.now())
+    stated = _statement(event.statement, event.vendor_id, f"opening:{event.vendor_id}", 0)
+    await record_statement(uow, stated, dependencies.clock.now())
+
+
+def _statement(stated: ReleaseStatement | None, vendor_id: UUID, source: str, amount_minor: int) -> Statement | None:
+    """The statement with what its event says of the movement, as payments signs it."""
+    if stated is None:
+        return None
+    return Statement(
+        vendor_id, source, amount_minor, stated.sequence, stated.net_minor, stated.key_id, stated.signature
+    )
 
 
 async def on_transfer_succeeded(event: TransferSucceeded, _: Received, uow: UnitOfWork, dependencies: Any) -> None:

@@ -5,7 +5,7 @@ from uuid import UUID
 from common.database import UnitOfWork
 from contracts.payments import VendorStatementIssued
 from payments.store import statements
-from payments.use_cases.sign_movement import sign_statement
+from payments.use_cases.sign_statement import sign_statement
 
 
 async def issue_statement(uow: UnitOfWork, vendor_id: UUID) -> bool:

@@ -3,8 +3,9 @@
 from uuid import UUID
 
 from common.database import UnitOfWork
-from contracts.payments import ReleaseStatement, statement_message
+from contracts.payments import ReleaseStatement
 from payments.store import statements
+from payments.use_cases.sign_statement import sign_statement
 
 
 async def sign_movement(uow: UnitOfWork, vendor_id: UUID, source: str, amount_minor: int) -> ReleaseStatement | None:
@@ -17,14 +18,3 @@ async def sign_movement(uow: UnitOfWork, vendor_id: UUID, source: str, amount_mi
         return None
     following = await statements.number_statement(uow, vendor_id, uow.signing_key.id)
     return sign_statement(uow, vendor_id, source, amount_minor, following)
-
-
-def sign_statement(
-    uow: UnitOfWork, vendor_id: UUID, source: str, amount_minor: int, following: statements.NextStatement
-) -> ReleaseStatement:
-    """The signed form of the vendor's next statement."""
-    key = uow.signing_key
-    message = statement_message(vendor_id, source, amount_minor, following.sequence, following.net_minor)
-    return ReleaseStatement(
-        sequence=following.sequence, net_minor=following.net_minor, key_id=key.id, signature=key.sign(message)
-    )

@@ -33,6 +33,12 @@ class Statement:
     place: int = 0
 
     @property
+    def message(self) -> bytes:
+        """What payments signed: the words of `contracts.payments.statement_message`."""
+        parts = (self.vendor_id, self.source, self.amount_minor, self.sequence, self.net_minor)
+        return "|".join(("campus.release-statement.v1", *map(str, parts))).encode()
+
+    @property
     def has_gap(self) -> bool:
         """Whether a statement with a lower number has not arrived."""
         return self.place < self.sequence
