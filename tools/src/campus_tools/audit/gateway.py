@@ -29,8 +29,10 @@ class Gateway:
     def of(cls, environment: Mapping[str, str], secrets: Mapping[str, str], sandbox_url: str) -> "Gateway":
         """The gateway that `GATEWAY_API_URL` names, else the sandbox of this system, as `make run` chooses."""
         url = environment.get("GATEWAY_API_URL") or f"{sandbox_url}/gateway"
+        # The first of the keys signs; the others are accepted while a rotation runs.
+        key = secrets.get("GATEWAY_SECRET_KEY", "").split(",", 1)[0]
         opening = environment.get("OPENING_BALANCE_MINOR") or "0"
-        return cls(url.rstrip("/"), secrets.get("GATEWAY_SECRET_KEY", ""), int(opening) if opening.isdigit() else 0)
+        return cls(url.rstrip("/"), key, int(opening) if opening.isdigit() else 0)
 
     async def read(self) -> "GatewayBook":
         """Its balance in naira, and all transfers that it ever took. Raises GatewayNotCompared."""
