@@ -64,7 +64,7 @@ async def test_a_release_that_payments_never_made_is_not_sent_until_the_wallet_i
         return wallet["availableMinor"] if wallet["availableMinor"] > amount_minor else None
 
     honest = await market.until("the wallet grows", lambda: wallet_above(before), 60)
-    release_id, order_id = str(uuid4()), str(uuid4())
+    release_id, order_id = str(uuid4()), order["id"]
     forged = {
         "orderId": order_id, "buyerId": str(uuid4()), "vendorId": order["vendorId"], "releaseId": release_id,
         "grossMinor": SURPLUS, "commissionMinor": 0, "deliveryFeeMinor": 0, "netMinor": SURPLUS, "remainingMinor": 0,

@@ -149,14 +149,16 @@ async def _refunds(databases: Connections, _: Gateway) -> list[Offence]:
 
 async def _escrow_and_wallets(databases: Connections, _: Gateway) -> list[Offence]:
     shares = {row["order_id"]: row["remaining_vendor_minor"] for row in await databases["payouts"].fetch(_SHARES)}
+    locked = {row["order_id"]: row["locked_vendor_minor"] for row in await databases["payments"].fetch(_ESCROWS)}
     return [
         _of_order(
-            row["order_id"],
-            f"{row['locked_vendor_minor']} kobo locked for the vendor, as in payments",
-            f"payouts knows {shares.get(row['order_id'])}",
+            order_id,
+            f"{locked.get(order_id, 0)} kobo locked for the vendor, as in payments",
+            f"payouts knows {shares.get(order_id)}",
         )
-        for row in await databases["payments"].fetch(_ESCROWS)
-        if shares.get(row["order_id"]) != row["locked_vendor_minor"]
+        for order_id in locked | shares
+        # Of an order without an escrow nothing may be locked; a row that says so is no difference.
+        if shares.get(order_id) != locked.get(order_id) and (order_id in locked or shares[order_id] != 0)
     ]
 
 
