@@ -27,8 +27,8 @@ run: setup ## Start the whole system and stay in the foreground; Ctrl-C stops it
 demo: setup ## Play the story from sign-up to the paid-out vendor against the running system
 	@exec $(PYTHON) -m campus_tools.demo
 
-audit: setup ## Check every money invariant of the running system
-	@exec $(PYTHON) -m campus_tools.audit
+audit: setup ## Check every money invariant of the running system (ARGS="--json"; GATEWAY_API_URL names another gateway than the sandbox)
+	@exec $(PYTHON) -m campus_tools.audit $(ARGS)
 
 ctl: setup ## The operators' command line (ARGS="exceptions list --json"; docs/campusctl.md)
 	@exec .venv/bin/campusctl $(ARGS)

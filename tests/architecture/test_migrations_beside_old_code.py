@@ -24,8 +24,8 @@ FIRST_RELEASE = {
     "api_gateway": "0001",
     "identity": "0009",
     "orders": "0012",
-    "payments": "0008",
-    "payouts": "0012",
+    "payments": "0012",
+    "payouts": "0015",
     "notifications": "0010",
 }
 # (service, revision, statement's beginning): why this one does no harm beside the old code.

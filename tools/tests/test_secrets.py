@@ -4,7 +4,9 @@ import base64
 import subprocess
 from pathlib import Path
 
-from campus_tools.secrets import KEYS_OF_PURPOSES, keys_of_purposes, load_secrets, read_secrets, write_secrets
+from campus_tools.launcher.processes import SECRETS_OF_SERVICES
+from campus_tools.secrets import KEYS_OF_PURPOSES, keys_of_purposes, load_secrets, new_key, read_secrets, write_secrets
+from common.signatures import SigningKey, VerifyKeys
 
 
 def test_secrets_survive_a_restart(tmp_path: Path) -> None:
@@ -28,7 +30,7 @@ def test_a_variable_of_the_environment_wins_and_is_kept(tmp_path: Path) -> None:
 
 def test_keys_are_32_random_bytes(tmp_path: Path) -> None:
     made = load_secrets(tmp_path, {})
-    for name in ("SEALING_KEY", "PIN_KEY", "CURSOR_KEY", "GATEWAY_SECRET_KEY"):
+    for name in ("SEALING_KEY", "PIN_KEY", "CURSOR_KEY", "GATEWAY_SECRET_KEY", "RELEASE_SIGNING_KEY"):
         assert len(base64.urlsafe_b64decode(made[name])) == 32
 
 
@@ -61,4 +63,20 @@ def test_an_installation_of_the_release_before_keeps_the_key_that_its_services_s
     write_secrets(tmp_path / "secrets.env", {**kept, "SEALING_KEY": "new", "SHARED_SEALING_KEY": ""})
     assert load_secrets(tmp_path, {})["SHARED_SEALING_KEY"] == ""
     assert load_secrets(tmp_path / "another", {})["SHARED_SEALING_KEY"] == ""
-    assert load_secrets(tmp_path / "another", {})["SHARED_SEALING_KEY"] == ""
+
+
+def test_payouts_believes_what_payments_signs_and_beside_it_the_key_before(tmp_path: Path) -> None:
+    before = load_secrets(tmp_path, {})
+    [public] = before["RELEASE_VERIFY_KEYS"].split(",")
+    key = SigningKey(before["RELEASE_SIGNING_KEY"])
+    assert VerifyKeys([public]).verify(key.id, b"a message", key.sign(b"a message"))
+    changed = load_secrets(tmp_path, {"RELEASE_SIGNING_KEY": new_key()})
+    assert changed["RELEASE_VERIFY_KEYS"].split(",") == [SigningKey(changed["RELEASE_SIGNING_KEY"]).public_text, public]
+
+
+def test_payments_alone_is_given_the_key_that_signs_and_payouts_only_the_public_half() -> None:
+    holders = {
+        name: [who for who, kept in SECRETS_OF_SERVICES.items() if name in kept]
+        for name in ("RELEASE_SIGNING_KEY", "RELEASE_VERIFY_KEYS")
+    }
+    assert holders == {"RELEASE_SIGNING_KEY": ["payments"], "RELEASE_VERIFY_KEYS": ["payouts"]}

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from campus_tools.services import LOGINS, SERVICES, Service
 from common.sealing import derive_key
@@ -28,6 +29,8 @@ _KEYS = (
     "SMS_RECEIPT_KEY",
     # A number of P-256 is 32 bytes, and as good as any 32 bytes are one.
     "VAPID_PRIVATE_KEY",
+    # As are those of an Ed25519 key.
+    "RELEASE_SIGNING_KEY",
 )
 
 KEYS_OF_PURPOSES = {
@@ -73,6 +76,9 @@ def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) 
     values["SHARED_SEALING_KEY"] = given.get("SHARED_SEALING_KEY", shared)
     account = given.get("FCM_SERVICE_ACCOUNT") or kept.get("FCM_SERVICE_ACCOUNT")
     values["FCM_SERVICE_ACCOUNT"] = account or _service_account()
+    # Payouts believes what payments signs with the present key, and what the caller or an operator named beside it.
+    believed = given.get("RELEASE_VERIFY_KEYS") or kept.get("RELEASE_VERIFY_KEYS") or ""
+    values["RELEASE_VERIFY_KEYS"] = _with_public_half(values["RELEASE_SIGNING_KEY"], believed)
     # Nobody but the provider makes this one; without it the assistant is the built-in one.
     if model_key := given.get("AI_API_KEY"):
         values["AI_API_KEY"] = model_key
@@ -144,6 +150,16 @@ def _new_secrets() -> dict[str, str]:
     values |= {name: new_password() for name in ROLE_PASSWORDS}
     values |= dict.fromkeys(LOGIN_LETTERS, LOGINS[0])
     return values
+
+
+def _with_public_half(signing_key: str, believed: str) -> str:
+    """The public keys of payouts, a comma list, the one of the signing key first. A malformed key is left to the start that refuses it."""
+    try:
+        private = Ed25519PrivateKey.from_private_bytes(base64.urlsafe_b64decode(signing_key))
+    except ValueError:
+        return believed
+    public = base64.urlsafe_b64encode(private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)).decode()
+    return ",".join(dict.fromkeys([public, *filter(None, believed.split(","))]))
 
 
 def new_password() -> str:

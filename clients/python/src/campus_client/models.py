@@ -1583,6 +1583,8 @@ class PayoutsClassifyRequest(Request):
         "name_mismatch",
         "bank_details_changed",
         "reversed",
+        "credit_not_released",
+        "release_statement_late",
         "unclassified",
     ]
     note: str
@@ -1654,6 +1656,8 @@ class PayoutsExceptionAct(Answer):
         "name_mismatch",
         "bank_details_changed",
         "reversed",
+        "credit_not_released",
+        "release_statement_late",
         "unclassified",
     ]
     cause_after: Literal[
@@ -1664,6 +1668,8 @@ class PayoutsExceptionAct(Answer):
         "name_mismatch",
         "bank_details_changed",
         "reversed",
+        "credit_not_released",
+        "release_statement_late",
         "unclassified",
     ]
     note: str
@@ -1694,6 +1700,7 @@ class PayoutsKindOfMonth(Answer):
         "reversal",
         "recovery",
         "recovery_returned",
+        "correction",
     ]
     lines: int
     gross_minor: int
@@ -1703,7 +1710,7 @@ class PayoutsKindOfMonth(Answer):
 
 
 class PayoutsObservations(Answer):
-    """Attempts of the window by beginning or failure; `failureRate` is failures / attempts, 0 without ..."""
+    """The window of `windowSeconds` that ends now. `attempts` counts transfer attempts that began or ..."""
 
     window_seconds: int
     attempts: int
@@ -1777,6 +1784,8 @@ class PayoutsPayoutException(Answer):
         "name_mismatch",
         "bank_details_changed",
         "reversed",
+        "credit_not_released",
+        "release_statement_late",
         "unclassified",
     ]
     severity: Literal["SEV-1", "SEV-2", "SEV-3"]
@@ -1802,6 +1811,8 @@ class PayoutsPayoutExceptionInFull(Answer):
         "name_mismatch",
         "bank_details_changed",
         "reversed",
+        "credit_not_released",
+        "release_statement_late",
         "unclassified",
     ]
     severity: Literal["SEV-1", "SEV-2", "SEV-3"]
@@ -1963,6 +1974,7 @@ class PayoutsStatementLine(Answer):
         "reversal",
         "recovery",
         "recovery_returned",
+        "correction",
     ]
     order_id: UUID | None
     payout_id: UUID | None

@@ -1332,6 +1332,8 @@ class Operations(Connection):
             "name_mismatch",
             "bank_details_changed",
             "reversed",
+            "credit_not_released",
+            "release_statement_late",
             "unclassified",
         ]
         | None = None,
@@ -1371,7 +1373,7 @@ class Operations(Connection):
     async def get_payout_exceptions_observations(self) -> m.PayoutsObservations:
         """Read observations.
 
-        How many attempts of the last while opened an exception, by severity and cause.
+        How many attempts and batches of the last while opened an exception, and all exceptions of it by severity and cause.
 
         Needs the permission `exceptions:read`.
         """
@@ -3036,6 +3038,7 @@ class Operations(Connection):
             "reversal",
             "recovery",
             "recovery_returned",
+            "correction",
         ]
         | None = None,
     ) -> Page[m.PayoutsStatementLine, m.CursorMeta]:
@@ -3196,6 +3199,7 @@ class Operations(Connection):
             "reversal",
             "recovery",
             "recovery_returned",
+            "correction",
         ]
         | None = None,
     ) -> Page[m.PayoutsStatementLine, m.CursorMeta]:

@@ -20,6 +20,7 @@ from common.logging import get_logger
 from common.outages import Outage
 from common.problems import Unavailable
 from common.retry import jittered
+from common.signatures import SigningKey, VerifyKeys
 from common.telemetry import DATABASE_CONNECTIONS, trace_headers
 from contracts.event import Event
 
@@ -69,12 +70,21 @@ def is_away(error: BaseException) -> bool:
     return isinstance(error, _AWAY)
 
 
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """What the units of work of a service sign with, and what they verify with. A composition root sets it."""
+
+    signing_key: SigningKey | None = None
+    verify_keys: VerifyKeys | None = None
+
+
 class UnitOfWork:
     """One transaction of one caller. What it publishes leaves only if it commits."""
 
-    def __init__(self, connection: Any, acting_as: Acting) -> None:
+    def __init__(self, connection: Any, acting_as: Acting, signatures: Signatures | None = None) -> None:
         self._connection = connection
         self.acting_as = acting_as
+        self._signatures = signatures
         self._leaving: list[outbox.Leaving] = []
         self._rings = False
 
@@ -115,6 +125,20 @@ class UnitOfWork:
         self._rings = True
         self._leaving.append(outbox.work_leaving(queue, str(subject), payload, trace_headers()))
 
+    @property
+    def signing_key(self) -> SigningKey:
+        """The key with which this service signs what it publishes. Raises LookupError where the service has none."""
+        if self._signatures is None or self._signatures.signing_key is None:
+            raise LookupError("this service was composed without a signing key")
+        return self._signatures.signing_key
+
+    @property
+    def verify_keys(self) -> VerifyKeys:
+        """The keys whose signatures this service believes. Raises LookupError where the service has none."""
+        if self._signatures is None or self._signatures.verify_keys is None:
+            raise LookupError("this service was composed without keys to verify with")
+        return self._signatures.verify_keys
+
     async def _write_outbox(self) -> bool:
         if self._leaving:
             await self.execute_many(outbox.APPEND, [leaving.row for leaving in self._leaving])
@@ -127,6 +151,8 @@ class Database:
 
     api: asyncpg.Pool
     service: asyncpg.Pool
+    # A signature belongs to the transaction whose rows it is about, so the keys travel with the unit of work.
+    signatures: Signatures | None = None
     outbox_bell: asyncio.Event = field(default_factory=asyncio.Event)
     # Said once for the process: every request, loop and message would say it for itself.
     outage: Outage = field(default_factory=lambda: Outage(log, "database away", "database back"))
@@ -161,7 +187,7 @@ class Database:
                 # BEGIN and the settings of the row policies travel together: one round trip.
                 await connection.execute(begin)
                 self.outage.ended()
-                work = UnitOfWork(connection, acting_as)
+                work = UnitOfWork(connection, acting_as, self.signatures)
                 yield work
                 speaks = await work._write_outbox()
                 await connection.execute("COMMIT")

@@ -3,7 +3,29 @@
 from typing import ClassVar, Literal
 from uuid import UUID
 
+import msgspec
+
 from contracts.event import Event
+
+
+class ReleaseStatement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Payments' signed word about one vendor: this movement, and all that was released to them and not taken back until now.
+
+    `sequence` grows by one for each statement of the vendor, without a gap. `net_minor` is the sum of all movements up to this one, in
+    kobo. `signature` is Ed25519 in base64url over `statement_message`, under the key `key_id`. The vendor, the movement's source and its
+    amount are the event's own and are signed too: a statement fits one event of one vendor.
+    """
+
+    sequence: int
+    net_minor: int
+    key_id: str
+    signature: str
+
+
+def statement_message(vendor_id: UUID, source: str, amount_minor: int, sequence: int, net_minor: int) -> bytes:
+    """What a statement's signature is over. `source` names the movement: `release:<id>`, `refund:<id>`, `chargeback:<id>:<outcome>`, or
+    `opening:<vendor>` for a statement that moves nothing."""
+    return f"campus.release-statement.v1|{vendor_id}|{source}|{amount_minor}|{sequence}|{net_minor}".encode("ascii")
 
 
 class EscrowHeld(Event, frozen=True, kw_only=True):
@@ -37,6 +59,7 @@ class EscrowReleased(Event, frozen=True, kw_only=True):
     net_minor: int
     remaining_minor: int
     remaining_vendor_minor: int
+    statement: ReleaseStatement | None = None
 
 
 class EscrowRefunded(Event, frozen=True, kw_only=True):
@@ -51,6 +74,7 @@ class EscrowRefunded(Event, frozen=True, kw_only=True):
     from_vendor_minor: int
     remaining_minor: int
     remaining_vendor_minor: int
+    statement: ReleaseStatement | None = None
 
 
 class RefundSettled(Event, frozen=True, kw_only=True):
@@ -103,6 +127,15 @@ class ChargeDisputed(Event, frozen=True, kw_only=True):
     to_vendor_minor: int = 0
     remaining_minor: int | None = None
     remaining_vendor_minor: int | None = None
+    statement: ReleaseStatement | None = None
+
+
+class VendorStatementIssued(Event, frozen=True, kw_only=True):
+    """A statement that moves nothing: for a vendor from before statements were signed, and for all vendors after the key was rotated."""
+
+    TYPE: ClassVar[str] = "payments.vendor_statement_issued.v1"
+    vendor_id: UUID
+    statement: ReleaseStatement
 
 
 class ChargeQuarantined(Event, frozen=True, kw_only=True):

@@ -80,6 +80,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         payments.EscrowReleased,
         payments.EscrowRefunded,
         payments.ChargeDisputed,
+        payments.VendorStatementIssued,
         payments.TransferSucceeded,
         payments.TransferFailed,
         payments.TransferReversed,

@@ -7,8 +7,10 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 from common.book import LOOK_EVERY_SECONDS
+from common.database import Signatures
 from common.logging import get_logger
 from common.process import Loop, Runtime, Service
+from common.signatures import SigningKey
 from payments.clients.gateway import PaymentGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
@@ -20,7 +22,9 @@ from payments.settings import Settings
 from payments.store import retention
 from payments.timers import (
     ASK_EVERY_SECONDS,
+    ISSUE_EVERY_SECONDS,
     MEASURE_EVERY_SECONDS,
+    issue_statements_once,
     measure_once,
     reconcile_once,
     settle_refunds_once,
@@ -35,6 +39,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     """Settings to dependencies. An empty webhook secret is said aloud: every webhook will be refused."""
     if not settings.webhook_secrets:
         log.critical("GATEWAY_SECRET_KEY is empty: every payment webhook is answered 401 until it is set")
+    runtime.database.signatures = Signatures(signing_key=SigningKey(settings.release_signing_key))
     gateway = PaymentGateway(settings.gateway_api_url, settings.gateway_secret_key)
     try:
         yield Dependencies(
@@ -54,6 +59,7 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
         Loop("settle refunds", lambda: settle_refunds_once(dependencies), ASK_EVERY_SECONDS),
         *BOOK.loops(dependencies.database, dependencies.clock),
         Loop("measure", lambda: measure_once(dependencies.database), MEASURE_EVERY_SECONDS),
+        Loop("issue statements", lambda: issue_statements_once(dependencies.database), ISSUE_EVERY_SECONDS),
         Loop("reconcile", lambda: reconcile_once(dependencies), LOOK_EVERY_SECONDS),
     ]
 

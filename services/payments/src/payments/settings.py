@@ -1,8 +1,11 @@
 """What the payments service is told by its environment."""
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
 
 from common.settings import HttpAddress, Origins, ServiceSettings
+from common.signatures import SigningKey
 
 
 class Settings(ServiceSettings):
@@ -15,6 +18,10 @@ class Settings(ServiceSettings):
         default=(),
         description="Origins that `callbackUrl` may lead to, for instance `https://shop.example`, or `http://localhost:*` for any "
         "port of this machine; the gateway's setting of the same name decides which pages may call the API",
+    )
+    # Only payments has it: with it whoever else could write that a vendor was paid. Its public half is payouts' RELEASE_VERIFY_KEYS.
+    release_signing_key: Annotated[str, AfterValidator(SigningKey.check)] = Field(
+        description="Ed25519 private key that signs what was released to vendors: 32 bytes in base64url"
     )
     webhooks_keep_days: int = Field(
         default=90,

@@ -357,3 +357,15 @@ sa.Table(
     sa.Column("the_only", sa.Boolean, primary_key=True, server_default=sa.text("true")),
     sa.Column("due_at", INSTANT),
 )
+sa.Table(
+    "vendor_statements",
+    metadata,
+    sa.Column("vendor_id", sa.Uuid, primary_key=True),
+    _required("sequence", sa.BigInteger),
+    _required("key_id", sa.Text),
+)
+sa.Index(
+    "ledger_balances_of_vendors",
+    metadata.tables["ledger_balances"].c.account,
+    postgresql_where=sa.text("account LIKE 'vendor\\_payable:%'"),
+)

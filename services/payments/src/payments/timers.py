@@ -12,8 +12,9 @@ from payments.domain.errors import NewsUnreadable, RefundContradiction
 from payments.domain.reconciliation import LOOK_BACK, UNDER_WAY
 from payments.measures import DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR
 from payments.queries.measures import count_dead_webhooks, sum_held
-from payments.store import reconciliation
+from payments.store import reconciliation, statements
 from payments.use_cases.ask_about_refund import ask_about_refund
+from payments.use_cases.issue_statement import issue_statement
 from payments.use_cases.recheck_cases import recheck_cases
 from payments.use_cases.reconcile import reconcile
 from payments.use_cases.tell_of_cases import tell_of_cases
@@ -22,6 +23,9 @@ log = get_logger(__name__)
 
 ASK_EVERY_SECONDS = 30.0
 MEASURE_EVERY_SECONDS = 300.0
+# After an upgrade or a rotation payouts wait this long for the statements of vendors whose money does not move.
+ISSUE_EVERY_SECONDS = 15.0
+STATEMENTS_AT_ONCE_MAX = 200
 
 
 async def settle_refunds_once(dependencies: Any) -> int:
@@ -51,6 +55,17 @@ async def reconcile_once(dependencies: Any) -> bool:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reconciliation.save_next_run(uow, now + DAILY)
     return True
+
+
+async def issue_statements_once(database: Database) -> int:
+    """Issues a statement to each vendor who has none under the present key, each in a unit of work of its own; returns how many."""
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        vendors = await statements.list_vendors_without_statement(uow, uow.signing_key.id, STATEMENTS_AT_ONCE_MAX)
+    issued = 0
+    for vendor_id in vendors:
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            issued += await issue_statement(uow, vendor_id)
+    return issued
 
 
 async def measure_once(database: Database) -> None:

@@ -1,6 +1,7 @@
 """A payments service in hand, with a payment gateway on a real socket and the story's first steps."""
 
 import asyncio
+import base64
 import hashlib
 import hmac
 import itertools
@@ -35,6 +36,8 @@ from sandbox.settings import read_settings
 
 SECRET = "sk_test_current"
 PREVIOUS_SECRET = "sk_test_previous"
+# Any 32 bytes are a private key.
+RELEASE_SIGNING_KEY = base64.urlsafe_b64encode(bytes(range(32))).decode()
 ORIGIN = "https://shop.example"
 WEBHOOK = "/functions/v1/gateway-webhook"
 
@@ -339,6 +342,7 @@ async def story_on(gateway: SmallGateway) -> Callable[..., AbstractAsyncContextM
             "gateway_secret_key": SECRET,
             "gateway_secret_key_previous": PREVIOUS_SECRET,
             "allowed_origins": (ORIGIN,),
+            "release_signing_key": RELEASE_SIGNING_KEY,
             **changes,
         }
         async with opened(SERVICE, urls, broker_url, clock=clock, **settings) as service:

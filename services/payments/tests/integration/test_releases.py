@@ -65,6 +65,7 @@ async def test_delivery_releases_everything_once_however_often_it_is_told(story:
     }
     [released] = await story.service.published("payments.escrow_released.v1")
     assert UUID(released.pop("releaseId"))
+    assert released.pop("statement")["netMinor"] == 456_000
     assert released == {
         "orderId": str(placed.order_id),
         "buyerId": str(story.buyer),

@@ -6,7 +6,7 @@ Revision ID: 0017
 from alembic import op
 
 revision = "0017"
-down_revision = "0012"
+down_revision = "0015"
 branch_labels = None
 depends_on = None
 

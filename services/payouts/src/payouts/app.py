@@ -6,23 +6,26 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import httpx
 
 from common.caller import THE_SERVICE
 from common.clock import Clock, iso
 from common.cursors import CursorSigner
-from common.database import Database
+from common.database import Database, Signatures
 from common.hash_keys import ensure_hash_key
 from common.process import Loop, Runtime, Service
 from common.reencryption import COMMAND as REENCRYPT
 from common.reencryption import reencrypt_by_command
 from common.retention import Rule
 from common.sealing import Sealer
+from common.signatures import VerifyKeys
 from common.tls import client_tls
 from payouts.clients.gateway import Gateway
 from payouts.consumers import SUBSCRIPTIONS, WORK
 from payouts.demo import load_demo_data
+from payouts.domain.errors import NothingToCorrect
 from payouts.domain.failure_rate import Watch
 from payouts.measures import BOOK
 from payouts.queries.personal_records import SECTIONS
@@ -36,9 +39,11 @@ from payouts.timers import (
     request_scheduled_payouts,
     take_up_due_transfers,
     watch_payouts,
+    watch_releases,
 )
 from payouts.use_cases.check_sealing_key import check_sealing_key
 from payouts.use_cases.compare_transfers import compare_transfers
+from payouts.use_cases.correct_wallet import correct_wallet
 from payouts.use_cases.seal_account_numbers import seal_account_numbers
 
 # A transfer that became due waits at most this long; the queue `payouts.transfers` brings the urgent ones at once.
@@ -49,6 +54,8 @@ ASK_EVERY_SECONDS = 15.0
 SEAL_EVERY_SECONDS = 30.0
 # The rate of failing payouts and the banks' switches are looked at this often.
 WATCH_EVERY_SECONDS = 5.0
+# A wallet that received what payments did not release is seen this soon; a dispatch looks for itself.
+RELEASES_EVERY_SECONDS = 30.0
 # After the database was put back, payouts wait at most this long for the comparison with the gateway to begin.
 COMPARE_EVERY_SECONDS = 5.0
 # Our balance at the payment gateway is asked for this often; a dispatch asks for itself.
@@ -83,6 +90,7 @@ class Dependencies:
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
     """Opens the client of the payment gateway and puts the parts together."""
+    runtime.database.signatures = Signatures(verify_keys=VerifyKeys(settings.release_verify_keys))
     shared = (settings.sealing_key, settings.sealing_key_previous)
 
     def at_rest(purpose: str) -> Sealer:
@@ -127,6 +135,9 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
     async def watch() -> None:
         await watch_payouts(dependencies.database, dependencies.clock, dependencies.watch)
 
+    async def watch_released() -> int:
+        return await watch_releases(dependencies.database, dependencies.clock)
+
     async def measure() -> None:
         await measure_balance(dependencies.gateway, dependencies.clock)
 
@@ -138,6 +149,7 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
         Loop("compare-transfers", compare, COMPARE_EVERY_SECONDS),
         Loop("gateway-balance", measure, BALANCE_EVERY_SECONDS),
         Loop("failure-rate", watch, WATCH_EVERY_SECONDS),
+        Loop("releases", watch_released, RELEASES_EVERY_SECONDS),
         Loop("due-transfers", take_up, TAKE_UP_EVERY_SECONDS),
         Loop("scheduled-payouts", ask, ASK_EVERY_SECONDS),
         *BOOK.loops(dependencies.database, dependencies.clock),
@@ -188,6 +200,19 @@ async def explain_command(dependencies: Dependencies, reference: str, evidence: 
     sys.stdout.write(f"{reference} is explained\n")
 
 
+async def correct_command(dependencies: Dependencies, vendor_id: str, surplus_minor: str, evidence: str) -> None:
+    """`correct-wallet <vendor> <surplus> <evidence>`: posts back the kobo that a wallet received beyond what payments signed.
+
+    A negative surplus is what the wallet lacks. Refused unless it is the present difference.
+    """
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        try:
+            await correct_wallet(uow, UUID(vendor_id), int(surplus_minor), evidence, dependencies.clock.now())
+        except NothingToCorrect as refused:
+            sys.exit(str(refused.detail))
+    sys.stdout.write(f"the wallet of {vendor_id} is what payments released\n")
+
+
 def _instant(text: str) -> datetime:
     """A date or instant in ISO 8601, in UTC unless it says otherwise."""
     instant = datetime.fromisoformat(text)
@@ -213,6 +238,7 @@ SERVICE = Service(
         "compare-transfers": compare_command,
         "explain-transfer": explain_command,
         REENCRYPT: re_encrypt_command,
+        "correct-wallet": correct_command,
     },
     kept=kept,
 )

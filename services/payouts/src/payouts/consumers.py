@@ -20,12 +20,15 @@ from contracts.payments import (
     EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
+    ReleaseStatement,
     TransferFailed,
     TransferNews,
     TransferReversed,
     TransferSucceeded,
+    VendorStatementIssued,
 )
 from payouts.domain.chargebacks import ChargebackNews, Standing
+from payouts.domain.released import Statement
 from payouts.domain.transfer_news import News
 from payouts.domain.wallet import Refund, Release
 from payouts.use_cases.close_vendor import close_vendor
@@ -37,6 +40,7 @@ from payouts.use_cases.hear_vendor_standing import hear_vendor_standing
 from payouts.use_cases.hold_disputed import hold_disputed
 from payouts.use_cases.judge_erasure import judge_erasure
 from payouts.use_cases.note_share import note_share
+from payouts.use_cases.record_statement import record_statement
 from payouts.use_cases.settle_transfer import settle_transfer
 from payouts.use_cases.take_refund import take_refund
 
@@ -99,15 +103,20 @@ async def on_escrow_released(event: EscrowReleased, received: Received, uow: Uni
         event.delivery_fee_minor,
         event.net_minor,
     )
-    now = dependencies.clock.now()
-    await credit_release(uow, release, now)
+    now, key = dependencies.clock.now(), f"release:{event.release_id}"
+    stated = _statement(event.statement, event.vendor_id, key, event.net_minor)
+    is_proven = await record_statement(uow, stated, now, line_key=key)
+    await credit_release(uow, release, now, is_proven=is_proven)
     await hold_disputed(uow, event.vendor_id, event.order_id, str(received.sequence), now)
 
 
 async def on_escrow_refunded(event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     await note_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
     refund = Refund(event.refund_id, event.order_id, event.vendor_id, event.amount_minor, event.from_vendor_minor)
-    await take_refund(uow, refund, dependencies.clock.now())
+    now, key = dependencies.clock.now(), f"refund:{event.refund_id}"
+    stated = _statement(event.statement, event.vendor_id, key, -event.from_vendor_minor)
+    is_proven = await record_statement(uow, stated, now, line_key=key)
+    await take_refund(uow, refund, now, is_proven=is_proven)
 
 
 async def on_charge_disputed(event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
@@ -123,7 +132,30 @@ async def on_charge_disputed(event: ChargeDisputed, received: Received, uow: Uni
         event.from_vendor_minor,
         event.to_vendor_minor,
     )
-    await hear_chargeback(uow, news, received.sequence, dependencies.clock.now())
+    now = dependencies.clock.now()
+    # The line's key, as `hear_chargeback` writes it.
+    line_key = f"chargeback:{news.id}:{received.sequence}"
+    moved_minor = event.to_vendor_minor - event.from_vendor_minor
+    source = f"chargeback:{news.id}:{event.outcome}"
+    stated = _statement(event.statement, event.vendor_id, source, moved_minor)
+    await record_statement(uow, stated, now, line_key=line_key)
+    await hear_chargeback(uow, news, received.sequence, now)
+
+
+async def on_vendor_statement_issued(
+    event: VendorStatementIssued, _: Received, uow: UnitOfWork, dependencies: Any
+) -> None:
+    stated = _statement(event.statement, event.vendor_id, f"opening:{event.vendor_id}", 0)
+    await record_statement(uow, stated, dependencies.clock.now())
+
+
+def _statement(stated: ReleaseStatement | None, vendor_id: UUID, source: str, amount_minor: int) -> Statement | None:
+    """The statement with what its event says of the movement, as payments signs it."""
+    if stated is None:
+        return None
+    return Statement(
+        vendor_id, source, amount_minor, stated.sequence, stated.net_minor, stated.key_id, stated.signature
+    )
 
 
 async def on_transfer_succeeded(event: TransferSucceeded, _: Received, uow: UnitOfWork, dependencies: Any) -> None:
@@ -173,6 +205,7 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(EscrowReleased, on_escrow_released),
     Subscription(EscrowRefunded, on_escrow_refunded),
     Subscription(ChargeDisputed, on_charge_disputed),
+    Subscription(VendorStatementIssued, on_vendor_statement_issued),
     Subscription(TransferSucceeded, on_transfer_succeeded),
     Subscription(TransferFailed, on_transfer_failed),
     Subscription(TransferReversed, on_transfer_reversed),

@@ -1,12 +1,19 @@
 """What the payouts service is told by its environment."""
 
 from datetime import timedelta
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_settings import NoDecode
 
 from common.money import AMOUNT_MINOR_MAX
 from common.sealing import FurtherKey, PurposeKey
 from common.settings import HttpAddress, ServiceSettings
+from common.signatures import VerifyKeys
+
+
+def _split(value: object) -> object:
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
 class Settings(ServiceSettings):
@@ -23,6 +30,10 @@ class Settings(ServiceSettings):
         description="The key that all services shared before each purpose had its own; empty after its rotation",
     )
     sealing_key_previous: FurtherKey = ""
+    # Whose signature under a release is believed. Two during a rotation: the next key here first, then payments gets its private half.
+    release_verify_keys: Annotated[
+        tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(VerifyKeys.check)
+    ] = Field(description="Ed25519 public keys of `RELEASE_SIGNING_KEY`, comma list: 32 bytes each in base64url")
     # How long payouts to changed bank details wait, so that their owner hears of a change that was not theirs.
     bank_details_cooling_seconds: int = Field(default=86_400, ge=0)
     # The smallest payout that a vendor may ask for, in kobo. One kobo is no minimum.

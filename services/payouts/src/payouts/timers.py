@@ -16,9 +16,11 @@ from payouts.domain.errors import GatewayAway
 from payouts.domain.failure_rate import Watch
 from payouts.domain.found_transfers import PUT_BACK_AGAIN
 from payouts.measures import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
-from payouts.store import found_transfers
+from payouts.store import found_transfers, released
 from payouts.store.account_numbers import AccountNumbers
+from payouts.use_cases.check_received import check_received
 from payouts.use_cases.compare_transfers import compare_transfers
+from payouts.use_cases.hold_vendors import hold_vendors
 from payouts.use_cases.request_scheduled_payout import request_scheduled_payout
 from payouts.use_cases.send_retry import send_retry
 from payouts.use_cases.settle_transfer import settle_transfer
@@ -30,6 +32,8 @@ log = get_logger(__name__)
 # No more than are worked at together: each is a few calls to the gateway, and its lease must outlast them.
 TAKEN_AT_ONCE_MAX = SUBMISSIONS_AT_ONCE
 ROUND_MAX = 200
+# Each takes one verification and a sum over its lines; so many vendors are judged within a second.
+VENDORS_WATCHED_MAX = 500
 
 
 async def take_up_due_transfers(database: Database, gateway: Gateway, clock: Clock) -> int:
@@ -93,6 +97,17 @@ async def watch_payouts(database: Database, clock: Clock, watch: Watch) -> None:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await watch_failure_rate(uow, watch, clock.now())
         await watch_banks(uow, clock.now())
+
+
+async def watch_releases(database: Database, clock: Clock) -> int:
+    """Judges the vendors whose payouts wait or are held, so that a wrong credit is seen before a dispatch, and its end without one."""
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        vendors = await released.list_vendors_to_watch(uow, VENDORS_WATCHED_MAX)
+    for vendor_id in vendors:
+        now = clock.now()
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await hold_vendors(uow, await check_received(uow, [vendor_id], now), now)
+    return len(vendors)
 
 
 async def measure_balance(gateway: Gateway, clock: Clock) -> None:

@@ -1,6 +1,7 @@
 """The service opened on real servers, with the sandbox's payment gateway on a real socket."""
 
 import asyncio
+import base64
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -10,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import httpx
+import msgspec
 import pytest
 import uvicorn
 
@@ -18,14 +20,25 @@ from campus_tools.service_kit import OpenService, opened
 from campus_tools.testing import DatabaseFactory, DatabaseUrls, eventually
 from common.clock import ManualClock
 from common.ids import new_id
+from common.messages import Received
+from common.signatures import SigningKey
+from contracts.event import Event
 from contracts.identity import VendorApproved
-from contracts.payments import EscrowHeld, EscrowReleased
+from contracts.payments import (
+    ChargeDisputed,
+    EscrowHeld,
+    EscrowRefunded,
+    EscrowReleased,
+    ReleaseStatement,
+    statement_message,
+)
 from payouts.app import SERVICE
 from sandbox.app import create_app
 from sandbox.settings import read_settings
 
 KEY = "sk_test_payouts"
 ACCOUNT_NUMBER_KEY = "a key of account numbers for these tests"
+RELEASE_KEY = SigningKey(base64.urlsafe_b64encode(bytes(range(32))).decode())
 # As long as may be: the gateway shares its event loop with the tests, and nothing here is meant to be late by itself.
 GATEWAY_SECONDS_MAX = 20
 
@@ -130,11 +143,69 @@ class Vendor:
         return {"roles": ("buyer", "merchant"), "vendor_id": self.id, "stepped_up": stepped_up}
 
 
+class Payments:
+    """The part of payments that signs: it counts and sums each vendor's movements, as `sign_movement` does over there."""
+
+    def __init__(self, key: SigningKey = RELEASE_KEY) -> None:
+        self.key = key
+        self._stated: dict[UUID, tuple[int, int]] = {}
+
+    def statement(self, vendor_id: UUID, source: str, amount_minor: int) -> ReleaseStatement:
+        sequence, net_minor = self._stated.get(vendor_id, (0, 0))
+        sequence, net_minor = sequence + 1, net_minor + amount_minor
+        self._stated[vendor_id] = (sequence, net_minor)
+        message = statement_message(vendor_id, source, amount_minor, sequence, net_minor)
+        return ReleaseStatement(
+            sequence=sequence, net_minor=net_minor, key_id=self.key.id, signature=self.key.sign(message)
+        )
+
+    def signed(self, event: Event) -> Event:
+        """The event with its statement, where it moves money of a vendor and has none."""
+        source, amount_minor = movement_of(event)
+        if not amount_minor or getattr(event, "statement", None) is not None:
+            return event
+        statement = self.statement(event.vendor_id, source, amount_minor)
+        return msgspec.structs.replace(event, statement=statement)
+
+
+def movement_of(event: Event) -> tuple[str, int]:
+    """The source of what an event moves to or from a vendor, and the amount."""
+    if isinstance(event, EscrowReleased):
+        return f"release:{event.release_id}", event.net_minor
+    if isinstance(event, EscrowRefunded):
+        return f"refund:{event.refund_id}", -event.from_vendor_minor
+    if isinstance(event, ChargeDisputed):
+        return f"chargeback:{event.chargeback_id}:{event.outcome}", event.to_vendor_minor - event.from_vendor_minor
+    return "", 0
+
+
+class SignedHearing:
+    """The service as payments speaks to it: every movement is signed, the same event with the same statement each time."""
+
+    def __init__(self, service: OpenService) -> None:
+        self._service = service
+        self.payments = Payments()
+        self._signed: dict[Event, Event] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._service, name)
+
+    async def hear(self, event: Event, **how: Any) -> Received:
+        if event not in self._signed:
+            self._signed[event] = self.payments.signed(event)
+        return await self._service.hear(self._signed[event], **how)
+
+    async def hear_as_it_is(self, event: Event, **how: Any) -> Received:
+        """An event that payments did not sign, or that was signed by hand."""
+        return await self._service.hear(event, **how)
+
+
 class Story:
     """What the tests say again and again, in the words of the story."""
 
     def __init__(self, service: OpenService, clock: ManualClock) -> None:
-        self.service, self.clock = service, clock
+        self.service, self.clock = SignedHearing(service), clock
+        self.payments = self.service.payments
         self.staff = new_id()
         self._accounts = 0
 
@@ -269,6 +340,7 @@ async def service(
         gateway_api_url=f"{sandbox.address}/gateway",
         gateway_secret_key=KEY,
         account_number_key=ACCOUNT_NUMBER_KEY,
+        release_verify_keys=(RELEASE_KEY.public_text,),
         gateway_timeout_seconds=GATEWAY_SECONDS_MAX,
     ) as running:
         yield running
@@ -305,6 +377,7 @@ async def shared_story(
         gateway_api_url=f"{shared_sandbox.address}/gateway",
         gateway_secret_key=KEY,
         account_number_key=ACCOUNT_NUMBER_KEY,
+        release_verify_keys=(RELEASE_KEY.public_text,),
         gateway_timeout_seconds=GATEWAY_SECONDS_MAX,
     ) as running:
         yield Story(running, clock)

@@ -554,9 +554,18 @@ async def test_held_payouts_keep_no_other_from_its_batch_and_the_answer_tells_wh
     held, other = await story.ready_vendor(1_000_000), await story.ready_vendor(1_000_000)
     first = await story.payout(held, 1_000)
     copy = """
-    INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at)
-    SELECT gen_random_uuid(), vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at
-    FROM payout_requests, generate_series(1, $2) WHERE id = $1
+    WITH made AS (
+        INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at)
+        SELECT gen_random_uuid(), vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at
+        FROM payout_requests, generate_series(1, $2) WHERE id = $1 RETURNING id, vendor_id, amount
+    ), lines AS (
+        INSERT INTO wallet_lines (id, vendor_id, kind, source_key, payout_id, net_minor, balance_minor, at)
+        SELECT gen_random_uuid(), vendor_id, 'payout', 'payout:' || id, id, -amount,
+               1000000 - amount * (1 + row_number() OVER ()), now() FROM made
+    )
+    SELECT ledger_post(gen_random_uuid(), 'payout', 'payout:' || id, 'NGN', 'copy',
+                       ARRAY['in_transit:' || id, 'wallet:' || vendor_id], ARRAY['credit', 'credit'], ARRAY[true, true],
+                       ARRAY[-amount, amount]) FROM made
     """
     await story.service.fetch(copy, UUID(first), 300)
     await hold(story, held, "vendor_suspended")

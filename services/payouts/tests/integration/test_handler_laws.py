@@ -18,13 +18,14 @@ from contracts.payments import (
     EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
+    VendorStatementIssued,
 )
 from payouts.consumers import SUBSCRIPTIONS
 
 STATE = (
     "vendors", "order_shares", "wallets", "wallet_lines", "ledger_transactions", "ledger_entries", "ledger_balances",
     "vendor_bank_details", "bank_detail_versions", "payout_requests", "payout_transfers", "transfer_observations",
-    "payout_exceptions", "outbox", "chargebacks",
+    "payout_exceptions", "outbox", "chargebacks", "release_statements",
 )  # fmt: skip
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 
@@ -61,6 +62,9 @@ async def an_event_of(story, event):
         return ChargeDisputed(
             **ids, amount_minor=1_100, chargeback_id=new_id(), vendor_minor=1_000, remaining_minor=0, remaining_vendor_minor=0
         )  # fmt: skip
+    if event is VendorStatementIssued:
+        statement = story.payments.statement(vendor.id, f"opening:{vendor.id}", 0)
+        return VendorStatementIssued(vendor_id=vendor.id, statement=statement)
     await story.payout(vendor, 1_000)
     [transfer] = (await story.dispatch(KEY)).json()["data"]["transfers"]
     return event(

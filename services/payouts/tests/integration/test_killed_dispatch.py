@@ -27,7 +27,7 @@ from common.clock import ManualClock
 from payouts.domain.dispatch import LEASE
 from payouts.timers import take_up_due_transfers
 
-from .conftest import ACCOUNT_NUMBER_KEY, OPENING_BALANCE_MINOR
+from .conftest import ACCOUNT_NUMBER_KEY, OPENING_BALANCE_MINOR, RELEASE_KEY
 from .conftest import KEY as GATEWAY_KEY
 
 KEY = UUID("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
@@ -83,6 +83,7 @@ async def running_apart(
             "PORT": str(port), "METRICS_PORT": str(metrics_port), "BASE_URL": BASE_URL, "JWKS_URL": issuer.jwks_url,
             "API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service, "BROKER_URL": broker_url,
             "CURSOR_KEY": CURSOR_KEY, "SERVICE_ROLE_KEY": SERVICE_ROLE_KEY, "ACCOUNT_NUMBER_KEY": ACCOUNT_NUMBER_KEY,
+            "RELEASE_VERIFY_KEYS": RELEASE_KEY.public_text,
             "GATEWAY_API_URL": gateway_url, "GATEWAY_SECRET_KEY": GATEWAY_KEY, "GATEWAY_TIMEOUT_SECONDS": "20",
         }  # fmt: skip
         process = await asyncio.create_subprocess_exec(

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 
@@ -10,6 +11,7 @@ from payouts.domain.failure_rate import Watch
 from payouts.measures import PAYOUT_FAILURE_RATE
 from payouts.timers import watch_payouts
 
+from .conftest import released
 from .test_exceptions import hear, sent
 
 PATH = "/api/payout-exceptions/observations"
@@ -112,3 +114,29 @@ async def test_a_bank_to_which_several_payouts_fail_by_its_switch_is_one_alert(s
         await hear(story, attempt.reference, "query", "success")
     await look(story, workers=4)
     assert len(await alerts(story, "cleared", prefix)) == 1
+
+
+async def test_a_batch_that_a_short_balance_stopped_is_one_failure_of_one_attempt(story):
+    [good, _] = await sent(story, 2)
+    await good.hear(TransferSucceeded)
+    vendor = await story.ready_vendor(5_000_000_000)
+    waiting = [await story.payout(vendor, 2_000_000_000) for _ in range(2)]
+    batch = (await story.dispatch(uuid4(), payoutIds=waiting)).json()["data"]
+    assert {line["reason"] for line in batch["skipped"]} == {"balance_insufficient"}
+    seen = (await observed(story)).json()["data"]
+    assert (seen["bySeverity"], seen["byCause"]["balance_insufficient"]) == ({"SEV-1": 1, "SEV-2": 0, "SEV-3": 0}, 1)
+    assert (seen["attempts"], seen["failures"]) == (3, 1)
+    assert sum(seen["bySeverity"].values()) == sum(seen["byCause"].values()) == seen["failures"]
+    # Nothing was attempted since, and the batch has left the window: the rate is that of a quiet hour again.
+    story.clock.advance(timedelta(minutes=61))
+    seen = (await observed(story)).json()["data"]
+    assert (seen["attempts"], seen["failures"], seen["failureRate"]) == (0, 0, 0.0)
+
+
+async def test_a_vendor_that_is_held_as_a_whole_is_counted_by_severity_and_cause_and_is_no_attempt(story):
+    vendor = await story.ready_vendor(1_000)
+    await story.service.hear_as_it_is(released(vendor, 500))
+    await story.dispatch(uuid4(), payoutIds=[await story.payout(vendor, 100)])
+    seen = (await observed(story)).json()["data"]
+    assert (seen["bySeverity"]["SEV-1"], seen["byCause"]["credit_not_released"]) == (1, 1)
+    assert (seen["attempts"], seen["failures"], seen["failureRate"]) == (0, 0, 0.0)

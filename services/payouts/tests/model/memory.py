@@ -191,7 +191,13 @@ class Store:
         present = self.present(payout)
         attempted = present is not None and not (present.status == "reserved" and present.due_at is None)
         return Candidate(
-            payout.id, AMOUNT_MINOR, payout.status == "pending", attempted, payout.details_stand, self.suspended
+            payout.id,
+            AMOUNT_MINOR,
+            "covered",
+            payout.status == "pending",
+            attempted,
+            payout.details_stand,
+            self.suspended,
         )
 
     def in_hand(self, attempt: Attempt) -> TransferInHand:

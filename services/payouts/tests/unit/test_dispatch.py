@@ -7,9 +7,9 @@ from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, plan_batch, wai
 
 
 def candidate(
-    amount_minor: int = 100, *, pending=True, attempted=False, stand=True, vendor_suspended=False
+    amount_minor: int = 100, *, pending=True, attempted=False, stand=True, vendor_suspended=False, cover="covered"
 ) -> Candidate:
-    return Candidate(new_id(), amount_minor, pending, attempted, stand, vendor_suspended)
+    return Candidate(new_id(), amount_minor, cover, pending, attempted, stand, vendor_suspended)
 
 
 def reasons(plan) -> list[str | None]:
@@ -23,6 +23,8 @@ def reasons(plan) -> list[str | None]:
         (candidate(attempted=True), "already_dispatched"),
         (candidate(stand=False), "bank_details_changed"),
         (candidate(vendor_suspended=True), "vendor_suspended"),
+        (candidate(cover="not_released", stand=False, vendor_suspended=True), "credit_not_released"),
+        (candidate(cover="waiting"), "release_statement_awaited"),
         (candidate(), None),
     ],
 )

@@ -68,8 +68,19 @@ def test_cause_severity_and_response_time_are_those_of_the_specification(
     assert respond_by(OPENED, found) == OPENED + timedelta(minutes=minutes)
 
 
+# Found by comparing a wallet with payments' statements (decision 32): no word of the gateway says so.
+OF_A_VENDOR = {"credit_not_released": ("SEV-1", 15), "release_statement_late": ("SEV-2", 60)}
+
+
 def test_the_table_names_every_cause():
-    assert {row[5] for row in TABLE} == set(CAUSES)
+    assert {row[5] for row in TABLE} | set(OF_A_VENDOR) == set(CAUSES)
+
+
+@pytest.mark.parametrize(("cause", "expected"), OF_A_VENDOR.items())
+def test_a_vendor_that_is_held_has_one_severity_whatever_the_amount(cause, expected):
+    for amount_minor in (0, LIMIT + 1):
+        found = severity_of(Trouble(cause, amount_minor))
+        assert (found, respond_by(OPENED, found)) == (expected[0], OPENED + timedelta(minutes=expected[1]))
 
 
 def test_the_worse_of_two_severities_stays():

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import asyncpg
-import httpx
 
+from campus_tools.audit.findings import Kind, Offence
+from campus_tools.audit.gateway import Gateway
 from common.chain import verify_chain
 
 Connections = Mapping[str, asyncpg.Connection]
@@ -51,15 +52,68 @@ WHERE recipient_code IS NOT NULL AND status <> 'settled' AND 're-' || replace(at
 """
 
 
+# Transfers that left, of which a person said that they are none of ours.
+_EXPLAINED: Final = """
+SELECT coalesce(sum(amount), 0)::bigint FROM found_transfers
+WHERE outcome = 'explained' AND currency = 'NGN' AND reference = ANY ($1::text[])
+"""
+# What the gateway has more than our books because somebody still has to decide: of payouts that it sent back or paid beside the books,
+# of transfers that the books do not know, of charges and refunds with an open case.
+_UNDECIDED_PAYOUTS: Final = """
+SELECT coalesce(sum((booked.postings - paid.transfers) * p.amount), 0)::bigint FROM payout_requests p
+CROSS JOIN LATERAL (SELECT count(*) FROM payout_transfers t WHERE t.payout_id = p.id AND t.reference = ANY ($1::text[])) AS paid (transfers)
+CROSS JOIN LATERAL (SELECT coalesce(sum(CASE WHEN t.type IN ('reversal', 'recovery_returned') THEN -1 ELSE 1 END), 0)
+    FROM ledger_transactions t WHERE t.posting_key IN ('payout_processed:' || p.id, 'reversal:' || p.id)
+    OR t.posting_key IN (SELECT kind || a.id FROM payout_transfers a, unnest(ARRAY ['recovery:', 'recovery_returned:']) AS kind
+                         WHERE a.payout_id = p.id)) AS booked (postings)
+WHERE p.status <> 'pending' AND EXISTS (SELECT FROM payout_exceptions e WHERE e.payout_id = p.id AND e.status = 'open')
+"""
+_UNDECIDED_TRANSFERS: Final = """
+SELECT -coalesce(sum(amount), 0)::bigint FROM found_transfers
+WHERE outcome = 'open' AND currency = 'NGN' AND reference = ANY ($1::text[])
+"""
+_UNDECIDED_CASES: Final = """
+SELECT coalesce(sum(CASE WHEN kind LIKE 'charge%' THEN theirs_minor - ours_minor WHEN kind LIKE 'refund%' THEN ours_minor - theirs_minor
+                    ELSE 0 END), 0)::bigint
+FROM reconciliation_cases WHERE status = 'open' AND currency = 'NGN'
+"""
+_WEBHOOKS_QUEUED: Final = """
+SELECT count(*) FROM processed_webhook_events WHERE outcome = 'queued' AND processed_at > now() - interval '20 minutes'
+"""
+_POSTED_TO_VENDORS: Final = """
+SELECT CASE t.type WHEN 'refund' THEN 'refund:' || t.posting_key
+       ELSE replace(t.posting_key, 'chargeback_won:', 'chargeback:') END AS source,
+       split_part(e.account, ':', 2) AS vendor, -sum(e.amount_minor)::bigint AS minor
+FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id
+WHERE e.account LIKE 'vendor_payable:%' GROUP BY 1, 2
+"""
+_LINES_OF_VENDORS: Final = """
+SELECT CASE WHEN kind LIKE 'chargeback%' THEN 'chargeback:' || split_part(source_key, ':', 2) ELSE source_key END AS source,
+       vendor_id::text AS vendor, sum(net_minor)::bigint AS minor
+FROM wallet_lines WHERE kind IN ('release', 'refund', 'chargeback', 'chargeback_won') GROUP BY 1, 2
+"""
+_CORRECTED: Final = """
+SELECT vendor_id::text AS vendor, sum(net_minor)::bigint AS minor FROM wallet_lines WHERE kind = 'correction' GROUP BY 1
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A promise between services, and the function that tells what breaks it, one sentence for each offending row."""
+    """A promise between services, and the function that returns what breaks it.
+
+    `resolved_by`: the services that resolve it by processing an event that is under way to them.
+    """
 
     promise: str
-    offending: Callable[[Connections, httpx.AsyncClient], Awaitable[list[str]]]
+    offending: Callable[[Connections, Gateway], Awaitable[list[Offence]]]
+    resolved_by: tuple[str, ...] = ()
 
 
-async def _orders_and_escrow(databases: Connections, _: httpx.AsyncClient) -> list[str]:
+def _of_order(order_id: object, expected: str, actual: str) -> Offence:
+    return Offence(f"order {order_id}", expected, actual, ids=(str(order_id),))
+
+
+async def _orders_and_escrow(databases: Connections, _: Gateway) -> list[Offence]:
     escrows = {row["order_id"]: row for row in await databases["payments"].fetch(_ESCROWS)}
     offending = []
     for order in await databases["orders"].fetch(_ORDERS):
@@ -69,105 +123,140 @@ async def _orders_and_escrow(databases: Connections, _: httpx.AsyncClient) -> li
         owed = order["total_amount"] - (escrow["charged_back_minor"] if escrow else 0)
         released_by_staff = escrow is not None and order["status"] in HELD and locked < owed
         if order["status"] in HELD and locked != owed and not (released_by_staff and locked > 0):
-            offending.append(f"order {order['id']} is {order['status']}: {owed} kobo owed to escrow, {locked} held")
+            offending.append(
+                _of_order(order["id"], f"{owed} kobo in escrow while {order['status']}", f"{locked} kobo held")
+            )
         if order["status"] in NOT_HELD and locked != 0:
-            offending.append(f"order {order['id']} is {order['status']}: {locked} kobo still held")
-    offending.extend(f"escrow of {order_id} has no order" for order_id in escrows)
+            offending.append(
+                _of_order(order["id"], f"nothing in escrow while {order['status']}", f"{locked} kobo still held")
+            )
+    offending.extend(_of_order(order_id, "an order", "an escrow without its order") for order_id in escrows)
     return offending
 
 
-async def _refunds(databases: Connections, _: httpx.AsyncClient) -> list[str]:
+async def _refunds(databases: Connections, _: Gateway) -> list[Offence]:
     posted = {row["order_id"]: row["refunded_minor"] for row in await databases["payments"].fetch(_ESCROWS)}
     return [
-        f"order {order['id']} is {order['status']}: {order['refunded_minor']} kobo shown as refunded, payments posted "
-        f"{posted.get(order['id'], 0)}"
+        _of_order(
+            order["id"],
+            f"{posted.get(order['id'], 0)} kobo refunded, as payments posted",
+            f"{order['refunded_minor']} kobo shown as refunded while {order['status']}",
+        )
         for order in await databases["orders"].fetch(_ORDERS)
         if order["refunded_minor"] != posted.get(order["id"], 0)
     ]
 
 
-async def _escrow_and_wallets(databases: Connections, _: httpx.AsyncClient) -> list[str]:
+async def _escrow_and_wallets(databases: Connections, _: Gateway) -> list[Offence]:
     shares = {row["order_id"]: row["remaining_vendor_minor"] for row in await databases["payouts"].fetch(_SHARES)}
+    locked = {row["order_id"]: row["locked_vendor_minor"] for row in await databases["payments"].fetch(_ESCROWS)}
     return [
-        f"order {row['order_id']}: payments locks {row['locked_vendor_minor']} kobo for the vendor, payouts knows "
-        f"{shares.get(row['order_id'])}"
-        for row in await databases["payments"].fetch(_ESCROWS)
-        if shares.get(row["order_id"]) != row["locked_vendor_minor"]
+        _of_order(
+            order_id,
+            f"{locked.get(order_id, 0)} kobo locked for the vendor, as in payments",
+            f"payouts knows {shares.get(order_id)}",
+        )
+        for order_id in locked | shares
+        # Of an order without an escrow nothing may be locked; a row that says so is no difference.
+        if shares.get(order_id) != locked.get(order_id) and (order_id in locked or shares[order_id] != 0)
     ]
 
 
-async def _two_books(databases: Connections, _: httpx.AsyncClient) -> list[str]:
+async def _two_books(databases: Connections, _: Gateway) -> list[Offence]:
     owed = Counter({row["vendor"]: row["minor"] for row in await databases["payments"].fetch(_OWED_TO_VENDORS)})
     received = Counter({row["vendor"]: row["minor"] for row in await databases["payouts"].fetch(_RECEIVED_BY_VENDORS)})
     return [
-        f"payments owes vendor {vendor} {owed[vendor]} kobo, payouts received {received[vendor]}"
+        Offence(
+            f"vendor {vendor}",
+            f"{owed[vendor]} kobo received, as payments released",
+            f"payouts received {received[vendor]}",
+            ids=(vendor,),
+        )
         for vendor in sorted(owed.keys() | received.keys())
         if owed[vendor] != received[vendor]
     ]
 
 
-async def _orders_as_told(databases: Connections, _: httpx.AsyncClient) -> list[str]:
+async def _lines_and_postings(databases: Connections, _: Gateway) -> list[Offence]:
+    posted = {
+        (row["source"], row["vendor"]): row["minor"] for row in await databases["payments"].fetch(_POSTED_TO_VENDORS)
+    }
+    lines = {
+        (row["source"], row["vendor"]): row["minor"] for row in await databases["payouts"].fetch(_LINES_OF_VENDORS)
+    }
+    corrected = {row["vendor"]: row["minor"] for row in await databases["payouts"].fetch(_CORRECTED)}
+    differing = {key for key in posted.keys() | lines.keys() if posted.get(key, 0) != lines.get(key, 0)}
+    surplus: Counter[str] = Counter()
+    for key in differing:
+        surplus[key[1]] += lines.get(key, 0) - posted.get(key, 0)
+    return [
+        Offence(
+            f"line {source} of vendor {vendor}",
+            f"{posted.get((source, vendor), 0)} kobo, as payments posted",
+            f"{lines.get((source, vendor), 0)} kobo in the wallet",
+            ids=(vendor,),
+        )
+        for source, vendor in sorted(differing)
+        # An operator has posted the difference back: the wrong line is history, and so is its correction.
+        if vendor not in corrected or surplus[vendor] + corrected[vendor] != 0
+    ]
+
+
+async def _orders_as_told(databases: Connections, _: Gateway) -> list[Offence]:
     heard = {row["id"]: tuple(row) for row in await databases["payments"].fetch(_ORDERS_HEARD)}
     return [
-        f"order {order['id']} is of other parties or amounts than payments heard"
+        _of_order(order["id"], "the parties and amounts of the order", "payments knows others, or none")
         for order in await databases["orders"].fetch(_ORDERS_TOLD)
         if heard.get(order["id"]) != tuple(order)
     ]
 
 
-async def _gateway_book(databases: Connections, sandbox: httpx.AsyncClient) -> list[str]:
-    book = (await sandbox.get("/control/book")).raise_for_status().json()
-    movements = await _movements(sandbox)
-    ours = await databases["payments"].fetchval(_ENTRIES_OF, "gateway_cash")
-    ours += await databases["payouts"].fetchval(_ENTRIES_OF, "gateway_cash")
+async def _gateway_book(databases: Connections, gateway: Gateway) -> list[Offence]:
+    book = await gateway.read()
+    payments, payouts = databases["payments"], databases["payouts"]
+    ours = await payments.fetchval(_ENTRIES_OF, "gateway_cash") + await payouts.fetchval(_ENTRIES_OF, "gateway_cash")
     # A transfer leaves the gateway when it is accepted, and our book when the bank confirms it.
-    # One that came back may leave again, when the bank contradicts itself: what counts is the sum.
-    moved: Counter[str] = Counter()
-    for movement in movements:
-        if movement["kind"] in ("transfer", "transfer_failed", "transfer_reversed"):
-            moved[movement["reference"]] -= movement["amount_minor"]
-    left = {reference for reference, minor in moved.items() if minor > 0}
-    on_the_way = await databases["payouts"].fetchval(_ON_THE_WAY, list(left))
-    on_the_way += await databases["payments"].fetchval(_REFUNDS_ON_THE_WAY, list(left))
-    theirs = book["balance"] - book.get("opening", {}).get("amount_minor", 0) + on_the_way
-    return (
-        []
-        if ours == theirs
-        else [f"the gateway holds {theirs} kobo of ours (with {on_the_way} on the way), our books say {ours}"]
-    )
-
-
-async def _movements(sandbox: httpx.AsyncClient) -> list[dict[str, Any]]:
-    movements: list[dict[str, Any]] = []
-    before: dict[str, Any] = {}
-    while True:
-        answer = (
-            (await sandbox.get("/control/book/movements", params={"limit": 500, "currency": "NGN", **before}))
-            .raise_for_status()
-            .json()
-        )
-        page = answer if isinstance(answer, list) else answer["movements"]
-        movements.extend(page)
-        if len(page) < 500:
-            return movements
-        before = {"before": page[-1]["id"]}
+    on_the_way = await payouts.fetchval(_ON_THE_WAY, book.left)
+    on_the_way += await payments.fetchval(_REFUNDS_ON_THE_WAY, book.left)
+    theirs = book.held_minor + on_the_way + await payouts.fetchval(_EXPLAINED, book.left)
+    if ours == theirs:
+        return []
+    undecided = await payouts.fetchval(_UNDECIDED_PAYOUTS, book.arrived)
+    undecided += await payouts.fetchval(_UNDECIDED_TRANSFERS, book.left)
+    undecided += await payments.fetchval(_UNDECIDED_CASES)
+    kind: Kind = "broken"
+    actual = f"our books say {ours}"
+    if theirs - ours == undecided:
+        kind, actual = "open", f"{actual}; {undecided} kobo wait for a reconciliation to be decided"
+    elif await payments.fetchval(_WEBHOOKS_QUEUED):
+        kind, actual = "waiting", f"{actual}; webhooks of the gateway are being processed"
+    expected = f"{theirs} kobo of ours at the gateway (with {on_the_way} on the way)"
+    return [Offence(f"gateway {gateway.url}", expected, actual, kind)]
 
 
 def _chain(service: str) -> Comparison:
-    async def offending(databases: Connections, _: httpx.AsyncClient) -> list[str]:
+    async def offending(databases: Connections, _: Gateway) -> list[Offence]:
         report = await verify_chain(databases[service].fetch)
-        return [] if report.broken is None else [f"{service}, {report.length} links: {report.broken}"]
+        intact = f"an unbroken chain of {report.length} links"
+        return [] if report.broken is None else [Offence(service, intact, str(report.broken))]
 
     return Comparison(f"the past of the {service} book is what its chain of hashes says", offending)
 
 
+# Compared with the gateway, when it answers.
+GATEWAY: Final = Comparison("the payment gateway's own book equals ours", _gateway_book)
 COMPARISONS: Final[tuple[Comparison, ...]] = (
-    Comparison("every order is of the parties and amounts that payments heard", _orders_as_told),
-    Comparison("escrow equals the orders whose money is held", _orders_and_escrow),
-    Comparison("what each order shows as refunded is what payments posted", _refunds),
-    Comparison("every vendor's locked share is the same in both books", _escrow_and_wallets),
-    Comparison("what payments released is what payouts received", _two_books),
-    Comparison("the payment gateway's own book equals ours", _gateway_book),
+    Comparison("every order is of the parties and amounts that payments heard", _orders_as_told, ("payments",)),
+    Comparison("escrow equals the orders whose money is held", _orders_and_escrow, ("orders", "payments")),
+    Comparison("what each order shows as refunded is what payments posted", _refunds, ("orders", "payments")),
+    Comparison("every vendor's locked share is the same in both books", _escrow_and_wallets, ("payouts",)),
+    Comparison("what payments released is what payouts received", _two_books, ("payouts",)),
+    Comparison(
+        "every line that a release, refund or chargeback made in a wallet is a posting of payments",
+        _lines_and_postings,
+        ("payouts",),
+    ),
+    GATEWAY,
     _chain("payments"),
     _chain("payouts"),
 )

@@ -24,8 +24,8 @@ SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
         "BOOTSTRAP_ADMIN_PASSWORD",
     ),
     "orders": ("CURSOR_KEY", "SEALING_KEY", "PIN_KEY", "PIN_DELIVERY_KEY"),
-    "payments": ("CURSOR_KEY", "GATEWAY_SECRET_KEY"),
-    "payouts": ("CURSOR_KEY", "SEALING_KEY", "ACCOUNT_NUMBER_KEY", "GATEWAY_SECRET_KEY"),
+    "payments": ("CURSOR_KEY", "GATEWAY_SECRET_KEY", "RELEASE_SIGNING_KEY"),
+    "payouts": ("CURSOR_KEY", "SEALING_KEY", "ACCOUNT_NUMBER_KEY", "GATEWAY_SECRET_KEY", "RELEASE_VERIFY_KEYS"),
     "notifications": (
         "CURSOR_KEY",
         "SEALING_KEY",

@@ -13,6 +13,7 @@ from payments.store import HeldOrder, chargebacks
 from payments.use_cases.alert_chargeback import alert_chargeback
 from payments.use_cases.resume_refunds import resume_refunds
 from payments.use_cases.settle_spared import settle_spared
+from payments.use_cases.sign_movement import sign_movement
 
 
 async def lose_chargeback(
@@ -42,6 +43,9 @@ async def lose_chargeback(
             released=held.escrow.released.minus(take.from_released),
         )
         await chargebacks.save_charged_back(uow, held.order_id, after, take.from_order_minor)
+        from_vendor_minor = take.from_released.vendor_minor
+        source = f"chargeback:{chargeback_id}:lost"
+        statement = await sign_movement(uow, held.vendor_id, source, -from_vendor_minor)
         uow.publish(
             ChargeDisputed(
                 order_id=held.order_id,
@@ -50,9 +54,10 @@ async def lose_chargeback(
                 amount_minor=amount_minor,
                 outcome="lost",
                 chargeback_id=chargeback_id,
-                from_vendor_minor=take.from_released.vendor_minor,
+                from_vendor_minor=from_vendor_minor,
                 remaining_minor=after.locked.total_minor,
                 remaining_vendor_minor=after.locked.vendor_minor,
+                statement=statement,
             )
         )
     alert_chargeback(uow, chargeback_id, "lost", charge, amount_minor, take.loss_minor)

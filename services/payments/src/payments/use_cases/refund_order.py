@@ -15,6 +15,7 @@ from payments.store import chargebacks
 from payments.use_cases.count_charged_back import count_charged_back
 from payments.use_cases.owe_overpayment import REFUND_QUEUE
 from payments.use_cases.settle_spared import settle_spared
+from payments.use_cases.sign_movement import sign_movement
 
 
 async def refund_order(
@@ -41,6 +42,8 @@ async def refund_order(
         await ledger.post(uow, posting)
     after = replace(plan.after, refunded_minor=plan.after.refunded_minor + returned_minor)
     await chargebacks.save_charged_back(uow, order_id, after, -returned_minor)
+    from_vendor_minor = plan.from_released.vendor_minor
+    statement = await sign_movement(uow, held.vendor_id, f"refund:{refund_id}", -from_vendor_minor)
     uow.publish(
         EscrowRefunded(
             order_id=order_id,
@@ -48,9 +51,10 @@ async def refund_order(
             vendor_id=held.vendor_id,
             refund_id=refund_id,
             amount_minor=amount_minor,
-            from_vendor_minor=plan.from_released.vendor_minor,
+            from_vendor_minor=from_vendor_minor,
             remaining_minor=plan.after.locked.total_minor,
             remaining_vendor_minor=plan.after.locked.vendor_minor,
+            statement=statement,
         )
     )
     if returned_minor:

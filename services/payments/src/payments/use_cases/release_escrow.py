@@ -11,6 +11,7 @@ from payments import store
 from payments.domain import escrow, postings
 from payments.domain.escrow import Release
 from payments.store import HeldOrder
+from payments.use_cases.sign_movement import sign_movement
 
 Cause = Literal["delivery", "staff", "resolution"]
 
@@ -33,6 +34,7 @@ async def release_escrow(
         await ledger.post(uow, postings.release(release_id, held.order_id, held.vendor_id, plan.parts))
     await store.save_escrow(uow, held.order_id, plan.after)
     await store.record_release(uow, release_id, held.order_id, plan.parts, cause, released_by, now)
+    statement = await sign_movement(uow, held.vendor_id, f"release:{release_id}", plan.parts.vendor_minor)
     uow.publish(
         EscrowReleased(
             order_id=held.order_id,
@@ -45,6 +47,7 @@ async def release_escrow(
             net_minor=plan.parts.vendor_minor,
             remaining_minor=plan.after.locked.total_minor,
             remaining_vendor_minor=plan.after.locked.vendor_minor,
+            statement=statement,
         )
     )
     return plan

@@ -16,6 +16,7 @@ from payments.use_cases.alert_chargeback import alert_chargeback
 from payments.use_cases.owe_overpayment import REFUND_QUEUE
 from payments.use_cases.release_escrow import release_escrow
 from payments.use_cases.resume_refunds import resume_refunds
+from payments.use_cases.sign_movement import sign_movement
 
 
 async def win_chargeback(
@@ -42,6 +43,8 @@ async def win_chargeback(
             released=held.escrow.released.plus(take.from_released),
         )
         await chargebacks.save_charged_back(uow, held.order_id, after, -take.from_order_minor)
+        to_vendor_minor = take.from_released.vendor_minor
+        statement = await sign_movement(uow, held.vendor_id, f"chargeback:{chargeback.id}:won", to_vendor_minor)
         uow.publish(
             ChargeDisputed(
                 order_id=held.order_id,
@@ -50,9 +53,10 @@ async def win_chargeback(
                 amount_minor=chargeback.amount_minor,
                 outcome="won",
                 chargeback_id=chargeback.id,
-                to_vendor_minor=take.from_released.vendor_minor,
+                to_vendor_minor=to_vendor_minor,
                 remaining_minor=after.locked.total_minor,
                 remaining_vendor_minor=after.locked.vendor_minor,
+                statement=statement,
             )
         )
         ending = await chargebacks.find_ending(uow, held.order_id) if take.from_locked.total_minor else None

@@ -108,6 +108,24 @@ def chargeback_won(key: str, vendor_id: UUID, to_vendor_minor: int, repaid_minor
     )
 
 
+def correction(key: str, vendor_id: UUID, surplus_minor: int, settled_minor: int) -> Posting:
+    """The wallet becomes what payments released: a surplus goes back, below zero what was missing comes.
+
+    `settled_minor` of it is debt: of a surplus what the wallet cannot give any more, of what was missing what repays.
+    """
+    from_wallet_minor = surplus_minor - settled_minor if surplus_minor > 0 else surplus_minor + settled_minor
+    owed_minor = settled_minor if surplus_minor > 0 else -settled_minor
+    return balanced(
+        key,
+        "correction",
+        [
+            debit(wallet(vendor_id), from_wallet_minor),
+            debit(vendor_debt(vendor_id), owed_minor),
+            credit(ESCROW_RELEASED, surplus_minor),
+        ],
+    )
+
+
 def payout_requested(payout_id: UUID, vendor_id: UUID, amount_minor: int) -> Posting:
     return balanced(
         f"payout:{payout_id}",

@@ -6,10 +6,14 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
+from payouts.domain.released import Cover
+
 SkipReason = Literal[
     "not_found",
     "not_pending",
     "already_dispatched",
+    "credit_not_released",
+    "release_statement_awaited",
     "vendor_suspended",
     "debt_outstanding",
     "bank_details_changed",
@@ -41,10 +45,14 @@ ASKS_BEFORE_EXCEPTION: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A payout as the plan sees it. `attempted`: its present attempt is somebody's to send, or with the gateway."""
+    """A payout as the plan sees it. `attempted`: its present attempt is somebody's to send, or with the gateway.
+
+    `cover`: whether its vendor's wallet received what payments released, and nothing else.
+    """
 
     payout_id: UUID
     amount_minor: int
+    cover: Cover
     pending: bool
     attempted: bool
     bank_details_stand: bool
@@ -89,6 +97,14 @@ class ShortBatch:
     amount_minor: int
 
 
+@dataclass(frozen=True, slots=True)
+class HeldVendor:
+    """A vendor whose payouts are all held; `amount_minor` is what their wallet received wrongly."""
+
+    vendor_id: UUID
+    amount_minor: int
+
+
 def reason_to_skip(candidate: Candidate) -> SkipReason | None:
     """Why a batch cannot take this payout now; None when it can."""
     if candidate.pending and candidate.attempted:
@@ -100,6 +116,10 @@ def reason_to_hold(candidate: Candidate) -> SkipReason | None:
     """Why this payout may not leave now, whoever sends it; None when it may."""
     if not candidate.pending:
         return "not_pending"
+    if candidate.cover == "not_released":
+        return "credit_not_released"
+    if candidate.cover == "waiting":
+        return "release_statement_awaited"
     if candidate.vendor_suspended:
         return "vendor_suspended"
     if candidate.vendor_owes:

@@ -113,6 +113,22 @@ class MoneyUnsettled(Conflict):
     )
 
 
+class CreditNotReleased(Conflict):
+    """The exception of a vendor lasts as long as the wallet and payments' statements disagree (decision 32)."""
+
+    detail = (
+        "This vendor's wallet still differs from what payments released. A statement that arrives, or a correction of the wallet, "
+        "closes the exception."
+    )
+
+
+class NothingToCorrect(Conflict):
+    """The correction is not the present difference between the wallet and payments' statements."""
+
+    def __init__(self, cover: str, detail: str) -> None:
+        super().__init__(f"The wallet is {cover}, and this correction is not its difference. {detail}".strip())
+
+
 class NothingWasSent(Conflict):
     detail = (
         "No transfer of this payout was ever sent: dispatch sends it, and a quarantine of the bank details returns it."

@@ -10,6 +10,7 @@ from payouts.domain.severity import Cause, Severity, worse
 
 # The page in docs/runbooks for whoever is on call.
 RUNBOOK: Final = "payout-exceptions"
+RELEASES_RUNBOOK: Final = "credit-not-released"
 
 ActKind = Literal["classified", "changed", "noted", "closed"]
 
@@ -36,8 +37,18 @@ class StandingException:
     opened_at: datetime
     is_open: bool
     classified: bool = False
-    # The attempt that it is about; None for a batch.
+    # The attempt that it is about; None for a batch or a vendor.
     transfer_id: UUID | None = None
+
+    @property
+    def held_vendor_id(self) -> UUID | None:
+        """The vendor, where the exception holds all payouts of one and not a single payout or batch."""
+        return self.vendor_id if self.payout_id is None and self.batch_id is None else None
+
+    @property
+    def subject(self) -> str:
+        """What it is about, as alerts name it."""
+        return str(self.payout_id or self.batch_id or self.vendor_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,11 @@ class Settlement:
 def alert_key(exception_id: UUID) -> str:
     """Joins everything that is said to the people on call about one exception."""
     return f"payout-exception:{exception_id}"
+
+
+def runbook_of(cause: Cause) -> str:
+    """The page for who is on call."""
+    return RELEASES_RUNBOOK if cause in ("credit_not_released", "release_statement_late") else RUNBOOK
 
 
 def judge_classification(standing: StandingException, finding: Finding) -> bool:

@@ -13,6 +13,8 @@ Cause = Literal[
     "name_mismatch",
     "bank_details_changed",
     "reversed",
+    "credit_not_released",
+    "release_statement_late",
     "unclassified",
 ]
 CAUSES: Final[tuple[Cause, ...]] = get_args(Cause)
@@ -67,8 +69,10 @@ def cause_of(status: str, reason: str | None) -> Cause:
 
 def severity_of(trouble: Trouble) -> Severity:
     """The first line of the specification's table that fits."""
-    if trouble.cause in ("balance_insufficient", "bank_switch_error", "timeout"):
+    if trouble.cause in ("balance_insufficient", "bank_switch_error", "timeout", "credit_not_released"):
         return "SEV-1"
+    if trouble.cause == "release_statement_late":
+        return "SEV-2"
     if trouble.vendors_in_batch > VENDORS_OF_ONE_BATCH:
         return "SEV-1"
     if trouble.amount_minor > LARGE_PAYOUT_MINOR or trouble.earlier_rejections > 0:

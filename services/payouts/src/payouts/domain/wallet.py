@@ -29,6 +29,7 @@ Kind = Literal[
     "reversal",
     "recovery",
     "recovery_returned",
+    "correction",
 ]
 
 

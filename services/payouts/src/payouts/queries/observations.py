@@ -8,20 +8,22 @@ from payouts.domain.failure_rate import SWITCH_FAILURES_OF_ONE_BANK, SWITCH_WIND
 from payouts.domain.severity import CAUSES, RESPOND_WITHIN, SWITCH_CAUSES
 
 # An attempt belongs to the window by its beginning or by its failure: one that was sent long ago and fails now counts now.
-# Of two exceptions of one attempt the newer one says what is the matter.
+# Of two exceptions of one attempt the newer one says what is the matter. A batch that was stopped as a whole is one attempt that failed.
+# An exception that holds a vendor is no attempt: it is counted by severity and cause only.
 _MEASURE: Final = """
-WITH failed AS (
-    SELECT DISTINCT ON (e.transfer_id) e.transfer_id, e.severity, e.cause FROM payout_exceptions AS e
-    WHERE e.opened_at > $1 AND e.opened_at <= $2 AND e.transfer_id IS NOT NULL
-    ORDER BY e.transfer_id, e.opened_at DESC, e.id DESC
+WITH seen AS (
+    SELECT DISTINCT ON (coalesce(e.transfer_id, e.id)) e.transfer_id, e.batch_id, e.severity, e.cause FROM payout_exceptions AS e
+    WHERE e.opened_at > $1 AND e.opened_at <= $2
+    ORDER BY coalesce(e.transfer_id, e.id), e.opened_at DESC, e.id DESC
 )
 SELECT
     (SELECT count(*) FROM (SELECT id FROM payout_transfers WHERE created_at > $1 AND created_at <= $2
-                           UNION SELECT transfer_id FROM failed) AS attempt) AS attempts,
-    (SELECT count(*) FROM failed) AS failures,
+                           UNION SELECT transfer_id FROM seen WHERE transfer_id IS NOT NULL
+                           UNION SELECT batch_id FROM seen WHERE batch_id IS NOT NULL) AS attempt) AS attempts,
+    (SELECT count(*) FROM seen WHERE transfer_id IS NOT NULL OR batch_id IS NOT NULL) AS failures,
     (SELECT coalesce(jsonb_object_agg(severity, n), '{}')
-     FROM (SELECT severity, count(*) AS n FROM failed GROUP BY severity) AS s) AS by_severity,
-    (SELECT coalesce(jsonb_object_agg(cause, n), '{}') FROM (SELECT cause, count(*) AS n FROM failed GROUP BY cause) AS c) AS by_cause
+     FROM (SELECT severity, count(*) AS n FROM seen GROUP BY severity) AS s) AS by_severity,
+    (SELECT coalesce(jsonb_object_agg(cause, n), '{}') FROM (SELECT cause, count(*) AS n FROM seen GROUP BY cause) AS c) AS by_cause
 """
 _FIND_ALERT: Final = "SELECT raised_at, calm_since FROM standing_alerts WHERE dedup_key = $1"
 _FIND_KEYS: Final = "SELECT dedup_key FROM standing_alerts WHERE starts_with(dedup_key, $1)"
@@ -34,7 +36,7 @@ WHERE e.status = 'open' AND e.cause = ANY ($1) GROUP BY v.bank_code
 
 
 async def measure_window(uow: UnitOfWork, now: datetime, window: timedelta) -> tuple[Measured, dict[str, Any]]:
-    """Attempts and failures of the window that ends now, and the failures by severity and by cause."""
+    """Attempts and failures of the window that ends now, and its exceptions by severity and by cause."""
     row = await uow.fetch_row(_MEASURE, now - window, now)
     if row is None:
         raise AssertionError("the statement always gives a row")

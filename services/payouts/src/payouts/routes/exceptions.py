@@ -42,7 +42,7 @@ async def list_exceptions(
 @router.get("/api/payout-exceptions/observations", responses=schemas.enveloped(schemas.Observations))
 @requires("exceptions:read")
 async def read_observations(request: Request, caller: CurrentCaller) -> Response:
-    """How many attempts of the last while opened an exception, by severity and cause."""
+    """How many attempts and batches of the last while opened an exception, and all exceptions of it by severity and cause."""
     dependencies = dependencies_of(request)
     watch = dependencies.watch
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

@@ -68,7 +68,13 @@ class PayoutExceptionInFull(PayoutException):
 
 
 class Observations(ResponseShape):
-    """Attempts of the window by beginning or failure; `failureRate` is failures / attempts, 0 without attempts."""
+    """The window of `windowSeconds` that ends now.
+
+    `attempts` counts transfer attempts that began or failed within it, and each batch that was stopped before its first transfer as one
+    attempt. `failures` counts those of them that opened an exception within it; `failureRate` is failures / attempts, 0 without attempts.
+    `bySeverity` and `byCause` count the exceptions that opened within it: those failures, one each, and the exceptions that hold all
+    payouts of a vendor, which are no attempt.
+    """
 
     window_seconds: int
     attempts: int

@@ -35,6 +35,12 @@ FROM payout_exceptions AS e
 """
 _LOCK_EXCEPTION: Final = _STANDING_COLUMNS + "WHERE e.id = $1 FOR NO KEY UPDATE OF e"
 _LOCK_LIVE: Final = _STANDING_COLUMNS + "WHERE e.payout_id = $1 AND e.status = 'open' FOR NO KEY UPDATE OF e"
+_LOCK_LIVE_OF_VENDOR: Final = (
+    _STANDING_COLUMNS
+    + """
+WHERE e.vendor_id = $1 AND e.payout_id IS NULL AND e.batch_id IS NULL AND e.status = 'open' FOR NO KEY UPDATE OF e
+"""
+)
 _LOCK_LIVE_OF_BATCH: Final = (
     _STANDING_COLUMNS
     + """
@@ -80,7 +86,7 @@ async def count_company(
 
 @dataclass(frozen=True, slots=True)
 class OpeningException:
-    """An exception of a payout and its attempt, or of a batch."""
+    """An exception of a payout and its attempt, of a batch, or of a vendor."""
 
     id: UUID
     trouble: Trouble
@@ -94,7 +100,7 @@ class OpeningException:
 
 
 async def open_exception_once(uow: UnitOfWork, exception: OpeningException, at: datetime) -> bool:
-    """False when the payout or batch has a live one already."""
+    """False when the payout, batch or vendor has a live one already."""
     values = (
         exception.id,
         exception.payout_id,
@@ -123,13 +129,19 @@ async def lock_live_exception(uow: UnitOfWork, payout_id: UUID) -> StandingExcep
     return None if row is None else _standing(row)
 
 
+async def lock_live_of_vendor(uow: UnitOfWork, vendor_id: UUID) -> StandingException | None:
+    """Holds the open exception that holds all payouts of the vendor, if there is one."""
+    row = await uow.fetch_row(_LOCK_LIVE_OF_VENDOR, vendor_id)
+    return None if row is None else _standing(row)
+
+
 async def lock_live_of_batch(uow: UnitOfWork, batch_id: UUID) -> list[StandingException]:
     """Holds the open exceptions of a batch's attempts, always in the same order."""
     return [_standing(row) for row in await uow.fetch(_LOCK_LIVE_OF_BATCH, batch_id)]
 
 
 async def find_payout_of_exception(uow: UnitOfWork, exception_id: UUID) -> UUID | None:
-    """The payout that the exception holds; None for an exception of a batch."""
+    """The payout that the exception holds; None for an exception of a batch or of a vendor."""
     payout_id: UUID | None = await uow.fetch_value(_FIND_PAYOUT_OF, exception_id)
     return payout_id
 

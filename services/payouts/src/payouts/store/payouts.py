@@ -1,6 +1,6 @@
 """SQL for writes to payouts and the batches that send them. Nothing here decides."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -9,6 +9,7 @@ from uuid import UUID
 from common.database import UnitOfWork
 from common.ids import new_id
 from payouts.domain.dispatch import LEASE, Candidate, PlanLine
+from payouts.domain.released import Cover
 
 _SAVE_PAYOUT: Final = """
 INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at)
@@ -44,13 +45,16 @@ _SUSPENDED: Final = "EXISTS (SELECT FROM vendors AS seller WHERE seller.id = p.v
 # What was asked for before a refund or a lost chargeback found the wallet empty stays where it can still be taken back.
 _OWES: Final = """EXISTS (SELECT FROM ledger_balances AS debt
                        WHERE debt.account = 'vendor_debt:' || p.vendor_id AND debt.balance_minor > 0)"""
+# Its wallet received what payments did not release, or waits too long for what it did.
+_HELD: Final = """EXISTS (SELECT FROM payout_exceptions AS e WHERE e.vendor_id = p.vendor_id AND e.status = 'open'
+                       AND e.payout_id IS NULL AND e.batch_id IS NULL)"""
 _WITH_DETAILS: Final = """
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
 LEFT JOIN vendor_bank_details AS d ON d.vendor_id = p.vendor_id
 """
 _LIST_CANDIDATES: Final = f"""
-SELECT p.id, p.amount, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted, {_DETAILS_STAND} AS details_stand,
+SELECT p.id, p.amount, p.vendor_id, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted, {_DETAILS_STAND} AS details_stand,
        {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOL} AS details_cool, {_OWES} AS vendor_owes
 {_WITH_DETAILS}
 WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
@@ -59,13 +63,14 @@ WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 _LIST_WAITING: Final = f"""
 SELECT p.id {_WITH_DETAILS}
 WHERE p.status = 'pending' AND NOT {_ATTEMPTED}
-ORDER BY {_DETAILS_STAND} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOL} AND NOT {_OWES} DESC, p.created_at, p.id LIMIT $1
+ORDER BY {_DETAILS_STAND} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOL} AND NOT {_OWES} AND NOT {_HELD} DESC, p.created_at, p.id LIMIT $1
 """
 _COUNT_READY: Final = f"""
 SELECT count(*) {_WITH_DETAILS}
-WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_STAND} AND NOT {_SUSPENDED} AND NOT {_OWES}
+WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_STAND} AND NOT {_SUSPENDED} AND NOT {_OWES} AND NOT {_HELD}
   AND NOT {_DETAILS_COOL.replace("$2", "$1")}
 """
+_LIST_VENDORS: Final = "SELECT DISTINCT vendor_id FROM payout_requests WHERE id = ANY ($1) ORDER BY vendor_id"
 # In one order, whoever locks several: two batches at once never wait for each other in a circle.
 _LOCK_PAYOUTS: Final = "SELECT id FROM payout_requests WHERE id = ANY ($1) ORDER BY id FOR UPDATE"
 # An attempt that was held back is taken up again with the reference that it has.
@@ -153,12 +158,20 @@ async def lock_payouts(uow: UnitOfWork, payout_ids: Sequence[UUID]) -> None:
     await uow.execute(_LOCK_PAYOUTS, list(payout_ids))
 
 
-async def list_candidates(uow: UnitOfWork, payout_ids: Sequence[UUID], now: datetime) -> list[Candidate]:
-    """The payouts as they are at `now`, oldest first. They must be locked."""
+async def list_vendors_of(uow: UnitOfWork, payout_ids: Sequence[UUID]) -> list[UUID]:
+    """The vendors of these payouts."""
+    return [row["vendor_id"] for row in await uow.fetch(_LIST_VENDORS, list(payout_ids))]
+
+
+async def list_candidates(
+    uow: UnitOfWork, payout_ids: Sequence[UUID], covers: Mapping[UUID, Cover], now: datetime
+) -> list[Candidate]:
+    """The payouts as they are at `now`, oldest first, with how each vendor is covered. They must be locked."""
     return [
         Candidate(
             row["id"],
             row["amount"],
+            covers[row["vendor_id"]],
             row["pending"],
             row["attempted"],
             row["details_stand"],

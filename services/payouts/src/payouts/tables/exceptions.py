@@ -22,7 +22,10 @@ payout_exceptions = sa.Table(
     sa.Column("closed_at", INSTANT),
     sa.Column("closed_because", sa.Text),
     sa.Column("transfer_id", sa.Uuid, sa.ForeignKey("payout_transfers.id", name="payout_exceptions_transfer")),
-    sa.CheckConstraint("(payout_id IS NULL) <> (batch_id IS NULL)", name="payout_exceptions_of_payout_or_batch"),
+    sa.CheckConstraint(
+        "num_nonnulls(payout_id, batch_id) = 1 OR (num_nonnulls(payout_id, batch_id, transfer_id) = 0 AND vendor_id IS NOT NULL)",
+        name="payout_exceptions_of_payout_or_batch",
+    ),
     sa.CheckConstraint("severity IN ('SEV-1', 'SEV-2', 'SEV-3')", name="payout_exceptions_severity_known"),
     sa.CheckConstraint("status IN ('open', 'closed')", name="payout_exceptions_status_known"),
     sa.CheckConstraint(
@@ -32,6 +35,12 @@ payout_exceptions = sa.Table(
     sa.Index("payout_exceptions_one_live", "payout_id", unique=True, postgresql_where=sa.text("status = 'open'")),
     sa.Index(
         "payout_exceptions_one_live_of_batch", "batch_id", unique=True, postgresql_where=sa.text("status = 'open'")
+    ),
+    sa.Index(
+        "payout_exceptions_one_live_of_vendor",
+        "vendor_id",
+        unique=True,
+        postgresql_where=sa.text("status = 'open' AND payout_id IS NULL AND batch_id IS NULL"),
     ),
     sa.Index("payout_exceptions_newest", sa.text("opened_at DESC"), sa.text("id DESC")),
     sa.Index("payout_exceptions_of_vendor", "vendor_id", "opened_at"),

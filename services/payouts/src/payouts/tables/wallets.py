@@ -57,7 +57,7 @@ wallet_lines = sa.Table(
     sa.UniqueConstraint("source_key", "kind", name="wallet_lines_source_once"),
     sa.CheckConstraint(
         "kind IN ('release', 'debt_repaid', 'refund', 'debt_taken', 'payout', 'hold', 'hold_released', 'chargeback', "
-        "'chargeback_won', 'restitution', 'reversal', 'recovery', 'recovery_returned')",
+        "'chargeback_won', 'restitution', 'reversal', 'recovery', 'recovery_returned', 'correction')",
         name="wallet_lines_kind_known",
     ),
     sa.CheckConstraint("balance_minor >= 0", name="wallet_lines_balance_never_negative"),

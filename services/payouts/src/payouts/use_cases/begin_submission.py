@@ -8,13 +8,16 @@ from payouts import store
 from payouts.domain.attempts import Before, after_waiting, judge_submission
 from payouts.domain.dispatch import reason_to_hold
 from payouts.store import found_transfers
+from payouts.use_cases.check_received import check_received
+from payouts.use_cases.hold_vendors import hold_vendors
 from payouts.use_cases.open_exception import open_exception
 
 
 async def begin_submission(uow: UnitOfWork, transfer_id: UUID, was: Before, now: datetime) -> store.Submission | None:
     """`submitting`, with a lease, when it is this caller's to send; None otherwise.
 
-    Judged again under the payout's lock: a suspension, quarantine or restitution that came after the plan stops it here. An attempt that
+    Judged again under the payout's lock: a suspension, quarantine, restitution or credit that payments did not release, and that came
+    after the plan, stops it here. An attempt that
     was never sent then waits for another dispatch, under the same reference. One that was sent, and that the gateway does not know, is
     given up only when no call of it can arrive any more. Nothing begins while the database was put back and not yet compared with the
     gateway: the lease runs out, and the attempt is taken up again.
@@ -24,7 +27,10 @@ async def begin_submission(uow: UnitOfWork, transfer_id: UUID, was: Before, now:
     transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
     if transfer is None:
         raise AssertionError("a transfer is never removed")
-    [candidate] = await store.list_candidates(uow, [transfer.payout_id], now)
+    judged = await check_received(uow, [transfer.vendor_id], now)
+    await hold_vendors(uow, judged, now)
+    covers = {transfer.vendor_id: judged[transfer.vendor_id].cover}
+    [candidate] = await store.list_candidates(uow, [transfer.payout_id], covers, now)
     reason = reason_to_hold(candidate)
     move = judge_submission(transfer, was, reason, now)
     if move == "hold" and reason is not None:

@@ -8,7 +8,7 @@ from common.ids import new_id
 from contracts.operations import AlertRaised
 from contracts.payouts import ExceptionChanged
 from payouts import store
-from payouts.domain.exceptions import RUNBOOK, Act, StandingException, alert_key
+from payouts.domain.exceptions import Act, StandingException, alert_key, runbook_of
 from payouts.domain.severity import respond_by
 
 
@@ -34,8 +34,8 @@ async def change_exception(uow: UnitOfWork, standing: StandingException, act: Ac
             severity=act.after.severity,
             title=f"Payout exception: {act.after.cause}",
             detail=f"Raised from {act.before.severity}: {act.note} Respond by {iso(due)}.",
-            runbook=RUNBOOK,
+            runbook=runbook_of(act.after.cause),
             dedup_key=alert_key(standing.id),
-            about=str(standing.payout_id or standing.batch_id),
+            about=standing.subject,
         )
         uow.publish(alert, source="payouts")

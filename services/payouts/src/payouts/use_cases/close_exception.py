@@ -6,15 +6,18 @@ from uuid import UUID
 from common.database import UnitOfWork
 from common.problems import NotFound
 from payouts import store
+from payouts.domain.errors import CreditNotReleased
 from payouts.domain.exceptions import judge_closing
+from payouts.use_cases.check_received import check_received
 from payouts.use_cases.settle_exception import settle_exception
 
 
 async def close_exception(uow: UnitOfWork, exception_id: UUID, evidence: str, by: UUID, now: datetime) -> None:
-    """Only once the payout's money has arrived, at the bank or in the wallet; a batch's at any time. Twice: without effect.
+    """Only once the payout's money has arrived, at the bank or in the wallet; a vendor's only once the wallet is what payments released;
+    a batch's at any time. Twice: without effect.
 
     Payout before exception, as everywhere. Only as the service itself: whoever is on call may not read payouts or what was
-    observed of them. Raises NotFound and MoneyUnsettled (409).
+    observed of them. Raises NotFound, MoneyUnsettled and CreditNotReleased (409).
     """
     payout_id = await store.find_payout_of_exception(uow, exception_id)
     settlement = None
@@ -24,5 +27,9 @@ async def close_exception(uow: UnitOfWork, exception_id: UUID, evidence: str, by
     standing = await store.lock_exception(uow, exception_id)
     if standing is None:
         raise NotFound
+    if standing.held_vendor_id is not None and standing.is_open:
+        judged = await check_received(uow, [standing.held_vendor_id], now)
+        if judged[standing.held_vendor_id].cover != "covered":
+            raise CreditNotReleased
     if judge_closing(standing, settlement):
         await settle_exception(uow, standing, evidence, now, by)

@@ -10,14 +10,18 @@ from payouts.domain.errors import ReleaseContradicts
 from payouts.domain.wallet import Line, Release, repayment
 
 
-async def credit_release(uow: UnitOfWork, released: Release, now: datetime) -> None:
-    """Posts the release once, by its id; it repays the vendor's debt first. Raises ReleaseContradicts."""
+async def credit_release(uow: UnitOfWork, released: Release, now: datetime, *, is_proven: bool = False) -> None:
+    """Posts the release once, by its id; it repays the vendor's debt first. Raises ReleaseContradicts.
+
+    One that payments signed is no contradiction: the line that stands is the wrong one. The comparison with payments' statements finds
+    the difference and holds the vendor's payouts.
+    """
     vendor_id = released.vendor_id
     key = f"release:{released.id}"
     standing = await store.lock_wallet(uow, vendor_id)
     before = await store.find_line_net(uow, key, "release")
     if before is not None:
-        if before != released.net_minor:
+        if before != released.net_minor and not is_proven:
             raise ReleaseContradicts(key)
         return
     repaid_minor = repayment(standing.debt_minor, released.net_minor)

@@ -19,6 +19,8 @@ from payouts.clients.gateway import Gateway
 from payouts.domain.dispatch import BATCH_PAYOUTS_MAX, SEND_FOR_SECONDS, SUBMISSIONS_AT_ONCE, ShortBatch, plan_batch
 from payouts.domain.errors import TransfersNotCompared
 from payouts.store import found_transfers
+from payouts.use_cases.check_received import check_received
+from payouts.use_cases.hold_vendors import hold_vendors
 from payouts.use_cases.open_exception import open_exception
 from payouts.use_cases.submit_transfer import submit_transfer
 
@@ -81,7 +83,11 @@ async def _plan(
         return standing
     payout_ids = order.payout_ids or await store.list_waiting(uow, BATCH_PAYOUTS_MAX, now)
     await store.lock_payouts(uow, payout_ids)
-    candidates = await store.list_candidates(uow, payout_ids, now)
+    judged = await check_received(uow, await store.list_vendors_of(uow, payout_ids), now)
+    if not order.dry_run:
+        await hold_vendors(uow, judged, now)
+    covers = {vendor_id: verdict.cover for vendor_id, verdict in judged.items()}
+    candidates = await store.list_candidates(uow, payout_ids, covers, now)
     known = {candidate.payout_id for candidate in candidates}
     absent = [payout_id for payout_id in payout_ids if payout_id not in known]
     plan = plan_batch(candidates, absent, order.max_total_minor, balance_minor)

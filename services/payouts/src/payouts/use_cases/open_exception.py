@@ -1,4 +1,4 @@
-"""Open the exception that holds a payout or a batch, and tell everybody who must know."""
+"""Open the exception that holds a payout, a batch or a vendor, and tell everybody who must know."""
 
 from datetime import datetime
 from uuid import UUID
@@ -9,8 +9,8 @@ from common.ids import new_id
 from contracts.operations import AlertRaised
 from contracts.payouts import ExceptionOpened, PayoutDelayed
 from payouts import store
-from payouts.domain.dispatch import ShortBatch
-from payouts.domain.exceptions import RUNBOOK, Finding, alert_key
+from payouts.domain.dispatch import HeldVendor, ShortBatch
+from payouts.domain.exceptions import Finding, alert_key, runbook_of
 from payouts.domain.severity import VENDORS_OF_ONE_BATCH, Cause, Trouble, respond_by, severity_of
 from payouts.domain.transfer_news import TransferInHand
 from payouts.use_cases.raise_batch import raise_batch
@@ -21,9 +21,9 @@ Ids = tuple[UUID | None, UUID | None, UUID | None, UUID | None]
 
 
 async def open_exception(
-    uow: UnitOfWork, held: TransferInHand | ShortBatch, cause: Cause, detail: str, now: datetime
+    uow: UnitOfWork, held: TransferInHand | ShortBatch | HeldVendor, cause: Cause, detail: str, now: datetime
 ) -> bool:
-    """One live exception for each payout and batch: False when it has one already, which then learns the news.
+    """One live exception for each payout, batch and vendor: False when it has one already, which then learns the news.
 
     A payout must be locked. When it is the sixth vendor's of its batch, the batch's other open ones are raised with it.
     """
@@ -31,13 +31,23 @@ async def open_exception(
         company = await store.count_company(uow, held.batch_id, held.vendor_id, held.id, now)
         trouble = Trouble(cause, held.amount_minor, *company)
         ids: Ids = (held.payout_id, None, held.vendor_id, held.id)
+    elif isinstance(held, HeldVendor):
+        trouble, ids = Trouble(cause, held.amount_minor), (None, None, held.vendor_id, None)
     else:
         trouble, ids = Trouble(cause, held.amount_minor), (None, held.batch_id, None, None)
     severity = severity_of(trouble)
     opening = store.OpeningException(new_id(), trouble, severity, detail, respond_by(now, severity), *ids)
     if not await store.open_exception_once(uow, opening, now):
         if isinstance(held, TransferInHand):
-            await revise_exception(uow, held.payout_id, Finding(cause, severity), detail, now)
+            standing = await store.lock_live_exception(uow, held.payout_id)
+            if standing is None:
+                raise AssertionError("an exception of a locked payout does not close by itself")
+            await revise_exception(uow, standing, Finding(cause, severity), detail, now)
+        elif isinstance(held, HeldVendor):
+            standing = await store.lock_live_of_vendor(uow, held.vendor_id)
+            # None: another process found the vendor covered and closed it just now. The next look judges anew.
+            if standing is not None:
+                await revise_exception(uow, standing, Finding(cause, severity), detail, now)
         return False
     _tell_the_operators(uow, opening)
     if isinstance(held, TransferInHand):
@@ -81,9 +91,9 @@ def _tell_the_operators(uow: UnitOfWork, opening: store.OpeningException) -> Non
             severity=opening.severity,
             title=f"Payout exception: {cause}",
             detail=f"{opening.detail} Respond by {due}.",
-            runbook=RUNBOOK,
+            runbook=runbook_of(cause),
             dedup_key=alert_key(opening.id),
-            about=str(opening.payout_id or opening.batch_id),
+            about=str(opening.payout_id or opening.batch_id or opening.vendor_id),
         ),
         source="payouts",
     )

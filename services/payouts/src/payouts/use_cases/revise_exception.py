@@ -1,19 +1,17 @@
-"""Further news of a payout that has an open exception."""
+"""Further news of what has an open exception."""
 
 from datetime import datetime
-from uuid import UUID
 
 from common.database import UnitOfWork
 from payouts import store
-from payouts.domain.exceptions import Act, Finding, revised
+from payouts.domain.exceptions import Act, Finding, StandingException, revised
 from payouts.use_cases.change_exception import change_exception
 
 
-async def revise_exception(uow: UnitOfWork, payout_id: UUID, news: Finding, detail: str, now: datetime) -> None:
-    """What the news finds takes effect on the open exception, and what it says is kept in the trail, once."""
-    standing = await store.lock_live_exception(uow, payout_id)
-    if standing is None:
-        raise AssertionError("an exception of a locked payout does not close by itself")
+async def revise_exception(
+    uow: UnitOfWork, standing: StandingException, news: Finding, detail: str, now: datetime
+) -> None:
+    """What the news finds takes effect on the locked, open exception, and what it says is kept in the trail, once."""
     finding = revised(standing, news)
     if finding != standing.finding:
         await change_exception(uow, standing, Act("changed", None, standing.finding, finding, detail), now)

@@ -10,15 +10,18 @@ from payouts.domain.errors import ReleaseContradicts
 from payouts.domain.wallet import Line, Refund, shortfall
 
 
-async def take_refund(uow: UnitOfWork, refunded: Refund, now: datetime) -> None:
-    """Posts the vendor's part once, by the refund's id; what the wallet cannot give becomes debt. Raises ReleaseContradicts."""
+async def take_refund(uow: UnitOfWork, refunded: Refund, now: datetime, *, is_proven: bool = False) -> None:
+    """Posts the vendor's part once, by the refund's id; what the wallet cannot give becomes debt. Raises ReleaseContradicts.
+
+    One that payments signed is no contradiction, as with a release.
+    """
     if refunded.from_vendor_minor == 0:
         return
     vendor_id, key = refunded.vendor_id, f"refund:{refunded.id}"
     standing = await store.lock_wallet(uow, vendor_id)
     before = await store.find_line_net(uow, key, "refund")
     if before is not None:
-        if before != -refunded.from_vendor_minor:
+        if before != -refunded.from_vendor_minor and not is_proven:
             raise ReleaseContradicts(key)
         return
     owed_minor = shortfall(standing.available_minor, refunded.from_vendor_minor)

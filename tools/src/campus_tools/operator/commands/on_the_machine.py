@@ -1,16 +1,18 @@
 """What needs the system's secrets instead of a token: keys, the audit, the books, demo data."""
 
 import asyncio
+import os
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
 import asyncpg
-import httpx
 import typer
 
-from campus_tools.audit.comparisons import COMPARISONS
-from campus_tools.audit.invariants import INVARIANTS
-from campus_tools.audit.report import SETTLE_SECONDS, Finding, findings_of
+from campus_tools.audit.comparisons import GATEWAY
+from campus_tools.audit.findings import Report
+from campus_tools.audit.gateway import Gateway
+from campus_tools.audit.report import SETTLE_SECONDS, promises
+from campus_tools.audit.report import audit as audit_of
 from campus_tools.launcher.processes import CAMPUS
 from campus_tools.operator.exits import FINDINGS, MISUSED, NOT_REACHABLE, REFUSED, Refused
 from campus_tools.operator.registering import Operator, Yes, command
@@ -90,33 +92,37 @@ def audit(
         float, typer.Option(min=0, help="A difference counts when it stands this long; messages may be under way.")
     ] = SETTLE_SECONDS,
 ) -> Answer:
-    """Check every money invariant over all services, from the machine itself (STATE_DIR). Findings end with exit code 4."""
+    """Check every money invariant over all services, from the machine itself (STATE_DIR). A broken one ends with exit code 4.
+
+    A finding is `broken`, `open` (a person has to decide) or `waiting` (it resolves itself); the last two end with 0.
+    """
     known = operator.own.secrets()
     try:
-        findings = asyncio.run(_findings(known, operator.own.sandbox_url, settle_seconds))
-    except (OSError, httpx.TransportError, asyncpg.PostgresError) as error:
+        gateway = Gateway.of(os.environ, known, operator.own.sandbox_url)
+        report = asyncio.run(audit_of(known, gateway, settle_seconds=settle_seconds))
+    except (OSError, asyncpg.PostgresError) as error:
         raise Refused(
             f"The audit could not look: {error or type(error).__name__}",
             "Is the system running (make run)? Another one: STATE_DIR and PORT_BASE",
             NOT_REACHABLE,
         ) from error
-    broken = {(finding.where, finding.promise): finding.rows for finding in findings}
-    promises = [(line.service, line.promise) for line in INVARIANTS] + [("all", line.promise) for line in COMPARISONS]
+    lines = [line for where, promise in promises() for line in _lines(report, where, promise)]
+    exit_code = FINDINGS if report.verdict == "broken" else 0
+    return Answer(lines, ("holds", "kind", "where", "promise", "rows"), exit_code=exit_code)
+
+
+def _lines(report: Report, where: str, promise: str) -> list[dict[str, Any]]:
+    """One line for a promise that holds, or one for each kind of its findings."""
+    told = {"where": where, "promise": promise}
+    if promise == GATEWAY.promise and report.not_compared is not None:
+        return [
+            {**told, "holds": None, "kind": "not_compared", "rows": (f"{report.gateway_url}: {report.not_compared}",)}
+        ]
+    found = [finding for finding in report.findings if (finding.where, finding.promise) == (where, promise)]
     lines = [
-        {
-            "where": where,
-            "promise": promise,
-            "holds": (where, promise) not in broken,
-            "rows": broken.get((where, promise), ()),
-        }
-        for where, promise in promises
+        {**told, "holds": finding.kind != "broken", "kind": finding.kind, "rows": finding.rows} for finding in found
     ]
-    return Answer(lines, ("holds", "where", "promise", "rows"), exit_code=FINDINGS if broken else 0)
-
-
-async def _findings(known: dict[str, str], sandbox_url: str, settle_seconds: float) -> list[Finding]:
-    async with httpx.AsyncClient(base_url=sandbox_url, timeout=30, trust_env=False) as sandbox:
-        return await findings_of(known, sandbox, settle_seconds=settle_seconds)
+    return lines or [{**told, "holds": True, "kind": None, "rows": ()}]
 
 
 def verify_ledger(

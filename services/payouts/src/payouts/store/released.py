@@ -1,0 +1,159 @@
+"""SQL for writes: what payments stated of each vendor, and what the wallets received. Nothing here decides."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from payouts.domain.released import PAID_KINDS, RECEIVED_KINDS, STATEMENTS_TRIED_MAX, Received, Statement
+
+# One that repeats itself under another event id is the same. Two with one number and different signatures are both kept: one is forged.
+_SAVE: Final = """
+INSERT INTO release_statements (vendor_id, sequence, signature, source, line_key, amount_minor, net_minor, key_id, received_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (vendor_id, sequence, signature) DO NOTHING
+"""
+# All of it in one statement: lines, balances and the statements that came with them are of one moment.
+_READ: Final = f"""
+SELECT v.vendor_id, lines.*, accounts.minor - lines.paid_minor AS balances_minor, stated.gap_since, stated.newest, odd.what AS oddity,
+       coalesce(lines.last_position > begin.last_line, false) AS has_new_lines, begin.upgraded_at
+FROM unnest($1::uuid[]) AS v (vendor_id)
+CROSS JOIN (SELECT last_line, CASE WHEN last_line > 0 THEN began_at END AS upgraded_at FROM release_statements_begin) AS begin
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(net_minor) FILTER (WHERE kind = ANY ($2)), 0)::bigint AS lines_minor,
+           coalesce(sum(net_minor) FILTER (WHERE kind = ANY ($3)), 0)::bigint AS paid_minor,
+           max(position) FILTER (WHERE kind = ANY ($2) AND net_minor <> 0) AS last_position
+    FROM wallet_lines WHERE vendor_id = v.vendor_id
+) AS lines
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(CASE WHEN side = 'credit' THEN balance_minor ELSE -balance_minor END), 0)::bigint AS minor
+    FROM ledger_balances
+    WHERE account IN ('wallet:' || v.vendor_id, 'held:' || v.vendor_id, 'vendor_debt:' || v.vendor_id)
+) AS accounts
+CROSS JOIN LATERAL (
+    SELECT min(received_at) FILTER (WHERE place < sequence) AS gap_since,
+           coalesce(jsonb_agg(jsonb_build_array(source, amount_minor, sequence, net_minor, key_id, signature, place)
+                              ORDER BY sequence DESC) FILTER (WHERE nth <= {STATEMENTS_TRIED_MAX}), '[]') AS newest
+    FROM (SELECT *, dense_rank() OVER (ORDER BY sequence) AS place, row_number() OVER (ORDER BY sequence DESC, signature) AS nth
+          FROM release_statements WHERE vendor_id = v.vendor_id) AS s
+) AS stated
+LEFT JOIN LATERAL (
+    SELECT 'Payout ' || p.id || ' is for ' || p.amount || ' kobo, and the wallet gave '
+           || coalesce(b.balance_minor, 0) || '.' AS what
+    FROM payout_requests AS p LEFT JOIN ledger_balances AS b ON b.account = 'in_transit:' || p.id
+    WHERE p.vendor_id = v.vendor_id AND p.status = 'pending' AND b.balance_minor IS DISTINCT FROM p.amount
+    UNION ALL
+    SELECT 'Transfer ' || t.reference || ' is for ' || t.amount || ' kobo of a payout of ' || p.amount || '.'
+    FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id
+    WHERE p.vendor_id = v.vendor_id AND p.status = 'pending' AND (t.amount <> p.amount OR t.vendor_id <> p.vendor_id)
+    UNION ALL
+    SELECT 'The ' || l.kind || ' of payout ' || l.payout_id || ' was decided by nobody.'
+    FROM wallet_lines AS l LEFT JOIN payout_requests AS p ON p.id = l.payout_id AND p.vendor_id = l.vendor_id
+    WHERE l.vendor_id = v.vendor_id AND l.kind IN ('restitution', 'reversal', 'recovery_returned')
+      AND CASE l.kind WHEN 'restitution' THEN p.status IS DISTINCT FROM 'failed'
+               ELSE NOT EXISTS (SELECT FROM reconciliations AS r
+                                WHERE r.payout_id = l.payout_id AND r.kind = l.kind AND r.status = 'approved') END
+    UNION ALL
+    SELECT 'Payout ' || coalesce(l.payout_id::text, 'without a number') || ' gave back more than it took.'
+    FROM wallet_lines AS l WHERE l.vendor_id = v.vendor_id AND l.kind = ANY ($3)
+    GROUP BY l.payout_id HAVING sum(l.net_minor) > 0
+    LIMIT 1
+) AS odd ON true
+"""
+_LIST_UNSTATED: Final = """
+SELECT l.source_key || ' (' || l.net_minor || ')' AS line FROM wallet_lines AS l
+WHERE l.vendor_id = $1 AND l.kind = ANY ($2) AND l.net_minor <> 0
+  AND l.position > (SELECT last_line FROM release_statements_begin)
+  AND NOT EXISTS (SELECT FROM release_statements AS s WHERE s.vendor_id = l.vendor_id AND s.line_key = l.source_key
+                  AND s.amount_minor = l.net_minor)
+ORDER BY l.position LIMIT 10
+"""
+_LIST_OF_LINES: Final = """
+SELECT s.line_key, s.source, s.amount_minor, s.sequence, s.net_minor, s.key_id, s.signature FROM release_statements AS s
+JOIN wallet_lines AS l ON l.source_key = s.line_key AND l.vendor_id = s.vendor_id
+WHERE s.vendor_id = $1 AND l.kind = ANY ($2) AND l.net_minor <> 0 ORDER BY s.received_at DESC LIMIT $3
+"""
+_LIST_TO_WATCH: Final = """
+SELECT vendor_id FROM payout_exceptions WHERE status = 'open' AND payout_id IS NULL AND batch_id IS NULL
+UNION SELECT vendor_id FROM payout_requests WHERE status = 'pending'
+ORDER BY vendor_id LIMIT $1
+"""
+# Lines whose statement is looked at when a vendor's sum does not fit, the newest first: a forged one is among what came last.
+LINES_LOOKED_AT_MAX: Final = 500
+_LINE_KINDS: Final = [kind for kind in RECEIVED_KINDS if kind != "correction"]
+
+
+@dataclass(frozen=True, slots=True)
+class VendorBooks:
+    """What the books say of one vendor, and the newest statements that came, the highest number first."""
+
+    received: Received
+    statements: tuple[Statement, ...]
+
+
+async def save_statement(uow: UnitOfWork, statement: Statement, line_key: str | None, received_at: datetime) -> None:
+    """Keeps a statement as it came. `line_key` is the source of the line that its event made."""
+    await uow.execute(
+        _SAVE,
+        statement.vendor_id,
+        statement.sequence,
+        statement.signature,
+        statement.source,
+        line_key,
+        statement.amount_minor,
+        statement.net_minor,
+        statement.key_id,
+        received_at,
+    )
+
+
+async def read_vendor_books(uow: UnitOfWork, vendor_ids: Sequence[UUID]) -> list[VendorBooks]:
+    """The books of each vendor, all of one moment."""
+    rows = await uow.fetch(_READ, list(vendor_ids), list(RECEIVED_KINDS), list(PAID_KINDS))
+    return [
+        VendorBooks(
+            Received(
+                row["vendor_id"],
+                row["lines_minor"],
+                row["balances_minor"],
+                row["gap_since"],
+                row["last_position"] is not None,
+                row["has_new_lines"],
+                row["upgraded_at"],
+                row["oddity"],
+            ),
+            tuple(Statement(row["vendor_id"], *told) for told in row["newest"]),
+        )
+        for row in rows
+    ]
+
+
+async def list_unstated_lines(uow: UnitOfWork, vendor_id: UUID) -> list[str]:
+    """Lines for which no statement came, or one of another amount, with what they moved."""
+    return [row["line"] for row in await uow.fetch(_LIST_UNSTATED, vendor_id, _LINE_KINDS)]
+
+
+async def list_statements_of_lines(uow: UnitOfWork, vendor_id: UUID) -> list[tuple[str, Statement]]:
+    """The newest lines that came with a statement: the line's source, and the statement."""
+    rows = await uow.fetch(_LIST_OF_LINES, vendor_id, _LINE_KINDS, LINES_LOOKED_AT_MAX)
+    return [
+        (
+            row["line_key"],
+            Statement(
+                vendor_id,
+                row["source"],
+                row["amount_minor"],
+                row["sequence"],
+                row["net_minor"],
+                row["key_id"],
+                row["signature"],
+            ),
+        )
+        for row in rows
+    ]
+
+
+async def list_vendors_to_watch(uow: UnitOfWork, limit: int) -> list[UUID]:
+    """Vendors whose payouts wait, and those that have an open exception of their own."""
+    return [row["vendor_id"] for row in await uow.fetch(_LIST_TO_WATCH, limit)]

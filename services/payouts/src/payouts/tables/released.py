@@ -1,0 +1,30 @@
+"""What payments stated about each vendor, as it came, and where the statements begin."""
+
+import sqlalchemy as sa
+
+from payouts.tables.metadata import INSTANT, metadata
+
+release_statements = sa.Table(
+    "release_statements",
+    metadata,
+    sa.Column("vendor_id", sa.Uuid, primary_key=True),
+    sa.Column("sequence", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("signature", sa.Text, primary_key=True),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("line_key", sa.Text),
+    sa.Column("amount_minor", sa.BigInteger, nullable=False),
+    sa.Column("net_minor", sa.BigInteger, nullable=False),
+    sa.Column("key_id", sa.Text, nullable=False),
+    sa.Column("received_at", INSTANT, nullable=False),
+    sa.CheckConstraint("sequence >= 1", name="release_statements_counts_from_one"),
+    sa.Index("release_statements_of_line", "line_key"),
+)
+
+release_statements_begin = sa.Table(
+    "release_statements_begin",
+    metadata,
+    sa.Column("only_one", sa.Boolean, primary_key=True, server_default=sa.true()),
+    sa.Column("last_line", sa.BigInteger, nullable=False),
+    sa.Column("began_at", INSTANT, nullable=False),
+    sa.CheckConstraint("only_one", name="release_statements_begin_only_one"),
+)

@@ -1,0 +1,96 @@
+"""A release that payments never made is published on the broker itself: nothing of it is sent, and it is named until it is resolved."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import aio_pika
+
+from campus_tools.audit import findings_of
+from campus_tools.launcher.system import System
+from tests.end_to_end.steps import delivered_order
+
+SURPLUS = 77_700
+
+
+async def publish(url: str, event_type: str, subject: str, data: dict[str, object]) -> None:
+    """An event in the right shape, from somebody with an account of the broker."""
+    event = {
+        "specversion": "1.0",
+        "id": str(uuid4()),
+        "source": "/services/payments",
+        "type": event_type,
+        "subject": subject,
+        "time": datetime.now(UTC).isoformat(),
+        "datacontenttype": "application/json",
+        "sequence": 1,
+        "data": data,
+    }
+    connection = await aio_pika.connect(url)
+    async with connection:
+        channel = await connection.channel()
+        exchange = await channel.get_exchange("campus.events", ensure=False)
+        message = aio_pika.Message(
+            json.dumps(event).encode(), message_id=str(event["id"]), content_type="application/cloudevents+json"
+        )
+        await exchange.publish(message, event_type)
+
+
+def correct_wallet(system: System, vendor_id: str) -> subprocess.CompletedProcess[str]:
+    """What an operator types on the machine."""
+    command = ("service", "payouts", "correct-wallet", vendor_id, str(SURPLUS), "a forged event of the end-to-end test")
+    return subprocess.run(
+        [sys.executable, "-m", "campus_tools.operator.app", *command, "--json"],
+        env={**os.environ, "STATE_DIR": str(system.state_dir), "PORT_BASE": str(system.port_base)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+async def test_a_release_that_payments_never_made_is_not_sent_until_the_wallet_is_corrected(system, market, people):
+    assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []
+    before = (await market.get("/api/wallets/current", people.vendor))["availableMinor"]
+    order = await delivered_order(market, people)
+
+    async def wallet_above(amount_minor):
+        wallet = await market.get("/api/wallets/current", people.vendor)
+        return wallet["availableMinor"] if wallet["availableMinor"] > amount_minor else None
+
+    honest = await market.until("the wallet grows", lambda: wallet_above(before), 60)
+    release_id, order_id = str(uuid4()), order["id"]
+    forged = {
+        "orderId": order_id, "buyerId": str(uuid4()), "vendorId": order["vendorId"], "releaseId": release_id,
+        "grossMinor": SURPLUS, "commissionMinor": 0, "deliveryFeeMinor": 0, "netMinor": SURPLUS, "remainingMinor": 0,
+        "remainingVendorMinor": 0,
+    }  # fmt: skip
+    await publish(system.secrets["BROKER_URL"], "payments.escrow_released.v1", order_id, forged)
+    await market.until("the forged credit arrives", lambda: wallet_above(honest), 60)
+
+    payout = await market.request_payout(people.vendor, 1_000)
+    batch = await market.dispatch_payouts(people.maker, [payout["id"]])
+    assert (batch["submitted"], batch["skipped"]) == (0, [{"payoutId": payout["id"], "reason": "credit_not_released"}])
+    params = {"vendorId": order["vendorId"], "status": "open", "cause": "credit_not_released"}
+    [held] = await market.get("/api/payout-exceptions", people.auditor, params=params)
+    assert (held["severity"], held["payoutId"], held["batchId"]) == ("SEV-1", None, None)
+    assert f"release:{release_id}" in held["detail"]
+
+    findings = await findings_of(system.secrets, market.sandbox, settle_seconds=0)
+    named = {finding.promise: (finding.kind, finding.rows) for finding in findings}
+    kind, rows = named["every line that a release, refund or chargeback made in a wallet is a posting of payments"]
+    assert kind == "broken"
+    assert any(release_id in row for row in rows)
+
+    corrected = await asyncio.to_thread(correct_wallet, system, order["vendorId"])
+    assert corrected.returncode == 0, corrected.stdout + corrected.stderr
+    assert await market.get("/api/payout-exceptions", people.auditor, params=params) == []
+    batch = await market.dispatch_payouts(people.maker, [payout["id"]])
+    assert batch["submitted"] == 1
+    await market.payout_reaches(people.vendor, payout["id"], "processed")
+    assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []

@@ -1,0 +1,67 @@
+"""What an audit finds: a difference, what kind of matter it is, and the verdict over all of them (product contract, section 16.13)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+Kind = Literal["broken", "open", "waiting"]
+"""`broken`: a rule does not hold. `open`: a person has to decide first. `waiting`: something is under way and resolves it by itself."""
+
+Verdict = Literal["clean", "open", "broken"]
+KINDS: Final[tuple[Kind, ...]] = ("broken", "open", "waiting")
+
+
+@dataclass(frozen=True, slots=True)
+class Offence:
+    """One difference. `ids` are the orders or vendors by which a message that would resolve it is known."""
+
+    subject: str
+    expected: str
+    actual: str
+    kind: Kind = "broken"
+    ids: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return f"{self.subject}: {self.actual}; expected: {self.expected}"
+
+    def of_kind(self, kind: Kind) -> "Offence":
+        return replace(self, kind=kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A promise with the offences of one kind against it."""
+
+    where: str
+    promise: str
+    kind: Kind
+    offences: tuple[Offence, ...]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The offences in words."""
+        return tuple(offence.text for offence in self.offences)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The findings of one audit. `not_compared` says why the books were not compared with the payment gateway; None: they were."""
+
+    findings: tuple[Finding, ...]
+    gateway_url: str
+    not_compared: str | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        if any(finding.kind == "broken" for finding in self.findings):
+            return "broken"
+        return "open" if self.findings else "clean"
+
+
+def grouped(where: str, promise: str, offences: Sequence[Offence], rows_max: int) -> Iterable[Finding]:
+    """One finding for each kind among the offences."""
+    for kind in KINDS:
+        of_kind = tuple(offence for offence in offences if offence.kind == kind)[:rows_max]
+        if of_kind:
+            yield Finding(where, promise, kind, of_kind)

@@ -1,0 +1,82 @@
+"""The payment gateway as the audit reads it: by its public interface, with the merchant's key."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx
+
+# The gateway's own bound on a page, and far more transfers than an audit could compare.
+_PAGE_LENGTH: Final = 1000
+_PAGES_MAX: Final = 2000
+# A transfer in these states has left nothing with anybody.
+CAME_BACK: Final = ("failed", "rejected", "blocked", "abandoned", "reversed")
+
+
+class GatewayNotCompared(Exception):
+    """The gateway gave no usable answer: the books were compared with each other only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """Where the gateway is, the merchant's key, and what its balance was before the first charge, in kobo."""
+
+    url: str
+    key: str
+    opening_minor: int = 0
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str], secrets: Mapping[str, str], sandbox_url: str) -> "Gateway":
+        """The gateway that `GATEWAY_API_URL` names, else the sandbox of this system, as `make run` chooses."""
+        url = environment.get("GATEWAY_API_URL") or f"{sandbox_url}/gateway"
+        # The first of the keys signs; the others are accepted while a rotation runs.
+        key = secrets.get("GATEWAY_SECRET_KEY", "").split(",", 1)[0]
+        opening = environment.get("OPENING_BALANCE_MINOR") or "0"
+        return cls(url.rstrip("/"), key, int(opening) if opening.isdigit() else 0)
+
+    async def read(self) -> "GatewayBook":
+        """Its balance in naira, and all transfers that it ever took. Raises GatewayNotCompared."""
+        if not self.key:
+            raise GatewayNotCompared("GATEWAY_SECRET_KEY is not known")
+        headers = {"Authorization": f"Bearer {self.key}"}
+        try:
+            async with httpx.AsyncClient(headers=headers, timeout=30, trust_env=False) as client:
+                balances = await self._get(client, "balance")
+                transfers: list[dict[str, Any]] = []
+                for page in range(1, _PAGES_MAX + 1):
+                    listed = await self._get(client, "transfer", page=page, perPage=_PAGE_LENGTH)
+                    transfers += listed
+                    if len(listed) < _PAGE_LENGTH:
+                        break
+                else:
+                    raise GatewayNotCompared(f"it lists more than {_PAGES_MAX * _PAGE_LENGTH} transfers")
+            balance_minor = next(int(line["balance"]) for line in balances if line["currency"] == "NGN")
+            statuses = {str(line["reference"]): str(line["status"]) for line in transfers if line["currency"] == "NGN"}
+        except (httpx.HTTPError, KeyError, TypeError, ValueError, StopIteration) as error:
+            raise GatewayNotCompared(f"{type(error).__name__}: {error}") from error
+        return GatewayBook(balance_minor - self.opening_minor, statuses)
+
+    async def _get(self, client: httpx.AsyncClient, path: str, **params: int) -> list[dict[str, Any]]:
+        answer = await client.get(f"{self.url}/{path}", params=params)
+        if answer.status_code != 200:
+            raise GatewayNotCompared(f"{path} answered {answer.status_code}")
+        listed: list[dict[str, Any]] = answer.json()["data"]
+        return listed
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayBook:
+    """What came to the gateway and has not left it, in kobo, and the present state of each transfer by its reference."""
+
+    held_minor: int
+    transfers: Mapping[str, str]
+
+    @property
+    def left(self) -> list[str]:
+        """References of transfers whose money is not at the gateway."""
+        return [reference for reference, status in self.transfers.items() if status not in CAME_BACK]
+
+    @property
+    def arrived(self) -> list[str]:
+        """References of transfers that the bank confirmed."""
+        return [reference for reference, status in self.transfers.items() if status == "success"]
