@@ -12,6 +12,7 @@ from common.process import Loop, Runtime, Service
 from payments.clients.gateway import PaymentGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
+from payments.domain.charges import SurchargeBound
 from payments.domain.reconciliation import LOOK_BACK, PERIOD_MAX, UNDER_WAY
 from payments.measures import BOOK
 from payments.queries.personal_records import SECTIONS
@@ -43,6 +44,9 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             gateway=gateway,
             allowed_origins=settings.allowed_origins,
             webhook_secrets=settings.webhook_secrets,
+            surcharge_bound=SurchargeBound(
+                settings.charge_surcharge_max_basis_points, settings.charge_surcharge_max_minor
+            ),
             webhooks_kept=timedelta(days=settings.webhooks_keep_days),
         )
     finally:

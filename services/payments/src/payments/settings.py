@@ -12,6 +12,15 @@ class Settings(ServiceSettings):
     gateway_secret_key: str = ""
     gateway_secret_key_previous: str = ""
     allowed_origins: Origins = ()
+    charge_surcharge_max_basis_points: int = Field(
+        default=200,
+        ge=0,
+        le=10_000,
+        description="Of the principal: what a payer may pay on top of it, 10,000 kobo beside it; what exceeds that is owed back",
+    )
+    charge_surcharge_max_minor: int = Field(
+        default=200_000, ge=0, description="The most that a payer may pay on top of the principal, in kobo"
+    )
     webhooks_keep_days: int = Field(
         default=90,
         ge=7,

@@ -140,6 +140,9 @@ sa.Table(
     sa.Column("channel", sa.Text),
     _required("verdict", sa.Text),
     _required("settled_at", INSTANT),
+    # NULL for what was settled before the bound existed.
+    sa.Column("surcharge_minor", sa.BigInteger),
+    sa.Column("surcharge_max_minor", sa.BigInteger),
     sa.UniqueConstraint("identity", name="charges_identity_once"),
     sa.Index("charges_of_reference", "reference"),
     sa.Index("charges_of_gateway", "gateway_id"),

@@ -105,6 +105,9 @@ class Sequences(RuleBasedStateMachine):
             changes["currency"] = "GHS"
         if odd == 1:
             changes["metadata"] = {"orderId": str(uuid4())}
+        if odd == 2:
+            # What exceeds the total claims to be a surcharge, within its bound or not.
+            changes["metadata"] = {"settlement": str(total)}
         body = self.story.charge(self.references[number], max(1, total * percent // 100), **changes)
         self.run(self.story.tell(body))
         return body

@@ -15,10 +15,12 @@ from payments.domain.charges import (
     Charge,
     Covered,
     SecondCharge,
+    SurchargeBound,
     Suspicious,
     UnknownReference,
     Verdict,
     judge_charge,
+    principal_of,
     read_charge,
 )
 from payments.domain.errors import SubjectUnknown
@@ -28,7 +30,13 @@ from payments.use_cases.owe_overpayment import owe_overpayment
 
 
 async def settle_charge(
-    uow: UnitOfWork, webhook_id: str, told: Mapping[str, Any], *, is_last_attempt: bool, now: datetime
+    uow: UnitOfWork,
+    webhook_id: str,
+    told: Mapping[str, Any],
+    surcharge_bound: SurchargeBound,
+    *,
+    is_last_attempt: bool,
+    now: datetime,
 ) -> Verdict | None:
     """The verdict; None for a charge that is not settled or was told before.
 
@@ -41,9 +49,10 @@ async def settle_charge(
     behind = await store.lock_order_behind(uow, charge.reference)
     if await store.charge_is_known(uow, charge):
         return None
-    verdict = judge_charge(charge, behind.expected if behind else None)
+    verdict = judge_charge(charge, behind.expected if behind else None, surcharge_bound)
     if behind is not None and isinstance(verdict, Covered):
-        await _hold(uow, charge, webhook_id, behind, verdict, now)
+        surcharge_max_minor = surcharge_bound.max_minor(principal_of(charge, behind.expected.settlement))
+        await _hold(uow, charge, webhook_id, behind, verdict, surcharge_max_minor, now)
     elif behind is not None and isinstance(verdict, SecondCharge):
         await _owe_back(uow, charge, webhook_id, behind, now)
     elif isinstance(verdict, Suspicious):
@@ -56,10 +65,18 @@ async def settle_charge(
 
 
 async def _hold(
-    uow: UnitOfWork, charge: Charge, webhook_id: str, behind: OrderBehind, verdict: Covered, now: datetime
+    uow: UnitOfWork,
+    charge: Charge,
+    webhook_id: str,
+    behind: OrderBehind,
+    verdict: Covered,
+    surcharge_max_minor: int,
+    now: datetime,
 ) -> None:
     refund_id = identifiers.refund_of_overpayment(charge.identity)
-    charge_id = await store.record_charge(uow, charge, webhook_id, behind.order_id, "covered", now)
+    charge_id = await store.record_charge(
+        uow, charge, webhook_id, behind.order_id, "covered", now, verdict.surcharge_minor, surcharge_max_minor
+    )
     await ledger.post(
         uow,
         postings.charge(

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 from common.database import UnitOfWork
 from payments import store
 from payments.domain import webhooks
+from payments.domain.charges import SurchargeBound
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.refunds import read_refund, read_refund_transfer
 from payments.use_cases.announce_transfer import announce_transfer
@@ -26,6 +27,7 @@ class Webhook:
     event_type: str
     data: Mapping[str, Any]
     arrived_at: datetime
+    surcharge_bound: SurchargeBound
     is_last_attempt: bool
 
 
@@ -40,7 +42,9 @@ class Taken:
 Take = Callable[[UnitOfWork, Webhook, datetime], Awaitable[Outcome]]
 
 
-async def take_webhook(uow: UnitOfWork, webhook_id: str, *, is_last_attempt: bool, now: datetime) -> Taken:
+async def take_webhook(
+    uow: UnitOfWork, webhook_id: str, surcharge_bound: SurchargeBound, *, is_last_attempt: bool, now: datetime
+) -> Taken:
     """Takes it once. Raises what the retry ladder mends, and NewsUnreadable."""
     row = await store.lock_webhook(uow, webhook_id)
     if row is None:
@@ -48,14 +52,16 @@ async def take_webhook(uow: UnitOfWork, webhook_id: str, *, is_last_attempt: boo
     if row["outcome"] != "queued":
         return Taken(row["event_type"], None)
     data = webhooks.data_of(webhooks.read_body(row["raw"]))
-    webhook = Webhook(webhook_id, row["event_type"], data, row["processed_at"], is_last_attempt)
+    webhook = Webhook(webhook_id, row["event_type"], data, row["processed_at"], surcharge_bound, is_last_attempt)
     outcome = await _TAKERS.get(webhook.event_type, _ignore)(uow, webhook, now)
     await store.save_outcome(uow, webhook_id, outcome)
     return Taken(webhook.event_type, outcome)
 
 
 async def _charge(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
-    verdict = await settle_charge(uow, webhook.id, webhook.data, is_last_attempt=webhook.is_last_attempt, now=now)
+    verdict = await settle_charge(
+        uow, webhook.id, webhook.data, webhook.surcharge_bound, is_last_attempt=webhook.is_last_attempt, now=now
+    )
     return "ignored" if verdict is None else "done"
 
 
