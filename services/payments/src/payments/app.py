@@ -22,7 +22,9 @@ from payments.store import retention
 from payments.timers import (
     ASK_EVERY_SECONDS,
     MEASURE_EVERY_SECONDS,
+    QUERY_REVISED_EVERY_SECONDS,
     measure_once,
+    query_revised_webhooks_once,
     reconcile_once,
     settle_refunds_once,
 )
@@ -56,6 +58,11 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
     return [
         Loop("settle refunds", lambda: settle_refunds_once(dependencies), ASK_EVERY_SECONDS),
+        Loop(
+            "query revised webhooks",
+            lambda: query_revised_webhooks_once(dependencies),
+            QUERY_REVISED_EVERY_SECONDS,
+        ),
         *BOOK.loops(dependencies.database, dependencies.clock),
         Loop("measure", lambda: measure_once(dependencies.database), MEASURE_EVERY_SECONDS),
         Loop("reconcile", lambda: reconcile_once(dependencies), LOOK_EVERY_SECONDS),

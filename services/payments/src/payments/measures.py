@@ -5,7 +5,9 @@ from prometheus_client import Counter, Gauge
 from common.book import Book
 
 WEBHOOKS_ACCEPTED = Counter(
-    "payments_webhooks_accepted_total", "Well-signed webhooks, first arrivals and duplicates.", ["arrival"]
+    "payments_webhooks_accepted_total",
+    "Well-signed webhooks: first arrivals, duplicates, and revisions of what was recorded.",
+    ["arrival"],
 )
 WEBHOOKS_REFUSED = Counter("payments_webhooks_refused_total", "Webhooks without a valid signature.")
 WEBHOOKS_TAKEN = Counter(

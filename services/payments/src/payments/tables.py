@@ -127,6 +127,29 @@ sa.Table(
     sa.Index("dead_letter_webhooks_of_webhook", "webhook_id"),
 )
 sa.Table(
+    "revised_webhooks",
+    metadata,
+    sa.Column("webhook_id", sa.Text, primary_key=True),
+    _required("revisions", sa.BigInteger),
+    _required("kept", sa.Integer),
+    _required("revised_at", INSTANT),
+    sa.Column("due_at", INSTANT),
+    sa.Column("queried_at", INSTANT),
+    _required("queries", sa.Integer, server_default=sa.text("0")),
+    sa.Column("answered_at", INSTANT),
+    sa.ForeignKeyConstraint(["webhook_id"], ["processed_webhook_events.id"], name="revised_webhooks_webhook"),
+    sa.Index("revised_webhooks_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
+)
+sa.Table(
+    "webhook_revisions",
+    metadata,
+    sa.Column("webhook_id", sa.Text, primary_key=True),
+    sa.Column("content_hash", sa.LargeBinary, primary_key=True),
+    _required("raw", sa.LargeBinary),
+    _required("received_at", INSTANT),
+    sa.ForeignKeyConstraint(["webhook_id"], ["processed_webhook_events.id"], name="webhook_revisions_webhook"),
+)
+sa.Table(
     "charges",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),

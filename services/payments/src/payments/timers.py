@@ -12,8 +12,9 @@ from payments.domain.errors import NewsUnreadable, RefundContradiction
 from payments.domain.reconciliation import LOOK_BACK, UNDER_WAY
 from payments.measures import DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR
 from payments.queries.measures import count_dead_webhooks, sum_held
-from payments.store import reconciliation
+from payments.store import reconciliation, revisions
 from payments.use_cases.ask_about_refund import ask_about_refund
+from payments.use_cases.query_revised_webhook import query_revised_webhook
 from payments.use_cases.recheck_cases import recheck_cases
 from payments.use_cases.reconcile import reconcile
 from payments.use_cases.tell_of_cases import tell_of_cases
@@ -21,6 +22,8 @@ from payments.use_cases.tell_of_cases import tell_of_cases
 log = get_logger(__name__)
 
 ASK_EVERY_SECONDS = 30.0
+# A look into an index that is empty but for the rare revision.
+QUERY_REVISED_EVERY_SECONDS = 2.0
 MEASURE_EVERY_SECONDS = 300.0
 
 
@@ -35,6 +38,21 @@ async def settle_refunds_once(dependencies: Any) -> int:
         except (GatewayAway, GatewayRefused, NewsUnreadable, RefundContradiction) as error:
             log.warning("refund not settled by asking", refund_id=str(refund_id), error=str(error))
     return moved
+
+
+async def query_revised_webhooks_once(dependencies: Any) -> int:
+    """Queries the gateway about the revised webhooks that are due for it; tells how many answers are new (contract section 16.18)."""
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        due = await revisions.list_due_queries(uow, dependencies.clock.now())
+    recorded = 0
+    for webhook_id in due:
+        try:
+            recorded += await query_revised_webhook(
+                dependencies.database, dependencies.gateway, dependencies.clock, webhook_id
+            )
+        except (GatewayAway, GatewayRefused) as error:
+            log.warning("revised webhook not answered by the gateway", webhook_id=webhook_id, error=str(error))
+    return recorded
 
 
 async def reconcile_once(dependencies: Any) -> bool:

@@ -138,7 +138,7 @@ class Sequences(RuleBasedStateMachine):
         event = "charge.dispute.create" if resolution is None else "charge.dispute.resolve"
         body, before = {"event": event, "data": told}, self.state()
         try:
-            self.run(self.story.tell(body))
+            self.run(self.story.decide_dispute(body))
         except (SubjectUnknown, ChargebackContradiction):
             assert self.state() == before
         return body

@@ -75,6 +75,7 @@ from payments.store.refunds import (
     save_refund_unsent,
 )
 from payments.store.webhooks import (
+    find_other_body,
     lock_dead_webhook,
     lock_outcome,
     lock_webhook,
@@ -82,7 +83,6 @@ from payments.store.webhooks import (
     record_dead_webhook,
     record_webhook_once,
     save_outcome,
-    webhook_differs,
 )
 
 __all__ = [
@@ -99,6 +99,7 @@ __all__ = [
     "find_key",
     "find_live_intent",
     "find_order_exists",
+    "find_other_body",
     "find_own_intent",
     "find_own_order",
     "find_quarantine_decision",
@@ -153,5 +154,4 @@ __all__ = [
     "save_refund_unsent",
     "save_refund_verdict",
     "save_unopened",
-    "webhook_differs",
 ]
