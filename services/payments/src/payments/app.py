@@ -23,8 +23,10 @@ from payments.timers import (
     ASK_EVERY_SECONDS,
     MEASURE_EVERY_SECONDS,
     QUERY_REVISED_EVERY_SECONDS,
+    QUERY_UNPAID_EVERY_SECONDS,
     measure_once,
     query_revised_webhooks_once,
+    query_unpaid_attempts_once,
     reconcile_once,
     settle_refunds_once,
 )
@@ -62,6 +64,11 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
             "query revised webhooks",
             lambda: query_revised_webhooks_once(dependencies),
             QUERY_REVISED_EVERY_SECONDS,
+        ),
+        Loop(
+            "query unpaid payments",
+            lambda: query_unpaid_attempts_once(dependencies),
+            QUERY_UNPAID_EVERY_SECONDS,
         ),
         *BOOK.loops(dependencies.database, dependencies.clock),
         Loop("measure", lambda: measure_once(dependencies.database), MEASURE_EVERY_SECONDS),

@@ -67,6 +67,10 @@ sa.Table(
     _required("expires_at", INSTANT),
     _required("created_at", INSTANT),
     sa.Column("paid_at", INSTANT),
+    sa.Column("failure_reason", sa.Text),
+    sa.Column("failed_at", INSTANT),
+    sa.Column("query_at", INSTANT),
+    _required("queries", sa.Integer, server_default=sa.text("0")),
     sa.ForeignKeyConstraint(["order_id"], ["payable_orders.id"], name="payment_intents_order"),
     sa.UniqueConstraint("reference", name="payment_intents_reference_once"),
     sa.Index(
@@ -78,6 +82,11 @@ sa.Table(
     sa.Index("payment_intents_of_buyer", "buyer_id", "created_at"),
     sa.Index("payment_intents_of_order", "order_id"),
     sa.Index("payment_intents_newest", "created_at", "id"),
+    sa.Index(
+        "payment_intents_queried",
+        "query_at",
+        postgresql_where=sa.text("query_at IS NOT NULL AND status IN ('pending', 'failed')"),
+    ),
 )
 sa.Table(
     "payment_references",
@@ -237,6 +246,7 @@ sa.Table(
     sa.Index("refunds_newest", "created_at", "id"),
     sa.Index("refunds_of_gateway", "gateway_refund_id"),
     sa.Index("refunds_of_order", "order_id"),
+    sa.Index("refunds_of_buyer", "buyer_id", "created_at"),
     sa.Index("refunds_of_charge", "charge_id"),
     sa.Index("refunds_settled", "settled_at", "id", postgresql_where=sa.text("status = 'settled'")),
 )

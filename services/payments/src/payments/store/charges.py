@@ -120,10 +120,11 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, 'quarantined', $8)
 
 async def record_quarantined(
     uow: UnitOfWork, charge_id: UUID, charge: Charge, order_id: UUID | None, reason: str, now: datetime
-) -> None:
+) -> UUID:
+    quarantined_id = new_id()
     await uow.execute(
         _RECORD_QUARANTINED,
-        new_id(),
+        quarantined_id,
         charge_id,
         charge.reference,
         order_id,
@@ -132,3 +133,4 @@ async def record_quarantined(
         reason,
         now,
     )
+    return quarantined_id

@@ -25,6 +25,7 @@ from payments.domain.charges import (
 )
 from payments.domain.errors import SubjectUnknown
 from payments.store import OrderBehind
+from payments.use_cases.alert_quarantine import alert_quarantine
 from payments.use_cases.hold_escrow import hold_escrow
 from payments.use_cases.owe_overpayment import owe_overpayment
 
@@ -108,7 +109,8 @@ async def _quarantine(
     order_id: UUID | None = behind.order_id if behind else None
     charge_id = await store.record_charge(uow, charge, webhook_id, order_id, "quarantined", now)
     await ledger.post(uow, postings.quarantine(charge.identity, charge.reference, charge.amount_minor, charge.currency))
-    await store.record_quarantined(uow, charge_id, charge, order_id, reason, now)
+    quarantined_id = await store.record_quarantined(uow, charge_id, charge, order_id, reason, now)
+    alert_quarantine(uow, quarantined_id, charge, order_id, reason)
     if behind is not None:
         # The gateway's transaction is spent: the buyer's next attempt needs a reference of its own.
         await store.save_intent_spent(uow, behind.intent_id, "quarantined")
@@ -119,5 +121,7 @@ async def _quarantine(
             amount_minor=charge.amount_minor,
             currency=charge.currency,
             reason=reason,
+            buyer_id=behind.buyer_id if behind else None,
+            quarantined_charge_id=quarantined_id,
         )
     )

@@ -13,6 +13,7 @@ from payments.domain.identifiers import attempt_of_reference
 from payments.domain.refunds import read_refund, read_refund_transfer
 from payments.use_cases.announce_transfer import announce_transfer
 from payments.use_cases.record_chargeback_news import record_chargeback_news
+from payments.use_cases.record_failed_payment import record_failed_payment
 from payments.use_cases.record_refund_news import record_refund_news
 from payments.use_cases.settle_charge import settle_charge
 
@@ -65,6 +66,11 @@ async def _charge(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
     return "ignored" if verdict is None else "done"
 
 
+async def _failed_payment(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
+    failed = await record_failed_payment(uow, webhook.data, is_last_attempt=webhook.is_last_attempt, now=now)
+    return "done" if failed else "ignored"
+
+
 async def _chargeback(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
     moved = await record_chargeback_news(uow, webhook.event_type, webhook.data, now)
     return "done" if moved else "ignored"
@@ -91,6 +97,7 @@ async def _ignore(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
 
 _TAKERS: Final[Mapping[str, Take]] = {
     "charge.success": _charge,
+    "charge.failed": _failed_payment,
     "charge.dispute.create": _chargeback,
     "charge.dispute.remind": _chargeback,
     "charge.dispute.resolve": _chargeback,
