@@ -6,7 +6,7 @@ from typing import Any
 
 from common.database import Database
 from payments.domain.revisions import identify_answer
-from payments.use_cases.accept_webhook import file_webhook
+from payments.use_cases.file_webhook import file_webhook
 
 
 async def accept_answer(database: Database, event_type: str, answer: Mapping[str, Any]) -> bool:

@@ -1,14 +1,12 @@
 """Take a webhook in: file it under its key and leave its work, in one commit (contract section 9)."""
 
-from typing import Any, Literal
-
-import asyncpg
-import msgspec
+from typing import Literal
 
 from common.clock import Clock
 from common.database import Database
-from payments.domain.webhooks import Arrival, content_hash_of, identify, read_body, storable_text
-from payments.store import find_other_body, record_webhook_once
+from payments.domain.webhooks import content_hash_of, identify, read_body
+from payments.store import find_other_body
+from payments.use_cases.file_webhook import file_webhook
 from payments.use_cases.record_revision import record_revision
 
 WebhookResult = Literal["first", "duplicate", "revised"]
@@ -29,17 +27,3 @@ async def accept_webhook(database: Database, clock: Clock, raw: bytes) -> Webhoo
         return "duplicate"
     is_new = await record_revision(database, arrival, other, raw, clock.now())
     return "revised" if is_new else "duplicate"
-
-
-async def file_webhook(database: Database, arrival: Arrival, raw: bytes, body: Any) -> bool:
-    """Whether the key is new: then its work was left, and the relay is woken."""
-    try:
-        # The bytes go in as they came: encoding the parsed body again would cost more than the statement.
-        payload = storable_text(raw) if body is None else msgspec.Raw(raw)
-        is_first = await record_webhook_once(database, arrival, raw, payload)
-    except (asyncpg.DataError, asyncpg.ProgramLimitExceededError):
-        # JSON that jsonb cannot hold: U+0000, a lone surrogate, a number or a depth beyond its bounds.
-        is_first = await record_webhook_once(database, arrival, raw, storable_text(raw))
-    if is_first:
-        database.outbox_bell.set()
-    return is_first

@@ -8,7 +8,7 @@ from common import ledger
 from common.database import UnitOfWork
 from payments import store
 from payments.domain import identifiers, postings
-from payments.use_cases.alert_quarantine import clear_quarantine_alert
+from payments.use_cases.clear_quarantine_alert import clear_quarantine_alert
 from payments.use_cases.owe_overpayment import REFUND_QUEUE
 
 
