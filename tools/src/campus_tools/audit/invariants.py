@@ -111,7 +111,8 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     Invariant(
         "payments",
         "every surcharge in the ledger is its charge's, and within the bound that held when the charge was settled",
-        "SELECT t.posting_key, -e.amount_minor AS ledger_minor, c.surcharge_minor, c.surcharge_max_minor FROM charges c "
+        "SELECT coalesce(t.posting_key, 'charge:' || c.identity) AS posting, -e.amount_minor AS ledger_minor, "
+        "c.surcharge_minor, c.surcharge_max_minor FROM charges c "
         "FULL JOIN (ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id AND e.account = 'charge_surcharge') "
         "ON t.posting_key = 'charge:' || c.identity WHERE (c.id IS NULL OR c.surcharge_minor IS NOT NULL) "
         "AND (-coalesce(e.amount_minor, 0) <> coalesce(c.surcharge_minor, 0) OR c.surcharge_minor > c.surcharge_max_minor)",
