@@ -54,12 +54,16 @@ async def test_a_transaction_is_paid_once(sandbox, receiver, eventually):
     assert len(await sandbox.webhooks()) == 1
 
 
-async def test_a_declined_payment_moves_nothing_and_can_be_tried_again(sandbox):
+async def test_a_declined_payment_moves_nothing_is_announced_and_can_be_tried_again(sandbox, receiver, eventually):
     access_code = (await sandbox.initialize("order-1")).json()["data"]["access_code"]
-    declined = await sandbox.pay(access_code, action="decline")
+    declined = await sandbox.pay(access_code, action="decline", reason="Insufficient Funds")
     assert declined.json()["data"]["status"] == "failed"
     assert await sandbox.balance() == 0
-    assert await sandbox.webhooks() == []
+    await eventually(lambda: receiver.events("charge.failed"))
+    told = receiver.events("charge.failed")[0]["data"]
+    assert (told["status"], told["gateway_response"], told["paid_at"]) == ("failed", "Insufficient Funds", None)
+    shown = (await sandbox.client.get("/gateway/transaction/verify/order-1")).json()["data"]
+    assert (shown["id"], shown["status"], shown["gateway_response"]) == (told["id"], "failed", "Insufficient Funds")
     assert (await sandbox.pay(access_code)).json()["data"]["status"] == "success"
 
 

@@ -14,6 +14,22 @@ async def test_a_dispute_is_told_and_takes_the_money_only_when_it_is_lost(sandbo
     assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/win")).status_code == 409
 
 
+async def test_a_lost_dispute_can_be_overturned_and_is_shown_in_its_present_state(sandbox, receiver, eventually):
+    await sandbox.charge("order-1", 500_000)
+    opened = (await sandbox.client.post("/control/charges/order-1/dispute")).json()
+    address = f"/gateway/dispute/{opened['id']}"
+    assert (await sandbox.client.get(address)).json()["data"]["resolution"] is None
+    assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/overturn")).status_code == 409
+    assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/lose")).status_code == 200
+    assert (await sandbox.client.post(f"/control/disputes/{opened['id']}/overturn")).status_code == 200
+    await eventually(lambda: len(receiver.events("charge.dispute.resolve")) == 2)
+    assert await sandbox.balance() == 500_000
+    shown = (await sandbox.client.get(address)).json()["data"]
+    assert shown in [event["data"] for event in receiver.events("charge.dispute.resolve")]
+    assert shown["resolution"] == "declined"
+    assert (await sandbox.client.get("/gateway/dispute/999")).status_code == 404
+
+
 async def test_a_won_one_moves_nothing_and_only_what_was_paid_can_be_disputed(sandbox):
     await sandbox.charge("order-1", 500_000)
     await sandbox.initialize("unpaid")

@@ -60,7 +60,10 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/payments/:id": (EVERYBODY, False),
     "GET /api/transactions": ({"auditor", *FINANCE}, False),
     "GET /api/ledger/accounts": ({"auditor", *FINANCE}, False),
-    "GET /api/quarantined-charges": ({"auditor", *FINANCE}, False),
+    "GET /api/quarantined-charges": ({"support_agent", "auditor", *FINANCE}, False),
+    "GET /api/quarantined-charges/:id": ({"support_agent", "auditor", *FINANCE}, False),
+    "GET /api/refunds": (EVERYBODY, False),
+    "GET /api/refunds/:id": (EVERYBODY, False),
     "GET /api/chargebacks": ({"auditor", *FINANCE}, False),
     "GET /api/rewards/balance": (EVERYBODY, False),
     "GET /api/dead-letter-webhooks": ({"ops_oncall", "auditor"}, False),
@@ -155,7 +158,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
 # What section 5 gives each role, literally; the table may say it in more words, and gives what other sections name.
 SECTION_5 = {
     "support_agent": "orders:read orders:cancel returns:decide reviews:moderate tickets:manage disputes:prepare "
-    "notifications:resend",
+    "notifications:resend payments:read refunds:read quarantine:read",
     "campus_admin": "vendors:suspend",
     "finance_maker": "payouts:read payouts:dispatch exceptions:classify reconciliations:prepare bank_details:quarantine "
     "refunds:prepare quarantine:prepare ledger:read",

@@ -375,3 +375,33 @@ def test_the_page_of_the_commands_names_every_one():
 
 def test_kobo_are_read_as_naira():
     assert [naira(minor) for minor in (5, -123_456, 100_000_000)] == ["₦0.05", "-₦1,234.56", "₦1,000,000.00"]
+
+
+def test_a_quarantined_charge_is_decided_with_its_facts_before_the_eyes(signed_in):
+    path = f"/api/quarantined-charges/{ID}"
+    charge = {
+        "id": ID,
+        "reference": "ch-1",
+        "orderId": None,
+        "amountMinor": 500_000,
+        "currency": "GHS",
+        "reason": "foreign_currency",
+        "status": "prepared",
+        "decision": {"outcome": "return", "reason": "paid in cedis"},
+    }
+    signed_in.answers["/api/quarantined-charges"] = (200, [charge])
+    signed_in.answers |= {path: (200, charge), f"{path}/prepare": (200, charge), f"{path}/reject": (200, charge)}
+    signed_in.answers[f"{path}/approve"] = (200, {**charge, "status": "returned"})
+    assert call_json("quarantine", "list", "--status", "prepared")[1]["data"] == [charge]
+    assert call_json("quarantine", "show", ID)[1]["data"] == charge
+    reason = ("--reason", "paid in cedis")
+    assert call_json("quarantine", "prepare", ID, "--outcome", "return", *reason)[0] == 0
+    assert signed_in.bodies(f"{path}/prepare") == [{"outcome": "return", "reason": "paid in cedis"}]
+    code, _, asked = call("quarantine", "approve", ID, input="n\n")
+    assert code == 1
+    assert signed_in.bodies(f"{path}/approve") == []
+    for fact in ("return", "500000 GHS in minor units", "ch-1", "order unknown", "paid in cedis"):
+        assert fact in asked
+    assert call_json("quarantine", "approve", ID, "--yes")[1]["data"]["status"] == "returned"
+    assert call_json("quarantine", "reject", ID, "--reason", "ask first")[0] == 0
+    assert signed_in.bodies(f"{path}/reject") == [{"reason": "ask first"}]

@@ -1408,6 +1408,7 @@ class PaymentsPayment(Answer):
     channel: str | None
     created_at: str
     paid_at: str | None
+    failure_reason: str | None
 
 
 class PaymentsPersonalRecord(Answer):

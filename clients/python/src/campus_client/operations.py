@@ -1859,7 +1859,7 @@ class Operations(Connection):
     ) -> Page[m.PaymentsQuarantinedChargeShape, m.PaymentsOffsetMeta]:
         """List quarantined charges.
 
-        Needs the permission `ledger:read`.
+        Needs the permission `ledger:read` or `quarantine:read`.
         """
         return read_page(
             await self.send(
@@ -1874,7 +1874,7 @@ class Operations(Connection):
     async def get_quarantined_charges_by_id(self, charge_id: UUID) -> m.PaymentsQuarantinedChargeShape:
         """Show quarantined charge.
 
-        Needs the permission `ledger:read`.
+        Needs the permission `ledger:read` or `quarantine:read`.
         """
         return read(
             await self.send("GET", self.path("/api/quarantined-charges/{charge_id}", charge_id=charge_id)),
@@ -2100,10 +2100,7 @@ class Operations(Connection):
         sort: str | None = None,
         order: str | None = None,
     ) -> Page[m.PaymentsRefundShape, m.PaymentsOffsetMeta]:
-        """List refunds.
-
-        Needs the permission `ledger:read` or `refunds:prepare` or `refunds:approve`.
-        """
+        """List refunds."""
         return read_page(
             await self.send(
                 "GET",
@@ -2123,10 +2120,7 @@ class Operations(Connection):
         )
 
     async def get_refunds_by_id(self, refund_id: UUID) -> m.PaymentsRefundShape:
-        """Show refund.
-
-        Needs the permission `ledger:read` or `refunds:prepare` or `refunds:approve`.
-        """
+        """Show refund."""
         return read(
             await self.send("GET", self.path("/api/refunds/{refund_id}", refund_id=refund_id)), m.PaymentsRefundShape
         )

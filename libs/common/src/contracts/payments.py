@@ -147,6 +147,22 @@ class ChargeQuarantined(Event, frozen=True, kw_only=True):
     currency: str
     reason: str
     order_id: UUID | None = None
+    # Whose order the reference stands for; None where no order is known.
+    buyer_id: UUID | None = None
+    quarantined_charge_id: UUID | None = None
+
+
+class PaymentFailed(Event, frozen=True, kw_only=True):
+    """The payment gateway declined an attempt to pay; `failure_reason` holds its words, made safe. A later success still pays."""
+
+    TYPE: ClassVar[str] = "payments.payment_failed.v1"
+    order_id: UUID
+    buyer_id: UUID
+    payment_id: UUID
+    reference: str
+    amount_minor: int
+    currency: str
+    failure_reason: str
 
 
 class TransferNews(Event, frozen=True, kw_only=True):

@@ -17,6 +17,9 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
             "tickets:manage",
             "disputes:prepare",
             "notifications:resend",
+            "payments:read",
+            "refunds:read",
+            "quarantine:read",
         }
     ),
     "campus_admin": frozenset(
@@ -60,6 +63,9 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
     "auditor": frozenset(
         {
             "orders:read",
+            "payments:read",
+            "refunds:read",
+            "quarantine:read",
             "payouts:read",
             "exceptions:read",
             "ledger:read",

@@ -115,6 +115,8 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
         payments.RefundSettled,
         payments.RefundFailed,
         payments.ChargeDisputed,
+        payments.ChargeQuarantined,
+        payments.PaymentFailed,
         payouts.PayoutProcessed,
         payouts.PayoutFailed,
         payouts.PayoutReversed,

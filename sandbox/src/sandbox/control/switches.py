@@ -102,14 +102,14 @@ async def dispute_charge(request: Request) -> Response:
 
 
 async def act_on_dispute(request: Request) -> Response:
-    """`POST .../disputes/{id}/{remind|lose|win}`."""
+    """`POST .../disputes/{id}/{remind|lose|win|overturn}`."""
     world = world_of(request)
-    act = DISPUTE_ACTS.get(request.path_params["act"])
+    act = request.path_params["act"]
     number = row_id(request.path_params["id"])
     dispute = None if number is None else find_dispute(world.book, number)
-    if act is None or dispute is None:
+    if act not in DISPUTE_ACTS or dispute is None:
         raise RefusedError(404, "No such dispute or act")
-    return JsonResponse(dict(move_dispute(world, dispute, *act)))
+    return JsonResponse(dict(move_dispute(world, dispute, act)))
 
 
 async def _optional_json(request: Request) -> dict[str, Any]:

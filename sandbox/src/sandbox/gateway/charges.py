@@ -10,7 +10,7 @@ import msgspec
 from sandbox.book import AMOUNT_MINOR_MAX, Book
 from sandbox.clock import now_text
 from sandbox.gateway.codes import new_code
-from sandbox.gateway.events import charge_success
+from sandbox.gateway.events import charge_failed, charge_success
 from sandbox.gateway.fields import read_amount_minor, read_currency, read_reference, read_text
 from sandbox.outbox import enqueue_gateway_event
 from sandbox.web import RefusedError
@@ -155,13 +155,18 @@ def pay(world: World, access_code: str, amount_minor: int | None, currency: str 
     return paid
 
 
-def decline(world: World, access_code: str) -> Row:
-    """The bank says no; the person may try again. No money moves and no webhook is sent."""
+def decline(world: World, access_code: str, reason: str) -> Row:
+    """The bank refuses with this reason; the person may try again. No money moves; the webhook commits with the state."""
     charge = _payable(world.book, access_code)
-    world.book.run(
-        "UPDATE transactions SET status = 'failed', gateway_response = 'Declined' WHERE id = ?", charge["id"]
-    )
-    return _found(world.book, access_code)
+    with world.book.transaction():
+        world.book.run(
+            "UPDATE transactions SET status = 'failed', gateway_response = ? WHERE id = ?", reason, charge["id"]
+        )
+        declined = _found(world.book, access_code)
+        keys = (charge["reference"], str(charge["requested_minor"]))
+        enqueue_gateway_event(world.book, world.faults, "charge_webhook", charge_failed(declined), *keys)
+    world.courier.wake()
+    return declined
 
 
 def _payable(book: Book, access_code: str) -> Row:

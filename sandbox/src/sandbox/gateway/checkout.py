@@ -13,6 +13,8 @@ from sandbox.pages import render
 from sandbox.web import RefusedError, ok, read_json
 from sandbox.world import world_of
 
+# What a bank says in one line.
+REASON_CHARACTERS_MAX = 200
 CHANNEL_NAMES = {"card": "Card", "bank_transfer": "Bank transfer", "ussd": "USSD"}
 
 
@@ -29,7 +31,8 @@ def _page(charge: Row, problem: str | None = None) -> Response:
 
 
 async def submit_checkout(request: Request) -> Response:
-    """`action` is `pay` (the default) or `decline`; `amount`, `currency` and `channel` override what was asked for."""
+    """`action` is `pay` (the default) or `decline`, the latter with the bank's `reason`; `amount`, `currency` and `channel`
+    override what was asked for."""
     world = world_of(request)
     access_code = request.path_params["access_code"]
     fields = await _read_fields(request)
@@ -37,7 +40,7 @@ async def submit_checkout(request: Request) -> Response:
     try:
         action = read_text(fields, "action", "pay")
         if action == "decline":
-            charge = decline(world, access_code)
+            charge = decline(world, access_code, read_text(fields, "reason", "Declined")[:REASON_CHARACTERS_MAX])
         elif action == "pay":
             amount_minor = read_amount_minor(fields["amount"]) if fields.get("amount") else None
             currency = read_currency(fields) if fields.get("currency") else None

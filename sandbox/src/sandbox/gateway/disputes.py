@@ -19,6 +19,8 @@ DISPUTE_ACTS: dict[str, tuple[str, str | None]] = {
     "remind": ("charge.dispute.remind", None),
     "lose": ("charge.dispute.resolve", "merchant-accepted"),
     "win": ("charge.dispute.resolve", "declined"),
+    # Lost before, and won after all: the same event and id with another content.
+    "overturn": ("charge.dispute.resolve", "declined"),
 }
 
 
@@ -45,9 +47,15 @@ def open_dispute(world: World, charge: Row, amount_minor: int | None) -> Row:
     return dispute
 
 
-def move_dispute(world: World, dispute: Row, event: str, resolution: str | None) -> Row:
-    """A reminder, or the decision; the money of a lost one leaves with it. Raises RefusedError 409."""
-    if dispute["status"] == "resolved":
+def move_dispute(world: World, dispute: Row, act: str) -> Row:
+    """A reminder, the decision, or its revision; the money of a lost one leaves with it and returns with an overturned one.
+
+    Raises RefusedError 409.
+    """
+    event, resolution = DISPUTE_ACTS[act]
+    if act == "overturn" and dispute["resolution"] != "merchant-accepted":
+        raise RefusedError(409, "Only a lost dispute can be overturned")
+    if act != "overturn" and dispute["status"] == "resolved":
         raise RefusedError(409, "This dispute is resolved")
     try:
         with world.book.transaction():
@@ -60,6 +68,8 @@ def move_dispute(world: World, dispute: Row, event: str, resolution: str | None)
                 )
             if resolution == "merchant-accepted":
                 world.book.post("chargeback", dispute["reference"], -dispute["amount_minor"], dispute["currency"])
+            if act == "overturn":
+                world.book.post("chargeback", dispute["reference"], dispute["amount_minor"], dispute["currency"])
             moved = _told(world, dispute["id"], event)
     except InsufficientBalance:
         raise RefusedError(409, "The balance does not cover the chargeback") from None

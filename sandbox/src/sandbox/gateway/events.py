@@ -67,6 +67,12 @@ def charge_success(charge: Row) -> dict[str, Any]:
     }
 
 
+def charge_failed(charge: Row) -> dict[str, Any]:
+    """A declined payment: `gateway_response` holds the bank's words, and nothing was paid."""
+    event = charge_success(charge)
+    return {"event": "charge.failed", "data": {**event["data"], "status": "failed", "paid_at": None}}
+
+
 def transfer_event(event: str, transfer: Row) -> dict[str, Any]:
     """`transfer.success`, `transfer.failed` or `transfer.reversed`; the reason of the latter two is the bank's."""
     return {

@@ -10,6 +10,7 @@ from starlette.routing import Mount, Route
 from sandbox.gateway.banks import list_banks, resolve_account, show_balance
 from sandbox.gateway.charge_routes import initialize_transaction, list_transactions, verify_transaction
 from sandbox.gateway.checkout import show_checkout, submit_checkout
+from sandbox.gateway.dispute_routes import show_dispute
 from sandbox.gateway.recipients import create_recipient
 from sandbox.gateway.refund_routes import create_refund, list_refunds, show_refund
 from sandbox.gateway.transfer_routes import finalize_transfer, initiate_transfer, list_transfers, verify_transfer
@@ -47,6 +48,7 @@ CALLS: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/refund", create_refund),
     ("GET", "/refund/{id}", show_refund),
     ("GET", "/refund", list_refunds),
+    ("GET", "/dispute/{id}", show_dispute),
     ("GET", "/bank", list_banks),
     ("GET", "/bank/resolve", resolve_account),
     ("GET", "/balance", show_balance),

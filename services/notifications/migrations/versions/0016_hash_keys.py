@@ -6,7 +6,7 @@ Revision ID: 0016
 from alembic import op
 
 revision = "0016"
-down_revision = "0010"
+down_revision = "0014"
 branch_labels = None
 depends_on = None
 

@@ -42,6 +42,7 @@ order_summaries = sa.Table(
     sa.Column("delivery_fee_minor", sa.BigInteger, nullable=False),
     sa.Column("items", JSONB, nullable=False),
     sa.Column("buyer_id", sa.Uuid),
+    sa.Column("payment_under_review", sa.Boolean, nullable=False, server_default=sa.text("false")),
 )
 
 notifications = sa.Table(

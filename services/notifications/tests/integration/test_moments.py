@@ -4,9 +4,17 @@ import pytest
 
 from common.ids import new_id
 from contracts.orders import DisputeResolved, OrderCancelled, OrderDisputed, OrderExpired
-from contracts.payments import ChargeDisputed, EscrowRefunded, EscrowReleased, RefundFailed, RefundSettled
+from contracts.payments import (
+    ChargeDisputed,
+    ChargeQuarantined,
+    EscrowRefunded,
+    EscrowReleased,
+    PaymentFailed,
+    RefundFailed,
+    RefundSettled,
+)
 from contracts.payouts import PayoutFailed, PayoutReversed
-from notifications.domain.errors import VendorUnknown
+from notifications.domain.errors import OrderUnknown, VendorUnknown
 
 QUEUE = "notifications.deliveries"
 BUYER, VENDOR = "chidi@unilag.edu.ng", "ada@unilag.edu.ng"
@@ -47,6 +55,20 @@ def moments_of(story):
         (ChargeDisputed(**chargeback, vendor_minor=475_000), None, "chargeback_opened"),
         (ChargeDisputed(**chargeback, outcome="lost", from_vendor_minor=475_000), None, "chargeback_decided"),
         (ChargeDisputed(**chargeback, outcome="won"), None, "chargeback_decided"),
+        (
+            PaymentFailed(
+                order_id=story.order_id,
+                buyer_id=story.buyer_id,
+                payment_id=new_id(),
+                reference="ch-1",
+                amount_minor=530_000,
+                currency="NGN",
+                failure_reason="Insufficient Funds",
+            ),
+            "payment_failed",
+            None,
+        ),
+        (ChargeQuarantined(reference="ch-2", amount_minor=1, currency="NGN", reason="unknown_reference"), None, None),
         (PayoutFailed(**payout), None, "payout_failed"),
         (PayoutFailed(**{**payout, "payout_id": new_id()}, cancelled=True), None, None),
         (PayoutReversed(**payout, reconciliation_id=new_id()), None, "payout_reversed"),
@@ -76,6 +98,81 @@ async def test_each_moment_is_told_once_to_whom_it_concerns_and_nothing_of_the_b
             assert "call me" not in words
         outside.mails.clear()
         known |= {row["id"] for row in told}
+
+
+def _quarantined(story, **changes):
+    fields = {
+        "reference": "ch-1",
+        "amount_minor": 529_999,
+        "currency": "NGN",
+        "reason": "underpaid",
+        "order_id": story.order_id,
+        "buyer_id": story.buyer_id,
+        "quarantined_charge_id": new_id(),
+        **changes,
+    }
+    return ChargeQuarantined(**fields)
+
+
+@pytest.mark.parametrize("ending", [OrderExpired, OrderCancelled])
+async def test_a_buyer_whose_payment_is_being_checked_is_never_told_that_they_did_not_pay(story, outside, ending):
+    await story.know_the_people()
+    await story.know_the_order()
+    quarantined = _quarantined(story)
+    for _ in range(2):
+        await story.service.hear(quarantined)
+    await story.service.work(QUEUE)
+    [mail] = outside.mails
+    assert mail["To"] == BUYER
+    words = mail.get_body(("plain",)).get_content()
+    assert "received your payment of ₦5,299.99" in words
+    assert "do not pay" not in mail["Subject"].lower()
+    outside.mails.clear()
+
+    parties = {"order_id": story.order_id, "buyer_id": story.buyer_id, "vendor_id": story.vendor_id}
+    await story.service.hear(ending(**parties, reason="payment window"))
+    await story.service.work(QUEUE)
+    [mail] = outside.mails
+    told = (mail["Subject"] + mail.get_body(("plain",)).get_content()).lower()
+    assert "checking" in told
+    assert not any(claim in told for claim in ("not paid", "before it was paid", "did not pay"))
+    rows = await story.service.fetch("SELECT template FROM notifications ORDER BY template")
+    assert [row["template"] for row in rows] == ["order_closed_under_review", "payment_under_review"]
+
+
+async def test_each_quarantined_charge_is_told_and_one_in_another_currency_without_its_amount(story, outside):
+    await story.know_the_people()
+    await story.know_the_order()
+    for changes in ({}, {"currency": "GHS"}):
+        await story.service.hear(_quarantined(story, **changes))
+    await story.service.work(QUEUE)
+    amounts = ["₦" in mail.get_body(("plain",)).get_content() for mail in outside.mails]
+    assert sorted(amounts) == [False, True]
+
+
+async def test_a_quarantined_charge_that_is_faster_than_its_order_comes_again(story):
+    await story.know_the_people()
+    with pytest.raises(OrderUnknown):
+        await story.service.hear(_quarantined(story))
+    assert await story.service.fetch("SELECT 1 FROM notifications") == []
+
+
+async def test_the_gateways_words_cannot_inject_markup_into_a_mail(story, outside):
+    await story.know_the_people()
+    failed = PaymentFailed(
+        order_id=story.order_id,
+        buyer_id=story.buyer_id,
+        payment_id=new_id(),
+        reference="ch-1",
+        amount_minor=530_000,
+        currency="NGN",
+        failure_reason="<script>alert(1)</script>",
+    )
+    await story.service.hear(failed)
+    await story.service.work(QUEUE)
+    [mail] = outside.mails
+    assert "<script>" not in mail.get_body(("html",)).get_content()
+    assert "try again" in mail.get_body(("plain",)).get_content()
 
 
 async def test_money_in_another_currency_is_told_without_an_amount(story, outside):

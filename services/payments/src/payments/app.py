@@ -14,6 +14,7 @@ from common.signatures import SigningKey
 from payments.clients.gateway import PaymentGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
+from payments.domain.charges import SurchargeBound
 from payments.domain.reconciliation import LOOK_BACK, PERIOD_MAX, UNDER_WAY
 from payments.measures import BOOK
 from payments.queries.personal_records import SECTIONS
@@ -24,8 +25,12 @@ from payments.timers import (
     ASK_EVERY_SECONDS,
     ISSUE_EVERY_SECONDS,
     MEASURE_EVERY_SECONDS,
+    QUERY_REVISED_EVERY_SECONDS,
+    QUERY_UNPAID_EVERY_SECONDS,
     issue_statements_once,
     measure_once,
+    query_revised_webhooks_once,
+    query_unpaid_attempts_once,
     reconcile_once,
     settle_refunds_once,
 )
@@ -48,6 +53,9 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             gateway=gateway,
             allowed_origins=settings.allowed_origins,
             webhook_secrets=settings.webhook_secrets,
+            surcharge_bound=SurchargeBound(
+                settings.charge_surcharge_max_basis_points, settings.charge_surcharge_max_minor
+            ),
             webhooks_kept=timedelta(days=settings.webhooks_keep_days),
         )
     finally:
@@ -57,6 +65,16 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
     return [
         Loop("settle refunds", lambda: settle_refunds_once(dependencies), ASK_EVERY_SECONDS),
+        Loop(
+            "query revised webhooks",
+            lambda: query_revised_webhooks_once(dependencies),
+            QUERY_REVISED_EVERY_SECONDS,
+        ),
+        Loop(
+            "query unpaid payments",
+            lambda: query_unpaid_attempts_once(dependencies),
+            QUERY_UNPAID_EVERY_SECONDS,
+        ),
         *BOOK.loops(dependencies.database, dependencies.clock),
         Loop("measure", lambda: measure_once(dependencies.database), MEASURE_EVERY_SECONDS),
         Loop("issue statements", lambda: issue_statements_once(dependencies.database), ISSUE_EVERY_SECONDS),

@@ -112,7 +112,9 @@ async def on_webhook_queued(item: WebhookWork, received: Received, dependencies:
     now, is_last = dependencies.clock.now(), received.is_last_attempt
     try:
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            taken = await take_webhook(uow, item.webhook_id, is_last_attempt=is_last, now=now)
+            taken = await take_webhook(
+                uow, item.webhook_id, dependencies.surcharge_bound, is_last_attempt=is_last, now=now
+            )
     except NewsUnreadable as fault:
         raise PermanentFault(str(fault)) from fault
     event_type = taken.event_type if taken.event_type in KNOWN_EVENTS else "other"

@@ -6,6 +6,7 @@ from datetime import timedelta
 from common.clock import Clock
 from common.database import Database
 from payments.clients.gateway import PaymentGateway
+from payments.domain.charges import SurchargeBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,4 +18,5 @@ class Dependencies:
     gateway: PaymentGateway
     allowed_origins: tuple[str, ...]
     webhook_secrets: tuple[str, ...]
+    surcharge_bound: SurchargeBound
     webhooks_kept: timedelta

@@ -23,6 +23,15 @@ class Settings(ServiceSettings):
     release_signing_key: Annotated[str, AfterValidator(SigningKey.check)] = Field(
         description="Ed25519 private key that signs what was released to vendors: 32 bytes in base64url"
     )
+    charge_surcharge_max_basis_points: int = Field(
+        default=200,
+        ge=0,
+        le=10_000,
+        description="Of the principal: what a payer may pay on top of it, 10,000 kobo beside it; what exceeds that is owed back",
+    )
+    charge_surcharge_max_minor: int = Field(
+        default=200_000, ge=0, description="The most that a payer may pay on top of the principal, in kobo"
+    )
     webhooks_keep_days: int = Field(
         default=90,
         ge=7,

@@ -67,6 +67,10 @@ sa.Table(
     _required("expires_at", INSTANT),
     _required("created_at", INSTANT),
     sa.Column("paid_at", INSTANT),
+    sa.Column("failure_reason", sa.Text),
+    sa.Column("failed_at", INSTANT),
+    sa.Column("query_at", INSTANT),
+    _required("queries", sa.Integer, server_default=sa.text("0")),
     sa.ForeignKeyConstraint(["order_id"], ["payable_orders.id"], name="payment_intents_order"),
     sa.UniqueConstraint("reference", name="payment_intents_reference_once"),
     sa.Index(
@@ -78,6 +82,11 @@ sa.Table(
     sa.Index("payment_intents_of_buyer", "buyer_id", "created_at"),
     sa.Index("payment_intents_of_order", "order_id"),
     sa.Index("payment_intents_newest", "created_at", "id"),
+    sa.Index(
+        "payment_intents_queried",
+        "query_at",
+        postgresql_where=sa.text("query_at IS NOT NULL AND status IN ('pending', 'failed')"),
+    ),
 )
 sa.Table(
     "payment_references",
@@ -127,6 +136,29 @@ sa.Table(
     sa.Index("dead_letter_webhooks_of_webhook", "webhook_id"),
 )
 sa.Table(
+    "revised_webhooks",
+    metadata,
+    sa.Column("webhook_id", sa.Text, primary_key=True),
+    _required("revisions", sa.BigInteger),
+    _required("kept", sa.Integer),
+    _required("revised_at", INSTANT),
+    sa.Column("due_at", INSTANT),
+    sa.Column("queried_at", INSTANT),
+    _required("queries", sa.Integer, server_default=sa.text("0")),
+    sa.Column("answered_at", INSTANT),
+    sa.ForeignKeyConstraint(["webhook_id"], ["processed_webhook_events.id"], name="revised_webhooks_webhook"),
+    sa.Index("revised_webhooks_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
+)
+sa.Table(
+    "webhook_revisions",
+    metadata,
+    sa.Column("webhook_id", sa.Text, primary_key=True),
+    sa.Column("content_hash", sa.LargeBinary, primary_key=True),
+    _required("raw", sa.LargeBinary),
+    _required("received_at", INSTANT),
+    sa.ForeignKeyConstraint(["webhook_id"], ["processed_webhook_events.id"], name="webhook_revisions_webhook"),
+)
+sa.Table(
     "charges",
     metadata,
     sa.Column("id", sa.Uuid, primary_key=True),
@@ -140,6 +172,9 @@ sa.Table(
     sa.Column("channel", sa.Text),
     _required("verdict", sa.Text),
     _required("settled_at", INSTANT),
+    # NULL for what was settled before the bound existed.
+    sa.Column("surcharge_minor", sa.BigInteger),
+    sa.Column("surcharge_max_minor", sa.BigInteger),
     sa.UniqueConstraint("identity", name="charges_identity_once"),
     sa.Index("charges_of_reference", "reference"),
     sa.Index("charges_of_gateway", "gateway_id"),
@@ -211,6 +246,7 @@ sa.Table(
     sa.Index("refunds_newest", "created_at", "id"),
     sa.Index("refunds_of_gateway", "gateway_refund_id"),
     sa.Index("refunds_of_order", "order_id"),
+    sa.Index("refunds_of_buyer", "buyer_id", "created_at"),
     sa.Index("refunds_of_charge", "charge_id"),
     sa.Index("refunds_settled", "settled_at", "id", postgresql_where=sa.text("status = 'settled'")),
 )

@@ -10,11 +10,13 @@ from payments import store
 from payments.clients.gateway import GatewayAway, GatewayRefused
 from payments.domain.errors import NewsUnreadable, RefundContradiction
 from payments.domain.reconciliation import LOOK_BACK, UNDER_WAY
-from payments.measures import DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR
-from payments.queries.measures import count_dead_webhooks, sum_held
-from payments.store import reconciliation, statements
+from payments.measures import DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR, QUARANTINED_CHARGES_WAITING
+from payments.queries.measures import count_dead_webhooks, count_quarantined_charges, sum_held
+from payments.store import reconciliation, revisions, statements
 from payments.use_cases.ask_about_refund import ask_about_refund
 from payments.use_cases.issue_statement import issue_statement
+from payments.use_cases.query_revised_webhook import query_revised_webhook
+from payments.use_cases.query_unpaid_attempts import query_unpaid_attempts
 from payments.use_cases.recheck_cases import recheck_cases
 from payments.use_cases.reconcile import reconcile
 from payments.use_cases.tell_of_cases import tell_of_cases
@@ -22,6 +24,9 @@ from payments.use_cases.tell_of_cases import tell_of_cases
 log = get_logger(__name__)
 
 ASK_EVERY_SECONDS = 30.0
+# A look into an index that is empty but for the rare revision.
+QUERY_REVISED_EVERY_SECONDS = 2.0
+QUERY_UNPAID_EVERY_SECONDS = 5.0
 MEASURE_EVERY_SECONDS = 300.0
 # After an upgrade or a rotation payouts wait this long for the statements of vendors whose money does not move.
 ISSUE_EVERY_SECONDS = 15.0
@@ -39,6 +44,26 @@ async def settle_refunds_once(dependencies: Any) -> int:
         except (GatewayAway, GatewayRefused, NewsUnreadable, RefundContradiction) as error:
             log.warning("refund not settled by asking", refund_id=str(refund_id), error=str(error))
     return moved
+
+
+async def query_revised_webhooks_once(dependencies: Any) -> int:
+    """Queries the gateway about the revised webhooks that are due for it; tells how many answers are new (contract section 16.18)."""
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        due = await revisions.list_due_queries(uow, dependencies.clock.now())
+    recorded = 0
+    for webhook_id in due:
+        try:
+            recorded += await query_revised_webhook(
+                dependencies.database, dependencies.gateway, dependencies.clock, webhook_id
+            )
+        except (GatewayAway, GatewayRefused) as error:
+            log.warning("revised webhook not answered by the gateway", webhook_id=webhook_id, error=str(error))
+    return recorded
+
+
+async def query_unpaid_attempts_once(dependencies: Any) -> int:
+    """Queries the gateway about payments whose outcome has not arrived; tells how many answers are new."""
+    return await query_unpaid_attempts(dependencies.database, dependencies.gateway, dependencies.clock)
 
 
 async def reconcile_once(dependencies: Any) -> bool:
@@ -69,7 +94,8 @@ async def issue_statements_once(database: Database) -> int:
 
 
 async def measure_once(database: Database) -> None:
-    """Publishes what is held in escrow, and how many webhooks wait for people."""
+    """Publishes what is held in escrow, and how many webhooks and quarantined charges wait for people."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         ESCROW_LIABILITY_MINOR.set(await sum_held(uow))
         DEAD_WEBHOOKS_WAITING.set(await count_dead_webhooks(uow))
+        QUARANTINED_CHARGES_WAITING.set(await count_quarantined_charges(uow))

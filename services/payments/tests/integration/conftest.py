@@ -31,6 +31,7 @@ from common.ids import new_id
 from common.process import http_app
 from contracts.orders import OrderPlaced, RefundRequested
 from payments.app import SERVICE
+from payments.timers import query_revised_webhooks_once
 from sandbox.app import create_app
 from sandbox.settings import read_settings
 
@@ -51,6 +52,7 @@ class SmallGateway:
     initialized: dict[str, dict[str, Any]] = field(default_factory=dict)
     refunds: list[dict[str, Any]] = field(default_factory=list)
     transfers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    disputes: dict[str, dict[str, Any]] = field(default_factory=dict)
     fail_before: list[int | None] = field(default_factory=list)
     fail_after: list[int | None] = field(default_factory=list)
     slow_seconds: float = 0.0
@@ -93,6 +95,9 @@ class SmallGateway:
         if path.startswith("/transaction/verify/"):
             known = self.initialized.get(path.rsplit("/", 1)[1])
             return self._ok(known) if known else JSONResponse({"status": False, "message": "not found"}, 404)
+        if path.startswith("/dispute/"):
+            dispute = self.disputes.get(path.rsplit("/", 1)[1])
+            return self._ok(dispute) if dispute else JSONResponse({"status": False, "message": "not found"}, 404)
         if path == "/transaction":
             return self._ok([])
         return await self._work_on_accounts(request)
@@ -215,6 +220,14 @@ class Story:
         """Sends a signed webhook and does its work."""
         assert (await self.send(body)).status_code == 200
         await self.service.work("payments.webhooks", attempt=attempt, is_last_attempt=is_last_attempt)
+
+    async def decide_dispute(self, body: dict[str, Any]) -> None:
+        """The gateway decides a dispute, or decides it anew: its webhook is processed, or it is queried about the revision."""
+        self.gateway.disputes[str(body["data"]["id"])] = body["data"]
+        await self.tell(body)
+        self.clock.advance(timedelta(minutes=1))
+        await query_revised_webhooks_once(self.service.dependencies)
+        await self.service.work("payments.webhooks")
 
     async def webhook(self, event_type: str) -> None:
         """Waits for the gateway's own webhook of this type, and does its work."""

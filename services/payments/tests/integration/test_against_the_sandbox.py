@@ -5,8 +5,33 @@ from typing import Any
 
 import httpx
 
+from campus_tools.testing import eventually
 from common.ids import new_id
 from contracts.orders import RefundRequested
+from payments.timers import query_revised_webhooks_once
+
+
+async def test_a_dispute_that_the_gateway_revises_is_decided_by_its_answer(sandboxed: Any) -> None:
+    story, sandbox = sandboxed
+    placed = await story.place_order()
+    intent = await story.open_intent(placed.order_id)
+    await sandbox.post(intent["authorizationUrl"], data={"action": "pay", "channel": "card"})
+    await story.webhook("charge.success")
+    dispute = (await sandbox.post(f"/control/charges/{intent['reference']}/dispute")).json()
+    await story.webhook("charge.dispute.create")
+    await sandbox.post(f"/control/disputes/{dispute['id']}/lose")
+    await story.webhook("charge.dispute.resolve")
+    assert (await story.balances()).get(f"escrow:{placed.order_id}") is None
+    await sandbox.post(f"/control/disputes/{dispute['id']}/overturn")
+
+    async def revised() -> bool:
+        return bool(await story.service.fetch("SELECT FROM revised_webhooks"))
+
+    await eventually(revised)
+    assert await query_revised_webhooks_once(story.service.dependencies) == 1
+    await story.service.work("payments.webhooks")
+    assert (await story.balances())[f"escrow:{placed.order_id}"] == -500_000
+    await story.check_books()
 
 
 async def test_a_payment_and_its_refund_through_the_sandbox_leave_both_books_alike(

@@ -48,6 +48,9 @@ TAMPERINGS = {
         DELETE FROM quarantine_decisions WHERE status = 'approved' RETURNING quarantined_charge_id::text""",
     "every settled charge stands in the ledger once": """
         UPDATE charges SET amount_minor = amount_minor + 1 WHERE verdict = 'covered' RETURNING reference""",
+    "every surcharge in the ledger is its charge's, and within the bound that held when the charge was settled": """
+        UPDATE charges SET surcharge_minor = surcharge_minor + 1, surcharge_max_minor = surcharge_max_minor + 1
+        WHERE verdict = 'covered' RETURNING 'charge:' || identity""",
     "every lost chargeback took its whole amount, and stands in the ledger until it is won": """
         UPDATE chargebacks SET amount_minor = amount_minor + 1 WHERE status = 'lost' RETURNING id::text""",
     "what banks took beyond the orders equals the losses of lost chargebacks": """

@@ -155,7 +155,7 @@ async def test_what_a_victory_brings_back_to_an_order_at_its_end_goes_on_to_its_
     if refund_minor:
         await _ask_refund(story, placed, refund_minor)
     for _ in range(2):
-        await story.tell(_dispute(number, RESOLVE, reference, 500_000, resolution=WON))
+        await story.decide_dispute(_dispute(number, RESOLVE, reference, 500_000, resolution=WON))
 
     balances = await story.balances()
     owed = [amount for account, amount in balances.items() if account.startswith("refund_payable:")]
@@ -174,7 +174,7 @@ async def test_a_victory_leaves_the_money_of_an_order_that_is_still_under_way_in
     number = next(_numbers)
     assert (await _release_by_staff(story, placed, 100_000)).status_code == 200
     await story.tell(_dispute(number, RESOLVE, reference, 500_000, resolution=LOST))
-    await story.tell(_dispute(number, RESOLVE, reference, 500_000, resolution=WON))
+    await story.decide_dispute(_dispute(number, RESOLVE, reference, 500_000, resolution=WON))
     assert (await story.balances())[f"escrow:{placed.order_id}"] == -400_000
     await story.check_books()
 
@@ -398,7 +398,7 @@ async def test_a_lost_one_that_is_won_after_all_is_reversed_and_a_refund_it_stoo
         await story.tell({"event": RESOLVE, "data": {**lost["data"], "note": "again"}})
 
 
-async def test_a_decision_that_is_revised_under_the_same_id_is_no_duplicate(story: Any) -> None:
+async def test_a_dispute_that_was_lost_and_is_won_after_all_follows_the_gateways_answer(story: Any) -> None:
     placed, reference = await _paid(story)
     number = next(_numbers)
     lost = _dispute(number, RESOLVE, reference, 300_000, resolution=LOST)
@@ -408,9 +408,14 @@ async def test_a_decision_that_is_revised_under_the_same_id_is_no_duplicate(stor
     assert await story.balances() == {"gateway_cash": 200_000, f"escrow:{placed.order_id}": -200_000}
     for _ in range(3):
         await story.tell(won)
+    assert await _chargebacks(story) == [("lost", 300_000, 0)], "the revision itself is not processed"
+    for _ in range(3):
+        await story.decide_dispute(won)
     assert await story.balances() == {"gateway_cash": 500_000, f"escrow:{placed.order_id}": -500_000}
     assert await _chargebacks(story) == [("won", 300_000, 0)]
-    assert len(await story.service.fetch("SELECT FROM processed_webhook_events WHERE event_type = $1", RESOLVE)) == 2
+    recorded = await story.service.fetch("SELECT id FROM processed_webhook_events WHERE event_type = $1", RESOLVE)
+    assert len([row["id"] for row in recorded if row["id"].startswith("answer:")]) == 1
+    assert len(recorded) == 2
     # Late repetitions of what was said first change nothing.
     await story.tell(lost)
     assert await _chargebacks(story) == [("won", 300_000, 0)]

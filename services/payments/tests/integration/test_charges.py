@@ -103,6 +103,48 @@ async def test_surplus_is_owed_back_and_a_surcharge_is_not(story: Any) -> None:
     await story.check_books()
 
 
+async def test_a_surcharge_above_its_bound_is_owed_back_whole_and_refunded(story: Any) -> None:
+    """10,000,000 kobo for an order of 500,000 and our own settlement in the metadata keep nothing (contract section 16.2)."""
+    for amount, kept in ((520_000, 20_000), (520_001, 0), (10_000_000, 0)):
+        placed, reference = await _intended(story)
+        before = (await story.balances()).get("charge_surcharge", 0)
+        metadata = story.gateway.initialized[reference]["metadata"]
+        body = story.charge(reference, amount, metadata=metadata)
+        for _ in range(2):
+            await story.tell(body)
+        balances = await story.balances()
+        assert before - balances.get("charge_surcharge", 0) == kept
+        assert balances[f"escrow:{placed.order_id}"] == -500_000
+        refunds = await story.service.fetch("SELECT amount_minor FROM refunds WHERE order_id = $1", placed.order_id)
+        assert [row["amount_minor"] for row in refunds] == ([] if kept else [amount - 500_000])
+        [charge] = await story.service.fetch("SELECT * FROM charges WHERE order_id = $1", placed.order_id)
+        assert (charge["surcharge_minor"], charge["surcharge_max_minor"]) == (kept, 20_000)
+    await story.service.work("payments.refunds")
+    assert sorted(refund["amount"] for refund in story.gateway.refunds) == [20_001, 9_500_000]
+    await story.check_books()
+
+
+async def test_a_late_charge_of_an_expired_order_is_bounded_alike(story: Any) -> None:
+    placed, reference = await _intended(story)
+    ended = {"order_id": placed.order_id, "buyer_id": story.buyer, "vendor_id": story.vendor, "reason": "test"}
+    await story.service.hear(OrderExpired(**ended))
+    metadata = story.gateway.initialized[reference]["metadata"]
+    await story.tell(story.charge(reference, 900_000, metadata=metadata))
+    [refund] = await story.service.fetch("SELECT * FROM refunds")
+    assert await story.balances() == {
+        "gateway_cash": 900_000,
+        f"escrow:{placed.order_id}": -500_000,
+        f"refund_payable:{refund['id']}": -400_000,
+    }
+
+
+async def test_the_database_refuses_a_surcharge_above_its_bound(story: Any, owner_of: Any) -> None:
+    await story.paid_order()
+    async with owner_of(story) as owner:
+        with pytest.raises(asyncpg.CheckViolationError, match="charges_surcharge_within_bound"):
+            await owner.execute("UPDATE charges SET surcharge_minor = surcharge_max_minor + 1")
+
+
 async def test_the_same_charge_told_under_two_keys_has_one_effect(story: Any) -> None:
     placed, reference = await _intended(story)
     await story.tell(story.charge(reference, 500_000))

@@ -8,6 +8,8 @@ import pytest
 
 from campus_tools.testing import eventually
 from common.caller import THE_SERVICE
+from payments.measures import QUARANTINED_CHARGES_WAITING
+from payments.timers import measure_once
 from payments.use_cases.record_chargeback_news import record_chargeback_news
 
 MISMATCH = {"metadata": {"orderId": "018cc251-f400-7000-8000-000000000002"}}
@@ -213,6 +215,37 @@ async def test_a_charge_whose_dispute_is_written_down_at_this_moment_is_not_acce
     assert await story.order_status(placed.order_id) == "Processing"
     assert await story.service.published("payments.escrow_held.v1") == []
     await story.check_books()
+
+
+@pytest.mark.parametrize("outcome", ["accept", "return"])
+async def test_a_quarantined_charge_alerts_finance_and_the_decision_of_two_closes_the_alert(
+    story: Any, outcome: str
+) -> None:
+    placed, charge_id = await story.quarantined(**MISMATCH)
+    [alert] = await story.service.published("operations.alert_raised.v1")
+    assert (alert["severity"], alert["runbook"], alert["subject"]) == ("SEV-2", "quarantined-charge", charge_id)
+    assert str(placed.order_id) in alert["detail"]
+    [told] = await story.service.published("payments.charge_quarantined.v1")
+    assert (told["buyerId"], told["quarantinedChargeId"]) == (str(placed.buyer_id), charge_id)
+    await measure_once(story.service.runtime.database)
+    assert QUARANTINED_CHARGES_WAITING._value.get() == 1
+
+    await _prepare(story, charge_id, outcome)
+    assert await story.service.published("operations.alert_cleared.v1") == []
+    for _ in range(2):
+        assert (await _approve(story, charge_id)).status_code == 200
+    [cleared] = await story.service.published("operations.alert_cleared.v1")
+    assert cleared["dedupKey"] == alert["dedupKey"]
+    await measure_once(story.service.runtime.database)
+    assert QUARANTINED_CHARGES_WAITING._value.get() == 0
+
+
+async def test_a_charge_of_no_known_order_alerts_finance_and_names_no_buyer(story: Any) -> None:
+    await story.tell(story.charge("ch-" + "c" * 32, 700), is_last_attempt=True, attempt=6)
+    [alert] = await story.service.published("operations.alert_raised.v1")
+    assert "No order is known" in alert["detail"]
+    [told] = await story.service.published("payments.charge_quarantined.v1")
+    assert "buyerId" not in told or told["buyerId"] is None
 
 
 async def test_a_process_that_dies_before_the_commit_leaves_the_charge_prepared(story: Any, owner_of: Any) -> None:

@@ -105,6 +105,9 @@ class Sequences(RuleBasedStateMachine):
             changes["currency"] = "GHS"
         if odd == 1:
             changes["metadata"] = {"orderId": str(uuid4())}
+        if odd == 2:
+            # What exceeds the total claims to be a surcharge, within its bound or not.
+            changes["metadata"] = {"settlement": str(total)}
         body = self.story.charge(self.references[number], max(1, total * percent // 100), **changes)
         self.run(self.story.tell(body))
         return body
@@ -135,7 +138,7 @@ class Sequences(RuleBasedStateMachine):
         event = "charge.dispute.create" if resolution is None else "charge.dispute.resolve"
         body, before = {"event": event, "data": told}, self.state()
         try:
-            self.run(self.story.tell(body))
+            self.run(self.story.decide_dispute(body))
         except (SubjectUnknown, ChargebackContradiction):
             assert self.state() == before
         return body

@@ -29,19 +29,6 @@ async def test_fifty_identical_webhooks_at_once_have_one_effect_and_fifty_answer
     assert await story.service.work("payments.webhooks") == 0
 
 
-async def test_a_transfer_that_arrives_again_after_it_came_back_is_no_duplicate(story: Any) -> None:
-    data = {"id": 81, "reference": "po-81", "amount": 500, "currency": "NGN", "transfer_code": "TRF_81"}
-    arrived = {"event": "transfer.success", "data": {**data, "updatedAt": "2026-11-21T10:00:00.000Z"}}
-    for _ in range(2):
-        await story.tell(arrived)
-    await story.tell({"event": "transfer.reversed", "data": data})
-    for _ in range(2):
-        await story.tell({"event": "transfer.success", "data": {**data, "updatedAt": "2026-11-23T10:00:00.000Z"}})
-    await story.tell(arrived)
-    assert len(await story.service.published("payments.transfer_succeeded.v1")) == 2
-    assert len(await story.service.published("payments.transfer_reversed.v1")) == 1
-
-
 async def test_the_answer_stands_in_the_success_envelope_after_row_and_work_were_committed_together(story: Any) -> None:
     answer = await story.send({"event": "charge.success", "data": {"id": 11}})
 

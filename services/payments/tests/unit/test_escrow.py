@@ -10,11 +10,12 @@ from hypothesis import strategies as some
 from common.ledger import Posting
 from payments.domain import escrow, postings
 from payments.domain.accounts import HOME_CURRENCY
-from payments.domain.charges import Charge, Covered, Expected, judge_charge
+from payments.domain.charges import Charge, Covered, Expected, SurchargeBound, judge_charge
 from payments.domain.errors import EscrowBalanceDeficit, EscrowLocked, RefundExceedsHeld
 from payments.domain.escrow import Escrow, Parts
 
 ORDER, VENDOR = UUID(int=1), UUID(int=2)
+BOUND = SurchargeBound(200, 200_000)
 
 
 class Book:
@@ -63,7 +64,7 @@ def test_the_book_is_right_after_every_step(
         try:
             if step == "charge":
                 charge = Charge(str(uuid4()), None, amount, "NGN", None, None, None)
-                verdict = judge_charge(charge, Expected(ORDER, total, str(total), state is not None))
+                verdict = judge_charge(charge, Expected(ORDER, total, str(total), state is not None), BOUND)
                 refund_id = uuid4()
                 if isinstance(verdict, Covered):
                     book.post(

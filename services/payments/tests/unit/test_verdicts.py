@@ -4,6 +4,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as some
 
 from payments.domain.charges import (
     Covered,
@@ -11,6 +13,7 @@ from payments.domain.charges import (
     ForeignCurrency,
     OrderMismatch,
     SecondCharge,
+    SurchargeBound,
     Underpaid,
     UnknownReference,
     judge_charge,
@@ -20,11 +23,13 @@ from payments.domain.errors import NewsUnreadable
 
 ORDER = UUID("018cc251-f400-7000-8000-000000000001")
 TOTAL = 500_000
+# The contract's defaults: 2 % of the principal and 10,000 kobo, at most 200,000 (section 16.2).
+BOUND = SurchargeBound(basis_points_max=200, minor_max=200_000)
 
 
 def _judge(told: dict[str, Any], *, is_paid: bool = False, known: bool = True) -> Any:
     charge = read_charge({"id": 1, "reference": "ch-1", "amount": TOTAL, "currency": "NGN", **told}, "webhook")
-    return judge_charge(charge, Expected(ORDER, TOTAL, str(TOTAL), is_paid) if known else None)
+    return judge_charge(charge, Expected(ORDER, TOTAL, str(TOTAL), is_paid) if known else None, BOUND)
 
 
 def _metadata(**fields: Any) -> dict[str, Any]:
@@ -78,6 +83,53 @@ def test_the_principal_is_the_settlement_only_when_our_intent_wrote_it(
     amount: int, settlement: Any, verdict: Any
 ) -> None:
     assert _judge({"amount": amount, "metadata": {"settlement": settlement}}) == verdict
+
+
+@pytest.mark.parametrize(
+    ("principal", "bound"),
+    [(1, 10_000), (50, 10_001), (TOTAL, 20_000), (9_500_000, 200_000), (9_499_999, 199_999), (10**12, 200_000)],
+)
+def test_the_surcharge_bound_is_a_share_of_the_principal_and_a_flat_part_up_to_a_maximum(
+    principal: int, bound: int
+) -> None:
+    assert BOUND.max_minor(principal) == bound
+
+
+@pytest.mark.parametrize(
+    ("surcharge", "verdict"),
+    [
+        (19_999, Covered(TOTAL, 0, 19_999)),
+        (20_000, Covered(TOTAL, 0, 20_000)),
+        (20_001, Covered(TOTAL, 20_001, 0)),
+        (9_500_000, Covered(TOTAL, 9_500_000, 0)),
+    ],
+)
+def test_a_surcharge_above_its_bound_is_owed_back_whole(surcharge: int, verdict: Any) -> None:
+    """Whatever the metadata says (contract section 16.2)."""
+    assert _judge({"amount": TOTAL + surcharge, "metadata": {"settlement": str(TOTAL)}}) == verdict
+
+
+@given(
+    total=some.integers(1, 10**10),
+    above_total=some.integers(0, 10**7),
+    on_top=some.integers(0, 10**7),
+    basis_points=some.integers(0, 10_000),
+    minor_max=some.integers(0, 10**6),
+)
+@example(total=500_000, above_total=0, on_top=20_000, basis_points=200, minor_max=200_000)
+@example(total=500_000, above_total=0, on_top=20_001, basis_points=200, minor_max=200_000)
+def test_a_covering_charge_is_split_without_rest_and_its_surcharge_is_bounded(
+    total: int, above_total: int, on_top: int, basis_points: int, minor_max: int
+) -> None:
+    principal, bound = total + above_total, SurchargeBound(basis_points, minor_max)
+    told = {"reference": "ch-1", "amount": principal + on_top, "currency": "NGN"}
+    charge = read_charge({**told, "metadata": {"settlement": str(principal)}}, "webhook")
+    verdict = judge_charge(charge, Expected(ORDER, total, str(principal), False), bound)
+    assert isinstance(verdict, Covered)
+    assert verdict.escrow_minor == total
+    assert verdict.escrow_minor + verdict.surplus_minor + verdict.surcharge_minor == principal + on_top
+    is_within = on_top <= minor_max and on_top * 10_000 <= basis_points * principal + 10_000 * 10_000
+    assert verdict.surcharge_minor == (on_top if is_within else 0)
 
 
 def test_a_second_good_charge_is_owed_back_and_a_second_bad_one_is_quarantined() -> None:

@@ -118,6 +118,15 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     ),
     Invariant(
         "payments",
+        "every surcharge in the ledger is its charge's, and within the bound that held when the charge was settled",
+        "SELECT coalesce(t.posting_key, 'charge:' || c.identity) AS posting, -e.amount_minor AS ledger_minor, "
+        "c.surcharge_minor, c.surcharge_max_minor FROM charges c "
+        "FULL JOIN (ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id AND e.account = 'charge_surcharge') "
+        "ON t.posting_key = 'charge:' || c.identity WHERE (c.id IS NULL OR c.surcharge_minor IS NOT NULL) "
+        "AND (-coalesce(e.amount_minor, 0) <> coalesce(c.surcharge_minor, 0) OR c.surcharge_minor > c.surcharge_max_minor)",
+    ),
+    Invariant(
+        "payments",
         "every lost chargeback took its whole amount, and stands in the ledger until it is won",
         "SELECT b.id, b.status, b.amount_minor, parts.minor AS taken_minor FROM chargebacks b CROSS JOIN LATERAL (SELECT "
         "b.locked_vendor_minor + b.locked_commission_minor + b.locked_delivery_fee_minor + b.released_vendor_minor + "

@@ -32,9 +32,11 @@ from contracts.orders import (
 )
 from contracts.payments import (
     ChargeDisputed,
+    ChargeQuarantined,
     EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
+    PaymentFailed,
     RefundFailed,
     RefundSettled,
 )
@@ -80,9 +82,11 @@ from notifications.consumers.orders import (
 from notifications.consumers.payments import (
     alert_vendor_on_escrow_held,
     on_charge_disputed,
+    on_charge_quarantined,
     on_escrow_held,
     on_escrow_refunded,
     on_escrow_released,
+    on_payment_failed,
     on_refund_failed,
     on_refund_settled,
     tell_vendor_on_escrow_refunded,
@@ -132,6 +136,8 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(RefundSettled, on_refund_settled),
     Subscription(RefundFailed, on_refund_failed),
     Subscription(ChargeDisputed, on_charge_disputed),
+    Subscription(ChargeQuarantined, on_charge_quarantined),
+    Subscription(PaymentFailed, on_payment_failed),
     Subscription(PayoutProcessed, on_payout_processed),
     Subscription(PayoutFailed, on_payout_failed),
     Subscription(PayoutReversed, on_payout_reversed),

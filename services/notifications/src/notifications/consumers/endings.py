@@ -4,10 +4,12 @@ What both parties are told is one text that names neither, and one notification 
 """
 
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from common.database import UnitOfWork
 from common.messages import Received
 from contracts.orders import DisputeResolved, OrderCancelled, OrderDisputed, OrderExpired
+from notifications import queries
 from notifications.consumers.telling import tell, vendor_of
 
 if TYPE_CHECKING:
@@ -20,7 +22,8 @@ async def on_order_cancelled(
     """The vendor never heard of an order that was not paid."""
     vendor = await vendor_of(uow, event.vendor_id)
     parameters = {"orderId": str(event.order_id), "businessName": vendor["business_name"]}
-    await tell(uow, dependencies, event.buyer_id, "order_cancelled", parameters, event.order_id)
+    template = await _closing(uow, event.order_id, "order_cancelled")
+    await tell(uow, dependencies, event.buyer_id, template, parameters, event.order_id)
 
 
 async def on_order_expired(
@@ -28,7 +31,13 @@ async def on_order_expired(
 ) -> None:
     vendor = await vendor_of(uow, event.vendor_id)
     parameters = {"orderId": str(event.order_id), "businessName": vendor["business_name"]}
-    await tell(uow, dependencies, event.buyer_id, "order_expired", parameters, event.order_id)
+    template = await _closing(uow, event.order_id, "order_expired")
+    await tell(uow, dependencies, event.buyer_id, template, parameters, event.order_id)
+
+
+async def _closing(uow: UnitOfWork, order_id: UUID, template: str) -> str:
+    """The message of a closed order: without a claim about the payment while one is being checked (contract section 16.9)."""
+    return "order_closed_under_review" if await queries.payment_is_under_review(uow, order_id) else template
 
 
 async def on_order_disputed(

@@ -1,21 +1,28 @@
 """What is heard from payments."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from common.database import UnitOfWork
 from common.messages import Received
 from contracts.payments import (
     ChargeDisputed,
+    ChargeQuarantined,
     EscrowHeld,
     EscrowRefunded,
     EscrowReleased,
+    PaymentFailed,
     RefundFailed,
     RefundSettled,
 )
+from notifications import store
 from notifications.consumers.telling import order_of, tell, tell_vendor, vendor_of
+from notifications.domain.errors import OrderUnknown
 
 if TYPE_CHECKING:
     from notifications.app import Dependencies
+
+
+HOME_CURRENCY: Final = "NGN"
 
 
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: "Dependencies") -> None:
@@ -92,6 +99,33 @@ async def on_refund_failed(
 def _refund(event: RefundSettled | RefundFailed) -> dict[str, Any]:
     known = {"orderId": str(event.order_id)} if event.order_id is not None else {}
     return known | ({"amountMinor": event.amount_minor} if event.currency is None else {})
+
+
+async def on_charge_quarantined(
+    event: ChargeQuarantined, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """The buyer's payment was received and is being checked; when the order closes meanwhile, no message says that they did not pay."""
+    if event.buyer_id is None or event.order_id is None:
+        return
+    if not await store.save_payment_under_review(uow, event.order_id):
+        raise OrderUnknown(event.order_id)
+    parameters: dict[str, Any] = {"orderId": str(event.order_id)}
+    if event.currency == HOME_CURRENCY:
+        parameters["amountMinor"] = event.amount_minor
+    about = event.quarantined_charge_id or event.reference
+    await tell(uow, dependencies, event.buyer_id, "payment_under_review", parameters, about)
+
+
+async def on_payment_failed(
+    event: PaymentFailed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """The buyer may try again, under a new reference."""
+    parameters = {
+        "orderId": str(event.order_id),
+        "amountMinor": event.amount_minor,
+        "failureReason": event.failure_reason,
+    }
+    await tell(uow, dependencies, event.buyer_id, "payment_failed", parameters, event.payment_id)
 
 
 async def on_charge_disputed(

@@ -58,6 +58,11 @@ CATALOG: Final[Mapping[str, Template]] = {
     "delivery_pin_ready": Template({"orderId": "text"}),
     "order_cancelled": Template({"orderId": "text", "businessName": "text"}),
     "order_expired": Template({"orderId": "text", "businessName": "text"}),
+    # A closed order whose money is in quarantine: nothing is said about whether it was paid.
+    "order_closed_under_review": Template({"orderId": "text", "businessName": "text"}),
+    # Money in another currency was never an order's, and is told without its amount.
+    "payment_under_review": Template({"orderId": "text", "amountMinor": "kobo"}, optional=frozenset({"amountMinor"})),
+    "payment_failed": Template({"orderId": "text", "amountMinor": "kobo", "failureReason": "text"}),
     "order_completed": Template({"orderId": "text", "businessName": "text", "netMinor": "kobo"}),
     "order_refunded": Template(
         {"orderId": "text", "businessName": "text", "amountMinor": "kobo", "fromVendorMinor": "kobo"}

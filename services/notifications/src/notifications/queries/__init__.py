@@ -1,7 +1,7 @@
 """The reads of this service: SQL to rows, and to the public shapes. One module for each noun."""
 
 from notifications.queries.alerts import ALERT_SORTS, find_alert, page_of_alerts
-from notifications.queries.contacts import find_contact, find_order_summary, find_vendor
+from notifications.queries.contacts import find_contact, find_order_summary, find_vendor, payment_is_under_review
 from notifications.queries.conversations import count_messages, list_conversations, list_messages, list_recent_lines
 from notifications.queries.deliveries import LOG_SORTS, find_attempt, find_delivery, page_of_delivery_logs
 from notifications.queries.devices import device_shape, find_device, list_device_ids, list_devices
@@ -43,5 +43,6 @@ __all__ = [
     "list_recent_lines",
     "page_of_alerts",
     "page_of_delivery_logs",
+    "payment_is_under_review",
     "preferences_shape",
 ]

@@ -13,6 +13,13 @@ _ORDER: Final = """
 SELECT order_id, vendor_id, total_minor, delivery_fee_minor, items FROM order_summaries WHERE order_id = $1
 """
 
+_UNDER_REVIEW: Final = "SELECT payment_under_review FROM order_summaries WHERE order_id = $1"
+
+
+async def payment_is_under_review(uow: UnitOfWork, order_id: UUID) -> bool:
+    """Whether a payment for the order reached us and does not pay it as it stands."""
+    return bool(await uow.fetch_value(_UNDER_REVIEW, order_id))
+
 
 async def find_contact(uow: UnitOfWork, user_id: UUID) -> Contact | None:
     """How a user is reached; None when identity has not told yet."""

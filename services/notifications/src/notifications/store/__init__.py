@@ -11,7 +11,13 @@ from notifications.store.alerts import (
     save_repetition,
     take_standing_alerts,
 )
-from notifications.store.contacts import forget_contact, save_contact, save_order_summary, save_vendor
+from notifications.store.contacts import (
+    forget_contact,
+    save_contact,
+    save_order_summary,
+    save_payment_under_review,
+    save_vendor,
+)
 from notifications.store.conversations import (
     begin_conversation,
     begin_turn,
@@ -124,6 +130,7 @@ __all__ = [
     "save_order_summary",
     "save_page_failed",
     "save_paged",
+    "save_payment_under_review",
     "save_preferences",
     "save_read",
     "save_repetition",

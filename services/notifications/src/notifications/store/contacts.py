@@ -43,6 +43,13 @@ VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (order_id) DO NOTHING
 """
 
+_SAVE_UNDER_REVIEW: Final = "UPDATE order_summaries SET payment_under_review = true WHERE order_id = $1"
+
+
+async def save_payment_under_review(uow: UnitOfWork, order_id: UUID) -> bool:
+    """Whether the order is known; its payment is in quarantine from now on."""
+    return bool(await uow.execute(_SAVE_UNDER_REVIEW, order_id))
+
 
 async def save_contact(
     uow: UnitOfWork,

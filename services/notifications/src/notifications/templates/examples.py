@@ -29,6 +29,7 @@ _USUAL: Final[Mapping[str, Any]] = {
     "last4": "6785",
     "standing": "verified",
     "reason": "The name of the account is not the shop's legal name",
+    "failureReason": "Insufficient Funds",
     "outcome": "approved",
     "purpose": "sign_in",
     "change": "password_changed",

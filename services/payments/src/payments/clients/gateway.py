@@ -124,6 +124,10 @@ class PaymentGateway:
             raise GatewayAway("the list of refunds is no list")
         return [_object(entry) for entry in listed]
 
+    async def find_dispute(self, dispute_id: str) -> Mapping[str, Any] | None:
+        """`GET /dispute/:id`; None when the gateway knows none. Raises GatewayAway and GatewayRefused."""
+        return await self._find(f"/dispute/{quote(dispute_id, safe='')}")
+
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
         """`GET /bank/resolve`: the owner's name; None when the bank tells none. Raises GatewayAway."""
         query = {"account_number": account_number, "bank_code": bank_code}

@@ -13,6 +13,9 @@ from payments.domain.webhooks import fields_of, identifier_of, text_of
 
 _CURRENCY: Final = re.compile(r"[A-Za-z]{3}", re.ASCII)
 _DIGITS: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+# The flat part of a gateway's fee, which a payer may bear beside the share (contract section 16.2).
+SURCHARGE_FLAT_MINOR: Final = 10_000
+BASIS_POINTS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +53,24 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
+class SurchargeBound:
+    """How much a charge may exceed its principal as the payer's part of the gateway's fee (contract section 16.2)."""
+
+    basis_points_max: int
+    minor_max: int
+
+    def max_minor(self, principal_minor: int) -> int:
+        """The smaller of the share of the principal with the flat part, and the absolute maximum; whole kobo, rounded down."""
+        share_minor = principal_minor * self.basis_points_max // BASIS_POINTS
+        return min(share_minor + SURCHARGE_FLAT_MINOR, self.minor_max)
+
+
+@dataclass(frozen=True, slots=True)
 class Covered:
-    """The principal covers the order; `surplus` is owed back, `surcharge` was charged on top of the principal."""
+    """The principal covers the order; `surplus` is owed back, `surcharge` was charged on top of the principal.
+
+    A surcharge above its bound is no surcharge: all of it is part of the surplus.
+    """
 
     escrow_minor: int
     surplus_minor: int
@@ -112,7 +131,7 @@ def read_charge(data: Mapping[str, Any], webhook_id: str) -> Charge:
     )
 
 
-def judge_charge(charge: Charge, expected: Expected | None) -> Verdict:
+def judge_charge(charge: Charge, expected: Expected | None, bound: SurchargeBound) -> Verdict:
     """What the charge is worth. Compared in kobo with the order's total; only naira pay (traps 1 to 3)."""
     if expected is None:
         return UnknownReference()
@@ -125,10 +144,13 @@ def judge_charge(charge: Charge, expected: Expected | None) -> Verdict:
         return Underpaid()
     if expected.is_paid:
         return SecondCharge()
+    surcharge_minor = charge.amount_minor - principal_minor
+    if surcharge_minor > bound.max_minor(principal_minor):
+        surcharge_minor = 0
     return Covered(
         escrow_minor=expected.total_minor,
-        surplus_minor=principal_minor - expected.total_minor,
-        surcharge_minor=charge.amount_minor - principal_minor,
+        surplus_minor=charge.amount_minor - surcharge_minor - expected.total_minor,
+        surcharge_minor=surcharge_minor,
     )
 
 

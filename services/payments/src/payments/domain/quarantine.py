@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Literal
+from uuid import UUID
 
 from payments.domain.accounts import HOME_CURRENCY
 from payments.domain.charges import Expected
@@ -34,3 +35,8 @@ def judge_acceptance(amount_minor: int, currency: str, expected: Expected | None
     if expected.is_paid:
         return Acceptance(0, amount_minor)
     return Acceptance(expected.total_minor, amount_minor - expected.total_minor)
+
+
+def alert_key(quarantined_id: UUID) -> str:
+    """Joins the raising and the clearing of a quarantined charge's alert."""
+    return f"quarantined-charge:{quarantined_id}"

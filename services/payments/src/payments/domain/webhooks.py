@@ -13,6 +13,7 @@ PROVIDER: Final = "payment_gateway"
 KNOWN_EVENTS: Final = frozenset(
     {
         "charge.success",
+        "charge.failed",
         "charge.dispute.create",
         "charge.dispute.remind",
         "charge.dispute.resolve",
@@ -24,11 +25,6 @@ KNOWN_EVENTS: Final = frozenset(
         "transfer.failed",
         "transfer.reversed",
     }
-)
-# News that the gateway may tell again under the same id with another meaning: a dispute that was lost may be won after all, and a
-# transfer that came back may arrive once more.
-MAY_BE_REVISED: Final = frozenset(
-    {"charge.dispute.resolve", "transfer.success", "transfer.failed", "transfer.reversed"}
 )
 UNKNOWN_EVENT: Final = "unknown"
 # Far above any id of the gateway, far below what an index of PostgreSQL can hold.
@@ -61,9 +57,16 @@ def identify(raw: bytes, body: Any) -> Arrival:
     return Arrival(hashlib.sha256(raw).hexdigest(), event or UNKNOWN_EVENT)
 
 
-def identify_revision(arrival: Arrival, raw: bytes) -> Arrival:
-    """The key of other news under a key that is taken: the first one's, and the SHA-256 of the bytes."""
-    return Arrival(f"{arrival.id}:{hashlib.sha256(raw).hexdigest()}", arrival.event_type)
+def content_hash_of(raw: bytes) -> bytes:
+    """The SHA-256 of the content: equal for bodies that differ in the order of keys and in white space only.
+
+    A body that is no JSON has no content but its bytes.
+    """
+    try:
+        content = json.dumps(json.loads(raw), sort_keys=True, separators=(",", ":")).encode()
+    except (ValueError, RecursionError):
+        content = raw
+    return hashlib.sha256(content).digest()
 
 
 def data_of(body: Any) -> Mapping[str, Any]:

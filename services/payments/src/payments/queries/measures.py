@@ -18,10 +18,23 @@ SELECT count(*) FROM (
 """
 
 
+_QUARANTINED: Final = """
+SELECT count(*) FROM (
+    SELECT FROM quarantined_charges WHERE status IN ('quarantined', 'prepared') LIMIT 10000
+) AS waiting
+"""
+
+
 async def sum_held(uow: UnitOfWork) -> int:
     """Kobo held in escrow."""
     held: int = await uow.fetch_value(_HELD, HOME_CURRENCY)
     return held
+
+
+async def count_quarantined_charges(uow: UnitOfWork) -> int:
+    """Charges in quarantine without a decision of two people; counted up to 10,000."""
+    count: int = await uow.fetch_value(_QUARANTINED)
+    return count
 
 
 async def count_dead_webhooks(uow: UnitOfWork) -> int:

@@ -15,10 +15,10 @@ from payments.queries.pages import Page, ordered
 PaymentStatus = Literal["opening", "pending", "failed", "paid", "quarantined", "overpaid", "closed"]
 
 _PAYMENT: Final = """
-SELECT id, order_id, reference, amount_minor, currency, status, channel, created_at, paid_at FROM payment_intents
+SELECT id, order_id, reference, amount_minor, currency, status, channel, created_at, paid_at, failure_reason FROM payment_intents
 """
 # The caller's own and, for staff, everybody's: stated here for the planner, held by the row policy in any case.
-_OWN: Final = "(buyer_id = app_user_id() OR app_may('ledger:read'))"
+_OWN: Final = "(buyer_id = app_user_id() OR app_may('ledger:read') OR app_may('payments:read'))"
 
 
 _FILTERS: Final[Mapping[str, str]] = {
@@ -58,6 +58,8 @@ def _payment(row: asyncpg.Record) -> dict[str, Any]:
         "channel": row["channel"],
         "createdAt": iso(row["created_at"]),
         "paidAt": iso_or_none(row["paid_at"]),
+        # Kept when a later try succeeds, and shown only while it is what happened last.
+        "failureReason": row["failure_reason"] if row["status"] == "failed" else None,
     }
 
 

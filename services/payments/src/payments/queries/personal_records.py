@@ -8,7 +8,8 @@ SECTIONS: Final = (
     Section("contact", "SELECT user_id::text AS place, email, heard_at FROM buyers WHERE user_id = $1"),
     Section(
         "payments",
-        "SELECT id::text AS place, id, order_id, reference, amount_minor, currency, status, channel, callback_url, created_at, paid_at "
+        "SELECT id::text AS place, id, order_id, reference, amount_minor, currency, status, channel, callback_url, created_at, paid_at, "
+        "failure_reason "
         "FROM payment_intents WHERE buyer_id = $1",
     ),
     Section(

@@ -1,4 +1,4 @@
-"""Money on its way back to payers, for finance and auditors."""
+"""Money on its way back to payers: a buyer's own, and every one for finance, support and auditors."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -22,8 +22,13 @@ FROM refunds f LEFT JOIN LATERAL (
     SELECT * FROM refund_decisions WHERE refund_id = f.id ORDER BY prepared_at DESC, id DESC LIMIT 1
 ) d ON true
 """
-_WANTED: Final = """
-($1::text IS NULL OR f.status = $1) AND ($2::text IS NULL OR f.kind = $2) AND ($3::uuid IS NULL OR f.order_id = $3)
+# The caller's own and, for staff, everybody's: stated here for the planner, held by the row policy in any case.
+_OWN: Final = """
+(f.buyer_id = app_user_id() OR app_may('ledger:read') OR app_may('refunds:read') OR app_may('refunds:prepare')
+    OR app_may('refunds:approve'))
+"""
+_WANTED: Final = f"""
+{_OWN} AND ($1::text IS NULL OR f.status = $1) AND ($2::text IS NULL OR f.kind = $2) AND ($3::uuid IS NULL OR f.order_id = $3)
 """
 _SORTS: Final = {"created_at": "f.created_at", "amount": "f.amount_minor"}
 

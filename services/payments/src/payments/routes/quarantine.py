@@ -9,7 +9,16 @@ from starlette.responses import Response
 
 from common.answers import answers
 from common.caller import THE_SERVICE
-from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
+from common.http import (
+    CurrentCaller,
+    OffsetPage,
+    dependencies_of,
+    guarded_router,
+    offset_page,
+    ok,
+    requires,
+    requires_one_of,
+)
 from payments.dependencies import Dependencies
 from payments.domain.quarantine import ChargeStatus
 from payments.queries.quarantine import find_quarantined_charge, page_of_quarantined_charges
@@ -29,11 +38,12 @@ router = guarded_router(tags=["quarantine"])
 
 CHARGES: Final = "/api/quarantined-charges"
 ONE_CHARGE: Final = f"{CHARGES}/{{charge_id}}"
+READERS: Final = ("ledger:read", "quarantine:read")
 DECIDED: Final = answers(QuarantinedChargeAnswer, 403, 404, 409, 422)
 
 
 @router.get(CHARGES, responses=answers(QuarantinedChargePageAnswer, 403, 422))
-@requires("ledger:read")
+@requires_one_of(*READERS)
 async def list_quarantined_charges(
     request: Request,
     caller: CurrentCaller,
@@ -47,7 +57,7 @@ async def list_quarantined_charges(
 
 
 @router.get(ONE_CHARGE, responses=answers(QuarantinedChargeAnswer, 403, 404))
-@requires("ledger:read")
+@requires_one_of(*READERS)
 async def show_quarantined_charge(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

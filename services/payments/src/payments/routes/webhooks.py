@@ -35,8 +35,7 @@ async def gateway_webhook(request: Request) -> Response:
         return Response(_REFUSAL, status_code=401, media_type="application/json")
     if secret > 0:
         PREVIOUS_KEY_ACCEPTED.labels("gateway-secret-key").inc()
-    is_first = await accept_webhook(dependencies.database, raw)
-    WEBHOOKS_ACCEPTED.labels("first" if is_first else "duplicate").inc()
+    WEBHOOKS_ACCEPTED.labels(await accept_webhook(dependencies.database, dependencies.clock, raw)).inc()
     return ok(request, {"received": True})
 
 

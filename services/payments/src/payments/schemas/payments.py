@@ -38,6 +38,9 @@ class Payment(ResponseShape):
     channel: str | None
     created_at: str
     paid_at: str | None
+    failure_reason: str | None = Field(
+        description="Of a failed payment: the payment gateway's words, made safe to show. Another payment of the order can be opened."
+    )
 
 
 class RewardBalance(ResponseShape):

@@ -34,13 +34,17 @@ from payments.store.escrow import (
 from payments.store.intents import (
     bind_key_once,
     claim_opening,
+    claim_unpaid_attempts,
     find_email,
     find_key,
     find_live_intent,
     find_own_intent,
     find_own_order,
+    lock_attempt,
     record_intent_once,
     record_reference,
+    save_attempt_query,
+    save_intent_failed,
     save_opened,
     save_unopened,
 )
@@ -75,6 +79,7 @@ from payments.store.refunds import (
     save_refund_unsent,
 )
 from payments.store.webhooks import (
+    find_other_body,
     lock_dead_webhook,
     lock_outcome,
     lock_webhook,
@@ -82,7 +87,6 @@ from payments.store.webhooks import (
     record_dead_webhook,
     record_webhook_once,
     save_outcome,
-    webhook_differs,
 )
 
 __all__ = [
@@ -92,6 +96,7 @@ __all__ = [
     "bind_key_once",
     "charge_is_known",
     "claim_opening",
+    "claim_unpaid_attempts",
     "close_live_intents",
     "find_attempt_of_gateway",
     "find_buyer_of_order",
@@ -99,12 +104,14 @@ __all__ = [
     "find_key",
     "find_live_intent",
     "find_order_exists",
+    "find_other_body",
     "find_own_intent",
     "find_own_order",
     "find_quarantine_decision",
     "find_refund_decision",
     "list_due_refunds",
     "list_unconfirmed_attempts",
+    "lock_attempt",
     "lock_dead_webhook",
     "lock_escrow",
     "lock_order_behind",
@@ -131,11 +138,13 @@ __all__ = [
     "record_webhook_once",
     "replace_attempt",
     "save_attempt_confirmed",
+    "save_attempt_query",
     "save_attempt_taken_over",
     "save_buyer",
     "save_charge_verdict",
     "save_dispute",
     "save_escrow",
+    "save_intent_failed",
     "save_intent_paid",
     "save_intent_spent",
     "save_opened",
@@ -153,5 +162,4 @@ __all__ = [
     "save_refund_unsent",
     "save_refund_verdict",
     "save_unopened",
-    "webhook_differs",
 ]

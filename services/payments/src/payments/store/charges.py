@@ -40,8 +40,8 @@ SELECT EXISTS (
 """
 _RECORD_CHARGE: Final = """
 INSERT INTO charges (id, identity, reference, gateway_id, webhook_id, order_id, amount_minor, currency, channel, verdict,
-                     settled_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                     settled_at, surcharge_minor, surcharge_max_minor)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 """
 _SAVE_INTENT_PAID: Final = """
 UPDATE payment_intents SET status = 'paid', paid_at = $2, channel = coalesce($3, channel), opening_until = NULL
@@ -74,8 +74,16 @@ async def charge_is_known(uow: UnitOfWork, charge: Charge) -> bool:
 
 
 async def record_charge(
-    uow: UnitOfWork, charge: Charge, webhook_id: str, order_id: UUID | None, verdict: str, now: datetime
+    uow: UnitOfWork,
+    charge: Charge,
+    webhook_id: str,
+    order_id: UUID | None,
+    verdict: str,
+    now: datetime,
+    surcharge_minor: int = 0,
+    surcharge_max_minor: int = 0,
 ) -> UUID:
+    """Only a covering charge has a surcharge; its bound is recorded beside it, because the settings may change later."""
     charge_id = new_id()
     await uow.execute(
         _RECORD_CHARGE,
@@ -90,6 +98,8 @@ async def record_charge(
         charge.channel,
         verdict,
         now,
+        surcharge_minor,
+        surcharge_max_minor,
     )
     return charge_id
 
@@ -110,10 +120,11 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, 'quarantined', $8)
 
 async def record_quarantined(
     uow: UnitOfWork, charge_id: UUID, charge: Charge, order_id: UUID | None, reason: str, now: datetime
-) -> None:
+) -> UUID:
+    quarantined_id = new_id()
     await uow.execute(
         _RECORD_QUARANTINED,
-        new_id(),
+        quarantined_id,
         charge_id,
         charge.reference,
         order_id,
@@ -122,3 +133,4 @@ async def record_quarantined(
         reason,
         now,
     )
+    return quarantined_id

@@ -44,12 +44,27 @@ _RECORD_REFERENCE: Final = """
 INSERT INTO payment_references (reference, intent_id, buyer_id, settlement, created_at) VALUES ($1, $2, $3, $4, $5)
 """
 _SAVE_OPENED: Final = """
-UPDATE payment_intents SET status = 'pending', authorization_url = $3, access_code = $4, opening_until = NULL
+UPDATE payment_intents SET status = 'pending', authorization_url = $3, access_code = $4, opening_until = NULL, query_at = $5
 WHERE id = $1 AND reference = $2 AND status = 'opening'
 """
 _SAVE_UNOPENED: Final = """
 UPDATE payment_intents SET opening_until = NULL WHERE id = $1 AND reference = $2 AND status = 'opening'
 """
+# The order is held, as whatever settles or closes its payments holds it.
+_LOCK_ATTEMPT: Final = """
+SELECT i.id, i.order_id, i.buyer_id, i.reference, i.amount_minor, i.currency, i.status
+FROM payment_references r JOIN payment_intents i ON i.id = r.intent_id JOIN payable_orders o ON o.id = i.order_id
+WHERE r.reference = $1 FOR UPDATE OF o
+"""
+_SAVE_FAILED: Final = """
+UPDATE payment_intents SET status = 'failed', failure_reason = $2, failed_at = $3 WHERE id = $1 AND status = 'pending'
+"""
+# A failed one is queried on: the payer may try once more on the gateway's page.
+_CLAIM_UNPAID: Final = """
+SELECT id, reference, queries, expires_at FROM payment_intents
+WHERE query_at <= $1 AND status IN ('pending', 'failed') ORDER BY query_at LIMIT 100 FOR UPDATE SKIP LOCKED
+"""
+_SAVE_QUERY: Final = "UPDATE payment_intents SET queries = queries + 1, query_at = $2 WHERE id = $1"
 _FIND_EMAIL: Final = "SELECT email FROM buyers WHERE user_id = $1"
 
 
@@ -94,12 +109,33 @@ async def record_reference(
     await uow.execute(_RECORD_REFERENCE, reference, intent_id, buyer_id, settlement, now)
 
 
-async def save_opened(uow: UnitOfWork, intent_id: UUID, reference: str, url: str, access_code: str) -> None:
-    await uow.execute(_SAVE_OPENED, intent_id, reference, url, access_code)
+async def save_opened(
+    uow: UnitOfWork, intent_id: UUID, reference: str, url: str, access_code: str, query_at: datetime
+) -> None:
+    """A person can pay from now on; the gateway is queried at `query_at` unless its webhook came."""
+    await uow.execute(_SAVE_OPENED, intent_id, reference, url, access_code, query_at)
 
 
 async def save_unopened(uow: UnitOfWork, intent_id: UUID, reference: str) -> None:
     await uow.execute(_SAVE_UNOPENED, intent_id, reference)
+
+
+async def lock_attempt(uow: UnitOfWork, reference: str) -> asyncpg.Record | None:
+    """The intent that this reference was recorded for, its order held; its `reference` tells whether it is the present one."""
+    return await uow.fetch_row(_LOCK_ATTEMPT, reference)
+
+
+async def save_intent_failed(uow: UnitOfWork, intent_id: UUID, reason: str, now: datetime) -> bool:
+    """False when it is pending no more: it was paid or closed while the order was waited for."""
+    return bool(await uow.execute(_SAVE_FAILED, intent_id, reason, now))
+
+
+async def claim_unpaid_attempts(uow: UnitOfWork, now: datetime) -> list[asyncpg.Record]:
+    return await uow.fetch(_CLAIM_UNPAID, now)
+
+
+async def save_attempt_query(uow: UnitOfWork, intent_id: UUID, query_at: datetime | None) -> None:
+    await uow.execute(_SAVE_QUERY, intent_id, query_at)
 
 
 async def find_email(uow: UnitOfWork, user_id: UUID) -> str | None:

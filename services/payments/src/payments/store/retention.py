@@ -10,6 +10,9 @@ _FINAL = """
 outcome IN ('done', 'ignored') AND NOT EXISTS (
     SELECT FROM dead_letter_webhooks AS letter
     WHERE letter.webhook_id = processed_webhook_events.id AND coalesce(letter.replayed_at, letter.failed_at) > $1
+) AND NOT EXISTS (
+    SELECT FROM revised_webhooks AS revised
+    WHERE revised.webhook_id = processed_webhook_events.id AND (revised.due_at IS NOT NULL OR revised.revised_at > $1)
 )
 """
 
@@ -23,7 +26,11 @@ def kept(webhooks: timedelta) -> tuple[Rule, ...]:
             "processed_at",
             webhooks,
             over=_FINAL,
-            followers={"dead_letter_webhooks": "webhook_id"},
+            followers={
+                "dead_letter_webhooks": "webhook_id",
+                "webhook_revisions": "webhook_id",
+                "revised_webhooks": "webhook_id",
+            },
             stamped_by="database",
         ),
     )

@@ -1,5 +1,7 @@
 """SQL for writes: the webhooks and their dead letters."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -7,7 +9,6 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from common.caller import THE_SERVICE
 from common.database import ACQUIRE_SECONDS_MAX, BROKEN, Database, DatabaseAway, UnitOfWork, is_away
 from common.ids import new_id
 from common.telemetry import trace_headers
@@ -34,44 +35,53 @@ async def record_webhook_once(database: Database, arrival: Arrival, raw: bytes, 
     and DatabaseAway when nothing could be committed.
     """
     work = msgspec.json.encode({"webhookId": arrival.id})
+    async with _one_statement(database) as connection:
+        status: str = await connection.execute(
+            _ACCEPT_WEBHOOK,
+            arrival.id,
+            PROVIDER,
+            arrival.event_type,
+            payload,
+            raw,
+            new_id(),
+            work,
+            trace_headers(),
+        )
+    return status.endswith(" 1")
+
+
+# The bytes travel only when they differ: most duplicates are repeated as they were sent.
+_FIND_OTHER: Final = "SELECT raw FROM processed_webhook_events WHERE id = $1 AND raw <> $2"
+
+
+async def find_other_body(database: Database, webhook_id: str, raw: bytes) -> bytes | None:
+    """The recorded bytes of this key when they are not these; None when they are. Raises DatabaseAway."""
+    async with _one_statement(database) as connection:
+        found: bytes | None = await connection.fetchval(_FIND_OTHER, webhook_id, raw)
+    return None if found is None else bytes(found)
+
+
+@asynccontextmanager
+async def _one_statement(database: Database) -> AsyncIterator[Any]:
+    """A connection for a statement that commits by itself. Raises DatabaseAway where the server cannot be reached."""
     try:
         # Bounded: a webhook that finds no free connection for so long is sent again by the gateway.
         async with database.service.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
-            status: str = await connection.execute(
-                _ACCEPT_WEBHOOK,
-                arrival.id,
-                PROVIDER,
-                arrival.event_type,
-                payload,
-                raw,
-                new_id(),
-                work,
-                trace_headers(),
-            )
+            yield connection
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
         if isinstance(error, (OSError, *BROKEN)) or is_away(error):
             raise DatabaseAway from error
         raise
-    return status.endswith(" 1")
-
-
-_DIFFERS: Final = "SELECT EXISTS (SELECT FROM processed_webhook_events WHERE id = $1 AND raw <> $2)"
-
-
-async def webhook_differs(database: Database, arrival: Arrival, raw: bytes) -> bool:
-    """Whether the webhook under this key had another body."""
-    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        return bool(await uow.fetch_value(_DIFFERS, arrival.id, raw))
 
 
 _LOCK_WEBHOOK: Final = """
-SELECT id, event_type, raw, outcome, processed_at FROM processed_webhook_events WHERE id = $1 FOR UPDATE
+SELECT id, event_type, raw, outcome, processed_at FROM processed_webhook_events WHERE id = $1 FOR NO KEY UPDATE
 """
 _SET_OUTCOME: Final = "UPDATE processed_webhook_events SET outcome = $2 WHERE id = $1"
 
 
 async def lock_webhook(uow: UnitOfWork, webhook_id: str) -> asyncpg.Record | None:
-    """The webhook, held until the end: two workers with the same item take turns."""
+    """The webhook, held until the end: two workers with the same item take turns. A revision's row, which names the key, does not wait."""
     return await uow.fetch_row(_LOCK_WEBHOOK, webhook_id)
 
 

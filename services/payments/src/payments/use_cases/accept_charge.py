@@ -11,6 +11,7 @@ from payments.domain import identifiers, postings
 from payments.domain.errors import ChargeCannotBeAccepted
 from payments.domain.quarantine import judge_acceptance
 from payments.store import chargebacks
+from payments.use_cases.clear_quarantine_alert import clear_quarantine_alert
 from payments.use_cases.hold_escrow import hold_escrow
 from payments.use_cases.owe_overpayment import owe_overpayment
 
@@ -57,3 +58,4 @@ async def accept_charge(uow: UnitOfWork, charge: asyncpg.Record, now: datetime) 
         refund_id=refund_id if acceptance.surplus_minor else None,
         order_id=behind.order_id,
     )
+    clear_quarantine_alert(uow, charge["id"], "accepted")

@@ -8,6 +8,7 @@ from common import ledger
 from common.database import UnitOfWork
 from payments import store
 from payments.domain import identifiers, postings
+from payments.use_cases.clear_quarantine_alert import clear_quarantine_alert
 from payments.use_cases.owe_overpayment import REFUND_QUEUE
 
 
@@ -42,4 +43,5 @@ async def return_charge(uow: UnitOfWork, charge: asyncpg.Record, reason: str, no
         charge["currency"],
     )
     await store.save_quarantined(uow, charge["id"], "returned", refund_id=refund_id)
+    clear_quarantine_alert(uow, charge["id"], "returned")
     uow.leave_work(REFUND_QUEUE, refund_id, {"refundId": str(refund_id)})

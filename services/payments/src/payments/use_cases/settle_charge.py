@@ -15,20 +15,29 @@ from payments.domain.charges import (
     Charge,
     Covered,
     SecondCharge,
+    SurchargeBound,
     Suspicious,
     UnknownReference,
     Verdict,
     judge_charge,
+    principal_of,
     read_charge,
 )
 from payments.domain.errors import SubjectUnknown
 from payments.store import OrderBehind
+from payments.use_cases.alert_quarantine import alert_quarantine
 from payments.use_cases.hold_escrow import hold_escrow
 from payments.use_cases.owe_overpayment import owe_overpayment
 
 
 async def settle_charge(
-    uow: UnitOfWork, webhook_id: str, told: Mapping[str, Any], *, is_last_attempt: bool, now: datetime
+    uow: UnitOfWork,
+    webhook_id: str,
+    told: Mapping[str, Any],
+    surcharge_bound: SurchargeBound,
+    *,
+    is_last_attempt: bool,
+    now: datetime,
 ) -> Verdict | None:
     """The verdict; None for a charge that is not settled or was told before.
 
@@ -41,9 +50,10 @@ async def settle_charge(
     behind = await store.lock_order_behind(uow, charge.reference)
     if await store.charge_is_known(uow, charge):
         return None
-    verdict = judge_charge(charge, behind.expected if behind else None)
+    verdict = judge_charge(charge, behind.expected if behind else None, surcharge_bound)
     if behind is not None and isinstance(verdict, Covered):
-        await _hold(uow, charge, webhook_id, behind, verdict, now)
+        surcharge_max_minor = surcharge_bound.max_minor(principal_of(charge, behind.expected.settlement))
+        await _hold(uow, charge, webhook_id, behind, verdict, surcharge_max_minor, now)
     elif behind is not None and isinstance(verdict, SecondCharge):
         await _owe_back(uow, charge, webhook_id, behind, now)
     elif isinstance(verdict, Suspicious):
@@ -56,10 +66,18 @@ async def settle_charge(
 
 
 async def _hold(
-    uow: UnitOfWork, charge: Charge, webhook_id: str, behind: OrderBehind, verdict: Covered, now: datetime
+    uow: UnitOfWork,
+    charge: Charge,
+    webhook_id: str,
+    behind: OrderBehind,
+    verdict: Covered,
+    surcharge_max_minor: int,
+    now: datetime,
 ) -> None:
     refund_id = identifiers.refund_of_overpayment(charge.identity)
-    charge_id = await store.record_charge(uow, charge, webhook_id, behind.order_id, "covered", now)
+    charge_id = await store.record_charge(
+        uow, charge, webhook_id, behind.order_id, "covered", now, verdict.surcharge_minor, surcharge_max_minor
+    )
     await ledger.post(
         uow,
         postings.charge(
@@ -91,7 +109,8 @@ async def _quarantine(
     order_id: UUID | None = behind.order_id if behind else None
     charge_id = await store.record_charge(uow, charge, webhook_id, order_id, "quarantined", now)
     await ledger.post(uow, postings.quarantine(charge.identity, charge.reference, charge.amount_minor, charge.currency))
-    await store.record_quarantined(uow, charge_id, charge, order_id, reason, now)
+    quarantined_id = await store.record_quarantined(uow, charge_id, charge, order_id, reason, now)
+    alert_quarantine(uow, quarantined_id, charge, order_id, reason)
     if behind is not None:
         # The gateway's transaction is spent: the buyer's next attempt needs a reference of its own.
         await store.save_intent_spent(uow, behind.intent_id, "quarantined")
@@ -102,5 +121,7 @@ async def _quarantine(
             amount_minor=charge.amount_minor,
             currency=charge.currency,
             reason=reason,
+            buyer_id=behind.buyer_id if behind else None,
+            quarantined_charge_id=quarantined_id,
         )
     )

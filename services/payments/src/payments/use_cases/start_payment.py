@@ -1,6 +1,7 @@
 """Start a payment: wait for the order if its event is under way, write the attempt down, open it at the gateway, record."""
 
 import asyncio
+from datetime import datetime
 from typing import Final
 
 import asyncpg
@@ -13,6 +14,7 @@ from common.problems import NotFound
 from payments import store
 from payments.clients.gateway import GatewayAway, GatewayRefused, OpenedTransaction, PaymentGateway
 from payments.domain.errors import OrderNotPayable, PaymentOpening
+from payments.domain.failures import FIRST_QUERY_AFTER
 from payments.use_cases.prepare_intent import PaymentAsked, Prepared, prepare_intent
 
 log = get_logger(__name__)
@@ -36,7 +38,7 @@ async def start_payment(
         async with database.unit_of_work(acting_as=caller) as uow:
             await store.save_unopened(uow, prepared.intent["id"], prepared.intent["reference"])
         raise
-    return await _record(database, caller, prepared.intent, opened)
+    return await _record(database, caller, prepared.intent, opened, clock.now() + FIRST_QUERY_AFTER)
 
 
 async def _prepare(database: Database, clock: Clock, caller: Caller, asked: PaymentAsked) -> Prepared:
@@ -75,10 +77,12 @@ async def _open(gateway: PaymentGateway, caller: Caller, intent: asyncpg.Record,
 
 
 async def _record(
-    database: Database, caller: Caller, intent: asyncpg.Record, opened: OpenedTransaction
+    database: Database, caller: Caller, intent: asyncpg.Record, opened: OpenedTransaction, query_at: datetime
 ) -> asyncpg.Record:
     async with database.unit_of_work(acting_as=caller) as uow:
-        await store.save_opened(uow, intent["id"], intent["reference"], opened.authorization_url, opened.access_code)
+        await store.save_opened(
+            uow, intent["id"], intent["reference"], opened.authorization_url, opened.access_code, query_at
+        )
         recorded = await store.find_own_intent(uow, intent["id"], caller.id)
     if recorded is None or recorded["authorization_url"] is None:
         # The order was cancelled, expired or paid while the gateway was answering.

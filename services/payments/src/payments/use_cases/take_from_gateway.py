@@ -1,18 +1,16 @@
-"""Take what the gateway tells when it is asked as if its webhook had come: filed under the same key, with the same work."""
-
-import json
+"""Take what the gateway tells when it is asked in the place of a webhook that never came, with the same work."""
 
 from common.database import Database
 from common.logging import get_logger
 from payments.clients.gateway import PaymentGateway
 from payments.domain.reconciliation import Difference
-from payments.use_cases.accept_webhook import accept_webhook
+from payments.use_cases.accept_answer import accept_answer
 
 log = get_logger(__name__)
 
 
 async def take_from_gateway(database: Database, gateway: PaymentGateway, found: Difference) -> bool:
-    """Whether work was left: the webhook had never come. When it comes after all it is a duplicate, and changes nothing.
+    """Whether work was left. When the webhook comes after all it is recorded under its own key, and finds nothing to change.
 
     Raises GatewayAway and GatewayRefused.
     """
@@ -25,9 +23,9 @@ async def take_from_gateway(database: Database, gateway: PaymentGateway, found: 
         happened = told is not None and told.get("status") == "processed"
     else:
         return False
-    if not happened:
+    if not happened or told is None:
         return False
-    is_first = await accept_webhook(database, json.dumps({"event": event, "data": told}).encode())
+    is_first = await accept_answer(database, event, told)
     if is_first:
         log.warning("a webhook never came; the gateway was asked instead", subject=found.subject)
     return is_first

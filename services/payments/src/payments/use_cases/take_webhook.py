@@ -8,10 +8,12 @@ from typing import Any, Final, Literal
 from common.database import UnitOfWork
 from payments import store
 from payments.domain import webhooks
+from payments.domain.charges import SurchargeBound
 from payments.domain.identifiers import attempt_of_reference
 from payments.domain.refunds import read_refund, read_refund_transfer
 from payments.use_cases.announce_transfer import announce_transfer
 from payments.use_cases.record_chargeback_news import record_chargeback_news
+from payments.use_cases.record_failed_payment import record_failed_payment
 from payments.use_cases.record_refund_news import record_refund_news
 from payments.use_cases.settle_charge import settle_charge
 
@@ -26,6 +28,7 @@ class Webhook:
     event_type: str
     data: Mapping[str, Any]
     arrived_at: datetime
+    surcharge_bound: SurchargeBound
     is_last_attempt: bool
 
 
@@ -40,7 +43,9 @@ class Taken:
 Take = Callable[[UnitOfWork, Webhook, datetime], Awaitable[Outcome]]
 
 
-async def take_webhook(uow: UnitOfWork, webhook_id: str, *, is_last_attempt: bool, now: datetime) -> Taken:
+async def take_webhook(
+    uow: UnitOfWork, webhook_id: str, surcharge_bound: SurchargeBound, *, is_last_attempt: bool, now: datetime
+) -> Taken:
     """Takes it once. Raises what the retry ladder mends, and NewsUnreadable."""
     row = await store.lock_webhook(uow, webhook_id)
     if row is None:
@@ -48,15 +53,22 @@ async def take_webhook(uow: UnitOfWork, webhook_id: str, *, is_last_attempt: boo
     if row["outcome"] != "queued":
         return Taken(row["event_type"], None)
     data = webhooks.data_of(webhooks.read_body(row["raw"]))
-    webhook = Webhook(webhook_id, row["event_type"], data, row["processed_at"], is_last_attempt)
+    webhook = Webhook(webhook_id, row["event_type"], data, row["processed_at"], surcharge_bound, is_last_attempt)
     outcome = await _TAKERS.get(webhook.event_type, _ignore)(uow, webhook, now)
     await store.save_outcome(uow, webhook_id, outcome)
     return Taken(webhook.event_type, outcome)
 
 
 async def _charge(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
-    verdict = await settle_charge(uow, webhook.id, webhook.data, is_last_attempt=webhook.is_last_attempt, now=now)
+    verdict = await settle_charge(
+        uow, webhook.id, webhook.data, webhook.surcharge_bound, is_last_attempt=webhook.is_last_attempt, now=now
+    )
     return "ignored" if verdict is None else "done"
+
+
+async def _failed_payment(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
+    failed = await record_failed_payment(uow, webhook.data, is_last_attempt=webhook.is_last_attempt, now=now)
+    return "done" if failed else "ignored"
 
 
 async def _chargeback(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
@@ -85,6 +97,7 @@ async def _ignore(uow: UnitOfWork, webhook: Webhook, now: datetime) -> Outcome:
 
 _TAKERS: Final[Mapping[str, Take]] = {
     "charge.success": _charge,
+    "charge.failed": _failed_payment,
     "charge.dispute.create": _chargeback,
     "charge.dispute.remind": _chargeback,
     "charge.dispute.resolve": _chargeback,

@@ -1,0 +1,77 @@
+"""Buyers see their own refunds, support sees every one, and neither sees what finance decided (section 16.10)."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+
+async def _see(story: Any, path: str, user: UUID | None, *roles: str) -> Any:
+    return await story.service.client.get(path, headers=story.service.headers(user or uuid4(), roles=roles))
+
+
+async def _prepared_refund(story: Any) -> str:
+    refund_id: str = await story.failed_refund()
+    destination = {"accountNumber": "0123456785", "bankCode": "058", "accountName": "Okafor Chidi"}
+    body = {"action": "other_destination", "reason": "card closed", "destination": destination}
+    prepared = await story.act(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
+    assert prepared.status_code == 200, prepared.text
+    return refund_id
+
+
+async def test_a_buyer_sees_the_own_refunds_without_what_finance_decided(story: Any) -> None:
+    refund_id = await _prepared_refund(story)
+    listed = await _see(story, "/api/refunds", story.buyer, "buyer")
+    assert listed.status_code == 200, listed.text
+    [refund] = listed.json()["data"]
+    assert (refund["id"], refund["amountMinor"], refund["kind"]) == (refund_id, 500_000, "order")
+    assert refund["decision"] is None
+    assert (await _see(story, f"/api/refunds/{refund_id}", story.buyer, "buyer")).json()["data"] == refund
+    assert listed.json()["meta"]["total"] == 1
+    assert "058" not in listed.text
+    [shown] = await story.see("/api/refunds")
+    assert shown["decision"]["destination"]["bankCode"] == "058"
+
+
+async def test_a_strangers_refund_is_absent(story: Any) -> None:
+    refund_id = await _prepared_refund(story)
+    for roles in (("buyer",), ("merchant",), ("hub_agent",), ("campus_admin",), ("platform_admin",)):
+        listed = (await _see(story, "/api/refunds", None, *roles)).json()
+        assert (listed["data"], listed["meta"]["total"]) == ([], 0)
+        foreign = await _see(story, f"/api/refunds/{refund_id}", None, *roles)
+        absent = await _see(story, f"/api/refunds/{uuid4()}", None, *roles)
+        assert (foreign.status_code, foreign.json()["code"]) == (404, "RESOURCE_NOT_FOUND")
+        assert absent.status_code == 404
+    assert (await story.service.client.get("/api/refunds")).status_code == 401
+
+
+async def test_support_reads_refunds_and_quarantined_charges_and_decides_nothing(story: Any) -> None:
+    refund_id = await _prepared_refund(story)
+    _, charge_id = await story.quarantined(499_999)
+    [refund] = await story.see("/api/refunds", "support_agent")
+    assert (refund["id"], refund["decision"]) == (refund_id, None)
+    [charge] = await story.see("/api/quarantined-charges", "support_agent")
+    assert (charge["id"], charge["reason"]) == (charge_id, "underpaid")
+    assert (await story.see(f"/api/quarantined-charges/{charge_id}", "support_agent"))["id"] == charge_id
+    for path in (f"/api/quarantined-charges/{charge_id}", f"/api/refunds/{refund_id}"):
+        for act, body in (
+            ("prepare", {"outcome": "return", "reason": "x"}),
+            ("approve", {}),
+            ("reject", {"reason": "x"}),
+        ):
+            assert (await story.act(f"{path}/{act}", body, "support_agent")).status_code == 403
+
+
+async def test_the_api_role_reads_refunds_by_the_row_policy_alone(story: Any, owner_of: Any) -> None:
+    await _prepared_refund(story)
+    async with owner_of(story, "api") as api:
+        for settings, refunds, decisions in (
+            ({}, 0, 0),
+            ({"app.user_id": str(story.buyer)}, 1, 0),
+            ({"app.user_id": str(uuid4())}, 0, 0),
+            ({"app.permissions": "refunds:read"}, 1, 0),
+            ({"app.permissions": "ledger:read"}, 1, 1),
+        ):
+            async with api.transaction():
+                for name, value in settings.items():
+                    await api.execute("SELECT set_config($1, $2, true)", name, value)
+                assert await api.fetchval("SELECT count(buyer_id) FROM refunds") == refunds
+                assert await api.fetchval("SELECT count(*) FROM refund_decisions") == decisions

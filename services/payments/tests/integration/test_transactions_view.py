@@ -1,0 +1,60 @@
+"""The ledger under the specification's name, `transactions`, for those who read the ledger."""
+
+from typing import Any
+from uuid import uuid4
+
+import asyncpg
+import pytest
+
+
+async def test_the_view_shows_every_transaction_with_its_entries(story: Any) -> None:
+    await story.paid_order()
+    rows = await story.service.fetch("SELECT * FROM transactions ORDER BY created_at")
+    [shown] = await story.see("/api/transactions")
+    assert len(rows) == 1
+    row = rows[0]
+    assert (str(row["id"]), row["type"], row["posting_key"], row["currency"]) == (
+        shown["id"],
+        "charge",
+        shown["postingKey"],
+        "NGN",
+    )
+    assert row["created_at"] is not None
+    assert row["entries"] == shown["entries"]
+    assert sum(entry["amountMinor"] for entry in row["entries"]) == 0
+
+
+async def test_an_account_with_the_rights_of_the_audit_reads_the_view(story: Any, owner_of: Any) -> None:
+    await story.paid_order()
+    auditor = f"audit_{uuid4().hex}"
+    async with owner_of(story, "admin") as admin:
+        await admin.execute(f"CREATE ROLE {auditor} BYPASSRLS IN ROLE pg_read_all_data")
+        try:
+            async with admin.transaction():
+                await admin.execute(f"SET LOCAL ROLE {auditor}")
+                assert await admin.fetchval("SELECT count(*) FROM transactions") == 1
+        finally:
+            await admin.execute(f"DROP ROLE {auditor}")
+
+
+async def test_the_view_follows_the_row_policies_and_refuses_writes(story: Any, owner_of: Any) -> None:
+    await story.paid_order()
+    async with owner_of(story, "api") as api:
+        for settings, transactions in (
+            ({}, 0),
+            ({"app.user_id": str(uuid4()), "app.permissions": "orders:place"}, 0),
+            ({"app.permissions": "ledger:read"}, 1),
+        ):
+            async with api.transaction():
+                for name, value in settings.items():
+                    await api.execute("SELECT set_config($1, $2, true)", name, value)
+                assert await api.fetchval("SELECT count(*) FROM transactions") == transactions
+    for role in ("api", "service"):
+        async with owner_of(story, role) as connection:
+            for statement in (
+                "DELETE FROM transactions",
+                "UPDATE transactions SET type = 'x'",
+                "INSERT INTO transactions (id) VALUES (gen_random_uuid())",
+            ):
+                with pytest.raises((asyncpg.InsufficientPrivilegeError, asyncpg.ObjectNotInPrerequisiteStateError)):
+                    await connection.execute(statement)

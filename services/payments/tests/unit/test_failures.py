@@ -1,0 +1,54 @@
+"""The words of a declined payment, and when the gateway is queried about an unpaid one."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from payments.domain.failures import REASON_CHARACTERS_MAX, failure_reason_of, next_query_at
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"gateway_response": "Insufficient Funds"}, "Insufficient Funds"),
+        ({"gateway_response": " Declined\r\n by\tbank\x00 "}, "Declined by bank"),
+        ({"gateway_response": "Do not honour (05)"}, "Do not honour (05)"),
+        ({"gateway_response": "Card 5060 6666 6666 6666 666 expired"}, "Card ... expired"),
+        ({"gateway_response": "call 0803-123-4567 now"}, "call ... now"),
+        ({"gateway_response": "<b>Pay</b> at https://evil.example/x or www.evil.example"}, "b Pay /b at or"),
+        ({"gateway_response": "write to ada@bank.example"}, "write to"),
+        ({"gateway_response": "\u202eevil\u202c"}, "evil"),
+        ({"gateway_response": "", "message": "Timed out"}, "Timed out"),
+        ({"gateway_response": None}, "Declined"),
+        ({"gateway_response": {"a": 1}, "message": 5}, "Declined"),
+        ({"gateway_response": "12345678901"}, "..."),
+        ({}, "Declined"),
+    ],
+)
+def test_the_gateways_words_are_made_safe_to_show(told: dict[str, Any], reason: str) -> None:
+    assert failure_reason_of(told) == reason
+
+
+@given(some.text())
+def test_a_failure_reason_is_one_short_printable_line_without_long_numbers(words: str) -> None:
+    reason = failure_reason_of({"gateway_response": words})
+    assert 0 < len(reason) <= REASON_CHARACTERS_MAX
+    assert reason.isprintable()
+    assert not set("<>{}") & set(reason)
+    assert not any(all(letter.isdecimal() for letter in reason[place : place + 5]) for place in range(len(reason) - 4))
+
+
+def test_an_unpaid_attempt_is_queried_seldomer_and_at_last_no_more() -> None:
+    expires_at = NOW + timedelta(minutes=15)
+    waits = []
+    for queries in range(1, 6):
+        due_at = next_query_at(NOW, queries, expires_at)
+        assert due_at is not None
+        waits.append((due_at - NOW).total_seconds())
+    assert waits == [60, 120, 240, 480, 600]
+    assert next_query_at(expires_at + timedelta(minutes=55), 7, expires_at) is None

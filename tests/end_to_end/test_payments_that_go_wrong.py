@@ -1,0 +1,87 @@
+"""Declined, quarantined, surcharged and revised payments as the buyer, finance and support see them (contract section 16)."""
+
+import json
+
+from tests.end_to_end.steps import placed_order
+from tests.end_to_end.test_money_that_does_not_fit import charge_success, quarantined, signed
+
+
+async def _found(market, what, path, person, match, **params):
+    async def look():
+        rows = await market.get(path, person, params={"limit": 100, **params})
+        return next((row for row in rows if match(row)), None)
+
+    return await market.until(what, look, 60)
+
+
+async def _notified(market, person, order_id, word):
+    number = order_id.rsplit("-", 1)[1][-8:].upper()
+    return await _found(
+        market,
+        f"the notification {word}",
+        "/api/notifications",
+        person,
+        lambda row: number in row["body"] and word in row["title"],
+    )
+
+
+async def test_a_declined_payment_shows_as_failed_and_another_attempt_pays(market, people):
+    order = await placed_order(market, people)
+    intent = await market.pay_intent(people.buyer, order["id"])
+    await market.pay(intent, action="decline", reason="Insufficient Funds")
+    failed = await _found(
+        market,
+        "the failed payment",
+        "/api/payments",
+        people.buyer,
+        lambda row: row["reference"] == intent["reference"] and row["status"] == "failed",
+    )
+    assert failed["failureReason"] == "Insufficient Funds"
+    assert "Insufficient Funds" in (await _notified(market, people.buyer, order["id"], "declined"))["body"]
+    again = await market.pay_intent(people.buyer, order["id"])
+    assert again["reference"] != intent["reference"]
+    await market.pay(again)
+    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+
+
+async def test_a_quarantined_payment_alerts_finance_and_its_buyer_is_told_that_it_is_checked(market, people):
+    order = await placed_order(market, people)
+    intent = await market.pay_intent(people.buyer, order["id"])
+    await market.pay(intent, amount=order["totalMinor"] - 1)
+    charge = await quarantined(market, people, intent["reference"])
+    alert = await _found(
+        market, "the alert", "/api/alerts", people.ops, lambda row: row["subject"] == charge["id"], status="open"
+    )
+    assert alert["severity"] == "SEV-2"
+    assert await _notified(market, people.buyer, order["id"], "being checked")
+    shown = await market.get(f"/api/quarantined-charges/{charge['id']}", people.support)
+    assert shown["reason"] == "underpaid"
+
+
+async def test_a_surcharge_above_its_bound_goes_back_and_the_buyer_sees_the_refund(market, people):
+    order = await placed_order(market, people)
+    intent = await market.pay_intent(people.buyer, order["id"])
+    await market.pay(intent, amount=order["totalMinor"] + 1_000_000)
+    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+    refund = await _found(market, "the refund", "/api/refunds", people.buyer, lambda row: True, orderId=order["id"])
+    assert (refund["kind"], refund["amountMinor"], refund["decision"]) == ("overpayment", 1_000_000, None)
+    assert await market.get("/api/refunds", people.other_buyer, params={"orderId": order["id"]}) == []
+
+
+async def test_a_revised_charge_changes_nothing_and_is_alerted(system, market, people):
+    order = await placed_order(market, people)
+    intent = await market.pay_intent(people.buyer, order["id"])
+    await market.pay(intent)
+    await market.order_reaches(people.buyer, order["id"], "paid_escrow")
+    bearer = {"Authorization": f"Bearer {system.secrets['GATEWAY_SECRET_KEY']}"}
+    address = f"/gateway/transaction/verify/{intent['reference']}"
+    paid = (await market.sandbox.get(address, headers=bearer)).json()["data"]
+    body = charge_success(intent["reference"], paid["amount"] * 2, paid["id"])
+    for raw in (body, json.dumps(json.loads(body), indent=1).encode()):
+        answer = await market.http.post("/functions/v1/gateway-webhook", content=raw, headers=signed(system, raw))
+        assert answer.status_code == 200
+    key = f"charge.success:{paid['id']}"
+    alert = await _found(market, "the alert", "/api/alerts", people.ops, lambda row: row["subject"] == key)
+    assert alert["severity"] == "SEV-3"
+    entries = await market.get("/api/transactions", people.auditor, params={"orderId": order["id"]})
+    assert [line["type"] for line in entries] == ["charge"]
