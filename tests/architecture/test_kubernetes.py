@@ -13,8 +13,9 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from common.process import DRAIN_SECONDS, declared_topology
+from common.process import DRAIN_SECONDS
 from common.retry import RetryLadder
+from common.topology import declared_topology
 from tests.architecture.kustomize import FOLDER, OVERLAYS, Resource, containers_of, pod_of
 from tests.architecture.manifests import (
     SETTINGS,

@@ -12,9 +12,8 @@ from pydantic_core import PydanticUndefined
 
 from campus_tools.provision import SUBSCRIBER_RIGHTS
 from campus_tools.services import LOGINS, SERVICES, login_of, service_named
-from common.process import declared_topology
 from common.retry import RetryLadder
-from common.topology import dead_letter_queue_of, delay_queue_of
+from common.topology import dead_letter_queue_of, declared_topology, delay_queue_of
 from tests.architecture.kustomize import OVERLAYS, containers_of
 from tests.architecture.manifests import (
     SETTINGS,

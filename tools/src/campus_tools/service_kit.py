@@ -33,7 +33,9 @@ from common.joined_writes import JoinedProtocol
 from common.messages import Received, Subscription
 from common.process import Runtime, Service, http_app, on_session_revoked, running
 from common.retention import remove_old_once
+from common.retry import RetryLadder
 from common.tokens import AUDIENCE
+from common.topology import declare_topology, declared_topology
 from contracts.event import Event
 from contracts.identity import SessionRevoked
 from contracts.permissions import leading_role
@@ -241,16 +243,26 @@ async def opened(
             "api_database_url": urls.api,
             "service_database_url": urls.service,
             "broker_url": broker_url,
+            # The tests' broker has one account for all.
+            "broker_verified_publishers": False,
             "cursor_key": CURSOR_KEY,
             "service_role_key": SERVICE_ROLE_KEY,
             **settings,
         }
         configured = service.settings(**values)
+        if configured.ladder != RetryLadder():
+            await declare_topology(broker_url, declared_topology(configured.ladder))
         async with running(service, configured, "test", clock) as (runtime, dependencies):
             app = http_app(service, configured, runtime, dependencies)
             subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
             consumers = Consumers(
-                service.name, runtime.database, runtime.bus, dependencies, subscriptions, service.work_items
+                service.name,
+                runtime.database,
+                runtime.bus,
+                dependencies,
+                subscriptions,
+                service.work_items,
+                account_required=runtime.account_required,
             )
             transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
             async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:

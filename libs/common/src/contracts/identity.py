@@ -6,11 +6,12 @@ from uuid import UUID
 import msgspec
 
 from contracts.event import Event
+from contracts.money import MinorAmount
 
 
 class ReferralOutcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     applied: bool
-    reward_minor: int
+    reward_minor: MinorAmount
     referrer_id: UUID | None = None
 
 
@@ -167,7 +168,7 @@ class HubChanged(Event, frozen=True, kw_only=True):
     hub_id: UUID
     campus_id: UUID
     name: str
-    delivery_fee_minor: int
+    delivery_fee_minor: MinorAmount
     active: bool
 
 

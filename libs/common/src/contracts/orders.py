@@ -6,13 +6,14 @@ from uuid import UUID
 import msgspec
 
 from contracts.event import Event
+from contracts.money import MinorAmount
 
 
 class PlacedItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     product_id: UUID
     name: str
     quantity: int
-    line_total_minor: int
+    line_total_minor: MinorAmount
 
 
 class OrderPlaced(Event, frozen=True, kw_only=True):
@@ -22,9 +23,9 @@ class OrderPlaced(Event, frozen=True, kw_only=True):
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
-    total_minor: int
-    commission_minor: int
-    delivery_fee_minor: int
+    total_minor: MinorAmount
+    commission_minor: MinorAmount
+    delivery_fee_minor: MinorAmount
     currency: str
     payment_due_at: str
     items: tuple[PlacedItem, ...]
@@ -59,7 +60,7 @@ class RefundRequested(Event, frozen=True, kw_only=True):
     refund_id: UUID
     buyer_id: UUID
     vendor_id: UUID
-    amount_minor: int
+    amount_minor: MinorAmount
     reason: str
 
 
@@ -108,8 +109,8 @@ class DisputeResolved(Event, frozen=True, kw_only=True):
     buyer_id: UUID
     vendor_id: UUID
     outcome: Literal["buyer", "vendor", "split"]
-    refund_minor: int
-    release_minor: int
+    refund_minor: MinorAmount
+    release_minor: MinorAmount
     refund_id: UUID | None = None
 
 
@@ -132,7 +133,7 @@ class ReturnDecided(Event, frozen=True, kw_only=True):
     buyer_id: UUID
     vendor_id: UUID
     outcome: Literal["approved", "rejected"] | None = None
-    refund_minor: int | None = None
+    refund_minor: MinorAmount | None = None
 
 
 class OrderCompleted(Event, frozen=True, kw_only=True):
@@ -161,7 +162,7 @@ class ProductChanged(Event, frozen=True, kw_only=True):
     product_id: UUID
     vendor_id: UUID
     name: str
-    price_minor: int
+    price_minor: MinorAmount
     in_stock: bool
     removed: bool
     campus_id: UUID | None = None
