@@ -64,7 +64,9 @@ def test_the_largest_order_that_checkout_accepts_is_within_the_bound():
 @pytest.mark.parametrize("net_minor", [-1, AMOUNT_MINOR_MAX + 1])
 def test_a_release_of_an_impossible_amount_is_not_decoded(net_minor):
     ids = dict.fromkeys(("orderId", "buyerId", "vendorId", "releaseId"), str(uuid4()))
-    amounts = dict.fromkeys(("grossMinor", "commissionMinor", "deliveryFeeMinor", "remainingMinor", "remainingVendorMinor"), 0)
+    amounts = dict.fromkeys(
+        ("grossMinor", "commissionMinor", "deliveryFeeMinor", "remainingMinor", "remainingVendorMinor"), 0
+    )
     body = msgspec.json.encode({**ids, **amounts, "netMinor": net_minor})
     with pytest.raises(PermanentFault):
         read_payload(msgspec.Raw(body), EscrowReleased)

@@ -11,6 +11,7 @@ from aiormq.exceptions import ChannelAccessRefused
 
 from campus_tools.provision import (
     audit_database_url,
+    declare_broker_map,
     provision_broker,
     provision_databases,
     service_database_urls,
@@ -19,6 +20,7 @@ from campus_tools.provision import (
 from campus_tools.secrets import load_secrets
 from campus_tools.servers import Servers
 from campus_tools.services import SERVICES, service_named
+from common.retry import RetryLadder
 
 
 async def test_provisioning_twice_is_harmless(own_servers: Servers, tmp_path: Path) -> None:
@@ -101,11 +103,11 @@ async def test_the_audit_sees_every_row_of_every_database_and_changes_none(
 async def test_a_subscriber_reads_the_public_exchange_and_nothing_else(own_servers: Servers, tmp_path: Path) -> None:
     secrets = load_secrets(tmp_path, {})
     for _ in range(2):
+        await declare_broker_map(own_servers.broker_url, RetryLadder())
         await provision_broker(own_servers.management_url, own_servers.broker_url, secrets)
     admin = await aio_pika.connect(own_servers.broker_url)
     channel = await admin.channel()
-    public = await channel.declare_exchange("campus.public", aio_pika.ExchangeType.TOPIC, durable=True)
-    await channel.declare_exchange("campus.events", aio_pika.ExchangeType.TOPIC, durable=True)
+    public = await channel.get_exchange("campus.public")
 
     subscriber = await aio_pika.connect(subscriber_broker_url(own_servers.broker_url, secrets))
     theirs = await subscriber.channel()

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from campus_tools.launcher.environment import Environments, callers_environment
+from campus_tools.launcher.environment import BROKER_ACCOUNTS, SHARED, Environments, callers_environment
 from campus_tools.launcher.failures import StartFailed
 from campus_tools.launcher.one_shots import OneShots
 from campus_tools.launcher.ports import free_port_base, taken_ports
@@ -29,6 +29,8 @@ from campus_tools.launcher.supervisor import SupervisedProcess, Tell, WatchedSer
 from campus_tools.provision import (
     ProvisioningFailed,
     audit_database_url,
+    declare_broker_map,
+    ladder_of,
     provision_broker,
     provision_databases,
     subscriber_broker_url,
@@ -200,6 +202,8 @@ class System:
         self._environments = self._environments_of(self._secrets)
         for service in self.plan.services:
             self._migrate(service)
+        with ThreadPoolExecutor(1) as pool:
+            self._provision_broker(pool)
 
     def stop(self) -> None:
         """Stop everything within 10 s: the door first, the servers last. May be called again."""
@@ -327,16 +331,25 @@ class System:
             self.servers.rabbitmq.start()
 
     def _provision_broker(self, pool: ThreadPoolExecutor) -> None:
+        servers = self.servers
         try:
-            provisioned = pool.submit(
-                lambda: asyncio.run(
-                    provision_broker(self.servers.management_url, self.servers.broker_url, self._secrets)
-                )
-            )
-            provisioned.result()
+            ladder = ladder_of(self._caller)
+            pool.submit(lambda: asyncio.run(declare_broker_map(servers.broker_url, ladder))).result()
         except ProvisioningFailed as error:
-            # The marketplace runs without outside subscribers; whoever needs them is told.
-            self._tell("rabbitmq", f"WARNING: SUBSCRIBER_BROKER_URL will not work. {error}")
+            raise StartFailed(str(error)) from error
+        try:
+            accounts = pool.submit(
+                lambda: asyncio.run(provision_broker(servers.management_url, servers.broker_url, self._secrets))
+            )
+            accounts.result()
+        except ProvisioningFailed as error:
+            self._caller[BROKER_ACCOUNTS] = SHARED
+            self._environments = self._environments_of(self._secrets)
+            self._tell(
+                "rabbitmq",
+                "WARNING: every service uses the account of BROKER_URL, so that one could publish in the name of another, and "
+                f"SUBSCRIBER_BROKER_URL will not work. {error}",
+            )
 
     def _prepare(self, service: Service) -> None:
         self._migrate(service)
