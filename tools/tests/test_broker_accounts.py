@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import aio_pika
 import httpx
 import pytest
 import pytest_asyncio
-from aio_pika.abc import AbstractChannel
+from aio_pika.abc import AbstractChannel, AbstractIncomingMessage, HeadersType
 from aio_pika.exceptions import AMQPError, ChannelPreconditionFailed
 from aiormq.exceptions import ChannelAccessRefused, ConnectionNotAllowed
 
@@ -199,7 +200,7 @@ async def test_the_bus_of_a_service_publishes_retries_and_listens_with_its_accou
     own = next(queue for queue in (*WORK_QUEUES, *QUEUES) if queue.startswith(f"{service.name}."))
     received: list[tuple[str, str | None]] = []
 
-    async def keep(message: aio_pika.abc.AbstractIncomingMessage) -> None:
+    async def keep(message: AbstractIncomingMessage) -> None:
         received.append((message.message_id or "", message.user_id))
         await message.ack()
 
@@ -233,13 +234,17 @@ async def by_blind_copy(channel: AbstractChannel) -> None:
 
 async def by_blind_copy_of_a_retry(channel: AbstractChannel) -> None:
     retries = await channel.get_exchange("campus.retry", ensure=False)
-    headers = {"BCC": ["payouts.payments"], "retry-delay": "100"}
+    headers: HeadersType = {"BCC": ["payouts.payments"], "retry-delay": "100"}
     await retries.publish(aio_pika.Message(b"{}", headers=headers), "identity.any", mandatory=False)
 
 
 async def by_expiry(channel: AbstractChannel, exchange: str = EVENTS_EXCHANGE, key: str = HELD) -> None:
     """From the one queue that a service may declare into the one exchange that it must write to."""
-    arguments = {"x-message-ttl": 0, "x-dead-letter-exchange": exchange, "x-dead-letter-routing-key": key}
+    arguments: dict[str, Any] = {
+        "x-message-ttl": 0,
+        "x-dead-letter-exchange": exchange,
+        "x-dead-letter-routing-key": key,
+    }
     queue = await channel.declare_queue(exclusive=True, arguments=arguments)
     await queue.bind(EVENTS_EXCHANGE, REVOKED)
     events = await channel.get_exchange(EVENTS_EXCHANGE, ensure=False)
@@ -271,10 +276,18 @@ async def test_what_passes_the_permissions_of_the_broker_is_refused_by_the_consu
         except ChannelAccessRefused:
             # RabbitMQ 4 compares blind copies too.
             return
-        arrived = await eventually(lambda: queue.get(fail=False, no_ack=True))
+
+        found: list[AbstractIncomingMessage] = []
+
+        async def arrived() -> bool:
+            if (message := await queue.get(fail=False, no_ack=True)) is not None:
+                found.append(message)
+            return bool(found)
+
+        assert await eventually(arrived)
         envelope = Received(new_id(), HELD, "/services/payments", "s", 1, "", 1, is_last_attempt=False)
         with pytest.raises(UnprovenPublisher):
-            check_publisher("payouts.payments", route_of(arrived), envelope, account_required=False)
+            check_publisher("payouts.payments", route_of(found[0]), envelope, account_required=False)
 
 
 async def test_a_queue_that_differs_stops_the_provisioning(broker: Broker) -> None:
