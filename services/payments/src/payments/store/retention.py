@@ -25,5 +25,6 @@ def kept(webhooks: timedelta) -> tuple[Rule, ...]:
             over=_FINAL,
             followers={"dead_letter_webhooks": "webhook_id"},
             stamped_by="database",
+            remover="remove_final_webhooks",
         ),
     )
