@@ -16,8 +16,6 @@ from aiormq.exceptions import ChannelAccessRefused, ConnectionNotAllowed
 
 from campus_tools.broker_accounts import QUEUES_MAX, SUBSCRIBER_LIMITS
 from campus_tools.provision import (
-    ProvisioningFailed,
-    declare_broker_map,
     provision_broker,
     service_broker_url,
     subscriber_broker_url,
@@ -27,6 +25,7 @@ from campus_tools.servers import Servers
 from campus_tools.services import SERVICES, Service, service_named
 from campus_tools.testing import eventually
 from common.bus import Bus, Outgoing
+from common.declaring import DeclarationFailed, declare_broker
 from common.ids import new_id
 from common.messages import Received
 from common.provenance import UnprovenPublisher, check_publisher, route_of
@@ -55,7 +54,7 @@ class Broker:
 async def broker(own_servers: Servers, tmp_path: Path) -> Broker:
     secrets = load_secrets(tmp_path, {})
     await asyncio.to_thread(own_servers.rabbitmq.start)
-    await declare_broker_map(own_servers.broker_url, LADDER)
+    await declare_broker(own_servers.broker_url, {"RETRY_DELAYS_SECONDS": "0.1,0.2"})
     await provision_broker(own_servers.management_url, own_servers.broker_url, secrets)
     return Broker(own_servers, secrets)
 
@@ -295,12 +294,12 @@ async def test_a_queue_that_differs_stops_the_provisioning(broker: Broker) -> No
         await channel.queue_delete("payouts.identity")
         await channel.declare_queue("payouts.identity", durable=True)
     try:
-        with pytest.raises(ProvisioningFailed, match=r"payouts\.identity"):
-            await declare_broker_map(broker.servers.broker_url, LADDER)
+        with pytest.raises(DeclarationFailed, match=r"payouts\.identity"):
+            await declare_broker(broker.servers.broker_url, {"RETRY_DELAYS_SECONDS": "0.1,0.2"})
     finally:
         async with channel_of(broker.servers.broker_url) as channel:
             await channel.queue_delete("payouts.identity")
-        await declare_broker_map(broker.servers.broker_url, LADDER)
+        await declare_broker(broker.servers.broker_url, {"RETRY_DELAYS_SECONDS": "0.1,0.2"})
 
 
 async def test_a_process_whose_queues_were_not_declared_publishes_nothing(broker: Broker) -> None:

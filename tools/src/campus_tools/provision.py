@@ -3,7 +3,7 @@
 Behind `make run` it is called with the launcher's secrets; `python -m campus_tools.provision` does the same from the
 environment alone, as a one-shot container: `DATABASE_URL`, the passwords named in `ROLE_PASSWORDS` of `campus_tools.secrets`,
 `<DATABASE>_LOGIN` where the login in use is not `a`, and `BROKER_URL` with `BROKER_MANAGEMENT_URL` for the queues, the services'
-accounts on the broker and the outside subscriber's. `--broker-map` declares the queues alone, by `BROKER_URL`.
+accounts on the broker and the outside subscriber's.
 Rights on tables are the business of each service's migrations.
 """
 
@@ -15,10 +15,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-import aio_pika
 import asyncpg
 import httpx
-from aio_pika.exceptions import CONNECTION_EXCEPTIONS
 
 from campus_tools.broker_accounts import (
     QUEUES_MAX,
@@ -31,8 +29,7 @@ from campus_tools.broker_accounts import (
 )
 from campus_tools.secrets import broker_account, login_variable, password_variable
 from campus_tools.services import LOGINS, SERVICES, Service, login_of
-from common.retry import DELAYS_SECONDS, RetryLadder
-from common.topology import TopologyDrift, declare_topology, declared_topology
+from common.declaring import DeclarationFailed, declare_broker
 
 AUDIT_ROLE = "campus_audit"
 SUBSCRIBER = "subscriber_demo"
@@ -118,6 +115,7 @@ async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> Non
         await provision_roles(connection, secrets)
         for service in SERVICES:
             await create_database(connection, service, service.database)
+        await _close_maintenance_databases(connection)
     except asyncpg.InsufficientPrivilegeError as error:
         raise ProvisioningFailed(
             f"The account of DATABASE_URL may not do what is needed ({error}). It needs CREATEDB, CREATEROLE and "
@@ -159,6 +157,23 @@ async def create_database(connection: asyncpg.Connection, service: Service, name
     )
 
 
+async def _close_maintenance_databases(connection: asyncpg.Connection) -> None:
+    """`postgres` and `template1` let everybody in by default; a service's role has no business there. Other databases of a
+    shared server are not ours to change."""
+    rows = await connection.fetch(
+        "SELECT datname, pg_has_role(current_user, datdba, 'USAGE') AS is_ours FROM pg_database "
+        "WHERE datname IN ('postgres', 'template1')"
+    )
+    for row in rows:
+        if not row["is_ours"]:
+            print(
+                f"WARNING: the account of DATABASE_URL may not close the database {row['datname']} to the services' roles."
+            )
+            continue
+        await connection.execute(f'REVOKE CONNECT, TEMPORARY ON DATABASE "{row["datname"]}" FROM PUBLIC')
+        await connection.execute(f'GRANT CONNECT ON DATABASE "{row["datname"]}" TO CURRENT_USER')
+
+
 async def set_password(connection: asyncpg.Connection, login: str, password: str) -> None:
     """Lets an account in with this password; connections that it has open go on."""
     # DDL takes no parameters; the server itself quotes the password.
@@ -186,20 +201,6 @@ async def _make_role(connection: asyncpg.Connection, role: str, rights: str) -> 
         with contextlib.suppress(asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
             await connection.execute(f"CREATE ROLE {role}")
     await connection.execute(f"ALTER ROLE {role} {rights}")
-
-
-async def declare_broker_map(broker_url: str, ladder: RetryLadder) -> None:
-    """Exchanges, queues and bindings of this version, with the operator's account; harmless when they are there.
-
-    Raises:
-        ProvisioningFailed: a queue exists with other arguments, or the account may not declare.
-    """
-    try:
-        await declare_topology(broker_url, declared_topology(ladder))
-    except TopologyDrift as error:
-        raise ProvisioningFailed(str(error)) from error
-    except (*CONNECTION_EXCEPTIONS, aio_pika.exceptions.AMQPError) as error:
-        raise ProvisioningFailed(f"The account of BROKER_URL could not declare the queues: {error}.") from error
 
 
 async def provision_broker(management_url: str, broker_url: str, secrets: Mapping[str, str]) -> None:
@@ -242,19 +243,6 @@ async def _put(api: httpx.AsyncClient, path: str, body: Mapping[str, Any]) -> No
     (await api.put(path, json=body)).raise_for_status()
 
 
-def ladder_of(environment: Mapping[str, str]) -> RetryLadder:
-    """The retry ladder that `RETRY_DELAYS_SECONDS` names, as the services read it.
-
-    Raises:
-        ProvisioningFailed: it is no list of seconds.
-    """
-    delays = environment.get("RETRY_DELAYS_SECONDS")
-    try:
-        return RetryLadder(tuple(float(part) for part in delays.split(",")) if delays else DELAYS_SECONDS)
-    except ValueError:
-        raise ProvisioningFailed("RETRY_DELAYS_SECONDS must be seconds separated by commas.") from None
-
-
 async def _from_environment() -> None:
     needed = ["DATABASE_URL", *(password_variable(role) for service in SERVICES for role in service.roles)]
     needed.append(password_variable(AUDIT_ROLE))
@@ -270,20 +258,14 @@ async def _from_environment() -> None:
     if management_url:
         await provision_broker(management_url, os.environ["BROKER_URL"], os.environ)
         print(f"The broker accounts of {len(SERVICES)} services and of {SUBSCRIBER} are ready.")
-        await _declare_from_environment()
+        await declare_broker(os.environ["BROKER_URL"], os.environ)
+        print("The queues of the broker are declared.")
     else:
         print("BROKER_MANAGEMENT_URL is not set: no account of the broker was made, and no queue declared.")
 
 
-async def _declare_from_environment() -> None:
-    if not os.environ.get("BROKER_URL"):
-        raise ProvisioningFailed("This environment variable is missing: BROKER_URL.")
-    await declare_broker_map(os.environ["BROKER_URL"], ladder_of(os.environ))
-    print("The queues of the broker are declared.")
-
-
 if __name__ == "__main__":
     try:
-        asyncio.run(_declare_from_environment() if sys.argv[1:] == ["--broker-map"] else _from_environment())
-    except ProvisioningFailed as failure:
+        asyncio.run(_from_environment())
+    except (ProvisioningFailed, DeclarationFailed) as failure:
         sys.exit(str(failure))

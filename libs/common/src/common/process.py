@@ -20,7 +20,7 @@ from aio_pika.abc import AbstractIncomingMessage
 from fastapi import APIRouter
 from starlette.types import ASGIApp
 
-from common import logging, republishing, telemetry
+from common import declaring, logging, republishing, telemetry
 from common.bus import Bus
 from common.caller import THE_SERVICE
 from common.clock import Clock, SystemClock
@@ -103,10 +103,12 @@ class Service:
 
 
 def main(service: Service) -> None:
-    """The command line of a service: `python -m <service> api | worker | all | migrate | republish | <its own commands>`."""
+    """`python -m <service> api | worker | all | migrate | declare-broker | republish | <its own commands>`."""
     command, arguments = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
     if command == "migrate" and not arguments:
         migrate(service.package)
+    elif command == declaring.COMMAND and not arguments:
+        declaring.declare_by_command()
     elif command in ("api", "worker", "all") and not arguments:
         uvloop.run(_run(service, command))
     elif command == republishing.COMMAND or (
@@ -114,7 +116,9 @@ def main(service: Service) -> None:
     ):
         uvloop.run(_run(service, command, arguments))
     else:
-        known = ", ".join(["api", "worker", "all", "migrate", republishing.COMMAND, *service.commands])
+        known = ", ".join(
+            ["api", "worker", "all", "migrate", declaring.COMMAND, republishing.COMMAND, *service.commands]
+        )
         sys.stderr.write(f"python -m {service.package}: expected one of {known}\n")
         raise SystemExit(EXIT_UNKNOWN_COMMAND)
 

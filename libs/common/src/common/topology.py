@@ -71,8 +71,8 @@ class Topology:
             await channel.declare_exchange(self.marker, passive=True)
         except ChannelNotFoundEntity as error:
             raise TopologyMissing(
-                f"RabbitMQ has no exchange {self.marker}: the queues of this version were not declared there. Run the "
-                "provisioning of the broker (campus_tools.provision; docs/runbooks/broker-topology.md)."
+                f"RabbitMQ has no exchange {self.marker}: the queues of this version were not declared there. Run "
+                "`declare-broker` of this version with an operator's account (docs/runbooks/broker-topology.md)."
             ) from error
 
     async def declare(self, channel: AbstractChannel) -> None:

@@ -21,7 +21,7 @@ HISTORY: Final = {
     "payout_acts": "",
     "payout_exception_acts": "",
     "bank_detail_quarantines": "",
-    "payout_transfers": "asks, called_at, due_at, failure, recipient_code, status, submissions, transfer_code, updated_at",
+    "payout_transfers": "asks, batch_id, called_at, due_at, failure, recipient_code, status, submissions, transfer_code, updated_at",
     "payout_requests": (
         "processed_at, restitution_awaited_since, restitution_reason, retry_count, status, "
         "transfer_code, transfer_failure, transfer_reference, updated_at"

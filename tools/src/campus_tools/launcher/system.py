@@ -29,8 +29,6 @@ from campus_tools.launcher.supervisor import SupervisedProcess, Tell, WatchedSer
 from campus_tools.provision import (
     ProvisioningFailed,
     audit_database_url,
-    declare_broker_map,
-    ladder_of,
     provision_broker,
     provision_databases,
     subscriber_broker_url,
@@ -38,6 +36,7 @@ from campus_tools.provision import (
 from campus_tools.secrets import load_secrets, read_secrets, write_secrets
 from campus_tools.servers import ServerPorts, Servers, find_servers
 from campus_tools.services import Service
+from common.declaring import DeclarationFailed, declare_broker
 
 READY_SECONDS_MAX = 90.0
 """Twelve interpreters importing their libraries on two busy cores take a third of this."""
@@ -333,9 +332,8 @@ class System:
     def _provision_broker(self, pool: ThreadPoolExecutor) -> None:
         servers = self.servers
         try:
-            ladder = ladder_of(self._caller)
-            pool.submit(lambda: asyncio.run(declare_broker_map(servers.broker_url, ladder))).result()
-        except ProvisioningFailed as error:
+            pool.submit(lambda: asyncio.run(declare_broker(servers.broker_url, self._caller))).result()
+        except DeclarationFailed as error:
             raise StartFailed(str(error)) from error
         try:
             accounts = pool.submit(
