@@ -72,7 +72,7 @@ class Topology:
         except ChannelNotFoundEntity as error:
             raise TopologyMissing(
                 f"RabbitMQ has no exchange {self.marker}: the queues of this version were not declared there. Run "
-                "`declare-broker` of this version with an operator's account (docs/runbooks/broker-topology.md)."
+                "`declare-broker` of this version with an operator's account (docs/runbooks/outbox-age.md)."
             ) from error
 
     async def declare(self, channel: AbstractChannel) -> None:
