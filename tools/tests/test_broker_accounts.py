@@ -16,6 +16,7 @@ from aiormq.exceptions import ChannelAccessRefused, ConnectionNotAllowed
 
 from campus_tools.broker_accounts import QUEUES_MAX, SUBSCRIBER_LIMITS
 from campus_tools.provision import (
+    ProvisioningFailed,
     provision_broker,
     service_broker_url,
     subscriber_broker_url,
@@ -54,8 +55,12 @@ class Broker:
 async def broker(own_servers: Servers, tmp_path: Path) -> Broker:
     secrets = load_secrets(tmp_path, {})
     await asyncio.to_thread(own_servers.rabbitmq.start)
-    await declare_broker(own_servers.broker_url, {"RETRY_DELAYS_SECONDS": "0.1,0.2"})
-    await provision_broker(own_servers.management_url, own_servers.broker_url, secrets)
+    # Several systems, or several starts of one, may provision at the same moment.
+    ladder = {"RETRY_DELAYS_SECONDS": "0.1,0.2"}
+    await asyncio.gather(*(declare_broker(own_servers.broker_url, ladder) for _ in range(3)))
+    await asyncio.gather(
+        *(provision_broker(own_servers.management_url, own_servers.broker_url, secrets) for _ in range(3))
+    )
     return Broker(own_servers, secrets)
 
 
@@ -287,6 +292,14 @@ async def test_what_passes_the_permissions_of_the_broker_is_refused_by_the_consu
         envelope = Received(new_id(), HELD, "/services/payments", "s", 1, "", 1, is_last_attempt=False)
         with pytest.raises(UnprovenPublisher):
             check_publisher("payouts.payments", route_of(found[0]), envelope, account_required=False)
+
+
+async def test_an_account_that_may_make_no_accounts_is_told_what_is_missing(broker: Broker) -> None:
+    address = broker.servers.management_url.rpartition("@")[2]
+    login = broker.url("orders").partition("//")[2].partition("@")[0]
+    with pytest.raises(ProvisioningFailed, match="BROKER_MANAGEMENT_URL") as failed:
+        await provision_broker(f"http://{login}@{address}", broker.servers.broker_url, broker.secrets)
+    assert login.partition(":")[2] not in str(failed.value), "the message holds a password"
 
 
 async def test_a_queue_that_differs_stops_the_provisioning(broker: Broker) -> None:

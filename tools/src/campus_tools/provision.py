@@ -34,6 +34,8 @@ from common.declaring import DeclarationFailed, declare_broker
 AUDIT_ROLE = "campus_audit"
 SUBSCRIBER = "subscriber_demo"
 SUBSCRIBER_TEAM = "demo"
+# As many starts at once may meet in one account.
+_PUT_ATTEMPTS_MAX = 5
 
 
 class ProvisioningFailed(Exception):
@@ -223,10 +225,14 @@ async def provision_broker(management_url: str, broker_url: str, secrets: Mappin
             await _put(api, f"/api/vhost-limits/{host}/max-queues", {"value": QUEUES_MAX})
     except httpx.HTTPError as error:
         address = management_url.rpartition("@")[2]
+        # The error's own text names the address with its password.
+        cause = (
+            f"status {error.response.status_code}" if isinstance(error, httpx.HTTPStatusError) else type(error).__name__
+        )
         raise ProvisioningFailed(
-            f"The accounts of the broker could not be made through RabbitMQ's management API at {address} ({error}). "
+            f"The accounts of the broker could not be made through RabbitMQ's management API at {address} ({cause}). "
             "Set BROKER_MANAGEMENT_URL to http://user:password@host:port of an administrator."
-        ) from error
+        ) from None
 
 
 async def _make_account(api: httpx.AsyncClient, host: str, name: str, password: str, rights: Rights) -> None:
@@ -240,7 +246,12 @@ async def _make_account(api: httpx.AsyncClient, host: str, name: str, password: 
 
 
 async def _put(api: httpx.AsyncClient, path: str, body: Mapping[str, Any]) -> None:
-    (await api.put(path, json=body)).raise_for_status()
+    """What another start makes at this moment is answered 400: then it is there, and is set again."""
+    for attempt in range(_PUT_ATTEMPTS_MAX):
+        answer = await api.put(path, json=body)
+        if answer.status_code != httpx.codes.BAD_REQUEST or attempt == _PUT_ATTEMPTS_MAX - 1:
+            answer.raise_for_status()
+            return
 
 
 async def _from_environment() -> None:
