@@ -308,7 +308,8 @@ class System:
         self._tell("databases", "migrating")
         prepared = [pool.submit(self._prepare, service) for service in self.plan.services]
         _all_or_first_failure([*prepared, broker, *([store] if store else [])])
-        self._provision_broker(pool)
+        if self.plan.services:
+            self._provision_broker(pool)
         self._watched = [
             WatchedServer(server, tell=self._tell, changed=self._write_process_list)
             for server in (self.servers.all if self._own_servers else [])
