@@ -13,8 +13,9 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from common.process import DRAIN_SECONDS, declared_topology
+from common.process import DRAIN_SECONDS
 from common.retry import RetryLadder
+from common.topology import declared_topology
 from tests.architecture.kustomize import FOLDER, OVERLAYS, Resource, containers_of, pod_of
 from tests.architecture.manifests import (
     SETTINGS,
@@ -323,9 +324,10 @@ def test_nothing_is_applied_before_what_its_operator_asks_for(overlay):
         template = secrets[it["spec"]["importCredentialsSecret"]["name"]]
         assert template["metadata"]["labels"] == {"rabbitmq.com/topology-operator": "true"}, name_of(it)
     users = {name_of(it) for it in of_kind(overlay, "User")}
-    for it in of_kind(overlay, "User", "Permission"):
+    for it in of_kind(overlay, "User", "Permission", "TopicPermission", "Vhost"):
         assert it["metadata"]["labels"][component] == "broker-account", name_of(it)
-        assert it["spec"].get("userReference", it["metadata"])["name"] in users
+        if it["kind"] != "Vhost":
+            assert it["spec"].get("userReference", it["metadata"])["name"] in users
     requests = {name_of(it): pod_of(it)["spec"]["containers"][0]["resources"]["requests"] for it in processes(overlay)}
     for it in of_kind(overlay, "ScaledObject", "HorizontalPodAutoscaler"):
         assert "cpu" in requests[it["spec"]["scaleTargetRef"]["name"]], "its use could not be told"

@@ -212,6 +212,7 @@ def expected_edges(overlay: str) -> set[Edge]:
         edges |= {(place, "anywhere", port) for place in (database, pooler) for port in (443, 6443)}
     edges |= {("broker", "broker", port) for port in (4369, 25672, 35672)}
     edges |= {("monitoring", "broker", 15692), ("broker-operator", "broker", 15672)}
+    edges.add(("broker-topology", "broker", 5672))
     if of_kind(overlay, "ScaledObject"):
         edges.add(("autoscaling", "broker", 15672))
     edges |= {("subscriber", "broker", 5672), ("edge", "api-gateway-api", 8080)}

@@ -10,12 +10,21 @@ import yaml
 from opentelemetry.sdk.trace import TracerProvider
 from pydantic_core import PydanticUndefined
 
-from campus_tools.provision import SUBSCRIBER_RIGHTS
+from campus_tools.broker_accounts import (
+    QUEUES_MAX,
+    SUBSCRIBER_LIMITS,
+    SUBSCRIBER_POLICY,
+    SUBSCRIBER_POLICY_NAME,
+    Rights,
+    rights_of_service,
+    rights_of_subscriber,
+)
 from campus_tools.services import LOGINS, SERVICES, login_of, service_named
-from common.process import declared_topology
+from common import declaring
 from common.retry import RetryLadder
-from common.topology import dead_letter_queue_of, delay_queue_of
-from tests.architecture.kustomize import OVERLAYS, containers_of
+from common.topology import dead_letter_queue_of, declared_topology, delay_queue_of
+from contracts.topology import DELAY_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
+from tests.architecture.kustomize import OVERLAYS, containers_of, pod_of
 from tests.architecture.manifests import (
     SETTINGS,
     environment_of,
@@ -98,12 +107,24 @@ def test_all_kinds_of_a_service_are_told_the_same(overlay):
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_a_migration_is_told_its_owner_s_address_and_nobody_else_is(overlay):
-    for job in of_kind(overlay, "Job"):
+    jobs = [job for job in of_kind(overlay, "Job") if name_of(job) != "broker-topology"]
+    for job in jobs:
         service = service_named(service_of(job))
         assert set(environment_of(overlay, job)) == {"OWNER_DATABASE_URL"}
         address = environment_of(overlay, job)["OWNER_DATABASE_URL"]
         assert address == f"postgresql://{service.owner_role}:secret@{service.name}-db-rw:5432/{service.database}"
-    assert {service_of(job) for job in of_kind(overlay, "Job")} == set(SETTINGS)
+    assert {service_of(job) for job in jobs} == set(SETTINGS)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_queues_are_declared_with_an_account_that_no_process_has(overlay):
+    (job,) = (job for job in of_kind(overlay, "Job") if name_of(job) == "broker-topology")
+    assert environment_of(overlay, job) == {"BROKER_URL": "amqp://topology:secret@broker:5672/"}
+    assert pod_of(job)["spec"]["containers"][0]["args"] == [declaring.COMMAND]
+    for process in processes(overlay):
+        assert environment_of(overlay, process)["BROKER_URL"] == f"amqp://{service_of(process)}:secret@broker:5672/"
+        # The default: an account that the broker validated.
+        assert "BROKER_VERIFIED_PUBLISHERS" not in environment_of(overlay, process)
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -117,6 +138,7 @@ def test_databases_and_roles_are_those_of_the_code(overlay):
         assert created["postInitSQL"] == [
             f"CREATE ROLE {service.api_role} NOBYPASSRLS",
             f"CREATE ROLE {service.service_role} BYPASSRLS",
+            "REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC",
         ]
         roles = {role.pop("name"): role for role in deepcopy(spec["managed"]["roles"])}
         assert all(role["login"] for role in roles.values())
@@ -295,20 +317,55 @@ def test_poolers_take_what_the_processes_say_at_the_start(overlay):
 # ---- The broker's rights ------------------------------------------------------------------------------------------------
 
 
+def spec_of_rights(overlay: str, account: str) -> Rights:
+    (permission,) = (it["spec"]["permissions"] for it in of_kind(overlay, "Permission") if name_of(it) == account)
+    topics = {
+        it["spec"]["permissions"]["exchange"]: (it["spec"]["permissions"]["write"], it["spec"]["permissions"]["read"])
+        for it in of_kind(overlay, "TopicPermission")
+        if it["spec"]["userReference"]["name"] == account
+    }
+    return Rights(permission["configure"], permission["write"], permission["read"], topics)
+
+
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_services_may_declare_the_whole_map_and_touch_nothing_of_others(overlay):
+def test_accounts_have_the_rights_that_are_tried_on_a_broker(overlay):
+    """`tools/tests/test_broker_accounts.py` tries them."""
+    for service in SETTINGS:
+        assert spec_of_rights(overlay, f"broker-{service}") == rights_of_service(service)
+    assert spec_of_rights(overlay, "subscriber-demo") == rights_of_subscriber("demo")
+    users = {name_of(it): it["spec"] for it in of_kind(overlay, "User")}
+    assert {name_of(it) for it in of_kind(overlay, "Permission")} == set(users)
+    assert not any("administrator" in user.get("tags", []) for user in users.values())
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_account_of_the_topology_declares_the_whole_map_and_touches_no_subscriber(overlay):
     topology = declared_topology(RetryLadder())
-    ours = {topology.events_exchange, topology.public_exchange, "amq.gen-x"}
+    ours = {
+        topology.events_exchange,
+        topology.public_exchange,
+        topology.marker,
+        WORK_EXCHANGE,
+        RETRY_EXCHANGE,
+        DELAY_EXCHANGE,
+    }
     ours |= {delay_queue_of(delay) for delay in topology.ladder.delays_seconds}
     ours |= {*topology.bindings, *(dead_letter_queue_of(name) for name in topology.bindings)}
-    rights = {name_of(it): it["spec"]["permissions"] for it in of_kind(overlay, "Permission")}
-    for service in SETTINGS:
-        allowed = rights[f"broker-{service}"]
-        for kind in ("configure", "write", "read"):
-            assert all(re.search(allowed[kind], name) for name in ours)
-            for foreign in ("sub.demo.orders", "amq.topic", "amq.direct", "other"):
-                assert not re.search(allowed[kind], foreign)
-        # Work and dead letters go by the default exchange.
-        assert re.search(allowed["write"], "amq.default")
-    assert rights["subscriber-demo"] == SUBSCRIBER_RIGHTS
-    assert set(rights) == {name_of(it) for it in of_kind(overlay, "User")}
+    rights = spec_of_rights(overlay, "broker-topology")
+    for pattern in (rights.configure, rights.write, rights.read):
+        assert all(re.search(pattern, name) for name in ours)
+        assert not any(re.search(pattern, foreign) for foreign in ("sub.demo.orders", "amq.topic", "other"))
+    # A queue that dead-letters by the default exchange needs the right to write there.
+    assert re.search(rights.write, "amq.default")
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_subscribers_have_the_limits_that_are_tried_on_a_broker(overlay):
+    (subscriber,) = (it["spec"] for it in of_kind(overlay, "User") if name_of(it) == "subscriber-demo")
+    named = {"connections": "max-connections", "channels": "max-channels"}
+    assert {named[name]: number for name, number in subscriber["limits"].items()} == SUBSCRIBER_LIMITS
+    (policy,) = (it["spec"] for it in of_kind(overlay, "Policy") if name_of(it) == SUBSCRIBER_POLICY_NAME)
+    assert (policy["pattern"], policy["applyTo"]) == (SUBSCRIBER_POLICY["pattern"], SUBSCRIBER_POLICY["apply-to"])
+    assert policy["definition"] == SUBSCRIBER_POLICY["definition"]
+    (host,) = (it["spec"] for it in of_kind(overlay, "Vhost"))
+    assert (host["name"], host["limits"], host["deletionPolicy"]) == ("/", {"queues": QUEUES_MAX}, "retain")

@@ -21,9 +21,8 @@ from campus_tools.observability.objectives import BURNS, JOURNEY, OBJECTIVES, WE
 from campus_tools.observability.programs import find_program
 from campus_tools.observability.rules import RESPONSE
 from common import republishing
-from common.process import declared_topology
 from common.retry import DELAYS_SECONDS, RetryLadder
-from common.topology import delay_queue_of
+from common.topology import declared_topology, delay_queue_of
 from tests.architecture.sources import ROOT, SERVICES, product_files, tree_of
 
 RUNBOOKS = ROOT / "docs/runbooks"

@@ -1,5 +1,7 @@
 """`make run` hands a setting of its caller to the process that reads it; what it does not know it drops without a word."""
 
+from urllib.parse import urlsplit
+
 import pytest
 
 from campus_tools.launcher import CAMPUS
@@ -37,3 +39,19 @@ def test_a_setting_of_the_caller_reaches_the_process_that_reads_it(plan, tmp_pat
     told = environments.for_process(plan, service_named(plan.service))
     dropped = fields_of(plan.service) - set(told) - NOBODY_S
     assert not dropped, f"name {sorted(dropped)} in PASSED_ON (or _GIVEN_TO) of campus_tools/launcher/environment.py"
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_process_has_its_service_s_account_where_one_can_be_made(shared, tmp_path):
+    environments = Environments(
+        {"BROKER_ACCOUNTS": "shared"} if shared else {},
+        port_base=9000,
+        state_dir=tmp_path,
+        servers=find_servers(tmp_path, ServerPorts.above(9000), environment=GIVEN),
+        secrets=load_secrets(tmp_path, {}),
+    )
+    for plan in CAMPUS.processes:
+        if plan.service in SETTINGS:
+            told = environments.for_process(plan, service_named(plan.service))
+            account = urlsplit(told["BROKER_URL"]).username
+            assert account == ("account" if shared else plan.service)

@@ -189,6 +189,7 @@ def test_migrations_run_before_demo_data_and_an_unknown_command_is_no_mistake(
     plan = SystemPlan(services, SMALL.processes, demo_services=("identity", "orders"))
     said: list[str] = []
     servers.postgresql.start()
+    servers.rabbitmq.start()
     with System(
         tmp_path / "state",
         environment=role_passwords(servers.database_url),

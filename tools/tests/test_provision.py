@@ -18,7 +18,8 @@ from campus_tools.provision import (
 )
 from campus_tools.secrets import load_secrets
 from campus_tools.servers import Servers
-from campus_tools.services import SERVICES, service_named
+from campus_tools.services import SERVICES, Service, service_named
+from common.declaring import declare_broker
 
 
 async def test_provisioning_twice_is_harmless(own_servers: Servers, tmp_path: Path) -> None:
@@ -76,6 +77,21 @@ async def test_every_service_has_its_roles_with_exactly_their_rights(own_servers
         assert rights[f"{service.service_role}_b"][1:] == (True, False)
 
 
+@pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
+async def test_a_service_connects_to_its_own_database_only(
+    service: Service, own_servers: Servers, tmp_path: Path
+) -> None:
+    secrets = load_secrets(tmp_path, {})
+    await provision_databases(own_servers.database_url, secrets)
+    others = [other.database for other in SERVICES if other is not service]
+    for database in ("postgres", "template1", *others):
+        for url in service_database_urls(own_servers.database_url, service, secrets, database).values():
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await asyncpg.connect(url)
+    for url in service_database_urls(own_servers.database_url, service, secrets).values():
+        await (await asyncpg.connect(url)).close()
+
+
 async def test_the_audit_sees_every_row_of_every_database_and_changes_none(
     own_servers: Servers, tmp_path: Path
 ) -> None:
@@ -101,11 +117,11 @@ async def test_the_audit_sees_every_row_of_every_database_and_changes_none(
 async def test_a_subscriber_reads_the_public_exchange_and_nothing_else(own_servers: Servers, tmp_path: Path) -> None:
     secrets = load_secrets(tmp_path, {})
     for _ in range(2):
+        await declare_broker(own_servers.broker_url, {})
         await provision_broker(own_servers.management_url, own_servers.broker_url, secrets)
     admin = await aio_pika.connect(own_servers.broker_url)
     channel = await admin.channel()
-    public = await channel.declare_exchange("campus.public", aio_pika.ExchangeType.TOPIC, durable=True)
-    await channel.declare_exchange("campus.events", aio_pika.ExchangeType.TOPIC, durable=True)
+    public = await channel.get_exchange("campus.public")
 
     subscriber = await aio_pika.connect(subscriber_broker_url(own_servers.broker_url, secrets))
     theirs = await subscriber.channel()

@@ -14,7 +14,7 @@ from common import migrations
 from common.bus import Bus
 from common.database import Database
 from common.retry import RetryLadder
-from common.topology import Topology
+from common.topology import Topology, declare_topology
 
 NOTES = (
     "CREATE TABLE notes (id uuid PRIMARY KEY, owner_id uuid NOT NULL, text text NOT NULL)",
@@ -43,7 +43,9 @@ async def mechanisms(empty_database: EmptyDatabaseFactory) -> AsyncIterator[Mech
 @pytest_asyncio.fixture(loop_scope="session")
 async def bus(broker_url: str) -> AsyncIterator[Bus]:
     bindings = {"tests.orders": ["orders.order_dispatched.v1", "orders.order_completed.v1"], "tests.work": []}
-    bus = Bus(broker_url, Topology("campus.events", "campus.public", bindings, ladder=FAST_LADDER), "test")
+    topology = Topology("campus.events", "campus.public", bindings, ladder=FAST_LADDER)
+    await declare_topology(broker_url, topology)
+    bus = Bus(broker_url, topology, "test")
     yield bus
     await bus.close()
 

@@ -57,7 +57,7 @@ class Notebook:
 @asynccontextmanager
 async def consuming(mechanisms, bus, notebook, work_items=()):
     subscriptions = [Subscription(OrderDispatched, notebook.on_order_dispatched)]
-    consumers = Consumers("tests", mechanisms.database, bus, None, subscriptions, work_items)
+    consumers = Consumers("tests", mechanisms.database, bus, None, subscriptions, work_items, account_required=False)
     tasks = [asyncio.create_task(consumers.run()), asyncio.create_task(run_relay(mechanisms.database, bus))]
     try:
         yield consumers

@@ -2,8 +2,8 @@
 
 Behind `make run` it is called with the launcher's secrets; `python -m campus_tools.provision` does the same from the
 environment alone, as a one-shot container: `DATABASE_URL`, the passwords named in `ROLE_PASSWORDS` of `campus_tools.secrets`,
-`<DATABASE>_LOGIN` where the login in use is not `a`, and `BROKER_URL` with `BROKER_MANAGEMENT_URL` for the outside
-subscriber's account.
+`<DATABASE>_LOGIN` where the login in use is not `a`, and `BROKER_URL` with `BROKER_MANAGEMENT_URL` for the queues, the services'
+accounts on the broker and the outside subscriber's.
 Rights on tables are the business of each service's migrations.
 """
 
@@ -12,22 +12,30 @@ import contextlib
 import os
 import sys
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import asyncpg
 import httpx
 
-from campus_tools.secrets import login_variable, password_variable
+from campus_tools.broker_accounts import (
+    QUEUES_MAX,
+    SUBSCRIBER_LIMITS,
+    SUBSCRIBER_POLICY,
+    SUBSCRIBER_POLICY_NAME,
+    Rights,
+    rights_of_service,
+    rights_of_subscriber,
+)
+from campus_tools.secrets import broker_account, login_variable, password_variable
 from campus_tools.services import LOGINS, SERVICES, Service, login_of
+from common.declaring import DeclarationFailed, declare_broker
 
 AUDIT_ROLE = "campus_audit"
 SUBSCRIBER = "subscriber_demo"
-SUBSCRIBER_RIGHTS = {
-    "configure": r"^sub\.demo\..*",
-    "write": r"^sub\.demo\..*",
-    "read": r"^(sub\.demo\..*|campus\.public)$",
-}
-"""A subscriber declares its own queues, binds them to the public exchange and reads them, nothing else."""
+SUBSCRIBER_TEAM = "demo"
+# As many starts at once may meet in one account.
+_PUT_ATTEMPTS_MAX = 5
 
 
 class ProvisioningFailed(Exception):
@@ -35,7 +43,7 @@ class ProvisioningFailed(Exception):
 
 
 def database_url(admin_url: str, *, role: str, password: str, database: str | None = None) -> str:
-    """The server of `admin_url` under another account, and another database when one is named."""
+    """The server of `admin_url` (PostgreSQL or RabbitMQ) under another account, and another database when one is named."""
     parts = urlsplit(admin_url)
     host = parts.netloc.rpartition("@")[2]
     path = f"/{quote(database)}" if database is not None else parts.path
@@ -78,10 +86,12 @@ def audit_database_url(admin_url: str, secrets: Mapping[str, str]) -> str:
 
 def subscriber_broker_url(broker_url: str, secrets: Mapping[str, str]) -> str:
     """The outside subscriber of the team `demo`, on the same broker and virtual host."""
-    parts = urlsplit(broker_url)
-    host = parts.netloc.rpartition("@")[2]
-    account = f"{SUBSCRIBER}:{quote(secrets[password_variable(SUBSCRIBER)])}"
-    return urlunsplit((parts.scheme, f"{account}@{host}", parts.path, parts.query, ""))
+    return database_url(broker_url, role=SUBSCRIBER, password=secrets[password_variable(SUBSCRIBER)])
+
+
+def service_broker_url(broker_url: str, service: Service, secrets: Mapping[str, str]) -> str:
+    """The service's own account, on the same broker and virtual host."""
+    return database_url(broker_url, role=service.name, password=secrets[password_variable(broker_account(service))])
 
 
 def virtual_host(broker_url: str) -> str:
@@ -107,6 +117,7 @@ async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> Non
         await provision_roles(connection, secrets)
         for service in SERVICES:
             await create_database(connection, service, service.database)
+        await _close_maintenance_databases(connection)
     except asyncpg.InsufficientPrivilegeError as error:
         raise ProvisioningFailed(
             f"The account of DATABASE_URL may not do what is needed ({error}). It needs CREATEDB, CREATEROLE and "
@@ -148,6 +159,23 @@ async def create_database(connection: asyncpg.Connection, service: Service, name
     )
 
 
+async def _close_maintenance_databases(connection: asyncpg.Connection) -> None:
+    """`postgres` and `template1` let everybody in by default; a service's role has no business there. Other databases of a
+    shared server are not ours to change."""
+    rows = await connection.fetch(
+        "SELECT datname, pg_has_role(current_user, datdba, 'USAGE') AS is_ours FROM pg_database "
+        "WHERE datname IN ('postgres', 'template1')"
+    )
+    for row in rows:
+        if not row["is_ours"]:
+            print(
+                f"WARNING: the account of DATABASE_URL may not close the database {row['datname']} to the services' roles."
+            )
+            continue
+        await connection.execute(f'REVOKE CONNECT, TEMPORARY ON DATABASE "{row["datname"]}" FROM PUBLIC')
+        await connection.execute(f'GRANT CONNECT ON DATABASE "{row["datname"]}" TO CURRENT_USER')
+
+
 async def set_password(connection: asyncpg.Connection, login: str, password: str) -> None:
     """Lets an account in with this password; connections that it has open go on."""
     # DDL takes no parameters; the server itself quotes the password.
@@ -178,7 +206,7 @@ async def _make_role(connection: asyncpg.Connection, role: str, rights: str) -> 
 
 
 async def provision_broker(management_url: str, broker_url: str, secrets: Mapping[str, str]) -> None:
-    """The outside subscriber's account, through the management API.
+    """The accounts of the services and of the outside subscriber with their rights and limits, through the management API.
 
     Raises:
         ProvisioningFailed: the API does not answer or refuses the account.
@@ -186,17 +214,44 @@ async def provision_broker(management_url: str, broker_url: str, secrets: Mappin
     host = quote(virtual_host(broker_url), safe="")
     try:
         async with httpx.AsyncClient(base_url=management_url, timeout=10, trust_env=False) as api:
-            for path, body in (
-                (f"/api/users/{SUBSCRIBER}", {"password": secrets[password_variable(SUBSCRIBER)], "tags": ""}),
-                (f"/api/permissions/{host}/{SUBSCRIBER}", SUBSCRIBER_RIGHTS),
-            ):
-                (await api.put(path, json=body)).raise_for_status()
+            for service in SERVICES:
+                password = secrets[password_variable(broker_account(service))]
+                await _make_account(api, host, service.name, password, rights_of_service(service.name))
+            rights = rights_of_subscriber(SUBSCRIBER_TEAM)
+            await _make_account(api, host, SUBSCRIBER, secrets[password_variable(SUBSCRIBER)], rights)
+            for limit, number in SUBSCRIBER_LIMITS.items():
+                await _put(api, f"/api/user-limits/{SUBSCRIBER}/{limit}", {"value": number})
+            await _put(api, f"/api/policies/{host}/{SUBSCRIBER_POLICY_NAME}", SUBSCRIBER_POLICY)
+            await _put(api, f"/api/vhost-limits/{host}/max-queues", {"value": QUEUES_MAX})
     except httpx.HTTPError as error:
         address = management_url.rpartition("@")[2]
+        # The error's own text names the address with its password.
+        cause = (
+            f"status {error.response.status_code}" if isinstance(error, httpx.HTTPStatusError) else type(error).__name__
+        )
         raise ProvisioningFailed(
-            f"The subscriber account could not be made through RabbitMQ's management API at {address} ({error}). "
+            f"The accounts of the broker could not be made through RabbitMQ's management API at {address} ({cause}). "
             "Set BROKER_MANAGEMENT_URL to http://user:password@host:port of an administrator."
-        ) from error
+        ) from None
+
+
+async def _make_account(api: httpx.AsyncClient, host: str, name: str, password: str, rights: Rights) -> None:
+    """An account without tags: it can neither administer the broker nor read its management interface."""
+    await _put(api, f"/api/users/{name}", {"password": password, "tags": ""})
+    permissions = {"configure": rights.configure, "write": rights.write, "read": rights.read}
+    # The topic permissions first: without one every routing key is allowed.
+    for exchange, (write, read) in rights.topics.items():
+        await _put(api, f"/api/topic-permissions/{host}/{name}", {"exchange": exchange, "write": write, "read": read})
+    await _put(api, f"/api/permissions/{host}/{name}", permissions)
+
+
+async def _put(api: httpx.AsyncClient, path: str, body: Mapping[str, Any]) -> None:
+    """What another start makes at this moment is answered 400: then it is there, and is set again."""
+    for attempt in range(_PUT_ATTEMPTS_MAX):
+        answer = await api.put(path, json=body)
+        if answer.status_code != httpx.codes.BAD_REQUEST or attempt == _PUT_ATTEMPTS_MAX - 1:
+            answer.raise_for_status()
+            return
 
 
 async def _from_environment() -> None:
@@ -204,7 +259,8 @@ async def _from_environment() -> None:
     needed.append(password_variable(AUDIT_ROLE))
     management_url = os.environ.get("BROKER_MANAGEMENT_URL")
     if management_url:
-        needed += ["BROKER_URL", password_variable(SUBSCRIBER)]
+        accounts = (SUBSCRIBER, *(broker_account(service) for service in SERVICES))
+        needed += ["BROKER_URL", *(password_variable(account) for account in accounts)]
     missing = [name for name in needed if not os.environ.get(name)]
     if missing:
         raise ProvisioningFailed(f"These environment variables are missing: {', '.join(missing)}.")
@@ -212,13 +268,15 @@ async def _from_environment() -> None:
     print(f"{len(SERVICES)} databases with their roles are ready.")
     if management_url:
         await provision_broker(management_url, os.environ["BROKER_URL"], os.environ)
-        print(f"The broker account {SUBSCRIBER} is ready.")
+        print(f"The broker accounts of {len(SERVICES)} services and of {SUBSCRIBER} are ready.")
+        await declare_broker(os.environ["BROKER_URL"], os.environ)
+        print("The queues of the broker are declared.")
     else:
-        print("BROKER_MANAGEMENT_URL is not set: no account for outside subscribers was made.")
+        print("BROKER_MANAGEMENT_URL is not set: no account of the broker was made, and no queue declared.")
 
 
 if __name__ == "__main__":
     try:
         asyncio.run(_from_environment())
-    except ProvisioningFailed as failure:
+    except (ProvisioningFailed, DeclarationFailed) as failure:
         sys.exit(str(failure))

@@ -14,7 +14,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from campus_tools.launcher.processes import SECRETS_OF_SERVICES
-from campus_tools.provision import audit_database_url, database_url, service_database_urls, subscriber_broker_url
+from campus_tools.provision import (
+    audit_database_url,
+    database_url,
+    service_broker_url,
+    service_database_urls,
+    subscriber_broker_url,
+)
 from campus_tools.secrets import LOGIN_LETTERS, ROLE_PASSWORDS, keys_of_purposes, load_secrets, write_secrets
 from campus_tools.services import SERVICES
 
@@ -60,7 +66,8 @@ def hand_out(
     for service in SERVICES:
         urls = service_database_urls(administrator, service, kept)
         owner = {"OWNER_DATABASE_URL": urls.pop("OWNER_DATABASE_URL")}
-        own = {**_secrets_of(service.name, kept, environment), **urls, "BROKER_URL": broker}
+        own_broker = service_broker_url(broker, service, kept)
+        own = {**_secrets_of(service.name, kept, environment), **urls, "BROKER_URL": own_broker}
         _write_variables(folder / service.name / "environment", own, running_user)
         _write_variables(folder / service.name / "migration", owner, migrating_user)
 

@@ -48,6 +48,11 @@ def password_variable(role: str) -> str:
     return f"{role.upper()}_PASSWORD"
 
 
+def broker_account(service: Service) -> str:
+    """The service's account on the broker, under the name of its password; the account itself has the service's name."""
+    return f"broker_{service.import_name}"
+
+
 def login_variable(service: Service) -> str:
     """The name under which is kept which of the two logins a service's processes use, `a` or `b`."""
     return f"{service.database.upper()}_LOGIN"
@@ -57,6 +62,7 @@ ROLE_PASSWORDS = (
     *(password_variable(role) for service in SERVICES for role in service.roles),
     password_variable("campus_audit"),
     password_variable("subscriber_demo"),
+    *(password_variable(broker_account(service)) for service in SERVICES),
 )
 LOGIN_LETTERS = tuple(login_variable(service) for service in SERVICES)
 

@@ -45,6 +45,8 @@ from campus_tools.secrets import ROLE_PASSWORDS
 from campus_tools.servers import Server, ServerPorts, Servers, find_servers, held_ports
 from campus_tools.servers.memory import throwaway_root
 from campus_tools.services import Service, service_named
+from common.retry import RetryLadder
+from common.topology import declare_topology, declared_topology
 
 Seen = TypeVar("Seen")
 
@@ -307,7 +309,7 @@ async def management_url(servers: Servers) -> str:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def broker_url(servers: Servers, management_url: str) -> AsyncIterator[str]:
-    """An AMQP address with a virtual host that only this module uses."""
+    """An AMQP address with a virtual host that only this module uses, and the whole map declared there."""
     host = f"test-{uuid.uuid4().hex[:12]}"
     parts = urlsplit(servers.broker_url)
     async with httpx.AsyncClient(base_url=management_url, timeout=PATIENCE_SECONDS, trust_env=False) as api:
@@ -315,7 +317,9 @@ async def broker_url(servers: Servers, management_url: str) -> AsyncIterator[str
         rights = {"configure": ".*", "write": ".*", "read": ".*"}
         user = quote(parts.username or "guest", safe="")
         (await api.put(f"/api/permissions/{host}/{user}", json=rights)).raise_for_status()
-        yield urlunsplit(parts._replace(path=f"/{host}"))
+        url = urlunsplit(parts._replace(path=f"/{host}"))
+        await declare_topology(url, declared_topology(RetryLadder()))
+        yield url
         (await api.delete(f"/api/vhosts/{host}")).raise_for_status()
 
 

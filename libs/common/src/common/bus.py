@@ -1,4 +1,6 @@
-"""RabbitMQ for a service: publish with confirms, consume with a retry ladder, hear broadcasts.
+"""RabbitMQ for a service: publish with confirms, consume with a retry ladder, receive broadcasts.
+
+Each message carries the account of its publisher as `user_id`, which the broker compares with that of the connection.
 
 A lost connection never stops the process: every loop here connects again and goes on where the broker stands.
 """
@@ -9,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 import aio_pika
 from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractExchange, AbstractIncomingMessage, AbstractQueue
@@ -17,7 +20,8 @@ from aio_pika.exceptions import CONNECTION_EXCEPTIONS, DeliveryError, PublishErr
 from common.logging import get_logger
 from common.outages import Outage
 from common.retry import jittered
-from common.topology import Topology, TopologyDrift, delay_queue_of
+from common.topology import DELAY_HEADER, Topology, delay_header
+from contracts.topology import RETRY_EXCHANGE, WORK_EXCHANGE
 
 log = get_logger(__name__)
 
@@ -37,7 +41,7 @@ OnMessage = Callable[[AbstractIncomingMessage], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """One message for the broker: to the exchange by its type, or to one queue."""
+    """One message for the broker: to the exchange by its type, or to one queue of the service itself."""
 
     body: bytes
     message_id: str
@@ -51,6 +55,7 @@ class Bus:
 
     def __init__(self, url: str, topology: Topology, name: str) -> None:
         self._url, self.topology, self._name = url, topology, name
+        self._account = unquote(urlsplit(url).username or "guest")
         self._connection: AbstractConnection | None = None
         self._publishing: AbstractChannel | None = None
         self._connecting = asyncio.Lock()
@@ -86,21 +91,23 @@ class Bus:
         try:
             channel = await self._publishing_channel()
             events = await channel.get_exchange(self.topology.events_exchange, ensure=False)
+            work = await channel.get_exchange(WORK_EXCHANGE, ensure=False)
         except _GONE as error:
             self._outage.failed(error)
             return [False] * len(messages)
-        taken = await asyncio.gather(*(self._publish_one(channel, events, message) for message in messages))
+        taken = await asyncio.gather(
+            *(self._publish_one(work if message.queue else events, message) for message in messages)
+        )
         if not all(taken):
             # After the leader of a quorum queue died, a channel may get nothing but nacks: take a fresh one.
             await self._drop_publishing_channel()
         return taken
 
-    async def _publish_one(self, channel: AbstractChannel, events: AbstractExchange, message: Outgoing) -> bool:
-        exchange = channel.default_exchange if message.queue else events
+    async def _publish_one(self, exchange: AbstractExchange, message: Outgoing) -> bool:
         must_be_heard = message.queue is not None or self.topology.listeners_of(message.type)
         try:
             await exchange.publish(
-                _persistent(message),
+                self._persistent(message),
                 message.queue or message.type,
                 mandatory=must_be_heard,
                 timeout=CONFIRM_SECONDS_MAX,
@@ -116,8 +123,9 @@ class Bus:
     async def delay(self, message: Outgoing, queue: str, seconds: float) -> None:
         """Brings a message back to `queue` after about `seconds`; raises when the broker did not confirm."""
         channel = await self._publishing_channel()
-        exchange = await channel.get_exchange(delay_queue_of(seconds), ensure=False)
-        waiting = _persistent(message)
+        exchange = await channel.get_exchange(RETRY_EXCHANGE, ensure=False)
+        waiting = self._persistent(message)
+        waiting.headers[DELAY_HEADER] = delay_header(seconds)
         waiting.expiration = jittered(seconds)
         await exchange.publish(waiting, queue, mandatory=True, timeout=CONFIRM_SECONDS_MAX)
 
@@ -166,8 +174,6 @@ class Bus:
                 if self._closing:
                     return
                 self._outage.failed(ConnectionError(f"the channel of {name} was closed"))
-            except TopologyDrift:
-                raise
             except _GONE as error:
                 self._outage.failed(error)
             await asyncio.sleep(jittered(RECONNECT_SECONDS[min(failures, len(RECONNECT_SECONDS) - 1)]))
@@ -182,12 +188,28 @@ class Bus:
                     heartbeat=HEARTBEAT_SECONDS,
                     client_properties={"connection_name": self._name},
                 )
-                channel = await connection.channel(publisher_confirms=False)
-                await self.topology.declare(channel)
-                await channel.close()
+                try:
+                    channel = await connection.channel(publisher_confirms=False)
+                    await self.topology.check(channel)
+                    await channel.close()
+                except BaseException:
+                    with suppress(*_GONE):
+                        await connection.close()
+                    raise
                 self._connection = connection
                 self._publishing = None
             return self._connection
+
+    def _persistent(self, message: Outgoing) -> aio_pika.Message:
+        return aio_pika.Message(
+            message.body,
+            message_id=message.message_id,
+            type=message.type,
+            content_type=CONTENT_TYPE,
+            delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
+            headers=dict(message.headers),
+            user_id=self._account,
+        )
 
     async def _publishing_channel(self) -> AbstractChannel:
         connection = await self._connected()
@@ -200,14 +222,3 @@ class Bus:
         if channel is not None:
             with suppress(*_GONE):
                 await channel.close()
-
-
-def _persistent(message: Outgoing) -> aio_pika.Message:
-    return aio_pika.Message(
-        message.body,
-        message_id=message.message_id,
-        type=message.type,
-        content_type=CONTENT_TYPE,
-        delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
-        headers=dict(message.headers),
-    )

@@ -5,6 +5,7 @@
 | the handler commits | acknowledged |
 | it fails, tries are left | confirmed into a delay queue, then acknowledged: a crash in between repeats, the inbox absorbs |
 | it fails for the last time, or for good | stored as a dead letter with an alert in one transaction, then acknowledged |
+| it does not come from the service that it names | the same with a SEV-1 alert, before any handler; it is never replayed |
 | the database or broker is away | left unacknowledged or delayed by the same ladder without counting an attempt |
 """
 
@@ -28,6 +29,7 @@ from common.inbox import record_message_once
 from common.logging import get_logger
 from common.messages import Received, Subscription, WorkItem, read_envelope, read_payload
 from common.problems import Unavailable
+from common.provenance import UnprovenPublisher, check_publisher, route_before_dead_lettering, route_of
 
 log = get_logger(__name__)
 
@@ -46,11 +48,15 @@ class Consumers:
         dependencies: Any,
         subscriptions: Sequence[Subscription[Any]],
         work_items: Sequence[WorkItem[Any]] = (),
+        *,
+        account_required: bool = True,
     ) -> None:
+        """`account_required`: the broker must have validated each publisher's account (`BROKER_VERIFIED_PUBLISHERS`)."""
         self._service, self._database, self._bus, self._dependencies = service, database, bus, dependencies
         self._by_type: Mapping[str, Sequence[Subscription[Any]]] = _grouped(subscriptions)
         self._work_by_queue = {item.queue: item for item in work_items}
         self._queues = {f"{service}.{line.event.publisher()}" for line in subscriptions} | set(self._work_by_queue)
+        self._account_required = account_required
         self._under_way = 0
         telemetry.MESSAGES_UNDER_WAY.set_function(lambda: self._under_way)
 
@@ -92,6 +98,7 @@ class Consumers:
                 received, data = read_envelope(
                     message.body, attempt, is_last_attempt=self._bus.topology.ladder.is_last(attempt)
                 )
+                check_publisher(queue, route_of(message), received, account_required=self._account_required)
                 event_type = received.type
                 await self.handle(queue, received, data)
             except Exception as error:
@@ -173,6 +180,7 @@ class Consumers:
         await self._bus.delay(again, queue, seconds)
 
     async def _bury(self, queue: str, message: AbstractIncomingMessage, attempt: int, error: Exception) -> None:
+        is_unproven = isinstance(error, UnprovenPublisher)
         buried = dead_letters.DeadLetter(
             queue=queue,
             event_type=message.type or queue,
@@ -181,8 +189,10 @@ class Consumers:
             headers=_own_headers(message),
             error=f"{type(error).__name__}: {error}"[:500],
             attempts=attempt,
+            is_unproven=is_unproven,
         )
-        item = self._work_by_queue.get(queue)
+        # What is done for an exhausted item acts on its content, which nobody of ours may have written.
+        item = None if is_unproven else self._work_by_queue.get(queue)
         async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
             if item is not None and item.when_exhausted is not None:
                 try:
@@ -196,9 +206,14 @@ class Consumers:
 
     async def _on_given_up(self, message: AbstractIncomingMessage) -> None:
         """Stores what the broker itself gave up: a message that took its consumer down too often."""
-        deaths: Any = message.headers.get("x-death") or [{}]
-        queue = str(deaths[0].get("queue") or f"{self._service}.dead")
-        fault = PermanentFault("the delivery limit of the queue was reached")
+        dead_letter_queue = f"{self._service}.dead"
+        queue, fault = dead_letter_queue, PermanentFault("the delivery limit of the queue was reached")
+        try:
+            queue, route = route_before_dead_lettering(message, dead_letter_queue)
+            received, _ = read_envelope(message.body, 1, is_last_attempt=True)
+            check_publisher(queue, route, received, account_required=self._account_required)
+        except PermanentFault as error:
+            fault = error
         await self._settle(message, self._bury(queue, message, _attempt_of(message), fault), "dead")
 
 

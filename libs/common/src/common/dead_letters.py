@@ -1,4 +1,7 @@
-"""Stored dead letters: what failed for the last time is kept in the service's own database, said aloud, and replayable."""
+"""Stored dead letters: what failed for the last time is kept in the service's own database, alerted, and replayable.
+
+A message whose publisher was not proven is kept as evidence and never replayed: a replay would carry the service's own account.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +18,12 @@ _STORE: Final = """
 INSERT INTO dead_letters (id, queue, event_id, event_type, body, headers, error, attempts)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 """
-_LOCK: Final = "SELECT id, queue, event_id, event_type, body, replayed_at FROM dead_letters WHERE id = $1 FOR UPDATE"
+# Beside the message's own headers, which never hold this name.
+_UNPROVEN_HEADER: Final = "unproven-publisher"
+_LOCK: Final = f"""
+SELECT id, queue, event_id, event_type, body, replayed_at, headers ? '{_UNPROVEN_HEADER}' AS is_unproven
+FROM dead_letters WHERE id = $1 FOR UPDATE
+"""
 _MARK_REPLAYED: Final = "UPDATE dead_letters SET replayed_at = now() WHERE id = $1"
 
 
@@ -30,10 +38,14 @@ class DeadLetter:
     headers: Mapping[str, Any]
     error: str
     attempts: int
+    is_unproven: bool = False
 
 
 async def store_dead_letter(uow: UnitOfWork, service: str, letter: DeadLetter) -> UUID:
-    """Keeps the message and raises a SEV-2 alert, in one transaction (specification: Ingestion rule 6)."""
+    """Keeps the message and raises an alert, in one transaction (specification: Ingestion rule 6).
+
+    SEV-2, or SEV-1 when the message named a publisher that did not send it: an account of the broker is misused.
+    """
     letter_id = new_id()
     await uow.execute(
         _STORE,
@@ -42,17 +54,17 @@ async def store_dead_letter(uow: UnitOfWork, service: str, letter: DeadLetter) -
         parse_uuid(letter.message_id or ""),
         letter.event_type,
         letter.body,
-        dict(letter.headers),
+        {**letter.headers, **({_UNPROVEN_HEADER: True} if letter.is_unproven else {})},
         letter.error,
         letter.attempts,
     )
     uow.publish(
         AlertRaised(
             alert_id=new_id(),
-            severity="SEV-2",
-            title=f"Dead letter in {service}: {letter.event_type}",
+            severity="SEV-1" if letter.is_unproven else "SEV-2",
+            title=f"{'Forged message' if letter.is_unproven else 'Dead letter'} in {service}: {letter.event_type}",
             detail=f"Given up after {letter.attempts} attempts: {letter.error}",
-            runbook="dead-letters",
+            runbook="unproven-publisher" if letter.is_unproven else "dead-letters",
             dedup_key=_alert_key(letter_id),
             about=str(letter_id),
         ),
@@ -64,11 +76,15 @@ async def store_dead_letter(uow: UnitOfWork, service: str, letter: DeadLetter) -
 async def replay_dead_letter(uow: UnitOfWork, bus: Bus, letter_id: UUID) -> None:
     """Puts the message back on its queue as a first attempt. The inbox makes a replay of an effected message harmless.
 
-    Raises NotFound, Conflict (already replayed) and Unavailable (the broker did not take it).
+    Raises NotFound, Conflict (already replayed, or refused for its publisher) and Unavailable (the broker did not take it).
     """
     row = await uow.fetch_row(_LOCK, letter_id)
     if row is None:
         raise NotFound
+    if row["is_unproven"]:
+        raise Conflict(
+            "This message did not come from the service that it names. It is kept as evidence and not replayed."
+        )
     if row["replayed_at"] is not None:
         raise Conflict("This dead letter was already replayed.")
     message = Outgoing(bytes(row["body"]), str(row["event_id"] or letter_id), row["event_type"], row["queue"], {})

@@ -37,6 +37,22 @@ def create_messaging_v1(service: str) -> None:
     op.execute(f"GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_{service}_api")
 
 
+def protect_history_v1(service: str, table: str, updatable: str = "") -> None:
+    """Rows of `table` are written once: the service's roles may delete none, and change the `updatable` columns only.
+
+    A lock by `FOR UPDATE` needs one such column. What retention removes leaves by a function of the owner.
+    """
+    op.execute(f"REVOKE UPDATE, DELETE, TRUNCATE ON {table} FROM campus_{service}_service")
+    op.execute(f"REVOKE DELETE, TRUNCATE ON {table} FROM campus_{service}_api")
+    if updatable:
+        op.execute(f"GRANT UPDATE ({updatable}) ON {table} TO campus_{service}_service")
+
+
+def release_history_v1(service: str, table: str) -> None:
+    """Undoes `protect_history_v1`: what default privileges had given."""
+    op.execute(f"GRANT UPDATE, DELETE ON {table} TO campus_{service}_service")
+
+
 def create_leaving_pictures_v1(service: str, owned: str) -> None:
     """The list of `common.leaving_pictures`. `owned` is SQL: whether the owner of a picture is one whose pictures the caller may write."""
     op.execute(

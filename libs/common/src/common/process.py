@@ -20,7 +20,7 @@ from aio_pika.abc import AbstractIncomingMessage
 from fastapi import APIRouter
 from starlette.types import ASGIApp
 
-from common import logging, republishing, telemetry
+from common import declaring, logging, republishing, telemetry
 from common.bus import Bus
 from common.caller import THE_SERVICE
 from common.clock import Clock, SystemClock
@@ -33,17 +33,17 @@ from common.messages import Received, Subscription, WorkItem, read_envelope, rea
 from common.migrating import migrate
 from common.outages import Outage
 from common.personal_records import Section
+from common.provenance import check_broadcast, route_of
 from common.relay import MEASURE_EVERY_SECONDS, measure_once, run_relay
 from common.request_scope import RequestScope
 from common.retention import EVERY_SECONDS, Rule, messages_kept, remove_old_once
-from common.retry import RetryLadder, jittered
+from common.retry import jittered
 from common.settings import ServiceSettings
 from common.shared_doors import health_doors, shared_doors
 from common.standings import IdentityStandings
 from common.tokens import RENEW_KEYS_EVERY_SECONDS, REVOCATIONS_REMEMBERED, Revocations, TokenVerifier
-from common.topology import Topology
+from common.topology import declared_topology
 from common.verification_keys import KeySet
-from contracts import topology as broker_map
 from contracts.event import Event
 from contracts.identity import SessionRevoked
 
@@ -75,6 +75,8 @@ class Runtime:
     bus: Bus
     verifier: TokenVerifier
     on_broadcast: dict[type[Event], Callable[[Any], None]] = field(default_factory=dict)
+    # Whether the broker must have validated the account of a message's publisher.
+    account_required: bool = True
     # Called at the signal to end: answers that would last for ever end here, so that the drain is short.
     on_stop: list[Callable[[], None]] = field(default_factory=list)
     # What is kept of the messages, for how long.
@@ -102,10 +104,12 @@ class Service:
 
 
 def main(service: Service) -> None:
-    """The command line of a service: `python -m <service> api | worker | all | migrate | republish | <its own commands>`."""
+    """`python -m <service> api | worker | all | migrate | declare-broker | republish | <its own commands>`."""
     command, arguments = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else ("", [])
     if command == "migrate" and not arguments:
         migrate(service.package)
+    elif command == declaring.COMMAND and not arguments:
+        declaring.declare_by_command()
     elif command in ("api", "worker", "all") and not arguments:
         uvloop.run(_run(service, command))
     elif command == republishing.COMMAND or (
@@ -113,7 +117,9 @@ def main(service: Service) -> None:
     ):
         uvloop.run(_run(service, command, arguments))
     else:
-        known = ", ".join(["api", "worker", "all", "migrate", republishing.COMMAND, *service.commands])
+        known = ", ".join(
+            ["api", "worker", "all", "migrate", declaring.COMMAND, republishing.COMMAND, *service.commands]
+        )
         sys.stderr.write(f"python -m {service.package}: expected one of {known}\n")
         raise SystemExit(EXIT_UNKNOWN_COMMAND)
 
@@ -174,26 +180,19 @@ async def open_runtime(
         api_url=settings.api_database_url, service_url=settings.service_database_url, name=process
     ) as database:
         try:
-            yield Runtime(service, clock, database, bus, verifier, kept=messages_kept(settings))
+            yield Runtime(
+                service,
+                clock,
+                database,
+                bus,
+                verifier,
+                account_required=settings.broker_verified_publishers,
+                kept=messages_kept(settings),
+            )
         finally:
             await bus.close()
             if standings is not None:
                 await standings.close()
-
-
-def declared_topology(ladder: RetryLadder) -> Topology:
-    """The broker's map from the contracts: queues `<service>.<publisher>`, and the work queues."""
-    bindings: dict[str, list[str]] = {name: [] for name in broker_map.WORK_QUEUES}
-    for service, events in broker_map.SUBSCRIPTIONS.items():
-        for event in events:
-            bindings.setdefault(f"{service}.{event.publisher()}", []).append(event.TYPE)
-    return Topology(
-        broker_map.EVENTS_EXCHANGE,
-        broker_map.PUBLIC_EXCHANGE,
-        bindings,
-        [event.TYPE for event in broker_map.PUBLIC],
-        ladder,
-    )
 
 
 def http_app(
@@ -230,7 +229,13 @@ def background(service: Service, runtime: Runtime, dependencies: Any, command: s
     if command in ("worker", "all"):
         subscriptions = [*service.subscriptions, Subscription(SessionRevoked, on_session_revoked)]
         consumers = Consumers(
-            service.name, runtime.database, runtime.bus, dependencies, subscriptions, service.work_items
+            service.name,
+            runtime.database,
+            runtime.bus,
+            dependencies,
+            subscriptions,
+            service.work_items,
+            account_required=runtime.account_required,
         )
         tasks.append(consumers.run())
         measuring = Loop("measures", lambda: measure_once(runtime.database), MEASURE_EVERY_SECONDS)
@@ -360,6 +365,7 @@ async def hear_broadcasts(runtime: Runtime, *, revocations_only: bool = False) -
     async def on_message(message: AbstractIncomingMessage) -> None:
         try:
             received, payload = read_envelope(message.body, 1, is_last_attempt=True)
+            check_broadcast(route_of(message), received, account_required=runtime.account_required)
             if received.type == SessionRevoked.TYPE:
                 revoked: SessionRevoked = read_payload(payload, SessionRevoked)
                 runtime.verifier.revocations.add(

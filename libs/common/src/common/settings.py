@@ -74,6 +74,11 @@ class ServiceSettings(BaseSettings):
     api_database_url: str = Field(pattern="^postgres(ql)?(\\+asyncpg)?://")
     service_database_url: str = Field(pattern="^postgres(ql)?(\\+asyncpg)?://")
     broker_url: str = Field(pattern="^amqps?://")
+    broker_verified_publishers: bool = Field(
+        default=True,
+        description="Accept only messages whose publisher's account the broker validated (`user_id`); `make run` also accepts an "
+        "operator's messages",
+    )
     cursor_key: str = Field(min_length=16)
     service_role_key: str = ""
     service_role_key_previous: str = ""

@@ -6,6 +6,7 @@ from uuid import UUID
 import msgspec
 
 from contracts.event import Event
+from contracts.money import MinorAmount
 
 CODE_DELIVERY: Final = "identity to notifications: one-time codes"
 """The purpose for which `CODE_DELIVERY_KEY` encrypts: both services derive the same key from it."""
@@ -13,7 +14,7 @@ CODE_DELIVERY: Final = "identity to notifications: one-time codes"
 
 class ReferralOutcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     applied: bool
-    reward_minor: int
+    reward_minor: MinorAmount
     referrer_id: UUID | None = None
 
 
@@ -170,7 +171,7 @@ class HubChanged(Event, frozen=True, kw_only=True):
     hub_id: UUID
     campus_id: UUID
     name: str
-    delivery_fee_minor: int
+    delivery_fee_minor: MinorAmount
     active: bool
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 import msgspec
 
 from contracts.event import Event
+from contracts.money import MinorAmount
 
 PIN_DELIVERY: Final = "orders to notifications: delivery PINs"
 """The purpose for which `PIN_DELIVERY_KEY` encrypts: both services derive the same key from it."""
@@ -15,7 +16,7 @@ class PlacedItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     product_id: UUID
     name: str
     quantity: int
-    line_total_minor: int
+    line_total_minor: MinorAmount
 
 
 class OrderPlaced(Event, frozen=True, kw_only=True):
@@ -25,9 +26,9 @@ class OrderPlaced(Event, frozen=True, kw_only=True):
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
-    total_minor: int
-    commission_minor: int
-    delivery_fee_minor: int
+    total_minor: MinorAmount
+    commission_minor: MinorAmount
+    delivery_fee_minor: MinorAmount
     currency: str
     payment_due_at: str
     items: tuple[PlacedItem, ...]
@@ -62,7 +63,7 @@ class RefundRequested(Event, frozen=True, kw_only=True):
     refund_id: UUID
     buyer_id: UUID
     vendor_id: UUID
-    amount_minor: int
+    amount_minor: MinorAmount
     reason: str
 
 
@@ -111,8 +112,8 @@ class DisputeResolved(Event, frozen=True, kw_only=True):
     buyer_id: UUID
     vendor_id: UUID
     outcome: Literal["buyer", "vendor", "split"]
-    refund_minor: int
-    release_minor: int
+    refund_minor: MinorAmount
+    release_minor: MinorAmount
     refund_id: UUID | None = None
 
 
@@ -135,7 +136,7 @@ class ReturnDecided(Event, frozen=True, kw_only=True):
     buyer_id: UUID
     vendor_id: UUID
     outcome: Literal["approved", "rejected"] | None = None
-    refund_minor: int | None = None
+    refund_minor: MinorAmount | None = None
 
 
 class OrderCompleted(Event, frozen=True, kw_only=True):
@@ -164,7 +165,7 @@ class ProductChanged(Event, frozen=True, kw_only=True):
     product_id: UUID
     vendor_id: UUID
     name: str
-    price_minor: int
+    price_minor: MinorAmount
     in_stock: bool
     removed: bool
     campus_id: UUID | None = None

@@ -6,6 +6,7 @@ from uuid import UUID
 import msgspec
 
 from contracts.event import Event
+from contracts.money import MinorAmount
 
 
 class ReleaseStatement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -35,9 +36,9 @@ class EscrowHeld(Event, frozen=True, kw_only=True):
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
-    amount_minor: int
-    commission_minor: int
-    delivery_fee_minor: int
+    amount_minor: MinorAmount
+    commission_minor: MinorAmount
+    delivery_fee_minor: MinorAmount
     reference: str
     held_at: str
 
@@ -53,12 +54,12 @@ class EscrowReleased(Event, frozen=True, kw_only=True):
     buyer_id: UUID
     vendor_id: UUID
     release_id: UUID
-    gross_minor: int
-    commission_minor: int
-    delivery_fee_minor: int
-    net_minor: int
-    remaining_minor: int
-    remaining_vendor_minor: int
+    gross_minor: MinorAmount
+    commission_minor: MinorAmount
+    delivery_fee_minor: MinorAmount
+    net_minor: MinorAmount
+    remaining_minor: MinorAmount
+    remaining_vendor_minor: MinorAmount
     statement: ReleaseStatement | None = None
 
 
@@ -70,10 +71,10 @@ class EscrowRefunded(Event, frozen=True, kw_only=True):
     buyer_id: UUID
     vendor_id: UUID
     refund_id: UUID
-    amount_minor: int
-    from_vendor_minor: int
-    remaining_minor: int
-    remaining_vendor_minor: int
+    amount_minor: MinorAmount
+    from_vendor_minor: MinorAmount
+    remaining_minor: MinorAmount
+    remaining_vendor_minor: MinorAmount
     statement: ReleaseStatement | None = None
 
 
@@ -83,7 +84,7 @@ class RefundSettled(Event, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payments.refund_settled.v1"
     refund_id: UUID
     kind: Literal["order", "overpayment", "quarantine"]
-    amount_minor: int
+    amount_minor: MinorAmount
     order_id: UUID | None = None
     buyer_id: UUID | None = None
     currency: str | None = None
@@ -97,7 +98,7 @@ class RefundFailed(Event, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payments.refund_failed.v1"
     refund_id: UUID
     kind: Literal["order", "overpayment", "quarantine"]
-    amount_minor: int
+    amount_minor: MinorAmount
     order_id: UUID | None = None
     buyer_id: UUID | None = None
     currency: str | None = None
@@ -119,14 +120,14 @@ class ChargeDisputed(Event, frozen=True, kw_only=True):
     order_id: UUID
     buyer_id: UUID
     vendor_id: UUID
-    amount_minor: int
+    amount_minor: MinorAmount
     outcome: str | None = None
     chargeback_id: UUID | None = None
-    vendor_minor: int = 0
-    from_vendor_minor: int = 0
-    to_vendor_minor: int = 0
-    remaining_minor: int | None = None
-    remaining_vendor_minor: int | None = None
+    vendor_minor: MinorAmount = 0
+    from_vendor_minor: MinorAmount = 0
+    to_vendor_minor: MinorAmount = 0
+    remaining_minor: MinorAmount | None = None
+    remaining_vendor_minor: MinorAmount | None = None
     statement: ReleaseStatement | None = None
 
 
@@ -143,7 +144,7 @@ class ChargeQuarantined(Event, frozen=True, kw_only=True):
 
     TYPE: ClassVar[str] = "payments.charge_quarantined.v1"
     reference: str
-    amount_minor: int
+    amount_minor: MinorAmount
     currency: str
     reason: str
     order_id: UUID | None = None
@@ -160,7 +161,7 @@ class PaymentFailed(Event, frozen=True, kw_only=True):
     buyer_id: UUID
     payment_id: UUID
     reference: str
-    amount_minor: int
+    amount_minor: MinorAmount
     currency: str
     failure_reason: str
 
@@ -170,7 +171,7 @@ class TransferNews(Event, frozen=True, kw_only=True):
 
     reference: str
     transfer_code: str
-    amount_minor: int
+    amount_minor: MinorAmount
     currency: str
     status: str
     gateway_event_id: str
@@ -195,7 +196,7 @@ class TransferReversed(TransferNews, frozen=True, kw_only=True):
 class RewardCredited(Event, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payments.reward_credited.v1"
     user_id: UUID
-    amount_minor: int
+    amount_minor: MinorAmount
     reason: str
 
 

@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 from uuid import UUID
 
 from contracts.event import Event
+from contracts.money import MinorAmount
 
 Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
 
@@ -11,7 +12,7 @@ Severity = Literal["SEV-1", "SEV-2", "SEV-3"]
 class PayoutNews(Event, frozen=True, kw_only=True):
     payout_id: UUID
     vendor_id: UUID
-    amount_minor: int
+    amount_minor: MinorAmount
     reference: str | None = None
 
 
@@ -47,7 +48,7 @@ class PayoutDelayed(Event, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "payouts.payout_delayed.v1"
     payout_id: UUID
     vendor_id: UUID
-    amount_minor: int
+    amount_minor: MinorAmount
     cause: str
     exception_id: UUID | None = None
 

@@ -1,7 +1,7 @@
 """Who hears whom: the one map of the broker. A queue `<service>.<publisher>` exists for each line of it.
 
-Every process declares the whole map when it connects, so that no event can be published before the queues of
-all its listeners exist. `SUBSCRIPTIONS[service]` lists the event types in the order in which the story tells them.
+The provisioner declares the whole map before any process starts, so that no event can be published before the queues of
+all its consumers exist (decision 31). `SUBSCRIPTIONS[service]` lists the event types in the order in which the story tells them.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,11 @@ from contracts.event import Event
 
 EVENTS_EXCHANGE: Final = "campus.events"
 PUBLIC_EXCHANGE: Final = "campus.public"
+# Three exchanges whose routing key is a queue: `campus.work` leads there at once, `campus.retry` by the delay queue that a header
+# names, which the headers exchange `campus.delay` chooses. A service may write only keys that begin with its own name.
+WORK_EXCHANGE: Final = "campus.work"
+RETRY_EXCHANGE: Final = "campus.retry"
+DELAY_EXCHANGE: Final = "campus.delay"
 
 # Work that a service leaves for its own worker, through its outbox: not an event, and heard by nobody else.
 WORK_QUEUES: Final[tuple[str, ...]] = (

@@ -54,6 +54,7 @@ class Process:
             "API_DATABASE_URL": urls.api,
             "SERVICE_DATABASE_URL": urls.service,
             "BROKER_URL": broker_url,
+            "BROKER_VERIFIED_PUBLISHERS": "false",
             **{f"{name}_URL": upstream_url for name in services},
             **changed,
         }

@@ -15,8 +15,9 @@ from campus_tools.testing import eventually
 from common.bus import Bus, Outgoing
 from common.clock import SystemClock, iso
 from common.ids import new_id
-from common.process import declared_topology, hear_broadcasts
+from common.process import hear_broadcasts
 from common.retry import RetryLadder
+from common.topology import declared_topology
 from contracts.orders import ProductChanged
 
 from .conftest import Gateway, OpenGateway, problem_of

@@ -17,8 +17,8 @@ from campus_tools.testing import DatabaseUrls, eventually
 from common.bus import Bus, Outgoing
 from common.clock import SystemClock, iso
 from common.ids import new_id
-from common.process import declared_topology
 from common.retry import RetryLadder
+from common.topology import declare_topology, declared_topology
 from contracts.identity import SessionRevoked
 
 from .conftest import Upstream
@@ -109,6 +109,7 @@ async def broker_away(broker_url: str, management_url: str) -> AsyncIterator[Non
         finally:
             (await api.put(f"/api/vhosts/{host}")).raise_for_status()
             (await api.put(f"/api/permissions/{host}/{user}", json=rights)).raise_for_status()
+            await declare_topology(broker_url, declared_topology(RetryLadder()))
 
 
 async def test_without_the_broker_everything_is_served_and_a_metric_tells_how_late_revocations_are(

@@ -6,7 +6,7 @@ Revision ID: 0014
 from alembic import op
 
 revision = "0014"
-down_revision = "0009"
+down_revision = "0012"
 branch_labels = None
 depends_on = None
 

@@ -43,7 +43,8 @@ async def started_apart(story, urls, broker_url, settings, held_port):
         **{name.upper(): str(value) for name, value in settings.items()},
         "PORT": str(held_port()), "METRICS_PORT": str(held_port()), "BASE_URL": BASE_URL,
         "JWKS_URL": story.service.settings.jwks_url, "API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service,
-        "BROKER_URL": broker_url, "CURSOR_KEY": CURSOR_KEY, "SERVICE_ROLE_KEY": SERVICE_ROLE_KEY,
+        "BROKER_URL": broker_url, "BROKER_VERIFIED_PUBLISHERS": "false",
+        "CURSOR_KEY": CURSOR_KEY, "SERVICE_ROLE_KEY": SERVICE_ROLE_KEY,
         **{name.upper(): key for name, key in KEYS.items()},
     }  # fmt: skip
     return await asyncio.create_subprocess_exec(

@@ -24,15 +24,15 @@ TOKEN = "token-of-a-phone"
 
 
 @asynccontextmanager
-async def tapped(broker_url, delays):
-    """Hears a copy of every event, and of everything that waits in a delay queue."""
+async def tapped(broker_url):
+    """Receives a copy of every event, of every work item, and of every retry."""
     connection = await aio_pika.connect(broker_url)
     channel = await connection.channel()
     heard = []
     tap = await channel.declare_queue(exclusive=True)
     await tap.bind("campus.events", "#")
-    for delay in delays:
-        await tap.bind(f"campus.delay.{int(delay * 1000)}", "#")
+    await tap.bind("campus.retry", "#")
+    await tap.bind("campus.work", "#")
 
     async def keep(message):
         heard.append(message.body + repr(message.headers).encode())
@@ -66,7 +66,7 @@ async def test_no_pin_and_no_code_stands_readable_in_any_table_log_queue_or_dead
             asyncio.ensure_future(task) for task in background(SERVICE, service.runtime, service.dependencies, "worker")
         ]
         await eventually(lambda: service.runtime.bus.is_connected)
-        async with tapped(broker_url, delays) as heard:
+        async with tapped(broker_url) as heard:
             # One PIN arrives, one is refused by a company that repeats the text, one finds the company down for ever,
             # one is of a buyer whom nobody knows and ends as a dead letter.
             code_id, stranger = new_id(), new_id()

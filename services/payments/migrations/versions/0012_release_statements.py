@@ -8,7 +8,7 @@ from alembic import op
 from common.migrations import grant_api_v1
 
 revision = "0012"
-down_revision = "0010"
+down_revision = "0011"
 branch_labels = None
 depends_on = None
 

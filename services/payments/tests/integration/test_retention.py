@@ -53,7 +53,7 @@ async def test_webhooks_that_were_forgotten_and_come_again_are_answered_200_and_
     for body in said[1:]:
         await story.tell(body)
     assert await story.outcomes() == ["done"] * 4
-    await story.service.fetch(_AGE, 91)
+    await story.service.fetch_as_owner(_AGE, 91)
     assert await story.service.remove_old() == 4
     assert await _ids(story) == []
     before, spoken = await story.everything(), len(await story.service.fetch("SELECT FROM outbox WHERE queue IS NULL"))
@@ -75,9 +75,9 @@ async def test_what_is_young_or_waits_for_work_or_for_people_is_never_removed(st
             f"subscription.create:{number}",
             outcome,
         )
-    await story.service.fetch(_AGE, 89)
+    await story.service.fetch_as_owner(_AGE, 89)
     assert await story.service.remove_old() == 0
-    await story.service.fetch(_AGE, 2)
+    await story.service.fetch_as_owner(_AGE, 2)
     assert await story.service.remove_old() == 2
     assert await _ids(story) == ["subscription.create:0", "subscription.create:1"]
 
@@ -93,11 +93,11 @@ async def test_a_dead_letter_stays_until_its_replay_had_its_effect_and_is_as_old
         webhook,
     )
     for statement in (_AGE, _AGE_LETTERS):
-        await story.service.fetch(statement, 400)
+        await story.service.fetch_as_owner(statement, 400)
     assert await story.service.remove_old() == 0
     await story.service.fetch("UPDATE dead_letter_webhooks SET replayed_at = now() RETURNING id")
     await story.service.fetch("UPDATE processed_webhook_events SET outcome = 'ignored' RETURNING id")
     assert await story.service.remove_old() == 0
-    await story.service.fetch(_AGE_LETTERS, 91)
+    await story.service.fetch_as_owner(_AGE_LETTERS, 91)
     assert await story.service.remove_old() == 1
     assert await _ids(story) == await _ids(story, "dead_letter_webhooks") == []

@@ -445,7 +445,7 @@ async def test_row_policies_hold_when_a_query_forgets_its_filter(shared_story):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             async with database.unit_of_work(acting_as=who) as uow:
                 await uow.execute(statement, *values)
-    with pytest.raises(asyncpg.RestrictViolationError):
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await story.service.fetch("UPDATE payout_exception_acts SET note = 'x'")
 
 

@@ -82,6 +82,7 @@ async def running_apart(
         told = {
             "PORT": str(port), "METRICS_PORT": str(metrics_port), "BASE_URL": BASE_URL, "JWKS_URL": issuer.jwks_url,
             "API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service, "BROKER_URL": broker_url,
+            "BROKER_VERIFIED_PUBLISHERS": "false",
             "CURSOR_KEY": CURSOR_KEY, "SERVICE_ROLE_KEY": SERVICE_ROLE_KEY, "ACCOUNT_NUMBER_KEY": ACCOUNT_NUMBER_KEY,
             "RELEASE_VERIFY_KEYS": RELEASE_KEY.public_text,
             "GATEWAY_API_URL": gateway_url, "GATEWAY_SECRET_KEY": GATEWAY_KEY, "GATEWAY_TIMEOUT_SECONDS": "20",

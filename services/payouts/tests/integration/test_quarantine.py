@@ -393,7 +393,7 @@ async def test_every_refusal_changes_nothing(story, vendor):
 
 async def test_who_quarantined_is_never_edited_and_seen_by_those_who_may(story, vendor):
     await quarantined(story, vendor)
-    with pytest.raises(asyncpg.RestrictViolationError):
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await story.service.fetch("UPDATE bank_detail_quarantines SET reason = '' RETURNING 1")
     database = story.service.runtime.database
 

@@ -355,5 +355,5 @@ async def test_the_database_refuses_a_second_return_and_a_changed_act(desk):
     with pytest.raises(asyncpg.UniqueViolationError, match="returned_once"):
         await desk.story.service.fetch(line, case.vendor.id, case.payout_id)
     for statement in ("UPDATE payout_acts SET reason = 'other'", "DELETE FROM payout_acts"):
-        with pytest.raises(asyncpg.RestrictViolationError):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await desk.story.service.fetch(statement)

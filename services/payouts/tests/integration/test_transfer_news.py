@@ -156,7 +156,7 @@ async def test_what_the_gateway_said_is_kept_and_never_edited(story, sent):
     ]
     import asyncpg
 
-    with pytest.raises(asyncpg.RestrictViolationError):
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await story.service.fetch("UPDATE transfer_observations SET status = 'success'")
 
 

@@ -102,7 +102,14 @@ async def hear(count: int) -> dict[str, Any]:
     settings = PAYMENTS.settings.from_environment()
     async with running(PAYMENTS, settings, "bench-hearing") as (runtime, dependencies):
         subscriptions: list[Subscription[Any]] = [Subscription(OrderPlaced, on_order_placed)]
-        consumers = _NotingConsumers("payments", runtime.database, runtime.bus, dependencies, subscriptions)
+        consumers = _NotingConsumers(
+            "payments",
+            runtime.database,
+            runtime.bus,
+            dependencies,
+            subscriptions,
+            account_required=runtime.account_required,
+        )
         consumers.at_ns = {}
         task = asyncio.create_task(consumers.run())
         while len(consumers.at_ns) < _WARM_EVENTS:

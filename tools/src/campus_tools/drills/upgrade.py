@@ -20,6 +20,7 @@ from campus_tools.bench.stage import NO_QUOTA
 from campus_tools.drills.doubled import doubled_system, pay_without_kept_connections
 from campus_tools.drills.load import Load
 from campus_tools.journey import Marketplace
+from campus_tools.launcher.environment import BROKER_ACCOUNTS, SHARED
 from campus_tools.secrets import new_key
 from campus_tools.soak.shelves import put_on_shelves
 
@@ -56,8 +57,9 @@ async def drill_upgrade(folder: Path, old: str | None, say: Callable[[str], None
         say(f"starting {commit[:10]}, two instances of each door; {revisions} revisions are ahead of it")
         sources = os.pathsep.join(str(path) for pattern in _SOURCES for path in sorted(tree.glob(pattern)))
         # The key that all services shared before each purpose had its own (decision 36): older code reads no other.
-        shared = {"SHARED_SEALING_KEY": new_key()}
-        environment = {**NO_QUOTA, **shared, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PYTHONPATH": sources}
+        # Older code declares its queues itself, which the account of a service may not.
+        before = {"SHARED_SEALING_KEY": new_key(), BROKER_ACCOUNTS: SHARED}
+        environment = {**NO_QUOTA, **before, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PYTHONPATH": sources}
         async with doubled_system(str(folder / "state"), environment) as doubled:
             system = doubled.system
             market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
@@ -70,7 +72,7 @@ async def drill_upgrade(folder: Path, old: str | None, say: Callable[[str], None
                 await asyncio.sleep(_WATCH_SECONDS)
                 say("migrating beside the old code")
                 began = time.monotonic()
-                await asyncio.to_thread(system.migrate, {"PYTHONPATH": ""})
+                await asyncio.to_thread(system.migrate, {"PYTHONPATH": "", BROKER_ACCOUNTS: ""})
                 migrated_seconds = time.monotonic() - began
                 await asyncio.sleep(_WATCH_SECONDS)
                 say("replacing process by process")

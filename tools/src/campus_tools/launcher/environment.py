@@ -12,7 +12,7 @@ from campus_tools.launcher.processes import (
     SECRETS_OF_SERVICES,
     ProcessPlan,
 )
-from campus_tools.provision import service_database_urls
+from campus_tools.provision import service_broker_url, service_database_urls
 from campus_tools.secrets import keys_of_purposes
 from campus_tools.servers import Servers
 from campus_tools.services import Service
@@ -41,6 +41,7 @@ PASSED_ON = (
     "*_KEEP_DAYS",
     "EDGE_*",
     "CLIENT_*_SECONDS_MAX",
+    "BROKER_VERIFIED_PUBLISHERS",
     "LEAVE_SECONDS",
     "REQUESTS_IN_FLIGHT_MAX",
     "UPSTREAM_CONNECTIONS_MAX",
@@ -93,6 +94,9 @@ _GIVEN_TO = {
     ),
 }
 """Settings of the caller that only one service gets, because keys are among them."""
+
+BROKER_ACCOUNTS, SHARED = "BROKER_ACCOUNTS", "shared"
+"""All processes use the account of `BROKER_URL`: where none can be made for each service, and for code that declares its queues itself."""
 
 _ADDRESSES = (
     "BASE_URL",
@@ -158,17 +162,17 @@ class Environments:
         }
         if service is None:
             return environment | self._sandbox_only()
-        urls = self._database_urls(service)
+        urls = self._addresses(service)
         del urls["OWNER_DATABASE_URL"]
         return environment | urls
 
     def for_migration(self, service: Service) -> dict[str, str]:
         """What `migrate` is told: the only moment at which a program acts as the database's owner."""
-        return {**self._shared(), **self._secrets_for(service.name), **self._database_urls(service)}
+        return {**self._shared(), **self._secrets_for(service.name), **self._addresses(service)}
 
     def for_demo_data(self, service: Service) -> dict[str, str]:
         """What `demo-data` is told: the same as the service's own process, whose settings it reads."""
-        urls = self._database_urls(service)
+        urls = self._addresses(service)
         del urls["OWNER_DATABASE_URL"]
         port = str(self._port_base + API_PORTS.get(service.name, 0))
         return {**self._shared(), **self._secrets_for(service.name), **urls, "PORT": port, "METRICS_PORT": port}
@@ -178,7 +182,8 @@ class Environments:
         environment = {
             **machine_environment(self._caller),
             "PYTHONUNBUFFERED": "1",
-            "BROKER_URL": self._servers.broker_url,
+            # An operator may publish by hand here, to try something; what other services publish is refused all the same.
+            "BROKER_VERIFIED_PUBLISHERS": "false",
             "BASE_URL": self.base_url,
             "JWKS_URL": f"{self._api_url('identity')}/.well-known/jwks.json",
             **{f"{name.upper()}_URL": self._api_url(name) for name in API_PORTS},
@@ -220,8 +225,14 @@ class Environments:
             "SMS_RECEIPT_URL": f"{self.base_url}/functions/v1/sms-receipts",
         }
 
-    def _database_urls(self, service: Service) -> dict[str, str]:
-        return service_database_urls(self._servers.database_url, service, self._secrets)
+    def _addresses(self, service: Service) -> dict[str, str]:
+        broker_url = self._servers.broker_url
+        if self._caller.get(BROKER_ACCOUNTS) != SHARED:
+            broker_url = service_broker_url(broker_url, service, self._secrets)
+        return {
+            **service_database_urls(self._servers.database_url, service, self._secrets),
+            "BROKER_URL": broker_url,
+        }
 
     def _api_url(self, service: str) -> str:
         return f"http://127.0.0.1:{self._port_base + API_PORTS[service]}"

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from campus_tools.launcher.environment import Environments, callers_environment
+from campus_tools.launcher.environment import BROKER_ACCOUNTS, SHARED, Environments, callers_environment
 from campus_tools.launcher.failures import StartFailed
 from campus_tools.launcher.one_shots import OneShots
 from campus_tools.launcher.ports import free_port_base, taken_ports
@@ -36,6 +36,7 @@ from campus_tools.provision import (
 from campus_tools.secrets import load_secrets, read_secrets, write_secrets
 from campus_tools.servers import ServerPorts, Servers, find_servers
 from campus_tools.services import Service
+from common.declaring import DeclarationFailed, declare_broker
 
 READY_SECONDS_MAX = 90.0
 """Twelve interpreters importing their libraries on two busy cores take a third of this."""
@@ -200,6 +201,8 @@ class System:
         self._environments = self._environments_of(self._secrets)
         for service in self.plan.services:
             self._migrate(service)
+        with ThreadPoolExecutor(1) as pool:
+            self._provision_broker(pool)
 
     def stop(self) -> None:
         """Stop everything within 10 s: the door first, the servers last. May be called again."""
@@ -309,7 +312,8 @@ class System:
         self._tell("databases", "migrating")
         prepared = [pool.submit(self._prepare, service) for service in self.plan.services]
         _all_or_first_failure([*prepared, broker, *([store] if store else [])])
-        self._provision_broker(pool)
+        if self.plan.services:
+            self._provision_broker(pool)
         self._watched = [
             WatchedServer(server, tell=self._tell, changed=self._write_process_list)
             for server in (self.servers.all if self._own_servers else [])
@@ -331,16 +335,24 @@ class System:
             self.servers.rabbitmq.start()
 
     def _provision_broker(self, pool: ThreadPoolExecutor) -> None:
+        servers = self.servers
         try:
-            provisioned = pool.submit(
-                lambda: asyncio.run(
-                    provision_broker(self.servers.management_url, self.servers.broker_url, self._secrets)
-                )
+            pool.submit(lambda: asyncio.run(declare_broker(servers.broker_url, self._caller))).result()
+        except DeclarationFailed as error:
+            raise StartFailed(str(error)) from error
+        try:
+            accounts = pool.submit(
+                lambda: asyncio.run(provision_broker(servers.management_url, servers.broker_url, self._secrets))
             )
-            provisioned.result()
+            accounts.result()
         except ProvisioningFailed as error:
-            # The marketplace runs without outside subscribers; whoever needs them is told.
-            self._tell("rabbitmq", f"WARNING: SUBSCRIBER_BROKER_URL will not work. {error}")
+            self._caller[BROKER_ACCOUNTS] = SHARED
+            self._environments = self._environments_of(self._secrets)
+            self._tell(
+                "rabbitmq",
+                "WARNING: every service uses the account of BROKER_URL, so that one could publish in the name of another, and "
+                f"SUBSCRIBER_BROKER_URL will not work. {error}",
+            )
 
     def _prepare(self, service: Service) -> None:
         self._migrate(service)

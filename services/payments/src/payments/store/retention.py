@@ -32,5 +32,6 @@ def kept(webhooks: timedelta) -> tuple[Rule, ...]:
                 "revised_webhooks": "webhook_id",
             },
             stamped_by="database",
+            remover="remove_final_webhooks",
         ),
     )

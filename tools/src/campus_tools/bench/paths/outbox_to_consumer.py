@@ -14,6 +14,8 @@ from campus_tools.bench.figures import Figures, Goal, Reading, Row, percentile
 from campus_tools.bench.programs import BenchFailed
 from campus_tools.bench.stage import Stage
 from common.ids import new_id
+from common.retry import RetryLadder
+from common.topology import declare_topology, declared_topology
 
 _RATE = 200
 
@@ -89,4 +91,6 @@ async def _virtual_host(stage: Stage) -> str:
         user = quote(parts.username or "guest", safe="")
         rights = {"configure": ".*", "write": ".*", "read": ".*"}
         (await api.put(f"/api/permissions/{name}/{user}", json=rights)).raise_for_status()
-    return urlunsplit(parts._replace(path=f"/{name}"))
+    url = urlunsplit(parts._replace(path=f"/{name}"))
+    await declare_topology(url, declared_topology(RetryLadder()))
+    return url

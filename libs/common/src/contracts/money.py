@@ -1,0 +1,11 @@
+"""Money in events: integers in kobo, bounded where they are decoded."""
+
+from typing import Annotated, Final
+
+import msgspec
+
+# The largest order that checkout accepts is 100 cart lines of 99 pieces at the highest price of a product (10^9 kobo) plus
+# the delivery fee: 9.9 * 10^12 kobo. No event of the marketplace carries more; a forged or corrupted one would.
+AMOUNT_MINOR_MAX: Final = 10_000_000_000_000
+
+MinorAmount = Annotated[int, msgspec.Meta(ge=0, le=AMOUNT_MINOR_MAX)]
