@@ -190,6 +190,27 @@ vendors = sa.Table(
     sa.Index("vendors_oldest", "created_at", "id"),
 )
 
+commission_changes = sa.Table(
+    "commission_changes",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("before_basis_points", sa.Integer),
+    sa.Column("basis_points", sa.Integer),
+    sa.Column("status", sa.Text, nullable=False, server_default="prepared"),
+    sa.Column("prepared_by", sa.Uuid, nullable=False),
+    sa.Column("prepared_at", _INSTANT, nullable=False),
+    sa.Column("expires_at", _INSTANT, nullable=False),
+    sa.Column("decided_by", sa.Uuid),
+    sa.Column("decided_at", _INSTANT),
+    sa.Column("rejection", sa.Text),
+    _foreign("commission_changes_vendor", "vendor_id", "vendors.id"),
+    sa.Index("commission_changes_one_open", "vendor_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
+    sa.Index("commission_changes_newest", "prepared_at", "id"),
+    sa.Index("commission_changes_of_vendor", "vendor_id", "prepared_at", "id"),
+    sa.Index("commission_changes_open_by", "prepared_by", postgresql_where=sa.text("status = 'prepared'")),
+)
+
 vendor_applications = sa.Table(
     "vendor_applications",
     metadata,
