@@ -172,9 +172,10 @@ async def test_an_admin_appointed_by_an_operator_completes_what_the_first_prepar
     prepared = await market.post(f"/api/staff/{grantee.id}/grant", {"role": "finance_maker"}, admin)
     assert (prepared["status"], prepared["preparedBy"]) == ("prepared", str(USERS["ADMIN"].id))
     path = f"/api/staff-grants/{prepared['id']}"
-    own = await market.http.post(f"{path}/approve", headers=admin.headers, json={})
+    read = {"hash": prepared["hash"]}
+    own = await market.http.post(f"{path}/approve", headers=admin.headers, json=read)
     assert (own.status_code, own.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    approved = await market.post(f"{path}/approve", {}, await stepped_up(market, second.email))
+    approved = await market.post(f"{path}/approve", read, await stepped_up(market, second.email))
     assert (approved["status"], approved["decidedBy"]) == ("approved", second.id)
     maker = await market.sign_in(grantee.email)
     assert (await market.http.get("/api/transactions", headers=maker.headers)).status_code == 200

@@ -5,7 +5,16 @@ Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 not reachable; 4 the a
 
 import typer
 
-from campus_tools.operator.commands import any_door, letters, on_the_machine, payouts, rotation, signing_in, staff
+from campus_tools.operator.commands import (
+    any_door,
+    commissions,
+    letters,
+    on_the_machine,
+    payouts,
+    rotation,
+    signing_in,
+    staff,
+)
 
 app = typer.Typer(
     name="campusctl",
@@ -16,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
     rich_markup_mode="rich",
 )
-for part in (signing_in, staff, on_the_machine, rotation, letters, payouts, any_door):
+for part in (signing_in, staff, on_the_machine, rotation, letters, payouts, commissions, any_door):
     part.register(app)
 
 
