@@ -9,7 +9,7 @@ from identity.domain.commission_changes import CommissionChange
 from identity.domain.errors import OwnVendor
 from identity.domain.vendors import Vendor
 from identity.store import commission_changes, vendors
-from identity.use_cases.begin_staff_change import must_still_appoint
+from identity.use_cases.check_still_admin import check_still_admin
 
 
 async def open_commission_change(uow: UnitOfWork, caller: Caller, change_id: UUID) -> tuple[CommissionChange, Vendor]:
@@ -17,7 +17,7 @@ async def open_commission_change(uow: UnitOfWork, caller: Caller, change_id: UUI
     found = await commission_changes.find_change(uow, change_id)
     if found is None:
         raise NotFound
-    await must_still_appoint(uow, caller)
+    await check_still_admin(uow, caller)
     vendor = await vendors.lock_vendor(uow, found.vendor_id)
     change = await commission_changes.find_change(uow, change_id, lock=True)
     if change is None:

@@ -11,7 +11,7 @@ from identity.domain.commission_changes import CHANGE_LIFE, CommissionChange
 from identity.domain.errors import CommissionChangeOpen
 from identity.store import commission_changes, vendors
 from identity.store.staff import record_act
-from identity.use_cases.begin_staff_change import must_still_appoint
+from identity.use_cases.check_still_admin import check_still_admin
 
 
 async def prepare_commission_change(
@@ -22,7 +22,7 @@ async def prepare_commission_change(
     The commission stays as it is until the approval. The same request again answers the same change. Runs as the service after the
     vendor was found to be the caller's to change. Raises ShopClosed, StaleRevision, CommissionChangeOpen and NoLongerAppointing (409).
     """
-    await must_still_appoint(uow, caller)
+    await check_still_admin(uow, caller)
     vendor = await vendors.lock_vendor(uow, vendor_id)
     vendor.must_be_open()
     if revision is not None and revision != vendor.revision:
