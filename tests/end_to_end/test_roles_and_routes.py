@@ -86,9 +86,10 @@ def expected(door: Door, knocker: Knocker) -> tuple[int, str] | None:
     """The refusal by the contract's order of checks; None for whoever is let in."""
     if knocker.person is None:
         return None if door.guard.anonymous else (401, "AUTH_UNAUTHORIZED")
-    if door.permissions and permissions_of(knocker.roles).isdisjoint(door.permissions):
+    held = permissions_of(knocker.roles)
+    if door.permissions and held.isdisjoint(door.permissions):
         return 403, "AUTH_FORBIDDEN"
-    if door.guard.step_up and not knocker.stepped_up:
+    if (door.guard.step_up or door.guard.step_up_with in held) and not knocker.stepped_up:
         return 403, "AUTH_AAL2_REQUIRED"
     return None
 
