@@ -397,7 +397,11 @@ async def test_a_form_without_a_boundary_is_compared_as_it_stands(gateway: Gatew
     """What makes no sense is the service's to refuse, once."""
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
     gateway.upstream.answer = (422, {"code": "VALIDATION_FAILED"})
-    headers = {**gateway.bearer(user, roles=("merchant",)), "Idempotency-Key": str(key), "Content-Type": "multipart/form-data"}
+    headers = {
+        **gateway.bearer(user, roles=("merchant",)),
+        "Idempotency-Key": str(key),
+        "Content-Type": "multipart/form-data",
+    }
     answers = [await gateway.client.post(url, content=b"--a", headers=headers) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [422, 422]
     assert [answer.headers.get("x-cache-lookup") for answer in answers] == [None, "HIT"]
