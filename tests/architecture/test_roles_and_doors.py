@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from api_gateway.routes import ROUTES
-from api_gateway.routing import Access
+from api_gateway.routing import Access, Idempotency
 from campus_tools.doors import SERVICES_WITH_DOORS, Door, doors, doors_by_permission, routers_of
 from campus_tools.service_kit import BASE_URL, SERVICE_ROLE_KEY, Issuer, issuing
 from common.clock import ManualClock
@@ -64,6 +64,12 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/quarantined-charges/:id": ({"support_agent", "auditor", *FINANCE}, False),
     "GET /api/refunds": (EVERYBODY, False),
     "GET /api/refunds/:id": (EVERYBODY, False),
+    "POST /api/quarantined-charges/:id/prepare": ({"finance_maker"}, True),
+    "POST /api/quarantined-charges/:id/approve": ({"finance_checker"}, True),
+    "POST /api/quarantined-charges/:id/reject": ({"finance_checker"}, True),
+    "POST /api/refunds/:id/prepare": ({"finance_maker"}, True),
+    "POST /api/refunds/:id/approve": ({"finance_checker"}, True),
+    "POST /api/refunds/:id/reject": ({"finance_checker"}, True),
     "GET /api/chargebacks": ({"auditor", *FINANCE}, False),
     "GET /api/rewards/balance": (EVERYBODY, False),
     "GET /api/dead-letter-webhooks": ({"ops_oncall", "auditor"}, False),
@@ -106,7 +112,11 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "POST /api/vendor-applications/:id/reject": ({"campus_admin"}, False),
     "POST /api/vendors/:id/suspend": ({"campus_admin"}, False),
     "POST /api/vendors/:id/reinstate": ({"campus_admin"}, False),
-    "PATCH /api/vendors/:id": ({"merchant", "platform_admin"}, False),
+    "PATCH /api/vendors/:id": ({"merchant", "platform_admin"}, True),
+    "GET /api/commission-changes": ({"platform_admin", "auditor"}, False),
+    "GET /api/commission-changes/:id": ({"platform_admin", "auditor"}, False),
+    "POST /api/commission-changes/:id/approve": ({"platform_admin"}, True),
+    "POST /api/commission-changes/:id/reject": ({"platform_admin"}, True),
     "GET /api/staff": ({"platform_admin", "auditor"}, False),
     "GET /api/staff/:id": ({"platform_admin", "auditor"}, False),
     "GET /api/staff-grants": ({"platform_admin", "auditor"}, False),
@@ -134,7 +144,10 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
             ("POST", "/:id/images"),
         )
     },
+    # Staff need a second factor for it, the vendor does not: `STEP_UP_OF_STAFF` below.
     "POST /api/flash-sales": ({"merchant", "campus_admin"}, False),
+    "POST /api/flash-sales/:id/end": ({"merchant", "campus_admin"}, False),
+    "POST /api/flash-sales/:id/approve": ({"merchant"}, False),
     "GET /api/carts/current": ({"buyer"}, False),
     "PUT /api/carts/current/items/:id": ({"buyer"}, False),
     "POST /api/vendors/:id/reviews": ({"buyer"}, False),
@@ -153,6 +166,12 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "GET /api/support-tickets/:id/messages": (EVERYBODY, False),
     "POST /api/support-tickets/:id/messages": (EVERYBODY, False),
     "POST /api/support-tickets/:id/attachments": (EVERYBODY, False),
+}
+
+# Sections 5 and 16.6: one permission of several needs AAL2.
+STEP_UP_OF_STAFF = {
+    "POST /api/flash-sales": "flash_sales:propose",
+    "POST /api/flash-sales/:id/end": "flash_sales:propose",
 }
 
 # What section 5 gives each role, literally; the table may say it in more words, and gives what other sections name.
@@ -260,7 +279,8 @@ def expected(door: Door, visitor: Visitor) -> tuple[int, str] | None:
     wanted = {guard.permission} if guard.permission else set(guard.one_of)
     if wanted and wanted.isdisjoint(PERMISSIONS_BY_ROLE[visitor.role]):
         return 403, "AUTH_FORBIDDEN"
-    if guard.step_up and not visitor.stepped_up:
+    held = PERMISSIONS_BY_ROLE[visitor.role]
+    if (guard.step_up or guard.step_up_with in held) and not visitor.stepped_up:
         return 403, "AUTH_AAL2_REQUIRED"
     return None
 
@@ -321,6 +341,18 @@ def test_the_gateway_routes_every_door_and_asks_what_its_guard_asks() -> None:
         assert fits, (route.name, route.access, guard)
 
 
+def test_the_gateway_replays_an_operation_to_whom_its_service_admits() -> None:
+    known = {(door.service, door.name): door.guard for door in DOORS}
+    keyed = [route for route in ROUTES if route.idempotency is not Idempotency.IGNORED]
+    assert len(keyed) > 50
+    differing = {
+        route.name: known[route.upstream, route.name]
+        for route in keyed
+        if route.guard != known[route.upstream, route.name]
+    }
+    assert differing == {}
+
+
 @pytest.mark.parametrize("name", CONTRACT)
 def test_a_door_is_for_whom_the_contract_names(name: str) -> None:
     (door,) = [door for door in DOORS if door.name == name]
@@ -328,6 +360,10 @@ def test_a_door_is_for_whom_the_contract_names(name: str) -> None:
     assert not door.guard.anonymous
     assert set(door.roles) == set(roles)
     assert door.guard.step_up is needs_step_up
+
+
+def test_staff_need_a_second_factor_where_vendors_do_not() -> None:
+    assert {door.name: door.guard.step_up_with for door in DOORS if door.guard.step_up_with} == STEP_UP_OF_STAFF
 
 
 def test_the_table_gives_each_role_what_the_contract_gives_it() -> None:
@@ -358,7 +394,15 @@ def test_a_permission_whose_door_needs_a_second_factor_moves_money_or_is_known_n
     needing = {
         permission for permission, opened in doors_by_permission().items() if any(door.guard.step_up for door in opened)
     }
-    assert needing - MONEY_PERMISSIONS == {"staff:manage", "webhooks:replay", "bank_details:own", "wallet:own"}
+    assert needing - MONEY_PERMISSIONS == {
+        "staff:manage",
+        "webhooks:replay",
+        "bank_details:own",
+        "wallet:own",
+        # `PATCH /api/vendors/:id` alone: the shop's own page, and the commission.
+        "catalog:own",
+        "vendors:commission",
+    }
 
 
 def test_every_door_asks_for_permissions_that_somebody_holds() -> None:

@@ -15,6 +15,7 @@ SQL_ROOMS = {"store", "queries", "timers", "demo"}
 STATEMENT = re.compile(r"^\s*(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|WITH \w+ AS)\b", re.MULTILINE)
 FRAMEWORKS = ("fastapi", "starlette", "httpx", "aiohttp", "sqlalchemy", "asyncpg", "aio_pika", "alembic", "pydantic")
 PURE = (
+    "common.decisions",
     "common.faults",
     "common.problems",
     "common.money",

@@ -42,7 +42,8 @@ async def test_a_chargeback_before_delivery_freezes_the_order_and_its_refund_is_
 
     await market.until("the chargeback in the ledger", charged_back, 60)
     resolution = await market.post(f"/api/orders/{order['id']}/resolve", {"outcome": "buyer"}, people.support)
-    await market.post(f"/api/dispute-resolutions/{resolution['resolutionId']}/approve", {}, people.checker)
+    path, read = f"/api/dispute-resolutions/{resolution['resolutionId']}", {"hash": resolution["hash"]}
+    await market.post(f"{path}/approve", read, people.checker)
     await market.order_reaches(people.buyer, order["id"], "refunded")
     assert await refunds_of(market, reference) == []
     assert await findings_of(system.secrets, market.sandbox, settle_seconds=60) == []

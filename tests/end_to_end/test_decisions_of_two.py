@@ -29,7 +29,11 @@ async def returned(market, people, charge) -> str:
     assert prepared["status"] == "prepared"
     assert await status_of(market, people.maker, "POST", f"{path}/approve", json={}) == (403, "AUTH_FORBIDDEN")
     assert await status_of(market, people.buyer, "GET", path) == (403, "AUTH_FORBIDDEN")
-    approved = await market.post(f"{path}/approve", {}, people.checker)
+    read = await market.get(path, people.checker)
+    assert read["hash"] == prepared["hash"]
+    other = await status_of(market, people.checker, "POST", f"{path}/approve", json={"hash": "0" * 64})
+    assert other == (409, "CONCURRENCY_CONFLICT")
+    approved = await market.post(f"{path}/approve", {"hash": read["hash"]}, people.checker)
     decision = approved["decision"]
     assert (approved["status"], decision["status"]) == ("returned", "approved")
     assert decision["decidedBy"] != decision["preparedBy"] == prepared["decision"]["preparedBy"]
@@ -88,7 +92,10 @@ async def test_a_failed_refund_is_sent_to_another_destination_and_the_order_hear
     assert (prepared["status"], prepared["decision"]["destination"]["last4"]) == ("prepared", "6789")
     assert await status_of(market, people.maker, "POST", f"{path}/approve", json={}) == (403, "AUTH_FORBIDDEN")
     answers = await asyncio.gather(
-        *(status_of(market, people.checker, "POST", f"{path}/approve", json={}) for _ in range(3))
+        *(
+            status_of(market, people.checker, "POST", f"{path}/approve", json={"hash": prepared["hash"]})
+            for _ in range(3)
+        )
     )
     assert answers == [(200, "")] * 3
     await refund_reaches(market, people, refund["id"], "settled")

@@ -87,7 +87,10 @@ async def test_a_split_of_a_partly_released_order_gives_each_their_part_and_the_
         refused = await market.http.post(f"{url}/approve", headers=person.headers)
         assert (refused.status_code, refused.json()["code"]) == (403, code)
     answers = await asyncio.gather(
-        *(market.http.post(f"{url}/approve", headers=people.checker.headers) for _ in range(5))
+        *(
+            market.http.post(f"{url}/approve", json={"hash": prepared["hash"]}, headers=people.checker.headers)
+            for _ in range(5)
+        )
     )
     assert {answer.status_code for answer in answers} == {200}
     resolution = await market.get(url, people.auditor)
@@ -104,7 +107,7 @@ async def test_a_dispute_resolved_for_the_buyer_ends_refunded(system, market, pe
     await frozen(market, people, order)
     prepared = await market.post(f"/api/orders/{order['id']}/resolve", {"outcome": "buyer"}, people.support)
     url = f"/api/dispute-resolutions/{prepared['resolutionId']}/approve"
-    assert (await market.post(url, {}, people.checker))["status"] == "refund_pending"
+    assert (await market.post(url, {"hash": prepared["hash"]}, people.checker))["status"] == "refund_pending"
     shown = await market.order_reaches(people.buyer, order["id"], "refunded")
     assert shown["refundedMinor"] == order["totalMinor"]
     await books_agree(system, market)

@@ -95,16 +95,18 @@ async def test_staff_are_made_by_the_machine_first_and_then_by_each_other(market
     await maker.done("staff", "revoke", person_id, "support_agent", "--yes")
 
     prepared = await maker.done("staff", "grant", person_id, "finance_maker")
-    assert (await maker.call("staff", "approve", prepared["id"], "--yes"))[0] == 1, "nobody approves their own"
+    assert (await maker.call("staff", "approve", prepared["id"], "--hash", prepared["hash"], "--yes"))[0] == 1, (
+        "nobody approves their own"
+    )
     await checker.done("staff", "reject", prepared["id"])
     again = await maker.done("staff", "grant", person_id, "finance_maker")
     waiting = await checker.done("staff", "grants", "--status", "prepared", "--limit", "100")
     assert again["id"] in [grant["id"] for grant in waiting]
-    assert (await checker.call("staff", "approve", again["id"], "--yes"))[0] == 1, (
+    assert (await checker.call("staff", "approve", again["id"], "--hash", again["hash"], "--yes"))[0] == 1, (
         "the role can do nothing without a second factor"
     )
     await stepped_up(market, person.email)
-    await checker.done("staff", "approve", again["id"], "--yes")
+    await checker.done("staff", "approve", again["id"], "--hash", again["hash"], "--yes")
     assert person_id in json.dumps(await maker.done("staff", "list", "--role", "finance_maker", "--limit", "100"))
 
 
@@ -155,10 +157,11 @@ async def test_a_payout_that_the_bank_refuses_is_led_to_its_end(market, people, 
         right = await maker.done(
             "reconciliations", "prepare", payout["id"], "--reason", "Account closed, letter of May"
         )
-        assert (await maker.call("reconciliations", "approve", right["id"], "--yes"))[0] == 1, (
-            "nobody approves their own"
-        )
-        assert (await checker.done("reconciliations", "approve", right["id"], "--yes"))["status"] == "approved"
+        assert (await maker.call("reconciliations", "approve", right["id"], "--hash", right["hash"], "--yes"))[
+            0
+        ] == 1, "nobody approves their own"
+        approval = ("reconciliations", "approve", right["id"], "--hash", right["hash"], "--yes")
+        assert (await checker.done(*approval))["status"] == "approved"
         listed = await maker.done("reconciliations", "list", "--payout", payout["id"])
         assert sorted(one["status"] for one in listed) == ["approved", "rejected"]
         assert (await maker.done("payouts", "show", payout["id"]))["status"] == "failed"

@@ -57,7 +57,7 @@ async def test_a_reversed_payout_is_the_wallets_again_when_a_second_person_agree
     assert await status_of(market, again, "POST", f"{one}/approve", json={}) == (403, "AUTH_FORBIDDEN")
     assert await status_of(market, people.vendor, "GET", one) == (403, "AUTH_FORBIDDEN")
 
-    approved = await market.post(f"{one}/approve", {}, people.checker, key=uuid4())
+    approved = await market.post(f"{one}/approve", {"hash": prepared["hash"]}, people.checker, key=uuid4())
     assert (approved["status"], approved["hash"]) == ("approved", prepared["hash"])
     assert approved["decidedBy"] != approved["preparedBy"]
     payout = await market.get(f"/api/payouts/{payout_id}", people.vendor)

@@ -86,9 +86,10 @@ def expected(door: Door, knocker: Knocker) -> tuple[int, str] | None:
     """The refusal by the contract's order of checks; None for whoever is let in."""
     if knocker.person is None:
         return None if door.guard.anonymous else (401, "AUTH_UNAUTHORIZED")
-    if door.permissions and permissions_of(knocker.roles).isdisjoint(door.permissions):
+    held = permissions_of(knocker.roles)
+    if door.permissions and held.isdisjoint(door.permissions):
         return 403, "AUTH_FORBIDDEN"
-    if door.guard.step_up and not knocker.stepped_up:
+    if (door.guard.step_up or door.guard.step_up_with in held) and not knocker.stepped_up:
         return 403, "AUTH_AAL2_REQUIRED"
     return None
 
@@ -172,9 +173,10 @@ async def test_an_admin_appointed_by_an_operator_completes_what_the_first_prepar
     prepared = await market.post(f"/api/staff/{grantee.id}/grant", {"role": "finance_maker"}, admin)
     assert (prepared["status"], prepared["preparedBy"]) == ("prepared", str(USERS["ADMIN"].id))
     path = f"/api/staff-grants/{prepared['id']}"
-    own = await market.http.post(f"{path}/approve", headers=admin.headers, json={})
+    read = {"hash": prepared["hash"]}
+    own = await market.http.post(f"{path}/approve", headers=admin.headers, json=read)
     assert (own.status_code, own.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    approved = await market.post(f"{path}/approve", {}, await stepped_up(market, second.email))
+    approved = await market.post(f"{path}/approve", read, await stepped_up(market, second.email))
     assert (approved["status"], approved["decidedBy"]) == ("approved", second.id)
     maker = await market.sign_in(grantee.email)
     assert (await market.http.get("/api/transactions", headers=maker.headers)).status_code == 200

@@ -136,8 +136,9 @@ class Stage:
         return str((await self.act(self.people.support, order, "resolve", body))["resolutionId"])
 
     async def approve(self, resolution_id: str) -> str:
-        answer = await self.market.post(f"/api/dispute-resolutions/{resolution_id}/approve", {}, self.people.checker)
-        return str(answer["status"])
+        path = f"/api/dispute-resolutions/{resolution_id}"
+        read = {"hash": (await self.market.get(path, self.people.checker))["hash"]}
+        return str((await self.market.post(f"{path}/approve", read, self.people.checker))["status"])
 
     async def release(self, order: dict[str, Any]) -> dict[str, Any]:
         return dict(await self.act(self.people.checker, order, "release", {"amountMinor": order["totalMinor"]}))
@@ -315,8 +316,8 @@ async def failed_refund(stage: Stage) -> list[str]:
     await market.sandbox.put("/control/accounts", json=account)
     destination = {"accountNumber": "0123456789", "bankCode": "058", "accountName": "Chidi Okafor"}
     elsewhere = {"action": "other_destination", "destination": destination, "reason": "the card is closed"}
-    await market.post(f"/api/refunds/{refund['id']}/prepare", elsewhere, people.maker)
-    await market.post(f"/api/refunds/{refund['id']}/approve", {}, people.checker)
+    prepared = await market.post(f"/api/refunds/{refund['id']}/prepare", elsewhere, people.maker)
+    await market.post(f"/api/refunds/{refund['id']}/approve", {"hash": prepared["hash"]}, people.checker)
     return [*path, await stage.reach(order, "refunded")]
 
 
@@ -468,9 +469,11 @@ async def test_a_release_committed_before_the_freeze_was_heard_makes_the_dispute
     assert await stage.reach(order, "paid") == "paid"
     dispute = await stage.dispute_of(order)
     assert (dispute["outcome"], dispute["endedAt"] is None) == ("released", False)
-    for verb, status in (("approve", 409), ("reject", 200)):
-        url = f"/api/dispute-resolutions/{resolution_id}/{verb}"
-        assert (await stage.market.http.post(url, headers=stage.people.checker.headers)).status_code == status
+    url, checker = f"/api/dispute-resolutions/{resolution_id}", stage.people.checker
+    read = {"hash": (await stage.market.get(url, checker))["hash"]}
+    for verb, body, status in (("approve", read, 409), ("reject", {}, 200)):
+        answer = await stage.market.http.post(f"{url}/{verb}", json=body, headers=checker.headers)
+        assert answer.status_code == status
     # Payments' freeze has ended as well: what comes back is refunded as after any other release.
     assert await stage.give_back(order, 1) == "refunded"
     await stage.refunded(order, order["totalMinor"])

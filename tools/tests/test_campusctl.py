@@ -18,6 +18,7 @@ from campus_tools.operator.showing import naira
 
 ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
 OTHER = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f48"
+HASH = "5f" * 32
 PASSWORD, CODE = "the-pass-word", "482915"
 META = {"requestId": "req_4f9c2a7b8e1d4c6fa0b3", "page": 1, "limit": 20, "total": 1, "total_pages": 1}
 PAYOUT = {"id": ID, "vendorId": OTHER, "amountMinor": 450_050, "status": "failed", "retryCount": 0, "createdAt": "x"}
@@ -287,10 +288,40 @@ def test_a_lost_answer_is_asked_for_again_under_the_same_key(signed_in):
     path = f"/api/reconciliations/{ID}/approve"
     signed_in.answers[path] = (200, {"id": ID})
     signed_in.silent = 2
-    assert call_json("reconciliations", "approve", ID, "--yes")[0] == 0
+    assert call_json("reconciliations", "approve", ID, "--hash", HASH, "--yes")[0] == 0
     keys = [request["headers"]["Idempotency-Key"] for request in signed_in.asked if request["path"] == path]
     assert len(keys) == 3
     assert len(set(keys)) == 1
+
+
+APPROVALS = {
+    "reconciliations": (f"/api/reconciliations/{ID}", {"kind": "restitution", "amountMinor": 100, "payoutId": OTHER}),
+    "staff": (f"/api/staff-grants/{ID}", {"userId": OTHER, "role": "finance_maker"}),
+    "commissions": (f"/api/commission-changes/{ID}", {"vendorId": OTHER, "commissionBasisPoints": 450}),
+}
+
+
+@pytest.mark.parametrize("group", APPROVALS)
+def test_an_approval_shows_the_decision_and_sends_its_hash(signed_in, group):
+    path, prepared = APPROVALS[group]
+    signed_in.answers[path] = (200, {"id": ID, "hash": HASH, **prepared})
+    signed_in.answers[f"{path}/approve"] = (200, {"id": ID})
+    assert call(group, "approve", ID, input="n\n")[0] == 1
+    assert signed_in.bodies(f"{path}/approve") == []
+    code, _, err = call(group, "approve", ID, input="y\n")
+    assert (code, HASH in err) == (0, True)
+    assert signed_in.bodies(f"{path}/approve") == [{"hash": HASH}]
+
+
+@pytest.mark.parametrize("group", APPROVALS)
+def test_nothing_is_approved_unread(signed_in, group):
+    path, _ = APPROVALS[group]
+    signed_in.answers[f"{path}/approve"] = (200, {"id": ID})
+    code, said = call_json(group, "approve", ID, "--yes")
+    assert (code, "--hash" in said["error"]["advice"]) == (1, True)
+    assert signed_in.asked == []
+    assert call_json(group, "approve", ID, "--yes", "--hash", HASH)[0] == 0
+    assert signed_in.bodies(f"{path}/approve") == [{"hash": HASH}]
 
 
 def test_who_gets_no_answer_is_told_the_key_and_may_use_it(signed_in):
@@ -388,6 +419,7 @@ def test_a_quarantined_charge_is_decided_with_its_facts_before_the_eyes(signed_i
         "reason": "foreign_currency",
         "status": "prepared",
         "decision": {"outcome": "return", "reason": "paid in cedis"},
+        "hash": "f" * 64,
     }
     signed_in.answers["/api/quarantined-charges"] = (200, [charge])
     signed_in.answers |= {path: (200, charge), f"{path}/prepare": (200, charge), f"{path}/reject": (200, charge)}
@@ -402,6 +434,7 @@ def test_a_quarantined_charge_is_decided_with_its_facts_before_the_eyes(signed_i
     assert signed_in.bodies(f"{path}/approve") == []
     for fact in ("return", "500000 GHS in minor units", "ch-1", "order unknown", "paid in cedis"):
         assert fact in asked
-    assert call_json("quarantine", "approve", ID, "--yes")[1]["data"]["status"] == "returned"
+    assert call_json("quarantine", "approve", ID, "--yes", "--hash", "f" * 64)[1]["data"]["status"] == "returned"
+    assert signed_in.bodies(f"{path}/approve") == [{"hash": "f" * 64}]
     assert call_json("quarantine", "reject", ID, "--reason", "ask first")[0] == 0
     assert signed_in.bodies(f"{path}/reject") == [{"reason": "ask first"}]

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
 from common.dead_letter_routes import dead_letter_router
-from common.http import Guard
+from common.guards import Guard
 from common.personal_records import personal_record_router
 from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK
 

@@ -14,7 +14,7 @@ import msgspec
 
 from campus_tools.doors import Door, doors, doors_by_permission
 from campus_tools.observability.inventory import AROUND_US, Metric, ours
-from common.http import Guard
+from common.guards import Guard
 from contracts import identity, notifications, operations, orders, payments, payouts
 from contracts.event import Event
 from contracts.permissions import MONEY_PERMISSIONS, PERMISSIONS_BY_ROLE, ROLES_BY_RANK
@@ -103,7 +103,8 @@ def _doors_shown(opened: Iterable[Door], *, beside: str = "") -> str:
     shown = []
     for door in opened:
         others = [f"`{name}`" for name in door.permissions if name != beside]
-        asked = [*(["AAL2"] if door.guard.step_up and beside else []), *([f"or {', '.join(others)}"] if others else [])]
+        needs_step_up = door.guard.step_up or (beside and beside == door.guard.step_up_with)
+        asked = [*(["AAL2"] if needs_step_up and beside else []), *([f"or {', '.join(others)}"] if others else [])]
         shown.append(f"`{door.name}`" + (f" ({'; '.join(asked)})" if asked else ""))
     return "<br>".join(shown)
 

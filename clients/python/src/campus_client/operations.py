@@ -456,6 +456,95 @@ class Operations(Connection):
             m.OffsetMeta,
         )
 
+    async def get_commission_changes(
+        self,
+        *,
+        status: Literal["prepared", "approved", "rejected", "expired"] | None = None,
+        vendor_id: UUID | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        sort: str | None = None,
+        order: str | None = None,
+    ) -> Page[m.IdentityCommissionChange, m.OffsetMeta]:
+        """List commission changes.
+
+        Needs the permission `vendors:commission` or `vendors:read`.
+        """
+        return read_page(
+            await self.send(
+                "GET",
+                "/api/commission-changes",
+                query={
+                    "status": status,
+                    "vendorId": vendor_id,
+                    "page": page,
+                    "limit": limit,
+                    "sort": sort,
+                    "order": order,
+                },
+            ),
+            m.IdentityCommissionChange,
+            m.OffsetMeta,
+        )
+
+    async def get_commission_changes_by_id(self, change_id: UUID) -> m.IdentityCommissionChange:
+        """Read commission change.
+
+        Needs the permission `vendors:commission` or `vendors:read`.
+        """
+        return read(
+            await self.send("GET", self.path("/api/commission-changes/{change_id}", change_id=change_id)),
+            m.IdentityCommissionChange,
+        )
+
+    async def post_commission_changes_by_id_approve(
+        self, change_id: UUID, body: m.IdentityDecisionApproval, *, idempotency_key: UUID | None = None
+    ) -> m.IdentityCommissionChange:
+        """Approve commission change.
+
+        The vendor's new orders have this commission from now on. Its maker is refused.
+
+        Needs the permission `vendors:commission`.
+
+        Needs a second factor shown within the last 15 minutes (AAL2).
+        """
+        return read(
+            await self.send(
+                "POST",
+                self.path("/api/commission-changes/{change_id}/approve", change_id=change_id),
+                keyed=True,
+                key=idempotency_key,
+                body=body,
+            ),
+            m.IdentityCommissionChange,
+        )
+
+    async def post_commission_changes_by_id_reject(
+        self,
+        change_id: UUID,
+        body: m.IdentityCommissionRejectionRequest | None = None,
+        *,
+        idempotency_key: UUID | None = None,
+    ) -> m.IdentityCommissionChange:
+        """Reject commission change.
+
+        The commission stays as it is.
+
+        Needs the permission `vendors:commission`.
+
+        Needs a second factor shown within the last 15 minutes (AAL2).
+        """
+        return read(
+            await self.send(
+                "POST",
+                self.path("/api/commission-changes/{change_id}/reject", change_id=change_id),
+                keyed=True,
+                key=idempotency_key,
+                body=body,
+            ),
+            m.IdentityCommissionChange,
+        )
+
     async def get_dead_letter_webhooks(
         self,
         *,
@@ -775,11 +864,11 @@ class Operations(Connection):
         )
 
     async def post_dispute_resolutions_by_id_approve(
-        self, resolution_id: UUID, body: m.OrdersEmptyRequest | None = None, *, idempotency_key: UUID | None = None
+        self, resolution_id: UUID, body: m.OrdersDecisionApproval, *, idempotency_key: UUID | None = None
     ) -> m.OrdersOrderShape:
         """Approve.
 
-        Makes the resolution true: refund and release leave together. Whoever prepared it is refused, under any role.
+        Makes the resolution with this hash true: refund and release are published together. Its maker is refused, under any role.
 
         Needs the permission `disputes:approve`.
 
@@ -821,7 +910,7 @@ class Operations(Connection):
     async def get_flash_sales(
         self,
         *,
-        status: Literal["upcoming", "running", "ended"] | None = None,
+        status: Literal["upcoming", "running", "ended", "prepared"] | None = None,
         product_id: UUID | None = None,
         vendor_id: UUID | None = None,
         campus_id: UUID | None = None,
@@ -854,9 +943,12 @@ class Operations(Connection):
     ) -> m.OrdersFlashSaleShape:
         """Begin.
 
-        For the vendor of the product, and for the staff of its campus. While it runs, the product is sold under its terms only.
+        For the vendor of the product. While it runs, the product is sold under its terms only. The staff of the campus propose one
+        with AAL2: it is `prepared` and holds nothing until the vendor approves it.
 
-        Needs the permission `flash_sales:keep`.
+        Needs the permission `flash_sales:keep` or `flash_sales:propose`.
+
+        Who holds `flash_sales:propose` needs a second factor shown within the last 15 minutes (AAL2).
         """
         return read(
             await self.send("POST", "/api/flash-sales", keyed=True, key=idempotency_key, body=body),
@@ -864,9 +956,32 @@ class Operations(Connection):
         )
 
     async def get_flash_sales_by_id(self, sale_id: UUID) -> m.OrdersFlashSaleShape:
-        """Show flash sale."""
+        """Show flash sale.
+
+        A sale that waits for the vendor's consent is shown to the vendor and to the staff of the campus only.
+        """
         return read(
             await self.send("GET", self.path("/api/flash-sales/{sale_id}", sale_id=sale_id)), m.OrdersFlashSaleShape
+        )
+
+    async def post_flash_sales_by_id_approve(
+        self, sale_id: UUID, body: m.OrdersFlashSaleApproval | None = None, *, idempotency_key: UUID | None = None
+    ) -> m.OrdersFlashSaleShape:
+        """Approve.
+
+        The vendor's consent to a sale that staff proposed. `end` declines it.
+
+        Needs the permission `flash_sales:keep`.
+        """
+        return read(
+            await self.send(
+                "POST",
+                self.path("/api/flash-sales/{sale_id}/approve", sale_id=sale_id),
+                keyed=True,
+                key=idempotency_key,
+                body=body,
+            ),
+            m.OrdersFlashSaleShape,
         )
 
     async def post_flash_sales_by_id_end(
@@ -874,9 +989,11 @@ class Operations(Connection):
     ) -> m.OrdersFlashSaleShape:
         """End.
 
-        Ends the sale now; what was ordered under its terms keeps its price.
+        Ends the sale now, or declines a proposed one; what was ordered under its terms keeps its price.
 
-        Needs the permission `flash_sales:keep`.
+        Needs the permission `flash_sales:keep` or `flash_sales:propose`.
+
+        Who holds `flash_sales:propose` needs a second factor shown within the last 15 minutes (AAL2).
         """
         return read(
             await self.send(
@@ -1882,13 +1999,15 @@ class Operations(Connection):
         )
 
     async def post_quarantined_charges_by_id_approve(
-        self, charge_id: UUID, body: m.PaymentsApproveRequest | None = None, *, idempotency_key: UUID | None = None
+        self, charge_id: UUID, body: m.PaymentsDecisionApproval, *, idempotency_key: UUID | None = None
     ) -> m.PaymentsQuarantinedChargeShape:
         """Approve.
 
-        The charge leaves quarantine as it was prepared. Whoever prepared it is refused, under any role.
+        The charge leaves quarantine as the decision with this hash says. Its maker is refused, under any role.
 
         Needs the permission `quarantine:approve`.
+
+        Needs a second factor shown within the last 15 minutes (AAL2).
         """
         return read(
             await self.send(
@@ -1909,6 +2028,8 @@ class Operations(Connection):
         Says whether the charge pays its order or goes back; another person decides on it. No money moves yet.
 
         Needs the permission `quarantine:prepare`.
+
+        Needs a second factor shown within the last 15 minutes (AAL2).
         """
         return read(
             await self.send(
@@ -1929,6 +2050,8 @@ class Operations(Connection):
         The charge stays in quarantine, and may be prepared anew.
 
         Needs the permission `quarantine:approve`.
+
+        Needs a second factor shown within the last 15 minutes (AAL2).
         """
         return read(
             await self.send(
@@ -2046,11 +2169,11 @@ class Operations(Connection):
         return read(await self.send("GET", self.path("/api/reconciliations/{id}", id=id)), m.PayoutsReconciliation)
 
     async def post_reconciliations_by_id_approve(
-        self, id: UUID, body: m.PayoutsReconciliationApproval | None = None, *, idempotency_key: UUID | None = None
+        self, id: UUID, body: m.PayoutsDecisionApproval, *, idempotency_key: UUID | None = None
     ) -> m.PayoutsReconciliation:
         """Approve.
 
-        Posts exactly what was prepared, once, and credits the wallet. Whoever prepared it is refused, under any role.
+        Posts exactly what has this hash, once, and credits the wallet. Its maker is refused, under any role.
 
         Needs the permission `reconciliations:approve`.
 
@@ -2126,11 +2249,11 @@ class Operations(Connection):
         )
 
     async def post_refunds_by_id_approve(
-        self, refund_id: UUID, body: m.PaymentsApproveRequest | None = None, *, idempotency_key: UUID | None = None
+        self, refund_id: UUID, body: m.PaymentsDecisionApproval, *, idempotency_key: UUID | None = None
     ) -> m.PaymentsRefundShape:
         """Approve.
 
-        Sends the refund again as it was prepared. Whoever prepared it is refused, under any role.
+        Sends the refund again as the decision with this hash says. Its maker is refused, under any role.
 
         Needs the permission `refunds:approve`.
 
@@ -2155,6 +2278,8 @@ class Operations(Connection):
         For a failed refund: the same way again under a new reference, or to a bank account. Another person decides on it.
 
         Needs the permission `refunds:prepare`.
+
+        Needs a second factor shown within the last 15 minutes (AAL2).
         """
         return read(
             await self.send(
@@ -2175,6 +2300,8 @@ class Operations(Connection):
         The refund stays failed, and may be prepared anew.
 
         Needs the permission `refunds:approve`.
+
+        Needs a second factor shown within the last 15 minutes (AAL2).
         """
         return read(
             await self.send(
@@ -2429,9 +2556,11 @@ class Operations(Connection):
         )
 
     async def post_staff_grants_by_id_approve(
-        self, grant_id: UUID, body: m.IdentityGrantDecisionRequest | None = None, *, idempotency_key: UUID | None = None
+        self, grant_id: UUID, body: m.IdentityDecisionApproval, *, idempotency_key: UUID | None = None
     ) -> m.IdentityStaffGrant:
         """Approve grant.
+
+        The person holds the role from their next token on. The maker of the grant is refused.
 
         Needs the permission `staff:manage`.
 
@@ -3072,9 +3201,12 @@ class Operations(Connection):
     ) -> m.IdentityVendor:
         """Change vendor.
 
-        The owner: businessName, category, description; the platform: commissionBasisPoints.
+        The owner: businessName, category, description. The platform: commissionBasisPoints, which stays as it is until a second
+        platform_admin approves the change that is shown as `commissionChange`.
 
         Needs the permission `catalog:own` or `vendors:commission`.
+
+        Needs a second factor shown within the last 15 minutes (AAL2).
         """
         return read(
             await self.send(

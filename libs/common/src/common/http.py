@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from common import envelope
 from common.caller import ANONYMOUS, Caller
 from common.clock import Clock
+from common.guards import Guard
 from common.problems import Unauthorized, ValidationFailed
 from common.refusals import ANSWERS, answer_bug
 from common.schemas import IN_DIGITS
@@ -35,18 +36,6 @@ LIMIT_DEFAULT: Final = 20
 LIMIT_MAX: Final = 100
 # page x limit: beyond it an offset costs more than anybody gets from it (contract section 1).
 OFFSET_MAX: Final = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """Who may call an endpoint. Judged before the body is read: token, then permission, then step-up (contract section 5)."""
-
-    anonymous: bool = False
-    ignores_token: bool = False
-    permission: str | None = None
-    one_of: tuple[str, ...] = ()
-    step_up: bool = False
-    service_key: bool = False
 
 
 def public(endpoint: Endpoint) -> Endpoint:
@@ -74,9 +63,14 @@ def requires(permission: str, *, step_up: bool = False) -> Callable[[Endpoint], 
     return lambda endpoint: _guarded(endpoint, Guard(permission=permission, step_up=step_up))
 
 
-def requires_one_of(*permissions: str) -> Callable[[Endpoint], Endpoint]:
-    """A good token with any of these permissions: the same door for people whose rights there differ by the row or the field."""
-    return lambda endpoint: _guarded(endpoint, Guard(one_of=permissions))
+def requires_one_of(
+    *permissions: str, step_up: bool = False, step_up_with: str | None = None
+) -> Callable[[Endpoint], Endpoint]:
+    """A good token with any of these permissions: the same endpoint for people whose rights there differ by the row or the field.
+
+    With `step_up_with` the holders of that one permission need AAL2.
+    """
+    return lambda endpoint: _guarded(endpoint, Guard(one_of=permissions, step_up=step_up, step_up_with=step_up_with))
 
 
 def service_key_only(endpoint: Endpoint) -> Endpoint:
@@ -206,12 +200,7 @@ async def admit(request: Request, guard: Guard) -> Caller:
             return ANONYMOUS
         raise Unauthorized
     caller = await context.verifier.caller_of(token)
-    if guard.permission is not None:
-        caller.must_be_allowed(guard.permission)
-    if guard.one_of:
-        caller.must_be_allowed_one_of(*guard.one_of)
-    if guard.step_up:
-        caller.must_have_stepped_up(context.clock.now())
+    guard.check(caller, context.clock.now())
     return caller
 
 

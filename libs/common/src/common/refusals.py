@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import asyncpg
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -54,11 +55,24 @@ async def _answer_invalid(request: Request, error: Any) -> Response:
     if any(fault["loc"][0] == "path" for fault in faults):
         return problem_response(request, NotFound())
     params = [
-        InvalidParam(_name_of(fault["loc"]), str(fault["msg"]).removeprefix("Value error, "))
+        InvalidParam(name, str(fault["msg"]).removeprefix("Value error, "))
         for fault in faults[:INVALID_PARAMS_MAX]
+        for name in _names_of(request, fault)
     ]
     named = ", ".join(sorted({param.name for param in params}))
     return problem_response(request, ValidationFailed(f"Not valid: {named}.", invalid_params=params))
+
+
+def _names_of(request: Request, fault: Mapping[str, Any]) -> list[str]:
+    """The parameters of a fault: for an absent body the fields that it must have, as for an empty object."""
+    if fault["type"] == "missing" and len(fault["loc"]) == 1:
+        field = getattr(request.scope.get("route"), "body_field", None)
+        model = field.field_info.annotation if field is not None else None
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            required = [info.alias or name for name, info in model.model_fields.items() if info.is_required()]
+            if required:
+                return required
+    return [_name_of(fault["loc"])]
 
 
 def _name_of(location: Sequence[Any]) -> str:

@@ -9,6 +9,8 @@ from pydantic.alias_generators import to_camel
 
 from common.money import AMOUNT_MINOR_MAX
 
+# What a response says of the hash of a prepared decision (contract section 16.6).
+DecisionHash = Annotated[str, Field(description="SHA-256, in hex, of the exact content; `/approve` must repeat it.")]
 # Money in a request: an integer in kobo, never a text, a float or a boolean.
 Kobo = Annotated[int, Field(strict=True, ge=0, le=AMOUNT_MINOR_MAX)]
 PositiveKobo = Annotated[int, Field(strict=True, ge=1, le=AMOUNT_MINOR_MAX)]
@@ -58,6 +60,19 @@ class RequestBody(BaseModel):
         """U+0000 and lone surrogates are valid JSON that PostgreSQL cannot hold."""
         _check_text(body, 0)
         return body
+
+
+class DecisionApproval(RequestBody):
+    """The body of an approval by a second person: the hash of the decision that they read."""
+
+    hash: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=128,
+            description="The `hash` that the prepared decision shows. The hash of any other content is refused with 409.",
+        ),
+    ]
 
 
 class ResponseShape(BaseModel):

@@ -18,7 +18,7 @@ class ReleaseStatement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     """
 
     sequence: int
-    net_minor: int
+    net_minor: MinorAmount
     key_id: str
     signature: str
 

@@ -23,7 +23,13 @@ PERMISSIONS_BY_ROLE: Final[Mapping[str, frozenset[str]]] = {
         }
     ),
     "campus_admin": frozenset(
-        {"campuses:manage", "vendor_applications:decide", "vendors:suspend", "flash_sales:keep", "campus_orders:read"}
+        {
+            "campuses:manage",
+            "vendor_applications:decide",
+            "vendors:suspend",
+            "flash_sales:propose",
+            "campus_orders:read",
+        }
     ),
     "finance_maker": frozenset(
         {

@@ -43,7 +43,8 @@ class KeyedRunner:
     ) -> None:
         """Answers the call; `compared` is what of its body makes it the same request again.
 
-        Raises OperationInProgress, ValidationFailed, DatabaseAway, UpstreamFailed.
+        A stored answer is replayed to a caller whom the service would admit now: the permission may be gone, the second factor old.
+        Raises Forbidden, StepUpRequired, OperationInProgress, ValidationFailed, DatabaseAway, UpstreamFailed.
         """
         if call.caller is None:
             raise Unauthorized
@@ -52,9 +53,10 @@ class KeyedRunner:
         begun = await self._records.begin(ask)
         self._metrics.idempotency[type(begun).__name__] += 1
         match begun:
-            case Stored() if not begun.is_kept:
-                raise AnswerNotKept
             case Stored():
+                route.guard.check(call.caller, call.instant)
+                if not begun.is_kept:
+                    raise AnswerNotKept
                 headers = [(b"content-type", begun.content_type.encode()), _HIT]
                 await call.answer(begun.status, headers, begun.body)
             case InProgress():

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from api_gateway.routing import KIB, Access, Idempotency, Media, Quota, Route
+from api_gateway.routing import KIB, SIGNED_IN, Access, Idempotency, Media, Quota, Route
+from common.guards import Guard
 
 MIB: Final = 1024 * KIB
 IDENTITY: Final = "identity"
@@ -39,15 +40,24 @@ def _image(path: str, upstream: str) -> Route:
     return Route("GET", path, upstream, Quota.IMAGES, access=Access.ANONYMOUS)
 
 
-def _act(path: str, upstream: str, quota: Quota = Quota.BY_CALLER) -> Route:
-    return Route("POST", path, upstream, quota, idempotency=Idempotency.ACCEPTED)
+def _needs(*permissions: str, step_up: bool = False, step_up_with: str | None = None) -> Guard:
+    """The guard of the service's endpoint, as `@requires` and `@requires_one_of` make it; a test compares the two."""
+    if len(permissions) == 1:
+        return Guard(permission=permissions[0], step_up=step_up, step_up_with=step_up_with)
+    return Guard(one_of=permissions, step_up=step_up, step_up_with=step_up_with)
 
 
-def _act_once(path: str, upstream: str, quota: Quota = Quota.BY_CALLER, seconds_max: float = 30.0) -> Route:
-    return Route("POST", path, upstream, quota, idempotency=Idempotency.REQUIRED, seconds_max=seconds_max)
+def _act(path: str, upstream: str, quota: Quota = Quota.BY_CALLER, guard: Guard = SIGNED_IN) -> Route:
+    return Route("POST", path, upstream, quota, idempotency=Idempotency.ACCEPTED, guard=guard)
 
 
-def _picture(path: str, upstream: str) -> Route:
+def _act_once(
+    path: str, upstream: str, quota: Quota = Quota.BY_CALLER, seconds_max: float = 30.0, guard: Guard = SIGNED_IN
+) -> Route:
+    return Route("POST", path, upstream, quota, idempotency=Idempotency.REQUIRED, seconds_max=seconds_max, guard=guard)
+
+
+def _picture(path: str, upstream: str, guard: Guard = SIGNED_IN) -> Route:
     return Route(
         "POST",
         path,
@@ -55,6 +65,7 @@ def _picture(path: str, upstream: str) -> Route:
         idempotency=Idempotency.ACCEPTED,
         media=Media.IMAGE,
         body_bytes_max=IMAGE_BODY_BYTES_MAX,
+        guard=guard,
     )
 
 
@@ -109,67 +120,71 @@ ROUTES: Final[tuple[Route, ...]] = (
     _browse("/api/campuses", IDENTITY),
     _browse("/api/campuses/:id", IDENTITY),
     _browse("/api/campuses/:id/hubs", IDENTITY),
-    _act("/api/campuses", IDENTITY),
+    _act("/api/campuses", IDENTITY, guard=_needs("campuses:manage_all")),
     Route("PATCH", "/api/campuses/:id", IDENTITY),
-    _act("/api/campuses/:id/hubs", IDENTITY),
+    _act("/api/campuses/:id/hubs", IDENTITY, guard=_needs("campuses:manage", "campuses:manage_all")),
     _browse("/api/hubs/:id", IDENTITY),
     Route("PATCH", "/api/hubs/:id", IDENTITY),
     _browse("/api/vendors", IDENTITY),
     _browse("/api/vendors/:id", IDENTITY),
     Route("PATCH", "/api/vendors/:id", IDENTITY),
-    _act("/api/vendors/:id/suspend", IDENTITY),
-    _act("/api/vendors/:id/reinstate", IDENTITY),
+    _act("/api/vendors/:id/suspend", IDENTITY, guard=_needs("vendors:suspend")),
+    _act("/api/vendors/:id/reinstate", IDENTITY, guard=_needs("vendors:suspend")),
+    _read("/api/commission-changes", IDENTITY),
+    _read("/api/commission-changes/:id", IDENTITY),
+    _act("/api/commission-changes/:id/approve", IDENTITY, guard=_needs("vendors:commission", step_up=True)),
+    _act("/api/commission-changes/:id/reject", IDENTITY, guard=_needs("vendors:commission", step_up=True)),
     _act("/api/vendor-applications", IDENTITY),
     _read("/api/vendor-applications", IDENTITY),
     _read("/api/vendor-applications/:id", IDENTITY),
-    _act("/api/vendor-applications/:id/approve", IDENTITY),
-    _act("/api/vendor-applications/:id/reject", IDENTITY),
+    _act("/api/vendor-applications/:id/approve", IDENTITY, guard=_needs("vendor_applications:decide")),
+    _act("/api/vendor-applications/:id/reject", IDENTITY, guard=_needs("vendor_applications:decide")),
     _read("/api/staff", IDENTITY),
     _read("/api/staff/:id", IDENTITY),
-    _act("/api/staff/:id/grant", IDENTITY),
-    _act("/api/staff/:id/revoke", IDENTITY),
-    _act("/api/staff/:id/suspend", IDENTITY),
-    _act("/api/staff/:id/reinstate", IDENTITY),
+    _act("/api/staff/:id/grant", IDENTITY, guard=_needs("staff:manage", step_up=True)),
+    _act("/api/staff/:id/revoke", IDENTITY, guard=_needs("staff:manage", step_up=True)),
+    _act("/api/staff/:id/suspend", IDENTITY, guard=_needs("staff:manage", step_up=True)),
+    _act("/api/staff/:id/reinstate", IDENTITY, guard=_needs("staff:manage", step_up=True)),
     _read("/api/staff-grants", IDENTITY),
     _read("/api/staff-grants/:id", IDENTITY),
-    _act("/api/staff-grants/:id/approve", IDENTITY),
-    _act("/api/staff-grants/:id/reject", IDENTITY),
+    _act("/api/staff-grants/:id/approve", IDENTITY, guard=_needs("staff:manage", step_up=True)),
+    _act("/api/staff-grants/:id/reject", IDENTITY, guard=_needs("staff:manage", step_up=True)),
     _read("/api/staff-acts", IDENTITY),
     _machine("/functions/v1/create-user", IDENTITY, 256 * KIB),
     # Catalog and orders (sections 6 and 11)
     _share("/api/products", ORDERS),
     _share("/api/products/:id", ORDERS),
-    _act("/api/products", ORDERS),
+    _act("/api/products", ORDERS, guard=_needs("catalog:own")),
     _read("/api/products/mine", ORDERS),
     Route("PUT", "/api/products/:id", ORDERS),
     Route("PATCH", "/api/products/:id", ORDERS),
     Route("DELETE", "/api/products/:id", ORDERS),
-    _picture("/api/products/:id/images", ORDERS),
+    _picture("/api/products/:id/images", ORDERS, guard=_needs("catalog:own")),
     Route("DELETE", "/api/products/:id/images/:id", ORDERS),
     _share("/api/categories", ORDERS),
     _image("/media/:id", ORDERS),
     _image("/media/:id/thumbnail", ORDERS),
-    _act_once("/api/orders/checkout", ORDERS),
+    _act_once("/api/orders/checkout", ORDERS, guard=_needs("orders:place")),
     _read("/api/orders", ORDERS),
     _read("/api/orders/:id", ORDERS),
     _read("/api/orders/:id/items", ORDERS),
     _act("/api/orders/:id/cancel", ORDERS),
-    _act("/api/orders/:id/dispatch", ORDERS),
+    _act("/api/orders/:id/dispatch", ORDERS, guard=_needs("orders:fulfil")),
     _act_once("/api/orders/:id/verify-delivery", ORDERS),
     _read("/api/orders/:id/delivery-pin", ORDERS),
     _secret("/api/orders/:id/delivery-pin/reissue", ORDERS, Quota.BY_CALLER),
     _act("/api/orders/:id/dispute", ORDERS),
     _read("/api/orders/:id/dispute", ORDERS),
-    _act("/api/orders/:id/resolve", ORDERS),
+    _act("/api/orders/:id/resolve", ORDERS, guard=_needs("disputes:prepare")),
     _read("/api/dispute-resolutions", ORDERS),
     _read("/api/dispute-resolutions/:id", ORDERS),
-    _act("/api/dispute-resolutions/:id/approve", ORDERS),
-    _act("/api/dispute-resolutions/:id/reject", ORDERS),
+    _act("/api/dispute-resolutions/:id/approve", ORDERS, guard=_needs("disputes:approve", step_up=True)),
+    _act("/api/dispute-resolutions/:id/reject", ORDERS, guard=_needs("disputes:approve", step_up=True)),
     _act("/api/orders/:id/return-requests", ORDERS),
     _read("/api/orders/:id/return-requests", ORDERS),
     _read("/api/return-requests/:id", ORDERS),
-    _act("/api/return-requests/:id/approve", ORDERS),
-    _act("/api/return-requests/:id/reject", ORDERS),
+    _act("/api/return-requests/:id/approve", ORDERS, guard=_needs("orders:fulfil", "returns:decide")),
+    _act("/api/return-requests/:id/reject", ORDERS, guard=_needs("orders:fulfil", "returns:decide")),
     _read("/api/campus-orders", ORDERS),
     _read("/api/campus-orders/export", ORDERS),
     _read("/api/carts/current", ORDERS),
@@ -178,40 +193,49 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route("DELETE", "/api/carts/current/items/:id", ORDERS),
     _browse("/api/flash-sales", ORDERS),
     _browse("/api/flash-sales/:id", ORDERS),
-    _act("/api/flash-sales", ORDERS),
-    _act("/api/flash-sales/:id/end", ORDERS),
+    _act(
+        "/api/flash-sales",
+        ORDERS,
+        guard=_needs("flash_sales:keep", "flash_sales:propose", step_up_with="flash_sales:propose"),
+    ),
+    _act("/api/flash-sales/:id/approve", ORDERS, guard=_needs("flash_sales:keep")),
+    _act(
+        "/api/flash-sales/:id/end",
+        ORDERS,
+        guard=_needs("flash_sales:keep", "flash_sales:propose", step_up_with="flash_sales:propose"),
+    ),
     _browse("/api/vendors/:id/reviews", ORDERS),
-    _act("/api/vendors/:id/reviews", ORDERS),
+    _act("/api/vendors/:id/reviews", ORDERS, guard=_needs("orders:place")),
     _browse("/api/products/:id/reviews", ORDERS),
-    _act("/api/products/:id/reviews", ORDERS),
+    _act("/api/products/:id/reviews", ORDERS, guard=_needs("orders:place")),
     _read("/api/reviews", ORDERS),
-    _act("/api/reviews/:id/hide", ORDERS),
-    _act("/api/reviews/:id/restore", ORDERS),
+    _act("/api/reviews/:id/hide", ORDERS, guard=_needs("reviews:moderate")),
+    _act("/api/reviews/:id/restore", ORDERS, guard=_needs("reviews:moderate")),
     # Payments (section 7)
-    _act_once("/api/payments/intent", PAYMENTS, Quota.SENSITIVE),
+    _act_once("/api/payments/intent", PAYMENTS, Quota.SENSITIVE, guard=_needs("orders:place")),
     _read("/api/payments", PAYMENTS),
     _read("/api/payments/:id", PAYMENTS),
-    _act("/api/orders/:id/release", PAYMENTS, Quota.SENSITIVE),
+    _act("/api/orders/:id/release", PAYMENTS, Quota.SENSITIVE, guard=_needs("escrow:release", step_up=True)),
     _read("/api/rewards/balance", PAYMENTS),
     _read("/api/transactions", PAYMENTS),
     _read("/api/transactions/export", PAYMENTS),
     _read("/api/ledger/accounts", PAYMENTS),
     _read("/api/quarantined-charges", PAYMENTS),
     _read("/api/quarantined-charges/:id", PAYMENTS),
-    _act("/api/quarantined-charges/:id/prepare", PAYMENTS),
-    _act("/api/quarantined-charges/:id/approve", PAYMENTS),
-    _act("/api/quarantined-charges/:id/reject", PAYMENTS),
+    _act("/api/quarantined-charges/:id/prepare", PAYMENTS, guard=_needs("quarantine:prepare", step_up=True)),
+    _act("/api/quarantined-charges/:id/approve", PAYMENTS, guard=_needs("quarantine:approve", step_up=True)),
+    _act("/api/quarantined-charges/:id/reject", PAYMENTS, guard=_needs("quarantine:approve", step_up=True)),
     _read("/api/refunds", PAYMENTS),
     _read("/api/refunds/:id", PAYMENTS),
-    _act("/api/refunds/:id/prepare", PAYMENTS),
-    _act("/api/refunds/:id/approve", PAYMENTS),
-    _act("/api/refunds/:id/reject", PAYMENTS),
+    _act("/api/refunds/:id/prepare", PAYMENTS, guard=_needs("refunds:prepare", step_up=True)),
+    _act("/api/refunds/:id/approve", PAYMENTS, guard=_needs("refunds:approve", step_up=True)),
+    _act("/api/refunds/:id/reject", PAYMENTS, guard=_needs("refunds:approve", step_up=True)),
     _read("/api/chargebacks", PAYMENTS),
     _read("/api/reconciliation-cases", PAYMENTS),
     _read("/api/reconciliation-cases/:id", PAYMENTS),
-    _act("/api/reconciliation-cases/:id/close", PAYMENTS),
+    _act("/api/reconciliation-cases/:id/close", PAYMENTS, guard=_needs("exceptions:classify")),
     _read("/api/dead-letter-webhooks", PAYMENTS),
-    _act("/api/dead-letter-webhooks/:id/replay", PAYMENTS),
+    _act("/api/dead-letter-webhooks/:id/replay", PAYMENTS, guard=_needs("webhooks:replay", step_up=True)),
     _machine("/functions/v1/gateway-webhook", PAYMENTS, MIB, Media.ANY),
     # Payouts (section 8)
     _read("/api/wallets/current", PAYOUTS),
@@ -226,23 +250,34 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/vendors/:id/bank-details", PAYOUTS),
     Route("PUT", "/api/vendors/:id/bank-details", PAYOUTS, Quota.SENSITIVE),
     _read("/api/vendors/:id/bank-details/history", PAYOUTS),
-    _act("/api/vendors/:id/bank-details/quarantine", PAYOUTS, Quota.SENSITIVE),
-    _act("/api/payouts", PAYOUTS, Quota.SENSITIVE),
+    _act(
+        "/api/vendors/:id/bank-details/quarantine",
+        PAYOUTS,
+        Quota.SENSITIVE,
+        guard=_needs("bank_details:quarantine", step_up=True),
+    ),
+    _act("/api/payouts", PAYOUTS, Quota.SENSITIVE, guard=_needs("wallet:own")),
     _read("/api/payouts", PAYOUTS),
     _read("/api/payouts/:id", PAYOUTS),
-    _act_once("/api/payouts/dispatch", PAYOUTS, Quota.SENSITIVE, DISPATCH_SECONDS_MAX),
-    _act("/api/payouts/:id/cancel", PAYOUTS),
-    _act("/api/payouts/:id/reset", PAYOUTS),
-    _act("/api/payouts/:id/reconciliations", PAYOUTS),
+    _act_once(
+        "/api/payouts/dispatch",
+        PAYOUTS,
+        Quota.SENSITIVE,
+        DISPATCH_SECONDS_MAX,
+        guard=_needs("payouts:dispatch", step_up=True),
+    ),
+    _act("/api/payouts/:id/cancel", PAYOUTS, guard=_needs("wallet:own")),
+    _act("/api/payouts/:id/reset", PAYOUTS, guard=_needs("payouts:reset", step_up=True)),
+    _act("/api/payouts/:id/reconciliations", PAYOUTS, guard=_needs("reconciliations:prepare", step_up=True)),
     _read("/api/reconciliations", PAYOUTS),
     _read("/api/reconciliations/:id", PAYOUTS),
-    _act("/api/reconciliations/:id/approve", PAYOUTS),
-    _act("/api/reconciliations/:id/reject", PAYOUTS),
+    _act("/api/reconciliations/:id/approve", PAYOUTS, guard=_needs("reconciliations:approve", step_up=True)),
+    _act("/api/reconciliations/:id/reject", PAYOUTS, guard=_needs("reconciliations:approve", step_up=True)),
     _read("/api/payout-exceptions", PAYOUTS),
     _read("/api/payout-exceptions/observations", PAYOUTS),
     _read("/api/payout-exceptions/:id", PAYOUTS),
-    _act("/api/payout-exceptions/:id/classify", PAYOUTS),
-    _act("/api/payout-exceptions/:id/close", PAYOUTS),
+    _act("/api/payout-exceptions/:id/classify", PAYOUTS, guard=_needs("exceptions:classify")),
+    _act("/api/payout-exceptions/:id/close", PAYOUTS, guard=_needs("exceptions:classify")),
     # Notifications (section 12)
     _read("/api/notifications", NOTIFICATIONS),
     _read("/api/notifications/unread-count", NOTIFICATIONS),
@@ -250,7 +285,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _act("/api/notifications/read-all", NOTIFICATIONS),
     _act("/api/notifications/:id/read", NOTIFICATIONS),
     _read("/api/notification-delivery-logs", NOTIFICATIONS),
-    _act("/api/notification-delivery-logs/:id/resend", NOTIFICATIONS),
+    _act("/api/notification-delivery-logs/:id/resend", NOTIFICATIONS, guard=_needs("notifications:resend")),
     _read("/api/notification-preferences", NOTIFICATIONS),
     Route("PUT", "/api/notification-preferences", NOTIFICATIONS),
     _read("/api/devices", NOTIFICATIONS),
@@ -264,7 +299,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _act("/api/support-tickets", NOTIFICATIONS),
     _read("/api/support-tickets/:id", NOTIFICATIONS),
     Route("PATCH", "/api/support-tickets/:id", NOTIFICATIONS),
-    _act("/api/support-tickets/:id/assign", NOTIFICATIONS),
+    _act("/api/support-tickets/:id/assign", NOTIFICATIONS, guard=_needs("tickets:manage")),
     _act("/api/support-tickets/:id/close", NOTIFICATIONS),
     _act("/api/support-tickets/:id/read", NOTIFICATIONS),
     _read("/api/support-tickets/:id/messages", NOTIFICATIONS),
@@ -287,7 +322,7 @@ ROUTES: Final[tuple[Route, ...]] = (
         for route in (
             _read(f"/api/personal-records/{service}", service),
             _read(f"/api/dead-letters/{service}", service),
-            _act(f"/api/dead-letters/{service}/:id/replay", service),
+            _act(f"/api/dead-letters/{service}/:id/replay", service, guard=_needs("webhooks:replay", step_up=True)),
         )
     ),
 )

@@ -8,7 +8,10 @@ from email.utils import format_datetime
 from enum import Enum
 from typing import Final
 
+from common.guards import Guard
+
 KIB: Final = 1024
+SIGNED_IN: Final = Guard()
 JSON_BYTES_MAX: Final = 256 * KIB
 # At least this long between notice and end (specification: Versioning 5). Six months are at most 184 days.
 DEPRECATION_NOTICE: Final = timedelta(days=184)
@@ -68,6 +71,8 @@ class Route:
 
     `is_shared`: what an anonymous caller gets, all of them may get for a few seconds. `is_page`: the service's success is a page
     for people, whose content policy it says itself. `is_compressed`: its answers hold no secret of anybody, so they may be compressed.
+    `guard`: what the service asks of the caller of an operation with an idempotency key, so that a stored answer is replayed to nobody
+    whom the service would refuse.
     """
 
     method: str
@@ -82,6 +87,7 @@ class Route:
     is_shared: bool = False
     is_page: bool = False
     is_compressed: bool = False
+    guard: Guard = SIGNED_IN
     deprecated_at: datetime | None = None
     sunset_at: datetime | None = None
     successor: str | None = None

@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -82,6 +83,52 @@ async def test_the_same_request_again_gets_the_stored_bytes_with_headers_of_its_
     assert int(again.headers["ratelimit-remaining"]) == int(first.headers["ratelimit-remaining"]) - 1
     assert len(gateway.upstream.seen) == 1
     assert gateway.upstream.last["headers"]["idempotency-key"] == str(key)
+
+
+RELEASE = f"/api/orders/{uuid4()}/release"
+CHECKER = {"roles": ("finance_checker",), "stepped_up": True}
+
+
+def _second_factor_shown(ago: timedelta) -> list[dict[str, Any]]:
+    shown_at = int((datetime.now(UTC) - ago).timestamp())
+    return [{"method": method, "timestamp": shown_at} for method in ("password", "totp")]
+
+
+@pytest.mark.parametrize(
+    ("claims", "code"),
+    [
+        ({**CHECKER, "stepped_up": False}, "AUTH_AAL2_REQUIRED"),
+        ({**CHECKER, "amr": _second_factor_shown(timedelta(minutes=16))}, "AUTH_AAL2_REQUIRED"),
+        ({"roles": ("buyer",), "stepped_up": True}, "AUTH_FORBIDDEN"),
+        ({"roles": ("finance_maker",), "stepped_up": True}, "AUTH_FORBIDDEN"),
+    ],
+)
+async def test_a_stored_answer_is_replayed_to_nobody_whom_the_service_would_refuse(
+    gateway: Gateway, claims: dict[str, Any], code: str
+) -> None:
+    user, key = new_id(), uuid4()
+    gateway.upstream.answer = (200, {"data": {"releasedMinor": 1}})
+    first = await post(gateway, user, key, path=RELEASE, **CHECKER)
+    assert first.status_code == 200
+    for path in (RELEASE, RELEASE.replace("/api/", "/api/v1/")):
+        refused = await post(gateway, user, key, path=path, **claims)
+        assert (refused.status_code, problem_of(refused)["code"]) == (403, code)
+        assert "x-cache-lookup" not in refused.headers
+    again = await post(gateway, user, key, path=RELEASE, **CHECKER)
+    assert (again.content, again.headers["x-cache-lookup"]) == (first.content, "HIT")
+    assert len(gateway.upstream.seen) == 1
+
+
+async def test_staff_need_a_second_factor_for_a_replay_where_the_vendor_does_not(gateway: Gateway) -> None:
+    for role, stepped_up, status in (
+        ("merchant", False, 201),
+        ("campus_admin", True, 201),
+        ("campus_admin", False, 403),
+    ):
+        user, key = new_id(), uuid4()
+        await post(gateway, user, key, path="/api/flash-sales", roles=(role,), stepped_up=True)
+        again = await post(gateway, user, key, path="/api/flash-sales", roles=(role,), stepped_up=stepped_up)
+        assert again.status_code == status, (role, stepped_up)
 
 
 async def test_the_version_prefix_is_the_same_request(gateway: Gateway) -> None:
@@ -304,7 +351,7 @@ async def send_picture(
             yield body[start : start + 100_001]
 
     headers = {
-        **gateway.bearer(user),
+        **gateway.bearer(user, roles=("merchant",)),
         "Idempotency-Key": str(key),
         "Content-Type": f"multipart/form-data; boundary={boundary}",
     }
@@ -350,7 +397,11 @@ async def test_a_form_without_a_boundary_is_compared_as_it_stands(gateway: Gatew
     """What makes no sense is the service's to refuse, once."""
     user, key, url = new_id(), uuid4(), f"/api/products/{uuid4()}/images"
     gateway.upstream.answer = (422, {"code": "VALIDATION_FAILED"})
-    headers = {**gateway.bearer(user), "Idempotency-Key": str(key), "Content-Type": "multipart/form-data"}
+    headers = {
+        **gateway.bearer(user, roles=("merchant",)),
+        "Idempotency-Key": str(key),
+        "Content-Type": "multipart/form-data",
+    }
     answers = [await gateway.client.post(url, content=b"--a", headers=headers) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [422, 422]
     assert [answer.headers.get("x-cache-lookup") for answer in answers] == [None, "HIT"]

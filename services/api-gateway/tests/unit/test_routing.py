@@ -39,6 +39,8 @@ def found(method: str, path: str) -> str | None:
         ("POST", f"/api/orders/{ID}/verify-delivery", "orders /api/orders/:id/verify-delivery"),
         ("POST", f"/api/orders/{ID}/delivery-pin/reissue", "orders /api/orders/:id/delivery-pin/reissue"),
         ("GET", f"/api/vendors/{ID}", "identity /api/vendors/:id"),
+        ("POST", f"/api/commission-changes/{ID}/approve", "identity /api/commission-changes/:id/approve"),
+        ("POST", f"/api/flash-sales/{ID}/approve", "orders /api/flash-sales/:id/approve"),
         ("PUT", f"/api/vendors/{ID}/bank-details", "payouts /api/vendors/:id/bank-details"),
         ("POST", "/api/payouts/dispatch", "payouts /api/payouts/dispatch"),
         ("POST", "/functions/v1/gateway-webhook", "payments /functions/v1/gateway-webhook"),

@@ -8,7 +8,7 @@ from typing import Final
 from common.migrations import protect_history_v1, release_history_v1
 
 revision = "0012"
-down_revision = "0009"
+down_revision = "0011"
 branch_labels = None
 depends_on = None
 

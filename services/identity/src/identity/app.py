@@ -35,6 +35,7 @@ from identity.queries.personal_records import SECTIONS
 from identity.routes import (
     campuses,
     codes,
+    commission_changes,
     factors,
     functions,
     keys,
@@ -256,6 +257,7 @@ SERVICE = Service(
         profiles.router,
         campuses.router,
         vendors.router,
+        commission_changes.router,
         vendor_applications.router,
         staff.router,
         functions.router,

@@ -149,6 +149,7 @@ GRANTS: dict[str, dict[str, set[str]]] = {
     "staff_members": {"SELECT": ALL},
     "staff_grants": {"SELECT": ALL},
     "staff_acts": {"SELECT": ALL, "INSERT": ALL},
+    "commission_changes": {"SELECT": ALL},
     "erasure_requests": {"SELECT": ALL},
     "erasure_verdicts": {"SELECT": ALL},
     # What the library keeps: events leave in the transaction of whoever made them true.
@@ -166,6 +167,7 @@ OWNERS = {
     "staff_members": "id",
     "staff_grants": "user_id",
     "staff_acts": "actor_id",
+    "commission_changes": "prepared_by",
     "erasure_requests": "user_id",
     "erasure_verdicts": "(SELECT user_id FROM erasure_requests WHERE id = request_id)",
 }
@@ -206,6 +208,13 @@ async def fill(identity: Identity) -> None:
         "INSERT INTO staff_grants (id, user_id, role, prepared_by, prepared_at, expires_at) "
         "VALUES ($1, $1, 'auditor', $2, now(), now())",
         somebody,
+        admin,
+    )
+    await identity.service.fetch(
+        "INSERT INTO commission_changes (id, vendor_id, basis_points, prepared_by, prepared_at, expires_at) "
+        "VALUES ($1, $2, 1, $3, now(), now())",
+        somebody,
+        demo.ADA.id,
         admin,
     )
     await identity.service.fetch(

@@ -77,7 +77,11 @@ class Office:
         return grant_id
 
     async def decide(self, grant_id: str | UUID, verb: str, *, by: str = "BUYER2") -> httpx.Response:
-        return await self.identity.post(f"/api/staff-grants/{grant_id}/{verb}", token=await self.token(by))
+        token, body = await self.token(by), {}
+        if verb == "approve":
+            shown = await self.identity.get(f"/api/staff-grants/{grant_id}", token=token)
+            body = {"hash": shown.json()["data"]["hash"] if shown.status_code == 200 else "0" * 64}
+        return await self.identity.post(f"/api/staff-grants/{grant_id}/{verb}", body, token=token)
 
     async def second_admin(self) -> None:
         await appoint_admin(self.identity.dependencies.database, USERS["BUYER2"].email, now=self.identity.clock.now())
@@ -272,6 +276,30 @@ async def test_a_prepared_grant_becomes_a_role_when_a_second_admin_approves(offi
         ("BUYER2", "role_grant_rejected", "HUB"),
         ("ADMIN", "role_grant_prepared", "HUB"),
     ]
+
+
+async def test_an_approval_names_the_grant_that_was_read(office: Office) -> None:
+    await office.second_admin()
+    prepared = (await office.grant("SUPPORT", "finance_maker")).json()["data"]
+    other = (await office.grant("HUB", "finance_maker")).json()["data"]
+    token, path = await office.token("BUYER2"), f"/api/staff-grants/{prepared['id']}"
+    assert (await office.identity.get(path, token=token)).json()["data"]["hash"] == prepared["hash"]
+    listed = (await office.identity.get("/api/staff-grants", token=token)).json()["data"]
+    assert {grant["hash"] for grant in listed} == {prepared["hash"], other["hash"]}
+    state = await office.state()
+    absent = await office.identity.post(f"{path}/approve", {}, token=token)
+    assert refusal(absent) == (422, "VALIDATION_FAILED")
+    assert [param["name"] for param in absent.json()["invalid_params"]] == ["hash"]
+    for wrong in (other["hash"], "0" * 64):
+        answer = await office.identity.post(f"{path}/approve", {"hash": wrong}, token=token)
+        assert refusal(answer) == (409, "CONCURRENCY_CONFLICT")
+    assert await office.state() == state
+    await office.identity.service.fetch(
+        "UPDATE staff_grants SET role = 'finance_checker' WHERE id = $1", prepared["id"]
+    )
+    changed = await office.identity.post(f"{path}/approve", {"hash": prepared["hash"]}, token=token)
+    assert refusal(changed) == (409, "CONCURRENCY_CONFLICT")
+    assert await office.roles("SUPPORT") == {"support_agent"}
 
 
 async def test_nobody_approves_a_grant_to_themselves(office: Office) -> None:
@@ -516,11 +544,12 @@ async def test_what_a_removed_admin_prepared_is_rejected(office: Office) -> None
 
 async def test_a_change_that_dies_before_its_commit_leaves_nothing(office: Office) -> None:
     await office.second_admin()
-    grant_id = UUID(await office.prepared("SUPPORT", "finance_maker"))
+    shown = (await office.grant("SUPPORT", "finance_maker")).json()["data"]
+    grant_id = UUID(shown["id"])
     first, second = await office.caller("ADMIN"), await office.caller("BUYER2")
     state, now = await office.state(), office.identity.clock.now()
     for change in (
-        lambda uow: approve_staff_grant(uow, second, grant_id, now=now),
+        lambda uow: approve_staff_grant(uow, second, grant_id, shown["hash"], now=now),
         lambda uow: revoke_role(uow, first, USERS["AUDITOR"].id, "auditor", now=now),
         lambda uow: suspend_person(uow, first, USERS["HUB"].id, None, now=now),
     ):

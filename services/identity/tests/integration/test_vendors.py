@@ -14,6 +14,7 @@ from contracts import demo
 
 from .conftest import USERS, Identity
 from .test_row_security import caller_named
+from .test_staff import Office
 
 ADA = f"/api/vendors/{demo.ADA.id}"
 SUSPENDED, REINSTATED, CHANGED = (f"identity.vendor_{fact}.v1" for fact in ("suspended", "reinstated", "changed"))
@@ -53,7 +54,8 @@ class Staff:
 async def staff(identity: Identity) -> Staff:
     await identity.load_demo()
     names = ("CAMPUS", "ADMIN", "BUYER", "VENDOR", "VENDOR2")
-    return Staff(identity, {name: (await identity.demo_log_in(name))["accessToken"] for name in names})
+    office = Office(identity)
+    return Staff(identity, {name: await office.token(name) for name in names})
 
 
 async def test_a_suspended_vendor_vanishes_and_comes_back(staff: Staff) -> None:
@@ -133,25 +135,13 @@ async def test_only_staff_of_the_campus_suspend_and_nobody_their_own(staff: Staf
     assert (await staff.reinstate("BUYER2")).status_code == 404
 
 
-async def test_the_platform_sets_the_commission_and_null_is_its_default(staff: Staff) -> None:
-    for points in (0, 10_000, 250):
-        answer = await staff.patch({"commissionBasisPoints": points}, "ADMIN")
-        assert (answer.status_code, answer.json()["data"]["commissionBasisPoints"]) == (200, points)
-    revision = answer.json()["data"]["revision"]
-    assert answer.headers["ETag"] == f'"{revision}"'
-    stale = await staff.patch({"commissionBasisPoints": 1}, "ADMIN", **{"If-Match": f'"{revision - 1}"'})
-    assert (stale.status_code, stale.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-    back = await staff.patch({"commissionBasisPoints": None}, "ADMIN", **{"If-Match": f'"{revision}"'})
-    assert back.json()["data"]["commissionBasisPoints"] is None
-    said = await staff.said(CHANGED)
-    assert [entry.get("commissionBasisPoints") for entry in said] == [0, 10_000, 250, None]
-    trail = await staff.identity.service.fetch("SELECT detail FROM staff_acts ORDER BY id")
-    assert [(row["detail"]["before"], row["detail"]["commissionBasisPoints"]) for row in trail] == [
-        (None, 0),
-        (0, 10_000),
-        (10_000, 250),
-        (250, None),
-    ]
+async def test_a_vendor_is_changed_with_a_second_factor_only(staff: Staff) -> None:
+    office, state = Office(staff.identity), await staff.state()
+    for name, body in (("VENDOR", {"businessName": "Ada's Place"}), ("ADMIN", {"commissionBasisPoints": 100})):
+        token = await office.token(name, stepped_up=False)
+        answer = await staff.identity.client.patch(ADA, json=body, headers={"Authorization": f"Bearer {token}"})
+        assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_AAL2_REQUIRED"), name
+    assert await staff.state() == state
 
 
 async def test_the_owner_changes_how_the_shop_shows_itself(staff: Staff) -> None:

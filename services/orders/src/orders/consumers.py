@@ -150,7 +150,9 @@ _CHARGE_OUTCOMES: Final[Mapping[str, ChargeOutcome]] = {"won": "won", "lost": "l
 
 
 def _vendor(event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated) -> KnownVendor:
-    return KnownVendor(event.vendor_id, event.business_name, event.campus_id, event.commission_basis_points)
+    return KnownVendor(
+        event.vendor_id, event.business_name, event.campus_id, event.commission_basis_points, event.owner_user_id
+    )
 
 
 def _count(received: Received, answer: NoMove | None) -> None:

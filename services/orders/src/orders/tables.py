@@ -77,6 +77,7 @@ sa.Table(
     sa.Column("standing_sequence", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Column("rating_sum", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Column("rating_count", sa.Integer, nullable=False, server_default=sa.text("0")),
+    sa.Column("owner_user_id", sa.Uuid),
     sa.Index("vendors_suspended", "id", postgresql_where=sa.text("suspended")),
 )
 
@@ -336,10 +337,13 @@ sa.Table(
     sa.Column("ends_at", _INSTANT, nullable=False),
     sa.Column("created_by", sa.Uuid, nullable=False),
     sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Column("approved_at", _INSTANT),
+    sa.Column("approved_by", sa.Uuid),
     sa.CheckConstraint("price_minor > 0", name="flash_sales_price_minor_positive"),
     sa.CheckConstraint("sold BETWEEN 0 AND quantity", name="flash_sales_never_sold_out_twice"),
     sa.CheckConstraint("per_buyer_limit BETWEEN 1 AND quantity", name="flash_sales_limit_within_quantity"),
     sa.CheckConstraint("ends_at >= starts_at", name="flash_sales_end_after_their_start"),
+    sa.CheckConstraint("sold = 0 OR approved_at IS NOT NULL", name="flash_sales_sold_with_consent"),
     sa.Index("flash_sales_of_product", "product_id", "ends_at"),
     sa.Index("flash_sales_newest", "created_at", "id"),
 )

@@ -161,6 +161,14 @@ class Market:
             headers={**sent, "Idempotency-Key": str(key or uuid4())},
         )
 
+    async def approve_resolution(self, resolution_id: Any, headers: dict[str, str] | None = None) -> httpx.Response:
+        """A checker reads the prepared resolution and approves what they read."""
+        path = f"/api/dispute-resolutions/{resolution_id}"
+        shown = await self.service.client.get(path, headers=self.as_staff("auditor"))
+        body = {"hash": shown.json()["data"]["hash"] if shown.status_code == 200 else "0" * 64}
+        checker = headers or self.as_staff("finance_checker", stepped_up=True)
+        return await self.service.client.post(f"{path}/approve", json=body, headers=checker)
+
     async def post(
         self, order: dict[str, Any], verb: str, headers: dict[str, str], body: dict[str, Any] | None = None
     ) -> httpx.Response:

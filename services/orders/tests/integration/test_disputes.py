@@ -29,11 +29,13 @@ async def prepared(market, order, outcome, refund_minor=None, **more):
     answer = await market.post(order, "resolve", market.as_staff("support_agent", **more), body)
     assert answer.status_code == 201, answer.text
     resolution = answer.json()["data"]
-    assert resolution == {"resolutionId": resolution["resolutionId"], "status": "prepared"}
+    assert (set(resolution), resolution["status"]) == ({"resolutionId", "status", "hash"}, "prepared")
     return resolution["resolutionId"]
 
 
 async def decide(market, resolution_id, verb="approve", headers=None):
+    if verb == "approve":
+        return await market.approve_resolution(resolution_id, headers)
     headers = headers or market.as_staff("finance_checker", stepped_up=True)
     return await market.service.client.post(f"/api/dispute-resolutions/{resolution_id}/{verb}", headers=headers)
 
@@ -240,6 +242,32 @@ async def test_the_maker_cannot_decide_under_any_role_or_session(market):
             refused = await decide(market, resolution, verb, headers)
             assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
     assert await market.status_of(order) == "disputed"
+
+
+async def test_an_approval_names_the_resolution_that_was_read(market):
+    order = await disputed(market)
+    support, checker = market.as_staff("support_agent"), market.as_staff("finance_checker", stepped_up=True)
+    read = (await market.post(order, "resolve", support, {"outcome": "buyer"})).json()["data"]
+    await decide(market, read["resolutionId"], "reject")
+    prepared_now = (await market.post(order, "resolve", support, {"outcome": "vendor"})).json()["data"]
+    path = f"/api/dispute-resolutions/{prepared_now['resolutionId']}"
+    for reader in ("finance_checker", "support_agent", "auditor"):
+        shown = (await market.service.client.get(path, headers=market.as_staff(reader))).json()["data"]
+        assert shown["hash"] == prepared_now["hash"] != read["hash"]
+    for body in (None, {}, {"hash": ""}):
+        refused = await market.service.client.post(f"{path}/approve", json=body, headers=checker)
+        assert refused.status_code == 422, body
+        assert [param["name"] for param in refused.json()["invalid_params"]] == ["hash"], body
+    for other in (read["hash"], "0" * 64):
+        refused = await market.service.client.post(f"{path}/approve", json={"hash": other}, headers=checker)
+        assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    await market.service.fetch(
+        "UPDATE dispute_resolutions SET outcome = 'split', refund_minor = 1 WHERE status = 'prepared' RETURNING 1"
+    )
+    changed = await market.service.client.post(f"{path}/approve", json={"hash": prepared_now["hash"]}, headers=checker)
+    assert changed.status_code == 409
+    assert await market.status_of(order) == "disputed"
+    assert await said(market, "dispute_resolved") == []
 
 
 async def test_nobody_decides_as_staff_on_an_order_of_their_own(market):

@@ -151,8 +151,8 @@ async def test_the_audit_names_a_sale_that_sold_more_than_orders_took_or_a_buyer
 
 async def test_who_may_begin_a_sale_and_on_which_terms(market):
     product_id = await market.sell(price_minor=1_000, stock=30)
-    other_campus = market.as_staff("campus_admin", new_id())
-    own_campus = market.as_staff("campus_admin", market.campus_id)
+    other_campus = market.as_staff("campus_admin", new_id(), stepped_up=True)
+    own_campus = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
     now = market.clock.now()
     refusals = {
         "buyer": (await begin(market, product_id, market.as_buyer()), 403),
@@ -174,7 +174,138 @@ async def test_who_may_begin_a_sale_and_on_which_terms(market):
     }
     assert await market.service.fetch("SELECT * FROM flash_sales") == []
     assert (await begin(market, product_id, own_campus)).status_code == 201
+    assert (await begin(market, product_id)).status_code == 201, "a proposal of staff blocks no sale of the vendor"
     assert (await begin(market, product_id)).status_code == 409
+
+
+async def proposed(market: Any, product_id: UUID, **terms: Any) -> dict[str, Any]:
+    """A sale that staff of the campus propose."""
+    staff = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
+    answer = await begin(market, product_id, staff, **terms)
+    assert (answer.status_code, answer.json()["data"]["status"]) == (201, "prepared"), answer.text
+    return answer.json()["data"]
+
+
+async def approve(market: Any, sale: dict[str, Any], headers: Any = None, body: Any = None) -> httpx.Response:
+    path = f"/api/flash-sales/{sale['id']}/approve"
+    return await market.service.client.post(path, json=body, headers=headers or market.as_merchant())
+
+
+async def test_a_sale_of_staff_holds_nothing_before_the_vendor_consents(market):
+    product_id = await market.sell(price_minor=1_000, stock=30)
+    sale, client = await proposed(market, product_id), market.service.client
+    assert (await market.ordered(product_id))["totalMinor"] == 1_000
+    assert (await client.get(f"/api/products/{product_id}")).json()["data"]["flashSale"] is None
+    mine = (await client.get("/api/products/mine", headers=market.as_merchant())).json()["data"]
+    assert [product["flashSale"] for product in mine] == [None]
+    cart = await client.put(f"/api/carts/current/items/{product_id}", json={"quantity": 1}, headers=market.as_buyer())
+    assert cart.json()["data"]["totalMinor"] == 1_000
+
+    approved = await approve(market, sale)
+
+    assert approved.status_code == 200, approved.text
+    assert (approved.json()["data"]["status"], approved.json()["data"]["hash"]) == ("running", None)
+    assert approved.json()["data"]["approvedAt"] is not None
+    assert (await market.ordered(product_id))["totalMinor"] == 600
+    assert (await sale_of(market, sale))["remaining"] == 19
+    again = await approve(market, sale, body={"hash": sale["hash"]})
+    assert (again.status_code, again.json()["data"]["approvedAt"]) == (200, approved.json()["data"]["approvedAt"])
+
+
+async def test_a_proposed_sale_is_shown_to_its_vendor_and_the_campus_staff_only(market):
+    sale, client = await proposed(market, await market.sell(price_minor=1_000, stock=30)), market.service.client
+    staff = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
+    for headers, sees in (
+        (market.as_merchant(), True),
+        (staff, True),
+        (market.as_merchant(new_id()), False),
+        (market.as_staff("campus_admin", new_id()), False),
+        (market.as_buyer(), False),
+        ({}, False),
+    ):
+        one = await client.get(f"/api/flash-sales/{sale['id']}", headers=headers)
+        waiting = await client.get("/api/flash-sales?status=prepared", headers=headers)
+        assert one.status_code == (200 if sees else 404)
+        assert [row["id"] for row in waiting.json()["data"]] == ([sale["id"]] if sees else [])
+        for query in ("", "?status=upcoming", "?status=running", "?status=ended"):
+            assert (await client.get(f"/api/flash-sales{query}", headers=headers)).json()["data"] == []
+    assert (await client.get(f"/api/flash-sales/{sale['id']}", headers=staff)).json()["data"]["hash"] == sale["hash"]
+
+
+async def test_only_the_vendor_consents_and_to_what_was_read(market):
+    product_id = await market.sell(price_minor=1_000, stock=30)
+    sale, other = await proposed(market, product_id), await proposed(market, product_id, priceMinor=1)
+    rows = await market.service.fetch("SELECT * FROM flash_sales ORDER BY id")
+    staff = market.as_staff("campus_admin", market.campus_id, stepped_up=True)
+    for headers, status in ((staff, 403), (market.as_buyer(), 403), (market.as_merchant(new_id()), 404)):
+        assert (await approve(market, sale, headers)).status_code == status
+    assert (await approve(market, sale, body={"hash": other["hash"]})).status_code == 409
+    assert (await approve(market, {"id": uuid4()})).status_code == 404
+    assert await market.service.fetch("SELECT * FROM flash_sales ORDER BY id") == rows
+    assert (await approve(market, sale, body={"hash": sale["hash"]})).status_code == 200
+
+
+async def test_a_consent_that_comes_too_late_is_none(market):
+    now = market.clock.now()
+    product_id = await market.sell(price_minor=1_000, stock=30)
+    past = await proposed(market, product_id, endsAt=iso(now + timedelta(minutes=1)))
+    dearer = await proposed(market, product_id, priceMinor=999)
+    await market.service.fetch("UPDATE products SET price_minor = 900 RETURNING id")
+    declined = await proposed(
+        market, product_id, startsAt=iso(now + timedelta(hours=1)), endsAt=iso(now + timedelta(hours=2))
+    )
+    path = f"/api/flash-sales/{declined['id']}/end"
+    ended = await market.service.client.post(path, json={}, headers=market.as_merchant())
+    assert (ended.status_code, ended.json()["data"]["status"]) == (200, "expired")
+    market.clock.advance(timedelta(minutes=2))
+    rows = await market.service.fetch("SELECT * FROM flash_sales ORDER BY id")
+    for sale in (past, dearer, declined):
+        refused = await approve(market, sale)
+        assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    shown = await market.service.client.get(f"/api/flash-sales/{past['id']}", headers=market.as_merchant())
+    assert shown.json()["data"]["status"] == "expired"
+    assert await market.service.fetch("SELECT * FROM flash_sales ORDER BY id") == rows
+    assert (await market.ordered(product_id))["totalMinor"] == 900
+
+
+async def test_of_two_proposals_for_one_time_one_holds(market):
+    product_id = await market.sell(price_minor=1_000, stock=30)
+    sales = [await proposed(market, product_id) for _ in range(4)]
+    answers = await asyncio.gather(*(approve(market, sale) for sale in sales))
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
+
+
+async def test_staff_touch_sales_with_a_second_factor_only(market):
+    product_id = await market.sell(price_minor=1_000, stock=30)
+    sale, staff = await begun(market, product_id), market.as_staff("campus_admin", market.campus_id)
+    ending = await market.service.client.post(f"/api/flash-sales/{sale['id']}/end", json={}, headers=staff)
+    for refused in (await begin(market, product_id, staff), ending):
+        assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
+    assert (await sale_of(market, sale))["status"] == "running"
+
+
+async def test_the_database_gives_nobody_the_vendors_consent(market):
+    product_id = await market.sell(price_minor=1_000, stock=30)
+    sale = await proposed(market, product_id)
+    permissions = permissions_of(["campus_admin"])
+    staff = Caller(user_id=new_id(), campus_id=market.campus_id, permissions=permissions)
+    merchant = Caller(user_id=market.merchant_id, vendor_id=market.vendor_id, permissions=permissions_of(["merchant"]))
+    database = market.service.runtime.database
+    copy = (
+        "INSERT INTO flash_sales (id, product_id, vendor_id, campus_id, price_minor, quantity, per_buyer_limit, starts_at, "
+        "ends_at, created_by, created_at, approved_at) SELECT $1, product_id, vendor_id, campus_id, 1, 1, 1, starts_at, "
+        "ends_at, created_by, created_at, now() FROM flash_sales"
+    )
+    for caller, statement, values in (
+        (staff, "UPDATE flash_sales SET approved_at = now()", ()),
+        (merchant, "UPDATE flash_sales SET approved_at = now()", ()),
+        (staff, copy, (new_id(),)),
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with database.unit_of_work(acting_as=caller) as uow:
+                await uow.execute(statement, *values)
+    with pytest.raises(asyncpg.CheckViolationError, match="flash_sales_sold_with_consent"):
+        await market.service.fetch("UPDATE flash_sales SET sold = 1 WHERE id = $1 RETURNING 1", UUID(sale["id"]))
 
 
 async def test_of_two_sales_of_one_product_begun_at_once_one_stands(market):

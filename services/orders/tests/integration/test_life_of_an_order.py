@@ -82,10 +82,7 @@ class Story:
         return await self.market.post(self.order, "resolve", self.market.as_staff("support_agent"), body)
 
     async def approve_resolution(self, resolution_id: Any) -> Any:
-        checker = self.market.as_staff("finance_checker", stepped_up=True)
-        return await self.market.service.client.post(
-            f"/api/dispute-resolutions/{resolution_id}/approve", headers=checker
-        )
+        return await self.market.approve_resolution(resolution_id)
 
     async def resolve(self, outcome: str) -> Any:
         return await self.approve_resolution((await self.prepare(outcome)).json()["data"]["resolutionId"])

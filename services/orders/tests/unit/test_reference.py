@@ -55,6 +55,7 @@ PROBLEMS = {
     ("get", "/api/flash-sales"): {401, 422},
     ("post", "/api/flash-sales"): {401, 403, 409, 422},
     ("get", "/api/flash-sales/{sale_id}"): {401, 404},
+    ("post", "/api/flash-sales/{sale_id}/approve"): {401, 403, 404, 409, 422},
     ("post", "/api/flash-sales/{sale_id}/end"): {401, 403, 404, 422},
 }
 # What a success holds where it is no JSON: nothing, a picture, a file.

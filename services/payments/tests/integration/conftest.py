@@ -275,6 +275,11 @@ class Story:
         headers = self.service.headers(user or uuid4(), roles=(role,), stepped_up=stepped_up)
         return await self.service.client.post(path, headers=headers, json=body)
 
+    async def approve(self, path: str, user: UUID | None = None) -> httpx.Response:
+        """The second person reads the prepared decision and approves what they read."""
+        shown = await self.see(path, "finance_checker")
+        return await self.act(f"{path}/approve", {"hash": shown["hash"] or "0" * 64}, "finance_checker", user)
+
     async def see(self, path: str, role: str = "auditor") -> Any:
         """The data that a member of staff reads."""
         answer = await self.service.client.get(path, headers=self.service.headers(uuid4(), roles=(role,)))

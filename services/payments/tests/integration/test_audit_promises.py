@@ -113,7 +113,7 @@ async def busy(story: Any) -> Any:
     _, charge_id = await story.quarantined(currency="GHS")
     path = f"/api/quarantined-charges/{charge_id}"
     await story.act(f"{path}/prepare", {"outcome": "return", "reason": "not naira"}, "finance_maker")
-    assert (await story.act(f"{path}/approve", {}, "finance_checker")).status_code == 200
+    assert (await story.approve(path)).status_code == 200
     failed = await story.failed_refund()
     prepared = {"action": "retry", "reason": "the card works again"}
     assert (await story.act(f"/api/refunds/{failed}/prepare", prepared, "finance_maker")).status_code == 200

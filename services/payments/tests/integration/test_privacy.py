@@ -35,7 +35,7 @@ async def test_a_refund_keeps_its_buyer_until_it_is_settled_and_what_tells_them_
     refund_id = await story.failed_refund()
     assert await _judge(story, story.buyer) == ["unsettled_refunds"]
     body = {"action": "other_destination", "destination": ACCOUNT, "reason": "Chidi Okafor wrote to us"}
-    prepared = await story.act(f"/api/refunds/{refund_id}/prepare", body, "finance_maker", stepped_up=False)
+    prepared = await story.act(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
     assert prepared.status_code == 200, prepared.text
     balances, everything = await story.balances(), await story.everything()
     assert {table for table, rows in everything.items() if "Okafor" in str(rows)} == {"refund_decisions"}
@@ -58,7 +58,7 @@ async def test_the_reasons_of_staff_leave_with_the_first_who_goes_and_the_decisi
         (f"/api/refunds/{refund_id}/prepare", {"action": "retry", "reason": secret}),
         (f"/api/quarantined-charges/{charge_id}/prepare", {"outcome": "return", "reason": secret}),
     ):
-        prepared = await story.act(path, body, "finance_maker", stepped_up=False)
+        prepared = await story.act(path, body, "finance_maker")
         assert prepared.status_code == 200, prepared.text
     before = await story.everything()
     assert {name for name, rows in before.items() if secret in str(rows)} == {
@@ -83,7 +83,7 @@ async def test_the_reasons_of_staff_leave_with_the_first_who_goes_and_the_decisi
 async def test_a_buyer_reads_their_payments_refunds_and_where_they_went(story: Any) -> None:
     refund_id = await story.failed_refund()
     body = {"action": "other_destination", "destination": ACCOUNT, "reason": "they wrote to us"}
-    await story.act(f"/api/refunds/{refund_id}/prepare", body, "finance_maker", stepped_up=False)
+    await story.act(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
     path = "/api/personal-records/payments?limit=100"
     answer = await story.service.client.get(path, headers=story.service.headers(story.buyer))
     assert answer.status_code == 200, answer.text

@@ -1,6 +1,7 @@
 """A quarantined charge leaves by two people: to its order, or back to its payer (contract section 7)."""
 
 import asyncio
+import re
 from typing import Any
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from payments.timers import measure_once
 from payments.use_cases.record_chargeback_news import record_chargeback_news
 
 MISMATCH = {"metadata": {"orderId": "018cc251-f400-7000-8000-000000000002"}}
+APPROVAL = {"hash": "0" * 64}
 ROUNDS = 20
 
 
@@ -22,11 +24,11 @@ def _path(charge_id: str, verb: str = "") -> str:
 
 async def _prepare(story: Any, charge_id: str, outcome: str, user: Any = None) -> Any:
     body = {"outcome": outcome, "reason": "the payer called"}
-    return await story.act(_path(charge_id, "/prepare"), body, "finance_maker", user, stepped_up=False)
+    return await story.act(_path(charge_id, "/prepare"), body, "finance_maker", user)
 
 
 async def _approve(story: Any, charge_id: str, user: Any = None) -> Any:
-    return await story.act(_path(charge_id, "/approve"), {}, "finance_checker", user, stepped_up=False)
+    return await story.approve(_path(charge_id), user)
 
 
 async def _reject(story: Any, charge_id: str, user: Any = None) -> Any:
@@ -133,15 +135,15 @@ async def test_what_is_refused_leaves_everything_as_it_was(story: Any) -> None:
     await refused(*conflict, _path(foreign, "/prepare"), accept, "finance_maker")
     await refused(*conflict, _path(short, "/prepare"), accept, "finance_maker")
     await refused(*conflict, _path(prepared, "/prepare"), accept, "finance_maker")
-    await refused(*conflict, _path(untouched, "/approve"), {}, "finance_checker")
+    await refused(*conflict, _path(untouched, "/approve"), APPROVAL, "finance_checker")
     await refused(*conflict, _path(untouched, "/reject"), {"reason": "x"}, "finance_checker")
     # The maker again, now with the checker's role and another session.
-    await refused(403, "AUTH_FORBIDDEN", _path(prepared, "/approve"), {}, "finance_checker", maker)
+    await refused(403, "AUTH_FORBIDDEN", _path(prepared, "/approve"), APPROVAL, "finance_checker", maker)
     await refused(403, "AUTH_FORBIDDEN", _path(prepared, "/reject"), {"reason": "x"}, "finance_checker", maker)
     for role in ("buyer", "finance_checker", "auditor", "platform_admin"):
         await refused(403, "AUTH_FORBIDDEN", _path(untouched, "/prepare"), accept, role)
     for role in ("buyer", "finance_maker", "auditor", "platform_admin"):
-        await refused(403, "AUTH_FORBIDDEN", _path(prepared, "/approve"), {}, role)
+        await refused(403, "AUTH_FORBIDDEN", _path(prepared, "/approve"), APPROVAL, role)
     for body in (
         {},
         {"outcome": "accept"},
@@ -150,7 +152,7 @@ async def test_what_is_refused_leaves_everything_as_it_was(story: Any) -> None:
         accept | {"a": 1},
     ):
         await refused(422, "VALIDATION_FAILED", _path(untouched, "/prepare"), body, "finance_maker")
-    for verb, body, role in (("prepare", accept, "finance_maker"), ("approve", {}, "finance_checker")):
+    for verb, body, role in (("prepare", accept, "finance_maker"), ("approve", APPROVAL, "finance_checker")):
         await refused(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), f"/{verb}"), body, role)
     assert await story.everything() == before
 
@@ -166,6 +168,59 @@ async def test_a_rejected_charge_is_back_in_quarantine_and_is_prepared_anew(stor
     assert (await _prepare(story, charge_id, "return")).status_code == 409
     assert await story.see("/api/quarantined-charges?status=quarantined") == []
     assert [row["id"] for row in await story.see("/api/quarantined-charges?status=returned")] == [charge_id]
+
+
+async def test_the_hash_of_a_decision_is_of_its_exact_content(story: Any) -> None:
+    _, charge_id = await story.quarantined(**MISMATCH)
+    assert (await story.see(_path(charge_id)))["hash"] is None
+    prepared = (await _prepare(story, charge_id, "accept")).json()["data"]
+    [listed] = await story.see("/api/quarantined-charges", "finance_checker")
+    shown = await story.see(_path(charge_id), "finance_checker")
+    assert re.fullmatch("[0-9a-f]{64}", prepared["hash"])
+    assert prepared["hash"] == prepared["decision"]["hash"] == shown["hash"] == listed["hash"]
+    await _reject(story, charge_id)
+    again = (await _prepare(story, charge_id, "accept")).json()["data"]
+    assert again["hash"] != prepared["hash"], "another decision, in the same words"
+
+
+async def test_an_approval_names_what_was_read(story: Any) -> None:
+    _, charge_id = await story.quarantined(**MISMATCH)
+    read = (await _prepare(story, charge_id, "return")).json()["data"]["hash"]
+    await _reject(story, charge_id)
+    await _prepare(story, charge_id, "accept")
+    before = await story.everything()
+    path = _path(charge_id, "/approve")
+    for body in (None, {}, {"hash": None}, {"hash": 1}, {"hash": ""}):
+        answer = await story.act(path, body, "finance_checker")
+        assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED"), body
+        assert [param["name"] for param in answer.json()["invalid_params"]] == ["hash"], body
+    for other in (read, "0" * 64, "other", "\u00e9"):
+        answer = await story.act(path, {"hash": other}, "finance_checker")
+        assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT"), other
+    assert await story.everything() == before
+    assert (await _approve(story, charge_id)).json()["data"]["status"] == "accepted"
+
+
+async def test_a_decision_that_changed_after_it_was_read_is_not_approved(story: Any) -> None:
+    _, charge_id = await story.quarantined(**MISMATCH)
+    read = (await _prepare(story, charge_id, "return")).json()["data"]["hash"]
+    await story.service.fetch("UPDATE quarantine_decisions SET outcome = 'accept' RETURNING 1")
+    before = await story.everything()
+    refused = await story.act(_path(charge_id, "/approve"), {"hash": read}, "finance_checker")
+    assert refused.status_code == 409
+    assert await story.everything() == before
+
+
+async def test_every_decision_on_a_quarantined_charge_needs_a_second_factor(story: Any) -> None:
+    _, charge_id = await story.quarantined(**MISMATCH)
+    body = {"outcome": "return", "reason": "the payer called"}
+    for verb, sent, role in (
+        ("/prepare", body, "finance_maker"),
+        ("/approve", APPROVAL, "finance_checker"),
+        ("/reject", {"reason": "ask the bank first"}, "finance_checker"),
+    ):
+        answer = await story.act(_path(charge_id, verb), sent, role, stepped_up=False)
+        assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_AAL2_REQUIRED"), verb
 
 
 async def test_of_checkers_at_once_and_approvals_again_there_is_one_effect(story: Any) -> None:

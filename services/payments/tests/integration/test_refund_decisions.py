@@ -12,6 +12,7 @@ from payments.clients.gateway import GatewayAway
 from payments.domain.errors import RefundContradiction, RefundOutcomeUnknown
 from payments.timers import settle_refunds_once
 
+APPROVAL = {"hash": "0" * 64}
 ROUNDS = 10
 RETRY = {"action": "retry", "reason": "the bank says that it was their fault"}
 ACCOUNT_NUMBER = "0123456789"
@@ -24,11 +25,11 @@ def _path(refund_id: str, verb: str = "") -> str:
 
 
 async def _prepare(story: Any, refund_id: str, body: Any = None, user: Any = None) -> Any:
-    return await story.act(_path(refund_id, "/prepare"), body or RETRY, "finance_maker", user, stepped_up=False)
+    return await story.act(_path(refund_id, "/prepare"), body or RETRY, "finance_maker", user)
 
 
 async def _approve(story: Any, refund_id: str, user: Any = None) -> Any:
-    return await story.act(_path(refund_id, "/approve"), {}, "finance_checker", user)
+    return await story.approve(_path(refund_id), user)
 
 
 async def _again(story: Any) -> None:
@@ -207,7 +208,7 @@ async def test_what_is_refused_leaves_everything_as_it_was(story: Any) -> None:
     await story.act(
         f"/api/quarantined-charges/{foreign}/prepare", {"outcome": "return", "reason": "x"}, "finance_maker"
     )
-    returned = await story.act(f"/api/quarantined-charges/{foreign}/approve", {}, "finance_checker")
+    returned = await story.approve(f"/api/quarantined-charges/{foreign}")
     in_cedi = returned.json()["data"]["refundId"]
     story.gateway.fail_before = [400]
     await story.service.work("payments.refunds")
@@ -223,16 +224,23 @@ async def test_what_is_refused_leaves_everything_as_it_was(story: Any) -> None:
 
     conflict, forbidden = (409, "CONCURRENCY_CONFLICT"), (403, "AUTH_FORBIDDEN")
     await refused(*conflict, _path(prepared, "/prepare"), RETRY, "finance_maker")
-    await refused(*conflict, _path(failed, "/approve"), {}, "finance_checker")
+    await refused(*conflict, _path(failed, "/approve"), APPROVAL, "finance_checker")
     await refused(*conflict, _path(failed, "/reject"), {"reason": "x"}, "finance_checker")
     await refused(*conflict, _path(in_cedi, "/prepare"), ELSEWHERE, "finance_maker")
-    await refused(*forbidden, _path(prepared, "/approve"), {}, "finance_checker", maker)
+    await refused(*forbidden, _path(prepared, "/approve"), APPROVAL, "finance_checker", maker)
     await refused(*forbidden, _path(prepared, "/reject"), {"reason": "x"}, "finance_checker", maker)
-    await refused(403, "AUTH_AAL2_REQUIRED", _path(prepared, "/approve"), {}, "finance_checker", stepped_up=False)
+    for verb, sent, role in (
+        ("/prepare", RETRY, "finance_maker"),
+        ("/approve", APPROVAL, "finance_checker"),
+        ("/reject", {"reason": "wait"}, "finance_checker"),
+    ):
+        await refused(403, "AUTH_AAL2_REQUIRED", _path(prepared, verb), sent, role, stepped_up=False)
+    await refused(422, "VALIDATION_FAILED", _path(prepared, "/approve"), {}, "finance_checker")
+    await refused(*conflict, _path(prepared, "/approve"), APPROVAL, "finance_checker")
     for role in ("buyer", "finance_checker", "auditor", "platform_admin"):
         await refused(*forbidden, _path(failed, "/prepare"), RETRY, role)
     for role in ("buyer", "finance_maker", "auditor", "platform_admin"):
-        await refused(*forbidden, _path(prepared, "/approve"), {}, role)
+        await refused(*forbidden, _path(prepared, "/approve"), APPROVAL, role)
     for body in (
         {},
         RETRY | {"reason": ""},
@@ -249,14 +257,14 @@ async def test_what_is_refused_leaves_everything_as_it_was(story: Any) -> None:
     story.gateway.fail_before = [503]
     await refused(503, "INTERNAL_ERROR", _path(failed, "/prepare"), ELSEWHERE, "finance_maker")
     await refused(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), "/prepare"), RETRY, "finance_maker")
-    await refused(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), "/approve"), {}, "finance_checker")
+    await refused(404, "RESOURCE_NOT_FOUND", _path(str(uuid4()), "/approve"), APPROVAL, "finance_checker")
     assert await story.everything() == before
 
 
 async def test_a_rejected_decision_is_prepared_anew_and_a_used_up_approval_does_nothing(story: Any) -> None:
     refund_id = await story.failed_refund()
     await _prepare(story, refund_id)
-    rejected = await story.act(_path(refund_id, "/reject"), {"reason": "wait"}, "finance_checker", stepped_up=False)
+    rejected = await story.act(_path(refund_id, "/reject"), {"reason": "wait"}, "finance_checker")
     assert (rejected.json()["data"]["status"], (await _approve(story, refund_id)).status_code) == ("failed", 409)
     await _prepare(story, refund_id)
     await _approve(story, refund_id)
@@ -267,6 +275,25 @@ async def test_a_rejected_decision_is_prepared_anew_and_a_used_up_approval_does_
     assert (await _approve(story, refund_id)).status_code == 409
     assert await story.everything() == before
     assert (await _prepare(story, refund_id, ELSEWHERE)).status_code == 200
+
+
+async def test_an_approval_is_of_the_destination_that_was_read(story: Any) -> None:
+    refund_id = await story.failed_refund()
+    read = (await _prepare(story, refund_id, ELSEWHERE)).json()["data"]
+    assert read["hash"] == read["decision"]["hash"] == (await story.see(_path(refund_id), "finance_checker"))["hash"]
+    await story.act(_path(refund_id, "/reject"), {"reason": "wait"}, "finance_checker")
+    other = ELSEWHERE | {"destination": DESTINATION | {"accountNumber": "9876543210"}}
+    assert (await _prepare(story, refund_id, other)).json()["data"]["hash"] != read["hash"]
+    before = await story.everything()
+    refused = await story.act(_path(refund_id, "/approve"), {"hash": read["hash"]}, "finance_checker")
+    assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
+    assert await story.everything() == before
+    for column, value in (("recipient_code", "RCP_0"), ("account_name", "Someone Else"), ("account_last4", "0000")):
+        shown = (await story.see(_path(refund_id)))["hash"]
+        await story.service.fetch(
+            f"UPDATE refund_decisions SET {column} = '{value}' WHERE status = 'prepared' RETURNING 1"
+        )
+        assert (await story.see(_path(refund_id)))["hash"] != shown, column
 
 
 async def test_of_checkers_at_once_one_new_attempt_is_made(story: Any) -> None:

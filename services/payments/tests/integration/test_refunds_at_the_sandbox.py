@@ -43,7 +43,7 @@ async def _work(story: Any) -> None:
 async def _decide(story: Any, refund_id: str, body: dict[str, Any]) -> Any:
     prepared = await story.act(f"/api/refunds/{refund_id}/prepare", body, "finance_maker")
     assert prepared.status_code == 200, prepared.text
-    approved = await story.act(f"/api/refunds/{refund_id}/approve", {}, "finance_checker")
+    approved = await story.approve(f"/api/refunds/{refund_id}")
     assert approved.status_code == 200, approved.text
     await story.service.work("payments.refunds")
     return prepared.json()["data"]
@@ -112,7 +112,7 @@ async def test_a_foreign_charge_is_returned_in_its_currency(sandboxed: tuple[Any
     [charge] = await story.see("/api/quarantined-charges")
     path = f"/api/quarantined-charges/{charge['id']}"
     await story.act(f"{path}/prepare", {"outcome": "return", "reason": "not naira"}, "finance_maker")
-    assert (await story.act(f"{path}/approve", {}, "finance_checker")).status_code == 200
+    assert (await story.approve(path)).status_code == 200
     await story.service.work("payments.refunds")
     await story.webhook("refund.processed")
     assert await story.balances() == {}

@@ -5,12 +5,9 @@ from uuid import uuid4
 import pytest
 
 from payments.domain.charges import Expected, read_charge
-from payments.domain.decisions import Decision, judge_decision
 from payments.domain.destinations import names_match
-from payments.domain.errors import AlreadyDecided, ChargeCannotBeAccepted, DecidedByItsMaker, NothingPrepared
+from payments.domain.errors import ChargeCannotBeAccepted
 from payments.domain.quarantine import Acceptance, judge_acceptance
-
-MAKER, CHECKER = uuid4(), uuid4()
 
 
 def _expected(total_minor: int = 500, *, is_paid: bool = False) -> Expected:
@@ -41,21 +38,6 @@ def test_only_naira_and_a_whole_total_of_a_known_order_are_accepted(is_paid: boo
     ):
         with pytest.raises(ChargeCannotBeAccepted):
             judge_acceptance(amount_minor, currency, expected)
-
-
-@pytest.mark.parametrize("verdict", ["approved", "rejected"])
-def test_a_verdict_takes_effect_once_and_never_by_its_maker(verdict: str) -> None:
-    other = {"approved": "rejected", "rejected": "approved"}[verdict]
-    assert judge_decision(Decision(uuid4(), "prepared", MAKER), verdict, CHECKER) is True
-    assert judge_decision(Decision(uuid4(), verdict, MAKER), verdict, CHECKER) is False
-    for standing in (other, "overtaken"):
-        with pytest.raises(AlreadyDecided):
-            judge_decision(Decision(uuid4(), standing, MAKER), verdict, CHECKER)
-    for standing in ("prepared", "approved", "rejected"):
-        with pytest.raises(DecidedByItsMaker):
-            judge_decision(Decision(uuid4(), standing, MAKER), verdict, MAKER)
-    with pytest.raises(NothingPrepared):
-        judge_decision(None, verdict, CHECKER)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,8 @@ class Desk:
         return dict(answer.json()["data"])
 
     async def approve(self, reconciliation: dict[str, Any]) -> httpx.Response:
-        return await self.post(f"/api/reconciliations/{reconciliation['id']}/approve", self.checker, "finance_checker")
+        path, body = f"/api/reconciliations/{reconciliation['id']}/approve", {"hash": reconciliation["hash"]}
+        return await self.post(path, self.checker, "finance_checker", body)
 
     async def reconcile(self, case: Case) -> dict[str, Any]:
         answer = await self.approve(await self.prepared(case))

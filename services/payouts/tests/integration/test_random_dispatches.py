@@ -180,8 +180,9 @@ class Schedules(RuleBasedStateMachine):
         prepared = self.run(service.client.post(f"/api/payouts/{payout_id}/reconciliations", json=body, headers=maker))
         assert prepared.status_code in (201, 409), prepared.text
         if prepared.status_code == 201:
-            path = f"/api/reconciliations/{prepared.json()['data']['id']}/approve"
-            approved = self.run(service.client.post(path, json={}, headers=checker))
+            reconciliation = prepared.json()["data"]
+            path, body = f"/api/reconciliations/{reconciliation['id']}/approve", {"hash": reconciliation["hash"]}
+            approved = self.run(service.client.post(path, json=body, headers=checker))
             assert approved.status_code == 200, approved.text
 
     @invariant()

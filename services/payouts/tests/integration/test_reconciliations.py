@@ -105,7 +105,7 @@ async def test_the_maker_decides_nothing_under_another_role_or_session(desk):
     prepared = await desk.prepared(case)
     path = f"/api/reconciliations/{prepared['id']}"
     for roles in (("finance_checker",), ("finance_maker", "finance_checker")):
-        for act, body in (("approve", None), ("reject", {"reason": "mine"})):
+        for act, body in (("approve", {"hash": prepared["hash"]}), ("reject", {"reason": "mine"})):
             answer = await desk.post(f"{path}/{act}", desk.maker, roles, body)
             assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
     assert (await desk.get(path)).json()["data"]["status"] == "prepared"
@@ -115,6 +115,22 @@ async def test_the_maker_decides_nothing_under_another_role_or_session(desk):
             "UPDATE reconciliations SET status = 'approved', decided_by = prepared_by, decided_at = now() WHERE id = $1",
             prepared["id"],
         )
+
+
+async def test_an_approval_names_the_hash_that_was_prepared(desk):
+    case = await desk.reversed()
+    prepared = await desk.prepared(case)
+    path = f"/api/reconciliations/{prepared['id']}/approve"
+    for body, status, code in (
+        (None, 422, "VALIDATION_FAILED"),
+        ({}, 422, "VALIDATION_FAILED"),
+        ({"hash": "0" * 64}, 409, "CONCURRENCY_CONFLICT"),
+    ):
+        answer = await desk.post(path, desk.checker, "finance_checker", body)
+        assert (answer.status_code, answer.json()["code"]) == (status, code), body
+    assert await desk.returns(case) == []
+    assert (await desk.get(f"/api/reconciliations/{prepared['id']}")).json()["data"]["status"] == "prepared"
+    assert (await desk.approve(prepared)).status_code == 200
 
 
 async def test_a_rejected_reconciliation_posts_nothing_and_is_prepared_anew(desk):
@@ -308,7 +324,9 @@ async def test_reconciliations_are_guarded_in_the_order_of_the_contract(desk):
         (approve.format(absent), "finance_maker", True, None, 403, "AUTH_FORBIDDEN"),
         (approve.format(absent), "finance_checker", False, None, 403, "AUTH_AAL2_REQUIRED"),
         (approve.format(absent), "finance_checker", True, bad, 422, "VALIDATION_FAILED"),
-        (approve.format(absent), "finance_checker", True, {}, 404, "RESOURCE_NOT_FOUND"),
+        (approve.format(absent), "finance_checker", True, None, 422, "VALIDATION_FAILED"),
+        (approve.format(absent), "finance_checker", True, {}, 422, "VALIDATION_FAILED"),
+        (approve.format(absent), "finance_checker", True, {"hash": "0" * 64}, 404, "RESOURCE_NOT_FOUND"),
         (reject.format(absent), "finance_checker", False, {"reason": "x"}, 403, "AUTH_AAL2_REQUIRED"),
         (reject.format(absent), "finance_checker", True, {"reason": "x"}, 404, "RESOURCE_NOT_FOUND"),
     ]

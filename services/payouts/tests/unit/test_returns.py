@@ -4,8 +4,6 @@ import pytest
 
 from common.ids import new_id
 from common.problems import Conflict
-from payouts.domain.decisions import judge_decision
-from payouts.domain.errors import AlreadyDecided, DecidedByItsMaker
 from payouts.domain.returns import (
     Attempt,
     PayoutInHand,
@@ -122,14 +120,3 @@ def test_the_hash_changes_with_payout_kind_and_every_entry():
     }
     assert len(hashes) == 4
     assert hash_of(payout.id, "reversal", postings[0]) in hashes
-
-
-def test_a_decision_is_another_persons_and_falls_once():
-    maker, checker = new_id(), new_id()
-    assert judge_decision("prepared", maker, "approved", checker) is True
-    assert judge_decision("approved", maker, "approved", checker) is False
-    with pytest.raises(AlreadyDecided):
-        judge_decision("rejected", maker, "approved", checker)
-    for status in ("prepared", "approved", "rejected"):
-        with pytest.raises(DecidedByItsMaker):
-            judge_decision(status, maker, "rejected", maker)

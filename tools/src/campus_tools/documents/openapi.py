@@ -11,7 +11,7 @@ from campus_tools.documents.edge_shown import envelope_of, health_operations, sh
 from campus_tools.documents.refusals import BASE_URL, EVERYWHERE, HEADERS, headers_shown, refusal_answers, refusals_of
 from campus_tools.documents.requests import FILES, REQUESTS, SIGNED_BODIES
 from campus_tools.documents.samples import Samples
-from common.http import Guard
+from common.guards import Guard
 
 _SCHEMAS: Final = "#/components/schemas/"
 # What has no envelope (contract section 15.2).
@@ -144,6 +144,8 @@ def _described_with_guard(told: str, guard: Guard) -> str:
         asked.append(f"Needs the permission {' or '.join(f'`{name}`' for name in permissions)}.")
     if guard.step_up:
         asked.append("Needs a second factor shown within the last 15 minutes (AAL2).")
+    elif guard.step_up_with:
+        asked.append(f"Who holds `{guard.step_up_with}` needs a second factor shown within the last 15 minutes (AAL2).")
     return "\n\n".join(asked)
 
 

@@ -7,6 +7,7 @@ import typer
 
 from campus_tools.operator.commands import (
     any_door,
+    commissions,
     letters,
     on_the_machine,
     payouts,
@@ -25,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
     rich_markup_mode="rich",
 )
-for part in (signing_in, staff, on_the_machine, rotation, letters, payouts, quarantine, any_door):
+for part in (signing_in, staff, on_the_machine, rotation, letters, payouts, commissions, quarantine, any_door):
     part.register(app)
 
 

@@ -244,13 +244,12 @@ class GranteeWithoutSecondFactor(Conflict):
     detail = "This person has no second factor yet, which the role cannot be used without."
 
 
-class GrantDecidedOtherwise(Conflict):
-    def __init__(self, status: str) -> None:
-        super().__init__(f"The grant was {status} before.")
+class CommissionChangeOpen(Conflict):
+    detail = "Another commission change of this vendor waits for its decision. It is approved or rejected first."
 
 
-class GrantExpired(Conflict):
-    detail = "The grant was not approved in time. Prepare it again."
+class CommissionChangedMeanwhile(Conflict):
+    detail = "The vendor's commission is no longer the one that this change starts from. Reject it and prepare it anew."
 
 
 class UnknownHub(ValidationFailed):

@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
+from common.decisions import PreparedDecision, content_hash
 from common.problems import ValidationFailed
 from contracts.permissions import MONEY_ROLES, STAFF_ROLES
-from identity.domain.errors import GrantDecidedOtherwise, GrantExpired, OtherOffice, OwnGrant, RolesExclude
+from identity.domain.errors import OtherOffice, OwnGrant, RolesExclude
 
 ADMIN: Final = "platform_admin"
 # What nobody has approved within a day was not wanted, or was forgotten by who should know it best.
@@ -17,8 +18,6 @@ GRANT_LIFE: Final = timedelta(hours=24)
 _EXCLUDE_EACH_OTHER: Final = frozenset(
     {frozenset({"finance_maker", "finance_checker"}), *(frozenset({ADMIN, role}) for role in MONEY_ROLES)}
 )
-
-Decision = Literal["approved", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +58,22 @@ class PreparedGrant:
     prepared_by: UUID
     expires_at: datetime
 
+    @property
+    def hash(self) -> str:
+        return content_hash(
+            {
+                "id": self.id,
+                "userId": self.user_id,
+                "role": self.role,
+                "preparedBy": self.prepared_by,
+                "expiresAt": self.expires_at,
+            }
+        )
+
+    def decision_at(self, now: datetime) -> PreparedDecision:
+        is_expired = self.status == "prepared" and self.expires_at <= now
+        return PreparedDecision("expired" if is_expired else self.status, self.prepared_by, self.hash)
+
 
 def needs_second_person(role: str) -> bool:
     """Money roles; and platform_admin, or one of them would make a second one to approve with."""
@@ -92,20 +107,7 @@ def must_go_together(offices: Collection[Office], wanted: Office) -> None:
             raise OtherOffice(office.role)
 
 
-def is_still_to_decide(grant: PreparedGrant, decision: Decision, now: datetime) -> bool:
-    """False for the same decision again. Raises GrantDecidedOtherwise and GrantExpired."""
-    if grant.status == decision:
-        return False
-    if grant.status in ("approved", "rejected"):
-        raise GrantDecidedOtherwise(grant.status)
-    if grant.status == "expired" or grant.expires_at <= now:
-        raise GrantExpired
-    return True
-
-
 def must_be_another(grant: PreparedGrant, decider_id: UUID) -> None:
-    """Neither who prepared a grant nor whom it is for decides on it."""
+    """The person whom a grant is for does not decide on it. Raises OwnGrant (403)."""
     if decider_id == grant.user_id:
         raise OwnGrant
-    if decider_id == grant.prepared_by:
-        raise OwnGrant("A grant is decided by another person than the one who prepared it.")

@@ -11,6 +11,7 @@ from common.clock import iso, iso_or_none
 from common.database import UnitOfWork
 from common.problems import NotFound
 from contracts.permissions import STAFF_ROLES, leading_role
+from identity.domain.staff import PreparedGrant
 
 _STAFF: Final = sorted(STAFF_ROLES)
 _MEMBER: Final = """
@@ -117,6 +118,7 @@ async def find_granted(uow: UnitOfWork, user_id: UUID, role: str) -> dict[str, A
         "campusId": row["campus_id"],
         "hubId": row["hub_id"],
         "status": "granted",
+        "hash": None,
         "preparedBy": row["granted_by"],
         "preparedAt": iso(row["granted_at"]),
         "expiresAt": None,
@@ -176,6 +178,7 @@ def _member_shown(row: asyncpg.Record, offices: Sequence[asyncpg.Record]) -> dic
 
 
 def _grant_shown(row: asyncpg.Record) -> dict[str, Any]:
+    grant = PreparedGrant(row["id"], row["user_id"], row["role"], row["status"], row["prepared_by"], row["expires_at"])
     return {
         "id": row["id"],
         "userId": row["user_id"],
@@ -184,6 +187,7 @@ def _grant_shown(row: asyncpg.Record) -> dict[str, Any]:
         "campusId": None,
         "hubId": None,
         "status": row["status"],
+        "hash": grant.hash,
         "preparedBy": row["prepared_by"],
         "preparedAt": iso(row["prepared_at"]),
         "expiresAt": iso(row["expires_at"]),

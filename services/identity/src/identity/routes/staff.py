@@ -19,6 +19,7 @@ from common.http import (
     ok,
     requires,
 )
+from common.schemas import DecisionApproval
 from identity.domain.staff import Office
 from identity.queries.staff import (
     find_grant_shown,
@@ -175,13 +176,14 @@ async def read_grant_route(request: Request, caller: CurrentCaller, grant_id: UU
 @router.post("/api/staff-grants/{grant_id}/approve", responses={200: {"model": StaffGrant}})
 @requires("staff:manage", step_up=True)
 async def approve_grant_route(
-    request: Request, caller: CurrentCaller, grant_id: UUID, body: GrantDecisionRequest | None = None
+    request: Request, caller: CurrentCaller, grant_id: UUID, body: DecisionApproval
 ) -> Response:
+    """The person holds the role from their next token on. The maker of the grant is refused."""
     dependencies: Dependencies = dependencies_of(request)
     now = dependencies.clock.now()
 
     async def approve(uow: UnitOfWork) -> None:
-        await approve_staff_grant(uow, caller, grant_id, now=now)
+        await approve_staff_grant(uow, caller, grant_id, body.hash, now=now)
 
     await dependencies.database.transact(acting_as=DECIDING, work=approve)
     return await _answer_grant(request, caller, grant_id)

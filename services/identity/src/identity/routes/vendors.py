@@ -24,7 +24,8 @@ from common.http import (
 from common.problems import NotFound
 from common.revisions import IfMatch, etag, revision_meant
 from identity.domain.errors import AnotherCampus
-from identity.domain.vendors import must_be_theirs_to_change, must_be_theirs_to_suspend
+from identity.domain.vendors import OF_THE_PLATFORM, must_be_theirs_to_change, must_be_theirs_to_suspend
+from identity.queries.commission_changes import find_commission_change
 from identity.queries.vendors import (
     find_vendor,
     find_vendor_in_full,
@@ -37,6 +38,7 @@ from identity.routes.acting import DECIDING
 from identity.routes.pages import page_after, page_meta
 from identity.schemas.vendors import ReinstatementRequest, SuspensionRequest, Vendor, VendorChangeRequest
 from identity.use_cases.change_vendor import change_vendor
+from identity.use_cases.prepare_commission_change import prepare_commission_change
 from identity.use_cases.reinstate_vendor import reinstate_vendor
 from identity.use_cases.suspend_vendor import suspend_vendor
 
@@ -85,20 +87,26 @@ async def read_vendor_route(request: Request, caller: CurrentCaller, vendor_id: 
 
 
 @router.patch("/api/vendors/{vendor_id}", responses={200: {"model": Vendor}})
-@requires_one_of("catalog:own", "vendors:commission")
+@requires_one_of("catalog:own", "vendors:commission", step_up=True)
 async def change_vendor_route(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: VendorChangeRequest, if_match: IfMatch = None
 ) -> Response:
-    """The owner: businessName, category, description; the platform: commissionBasisPoints."""
+    """The owner: businessName, category, description. The platform: commissionBasisPoints, which stays as it is until a second
+    platform_admin approves the change that is shown as `commissionChange`."""
     dependencies: Dependencies = dependencies_of(request)
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         vendor = await _vendor_in_hand(uow, vendor_id)
         must_be_theirs_to_change(caller, changes, owner_user_id=vendor["owner_user_id"])
+    if OF_THE_PLATFORM.isdisjoint(changes):
+        async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
+            await change_vendor(uow, vendor_id, changes, revision)
+        return await _answer(request, caller, vendor_id)
+    now, points = dependencies.clock.now(), body.commission_basis_points
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
-        await change_vendor(uow, vendor_id, changes, revision, by=caller.id, now=dependencies.clock.now())
-    return await _answer(request, caller, vendor_id)
+        change_id = await prepare_commission_change(uow, caller, vendor_id, points, revision, now=now)
+    return await _answer(request, caller, vendor_id, change_id)
 
 
 @router.post("/api/vendors/{vendor_id}/suspend", responses={200: {"model": Vendor}})
@@ -143,9 +151,10 @@ async def _vendor_in_hand(uow: UnitOfWork, vendor_id: UUID) -> Any:
     raise AnotherCampus("This vendor is not yours to change.")
 
 
-async def _answer(request: Request, caller: Caller, vendor_id: UUID) -> Response:
+async def _answer(request: Request, caller: Caller, vendor_id: UUID, change_id: UUID | None = None) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        vendor = await _vendor_in_hand(uow, vendor_id)
-    shown = vendor_shown_in_full(vendor)
+        shown = vendor_shown_in_full(await _vendor_in_hand(uow, vendor_id))
+        if change_id is not None:
+            shown["commissionChange"] = await find_commission_change(uow, change_id, now=dependencies.clock.now())
     return ok(request, shown, headers=etag(shown))

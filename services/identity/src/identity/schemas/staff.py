@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import StringConstraints
 
-from common.schemas import RequestBody, ResponseShape
+from common.schemas import DecisionHash, RequestBody, ResponseShape
 
 # Merchants come to be by an application, buyers by signing up.
 StaffRole = Literal[
@@ -74,6 +74,7 @@ class StaffGrant(ResponseShape):
     campus_id: UUID | None
     hub_id: UUID | None
     status: Literal["granted", "prepared", "approved", "rejected", "expired"]
+    hash: DecisionHash | None
     prepared_by: UUID | None
     prepared_at: str
     expires_at: str | None

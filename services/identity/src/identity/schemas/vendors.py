@@ -6,6 +6,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 
 from common.schemas import RequestBody, ResponseShape
+from identity.schemas.commission_changes import CommissionChange
 
 BusinessName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=120)]
 LegalName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=200)]
@@ -39,7 +40,8 @@ class ReinstatementRequest(RequestBody):
 
 
 class VendorChangeRequest(RequestBody):
-    """Only what is sent is changed. A null commission is the platform's default; any other null is refused."""
+    """Only what is sent is changed. A commission waits for a second platform_admin; null is the platform's default. Any other null is
+    refused."""
 
     business_name: BusinessName = ""
     category: Category = ""
@@ -63,6 +65,10 @@ class Vendor(ResponseShape):
     suspension_reason: str | None = None
     commission_basis_points: int | None = None
     revision: int | None = None
+    commission_change: Annotated[
+        CommissionChange | None,
+        Field(description="In the answer that prepared it: it waits for a second platform_admin."),
+    ] = None
 
 
 class VendorApplication(ResponseShape):

@@ -6,8 +6,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.decisions import Verdict
 from common.ids import new_id
-from identity.domain.staff import ADMIN, Decision, Office, Person, PreparedGrant
+from identity.domain.staff import ADMIN, Office, Person, PreparedGrant
 
 _RECORD_ACT: Final = """
 INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -131,7 +132,7 @@ async def find_grant(uow: UnitOfWork, grant_id: UUID) -> PreparedGrant | None:
     return PreparedGrant(**row) if row else None
 
 
-async def save_decision(uow: UnitOfWork, grant_id: UUID, decision: Decision, *, by: UUID, now: datetime) -> None:
+async def save_decision(uow: UnitOfWork, grant_id: UUID, decision: Verdict, *, by: UUID, now: datetime) -> None:
     await uow.execute(_SAVE_DECISION, grant_id, decision, by, now)
 
 

@@ -5,21 +5,24 @@ from uuid import UUID
 
 from common.caller import Caller
 from common.database import UnitOfWork
+from common.decisions import evaluate_approval
 from identity.domain.errors import GranteeWithoutSecondFactor, SuspendedGrantee
-from identity.domain.staff import Office, is_still_to_decide, must_go_together
+from identity.domain.staff import Office, must_go_together
 from identity.store import staff
 from identity.use_cases.open_staff_grant import open_staff_grant
 from identity.use_cases.tell_profile import tell_profile
 
 
-async def approve_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID, *, now: datetime) -> None:
+async def approve_staff_grant(
+    uow: UnitOfWork, caller: Caller, grant_id: UUID, approved_hash: str, *, now: datetime
+) -> None:
     """A second platform_admin agrees, and the person holds the role from their next token on. Repeated it changes nothing.
 
-    Raises NotFound, OwnGrant (403) for who prepared it and for whom it is, and GrantDecidedOtherwise, GrantExpired,
-    SuspendedGrantee, GranteeWithoutSecondFactor, RolesExclude, NoLongerAppointing (409).
+    Raises NotFound, OwnGrant (403) for the person whom it is for, SuspendedGrantee, GranteeWithoutSecondFactor, RolesExclude,
+    NoLongerAppointing (409), and what `evaluate_approval` refuses.
     """
     grant, person = await open_staff_grant(uow, caller, grant_id)
-    if not is_still_to_decide(grant, "approved", now):
+    if not evaluate_approval(grant.decision_at(now), approved_hash, caller.id):
         return
     if person.is_suspended:
         raise SuspendedGrantee

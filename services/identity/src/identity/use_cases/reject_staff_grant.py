@@ -5,7 +5,7 @@ from uuid import UUID
 
 from common.caller import Caller
 from common.database import UnitOfWork
-from identity.domain.staff import is_still_to_decide
+from common.decisions import evaluate_rejection
 from identity.store import staff
 from identity.use_cases.open_staff_grant import open_staff_grant
 
@@ -13,11 +13,10 @@ from identity.use_cases.open_staff_grant import open_staff_grant
 async def reject_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID, *, now: datetime) -> None:
     """A second platform_admin refuses, and the person does not get the role. Repeated it changes nothing.
 
-    Raises NotFound, OwnGrant (403) for who prepared it and for whom it is, and GrantDecidedOtherwise, GrantExpired,
-    NoLongerAppointing (409).
+    Raises NotFound, OwnGrant (403) for the person whom it is for, NoLongerAppointing (409), and what `evaluate_rejection` refuses.
     """
     grant, _ = await open_staff_grant(uow, caller, grant_id)
-    if not is_still_to_decide(grant, "rejected", now):
+    if not evaluate_rejection(grant.decision_at(now), caller.id):
         return
     await staff.save_decision(uow, grant_id, "rejected", by=caller.id, now=now)
     await staff.record_act(

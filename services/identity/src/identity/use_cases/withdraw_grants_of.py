@@ -1,10 +1,10 @@
-"""Withdraw what somebody has prepared."""
+"""Withdraw the decisions that a person has prepared."""
 
 from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
-from identity.store import staff
+from identity.store import commission_changes, staff
 
 
 async def withdraw_grants_of(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, now: datetime) -> None:
@@ -17,5 +17,15 @@ async def withdraw_grants_of(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, no
             subject_kind="person",
             subject_id=user_id,
             detail={"role": role, "grantId": str(grant_id), "preparedBy": str(preparer_id)},
+            now=now,
+        )
+    for change in await commission_changes.reject_changes_of(uow, preparer_id, by=by, now=now):
+        await staff.record_act(
+            uow,
+            actor_id=by,
+            act="commission_change_rejected",
+            subject_kind="vendor",
+            subject_id=change.vendor_id,
+            detail={"changeId": str(change.id), "preparedBy": str(preparer_id)},
             now=now,
         )

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
+from common.decisions import PreparedDecision, content_hash
 from orders.domain.errors import RefundBeyondOrder, RefundWithoutSplit, SplitWithoutRefund
 from orders.domain.moves import Trigger
 
 Cause = Literal["buyer", "pin_window", "chargeback"]
 Outcome = Literal["buyer", "vendor", "split"]
-Decision = Literal["approved", "rejected"]
 # How a dispute ended: by its resolution, or because all was released before the freeze was heard.
 End = Literal["buyer", "vendor", "split", "released"]
 # What the buyer's bank decided about a chargeback.
@@ -45,6 +45,22 @@ class Resolution:
     refund_minor: int
     status: str
     prepared_by: UUID
+
+    @property
+    def hash(self) -> str:
+        return content_hash(
+            {
+                "id": self.id,
+                "orderId": self.order_id,
+                "outcome": self.outcome,
+                "refundMinor": self.refund_minor,
+                "preparedBy": self.prepared_by,
+            }
+        )
+
+    @property
+    def decision(self) -> PreparedDecision:
+        return PreparedDecision(self.status, self.prepared_by, self.hash)
 
 
 def refund_of(outcome: Outcome, asked_minor: int | None, total_minor: int) -> int:

@@ -67,6 +67,12 @@ class SomebodyLeaves(Conflict):
     detail = "The account of one of the two is being closed, so that nothing new can be begun. Nothing was changed."
 
 
+class OwnVendor(Forbidden):
+    """The vendor's owner, or an account that sells for the vendor (contract section 16, issue of self-dealing)."""
+
+    detail = "This is your own vendor. Nobody buys from or reviews the vendor that they sell for."
+
+
 class OutOfStock(Conflict):
     detail = "There is not enough left of a product of this checkout. Nothing was ordered."
 
@@ -152,6 +158,15 @@ class FlashSaleOverlaps(Conflict):
     detail = "There is another sale of this product in that time."
 
 
+class FlashSaleNotPossible(Conflict):
+    """The terms that staff proposed hold no longer when the vendor consents: the price, the stock or the time moved on."""
+
+    detail = "The sale is no longer possible on these terms. Nothing was changed."
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        super().__init__(invalid_params=[InvalidParam(name, reason) for name, reason in faults.items()])
+
+
 class FlashSaleSoldOut(Conflict):
     """Somebody was faster. The regular price is nobody's wish while the sale runs: nothing was ordered."""
 
@@ -231,17 +246,6 @@ class RefundBeyondOrder(ValidationFailed):
 
 class ResolutionPrepared(Conflict):
     detail = "A resolution of this dispute waits for its decision already."
-
-
-class AlreadyDecided(Conflict):
-    """The other decision was made before."""
-
-    def __init__(self, status: str) -> None:
-        super().__init__(f"This was {status} before, which stands.")
-
-
-class DecidedByItsMaker(Forbidden):
-    detail = "Whoever prepared a resolution cannot decide on it, under any role."
 
 
 class DecidedByItsBuyer(Forbidden):

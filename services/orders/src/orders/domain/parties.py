@@ -71,8 +71,16 @@ def sees_commission(asker: Asker, vendor_id: UUID) -> bool:
     return bool(may & _STAFF_OF_ORDERS) or ("orders:fulfil" in may and asker.vendor_id == vendor_id)
 
 
-def keeps_sales_of(asker: Asker, vendor_id: UUID, campus_id: UUID) -> bool:
-    """Whether the caller may begin and end sales of this vendor's products: the vendor, and the staff of the campus."""
-    return ("catalog:own" in asker.permissions and asker.vendor_id == vendor_id) or (
-        "campuses:manage" in asker.permissions and asker.campus_id == campus_id
-    )
+def sells_for(asker: Asker, vendor_id: UUID) -> bool:
+    """Whether the caller sets the prices of this vendor's products."""
+    return "catalog:own" in asker.permissions and asker.vendor_id == vendor_id
+
+
+def proposes_sales_at(asker: Asker, campus_id: UUID) -> bool:
+    """Whether the caller is staff who propose sales of the campus' vendors, and end them."""
+    return "flash_sales:propose" in asker.permissions and asker.campus_id == campus_id
+
+
+def belongs_to(asker: Asker, vendor_id: UUID, owner_user_id: UUID | None) -> bool:
+    """Whether the vendor is the caller's own, by the token or by who owns it: a token may be older than the ownership."""
+    return asker.vendor_id == vendor_id or (owner_user_id is not None and asker.user_id == owner_user_id)

@@ -12,6 +12,7 @@ class KnownVendor:
     business_name: str
     campus_id: UUID
     commission_basis_points: int | None
+    owner_user_id: UUID
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ class Offer:
     commission_basis_points: int | None
     vendor_suspended: bool = False
     sale: RunningSale | None = None
+    vendor_owner_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """Sales of a limited quantity: what may begin, and what a buyer may still take (contract section 11). Money in kobo."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from common.decisions import content_hash
 from orders.domain.errors import BadFlashSale, FlashSaleLimitReached, FlashSaleOverlaps, FlashSaleSoldOut
 
 # Longer, or further ahead, it would be a price and no sale.
@@ -23,6 +24,24 @@ class SaleTerms:
     per_buyer_limit: int
     starts_at: datetime
     ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Sale:
+    """A sale as it was begun or proposed; `approved` has the vendor's consent."""
+
+    id: UUID
+    vendor_id: UUID
+    campus_id: UUID
+    terms: SaleTerms
+    created_by: UUID
+    approved: bool
+
+    @property
+    def hash(self) -> str:
+        return content_hash(
+            {"id": self.id, "vendorId": self.vendor_id, "createdBy": self.created_by, **asdict(self.terms)}
+        )
 
 
 @dataclass(frozen=True, slots=True)

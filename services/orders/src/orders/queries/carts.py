@@ -15,6 +15,7 @@ _SOLD_NOW: Final = """
         least(product.stock, sale.quantity - sale.sold) AS available
     FROM shelf AS product
     LEFT JOIN flash_sales AS sale ON sale.product_id = product.id AND sale.starts_at <= {now} AND sale.ends_at > {now}
+        AND sale.approved_at IS NOT NULL
 """
 _SOLD: Final = f"{_SOLD_NOW.format(now='$2')} WHERE product.id = $1"
 _CART: Final = f"""

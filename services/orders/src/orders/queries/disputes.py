@@ -7,6 +7,7 @@ from uuid import UUID
 from common.clock import iso, iso_or_none
 from common.database import UnitOfWork
 from common.http import OffsetPage
+from orders.domain.disputes import Resolution
 from orders.queries.pages import Row
 
 _DISPUTE: Final = """
@@ -62,6 +63,12 @@ async def find_resolution(uow: UnitOfWork, resolution_id: UUID) -> Row | None:
     return None if record is None else _shown(record)
 
 
+def _resolution(record: Any) -> Resolution:
+    return Resolution(
+        *(record[name] for name in ("id", "order_id", "outcome", "refund_minor", "status", "prepared_by"))
+    )
+
+
 def _shown(record: Any) -> Row:
     return {
         "id": record["id"],
@@ -71,6 +78,7 @@ def _shown(record: Any) -> Row:
         "releaseMinor": record["release_minor"],
         "refundId": record["refund_id"],
         "status": record["status"],
+        "hash": _resolution(record).hash,
         "dispute": {
             "cause": record["cause"],
             "reason": record["reason"],

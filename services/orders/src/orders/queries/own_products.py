@@ -68,7 +68,7 @@ async def page_of_own_products(
 
 def _product(record: Any, media_url: str, now: datetime) -> Row:
     row = dict(record)
-    if row["flashSale"]:
+    if row["flashSale"] is not None:
         row["flashSale"] = running_sale(row["flashSale"], now)
     row["createdAt"], row["updatedAt"] = iso(row["createdAt"]), iso(row["updatedAt"])
     row["images"] = [f"{media_url}/{image_id}" for image_id in row["images"]]

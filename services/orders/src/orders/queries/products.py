@@ -153,7 +153,7 @@ def _product(record: Any, media_url: str, now: datetime) -> ShelfProduct:
     # A search adds the tier as its last column.
     product = ShelfProduct(*record[:_PRODUCT_FIELDS])
     product.created_at = iso(record["createdAt"])
-    if product.flash_sale:
+    if product.flash_sale is not None:
         product.flash_sale = running_sale(record["flashSale"], now)
     if product.images:
         product.images = [f"{media_url}/{image_id}" for image_id in product.images]

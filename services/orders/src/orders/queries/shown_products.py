@@ -13,7 +13,7 @@ _FLASH_SALES: Final = """
             'id', sale.id, 'priceMinor', sale.price_minor, 'quantity', sale.quantity,
             'remaining', sale.quantity - sale.sold, 'perBuyerLimit', sale.per_buyer_limit,
             'startsAt', extract(epoch FROM sale.starts_at), 'endsAt', extract(epoch FROM sale.ends_at)
-        ) FROM flash_sales AS sale WHERE sale.product_id = {table}.id ORDER BY sale.ends_at DESC LIMIT 20
+        ) FROM flash_sales AS sale WHERE sale.product_id = {table}.id AND sale.approved_at IS NOT NULL ORDER BY sale.ends_at DESC LIMIT 20
     ) END
 """
 

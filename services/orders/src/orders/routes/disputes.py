@@ -21,6 +21,7 @@ from common.http import (
     signed_in,
 )
 from common.problems import NotFound
+from common.schemas import DecisionApproval
 from orders.domain.disputes import Complaint
 from orders.queries.disputes import find_dispute, find_resolution, page_of_resolutions
 from orders.queries.orders import find_order
@@ -86,10 +87,11 @@ async def resolve(request: Request, caller: CurrentCaller, order_id: UUID, body:
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await find_parts(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        resolution_id = await prepare_resolution(
+        resolution = await prepare_resolution(
             uow, order_id, body.outcome, body.refund_minor, by=caller, now=dependencies.clock.now()
         )
-    return ok(request, {"resolutionId": resolution_id, "status": "prepared"}, status=201)
+    shown = {"resolutionId": resolution.id, "status": resolution.status, "hash": resolution.hash}
+    return ok(request, shown, status=201)
 
 
 @router.get(RESOLUTIONS, responses=answers(ResolutionPageAnswer, 403, 422))
@@ -121,17 +123,14 @@ async def show_resolution(request: Request, caller: CurrentCaller, resolution_id
 
 @router.post(f"{ONE_RESOLUTION}/approve", responses=answers(OrderAnswer, 403, 404, 409, 422))
 @requires("disputes:approve", step_up=True)
-async def approve(
-    request: Request, caller: CurrentCaller, resolution_id: UUID, body: EmptyRequest | None = None
-) -> Response:
-    """Makes the resolution true: refund and release leave together. Whoever prepared it is refused, under any role."""
+async def approve(request: Request, caller: CurrentCaller, resolution_id: UUID, body: DecisionApproval) -> Response:
+    """Makes the resolution with this hash true: refund and release are published together. Its maker is refused, under any role."""
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         order_id = await find_resolved_order(uow, resolution_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await approve_resolution(
-            uow, resolution_id, order_id, by=caller, now=dependencies.clock.now(), windows=dependencies.windows
-        )
+        now, windows = dependencies.clock.now(), dependencies.windows
+        await approve_resolution(uow, resolution_id, order_id, body.hash, by=caller, now=now, windows=windows)
         order = await find_order(uow, order_id, caller)
     return ok(request, order)
 

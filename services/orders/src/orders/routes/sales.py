@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from common.answers import answers
+from common.caller import THE_SERVICE
 from common.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
@@ -18,12 +19,20 @@ from common.http import (
     ok,
     public,
     requires,
+    requires_one_of,
 )
 from common.problems import NotFound
 from orders.domain.sales import SaleTerms
 from orders.queries.sales import find_public_sale, find_sale, page_of_sales
 from orders.schemas.orders import EmptyRequest
-from orders.schemas.sales import FlashSaleAnswer, FlashSalePageAnswer, FlashSaleQuery, FlashSaleRequest
+from orders.schemas.sales import (
+    FlashSaleAnswer,
+    FlashSaleApproval,
+    FlashSalePageAnswer,
+    FlashSaleQuery,
+    FlashSaleRequest,
+)
+from orders.use_cases.approve_flash_sale import approve_flash_sale
 from orders.use_cases.begin_flash_sale import begin_flash_sale
 from orders.use_cases.end_flash_sale import end_flash_sale
 
@@ -33,6 +42,7 @@ if TYPE_CHECKING:
 router = guarded_router(tags=["flash sales"])
 
 SALES: Final = "/api/flash-sales"
+KEEPERS: Final = ("flash_sales:keep", "flash_sales:propose")
 
 
 @router.get(SALES, responses=answers(FlashSalePageAnswer, 422))
@@ -54,18 +64,24 @@ async def list_flash_sales(
 
 @router.get(f"{SALES}/{{sale_id}}", responses=answers(FlashSaleAnswer, 404))
 @public
-async def show_flash_sale(request: Request, sale_id: UUID) -> Response:
+async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID) -> Response:
+    """A sale that waits for the vendor's consent is shown to the vendor and to the staff of the campus only."""
     dependencies: Dependencies = dependencies_of(request)
-    sale = await find_public_sale(dependencies.database, sale_id, now=dependencies.clock.now())
+    now = dependencies.clock.now()
+    sale = await find_public_sale(dependencies.database, sale_id, now=now)
+    if sale is None and caller.user_id is not None:
+        async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+            sale = await find_sale(uow, sale_id, now=now)
     if sale is None:
         raise NotFound
     return ok(request, sale)
 
 
 @router.post(SALES, status_code=201, responses=answers(FlashSaleAnswer, 403, 409, 422, status=201))
-@requires("flash_sales:keep")
+@requires_one_of(*KEEPERS, step_up_with="flash_sales:propose")
 async def begin(request: Request, caller: CurrentCaller, body: FlashSaleRequest) -> Response:
-    """For the vendor of the product, and for the staff of its campus. While it runs, the product is sold under its terms only."""
+    """For the vendor of the product. While it runs, the product is sold under its terms only. The staff of the campus propose one
+    with AAL2: it is `prepared` and holds nothing until the vendor approves it."""
     dependencies: Dependencies = dependencies_of(request)
     now = dependencies.clock.now()
     terms = SaleTerms(
@@ -77,10 +93,29 @@ async def begin(request: Request, caller: CurrentCaller, body: FlashSaleRequest)
     return ok(request, sale, status=201)
 
 
-@router.post(f"{SALES}/{{sale_id}}/end", responses=answers(FlashSaleAnswer, 403, 404, 422))
+@router.post(f"{SALES}/{{sale_id}}/approve", responses=answers(FlashSaleAnswer, 403, 404, 409, 422))
 @requires("flash_sales:keep")
+async def approve(
+    request: Request, caller: CurrentCaller, sale_id: UUID, body: FlashSaleApproval | None = None
+) -> Response:
+    """The vendor's consent to a sale that staff proposed. `end` declines it."""
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        found = await find_sale(uow, sale_id, now=now)
+    if found is None:
+        raise NotFound
+    approved_hash = body.hash if body else None
+    async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await approve_flash_sale(uow, caller, sale_id, found["productId"], approved_hash, now=now)
+        sale = await find_sale(uow, sale_id, now=now)
+    return ok(request, sale)
+
+
+@router.post(f"{SALES}/{{sale_id}}/end", responses=answers(FlashSaleAnswer, 403, 404, 422))
+@requires_one_of(*KEEPERS, step_up_with="flash_sales:propose")
 async def end(request: Request, caller: CurrentCaller, sale_id: UUID, body: EmptyRequest | None = None) -> Response:
-    """Ends the sale now; what was ordered under its terms keeps its price."""
+    """Ends the sale now, or declines a proposed one; what was ordered under its terms keeps its price."""
     dependencies: Dependencies = dependencies_of(request)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 
 from common.answers import EnvelopeMeta
-from common.schemas import Kobo, RequestBody, ResponseShape
+from common.schemas import DecisionHash, Kobo, RequestBody, ResponseShape
 from orders.schemas.orders import OffsetMeta, Reason
 
 Details = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]
@@ -54,6 +54,7 @@ class ComplaintShape(ResponseShape):
 class PreparedShape(ResponseShape):
     resolution_id: UUID
     status: Literal["prepared"]
+    hash: DecisionHash
 
 
 class ResolutionShape(ResponseShape):
@@ -64,6 +65,7 @@ class ResolutionShape(ResponseShape):
     release_minor: Annotated[int | None, Field(description="Known from the approval on.")]
     refund_id: UUID | None
     status: ResolutionStatus
+    hash: DecisionHash
     dispute: ComplaintShape
     prepared_by: UUID
     created_at: str

@@ -24,7 +24,12 @@ class FlashSaleQuery(BaseModel):
 
     model_config = ConfigDict(alias_generator=to_camel, frozen=True)
 
-    status: Literal["upcoming", "running", "ended"] | None = None
+    status: Annotated[
+        Literal["upcoming", "running", "ended", "prepared"] | None,
+        Field(
+            description="`prepared` waits for the vendor's consent; shown to the vendor and to the staff of the campus."
+        ),
+    ] = None
     product_id: UUID | None = None
     vendor_id: UUID | None = None
     campus_id: UUID | None = None
@@ -42,10 +47,30 @@ class FlashSaleShape(ResponseShape):
     quantity: int
     remaining: int
     per_buyer_limit: int
-    status: Literal["upcoming", "running", "sold_out", "ended"]
+    status: Annotated[
+        Literal["prepared", "expired", "upcoming", "running", "sold_out", "ended"],
+        Field(
+            description="`prepared` and `expired` never held: staff proposed the sale, and the vendor has not consented."
+        ),
+    ]
     starts_at: str
     ends_at: str
     created_at: str
+    approved_at: Annotated[str | None, Field(description="When the vendor consented; null for a proposal of staff.")]
+    hash: Annotated[
+        str | None, Field(description="SHA-256, in hex, of the exact terms, while they wait for the consent.")
+    ]
+
+
+class FlashSaleApproval(RequestBody):
+    hash: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=128,
+            description="The `hash` of the sale that was read; another one is refused with 409.",
+        ),
+    ] = None
 
 
 class FlashSaleAnswer(ResponseShape):

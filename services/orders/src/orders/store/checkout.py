@@ -13,7 +13,7 @@ from orders.store.leaving import refusing_who_leaves
 
 _READ_FOR_CHECKOUT: Final = """
 SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
-       vendor.commission_basis_points, coalesce(vendor.suspended, false) AS vendor_suspended,
+       vendor.commission_basis_points, vendor.owner_user_id, coalesce(vendor.suspended, false) AS vendor_suspended,
        hub.campus_id AS hub_campus_id, hub.delivery_fee_minor,
        EXISTS (SELECT FROM campuses WHERE id = $3 AND active) AS campus_known,
        sale.id AS sale_id, sale.price_minor AS sale_price_minor, sale.quantity - sale.sold AS sale_remaining,
@@ -27,6 +27,7 @@ FROM unnest($1::uuid[]) AS wanted (id)
 LEFT JOIN products AS product ON product.id = wanted.id AND product.removed_at IS NULL AND NOT product.draft
 LEFT JOIN vendors AS vendor ON vendor.id = product.vendor_id
 LEFT JOIN flash_sales AS sale ON sale.product_id = product.id AND sale.starts_at <= $6 AND sale.ends_at > $6
+    AND sale.approved_at IS NOT NULL
 LEFT JOIN hubs AS hub ON hub.id = $2 AND hub.active
     AND NOT EXISTS (SELECT FROM campuses AS closed WHERE closed.id = hub.campus_id AND NOT closed.active)
 LEFT JOIN orders AS standing ON standing.buyer_id = $4 AND standing.idempotency_key = $5
@@ -105,6 +106,7 @@ async def read_for_checkout(
                 row["commission_basis_points"],
                 row["vendor_suspended"],
                 _sale(row),
+                row["owner_user_id"],
             )
             for row in rows
             if row["product_id"] is not None

@@ -5,7 +5,8 @@ from typing import Final
 from uuid import UUID
 
 from common.database import UnitOfWork
-from orders.domain.disputes import ChargeOutcome, Complaint, Decision, End, Outcome, Resolution
+from common.decisions import Verdict
+from orders.domain.disputes import ChargeOutcome, Complaint, End, Resolution
 from orders.domain.orders import Order
 
 _RECORD_DISPUTE: Final = """
@@ -55,11 +56,11 @@ async def save_charge_outcome(uow: UnitOfWork, order_id: UUID, outcome: ChargeOu
     await uow.execute(_SAVE_CHARGE_OUTCOME, order_id, outcome, sequence)
 
 
-async def record_resolution_once(
-    uow: UnitOfWork, resolution_id: UUID, order_id: UUID, outcome: Outcome, refund_minor: int, by: UUID, now: datetime
-) -> bool:
+async def record_resolution_once(uow: UnitOfWork, resolution: Resolution, now: datetime) -> bool:
     """Whether it is prepared now; False while another one of the order waits for its decision."""
-    return await uow.execute(_RECORD_RESOLUTION, resolution_id, order_id, outcome, refund_minor, by, now) == 1
+    made = resolution
+    values = (made.id, made.order_id, made.outcome, made.refund_minor, made.prepared_by)
+    return await uow.execute(_RECORD_RESOLUTION, *values, now) == 1
 
 
 async def find_resolution(uow: UnitOfWork, resolution_id: UUID) -> Resolution | None:
@@ -77,11 +78,11 @@ async def lock_resolution(uow: UnitOfWork, resolution_id: UUID) -> Resolution | 
 async def save_decision(
     uow: UnitOfWork,
     resolution_id: UUID,
-    decision: Decision,
+    verdict: Verdict,
     by: UUID,
     now: datetime,
     *,
     release_minor: int | None = None,
     refund_id: UUID | None = None,
 ) -> None:
-    await uow.execute(_SAVE_DECISION, resolution_id, decision, by, now, release_minor, refund_id)
+    await uow.execute(_SAVE_DECISION, resolution_id, verdict, by, now, release_minor, refund_id)

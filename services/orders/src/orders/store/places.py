@@ -7,9 +7,11 @@ from common.database import UnitOfWork
 from orders.domain.places import HubPlace, KnownVendor
 
 _SAVE_VENDOR: Final = """
-INSERT INTO vendors AS known (id, business_name, campus_id, commission_basis_points, sequence) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO vendors AS known (id, business_name, campus_id, commission_basis_points, owner_user_id, sequence)
+VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (id) DO UPDATE SET business_name = excluded.business_name, campus_id = excluded.campus_id,
-    commission_basis_points = excluded.commission_basis_points, sequence = excluded.sequence
+    commission_basis_points = excluded.commission_basis_points, owner_user_id = excluded.owner_user_id,
+    sequence = excluded.sequence
 WHERE known.sequence < excluded.sequence
 """
 _SAVE_VENDOR_STANDING: Final = """
@@ -30,8 +32,8 @@ WHERE known.sequence < excluded.sequence
 
 async def save_vendor(uow: UnitOfWork, vendor: KnownVendor, sequence: int) -> bool:
     """Whether this is newer than what was known of the vendor."""
-    row = (vendor.id, vendor.business_name, vendor.campus_id, vendor.commission_basis_points, sequence)
-    return await uow.execute(_SAVE_VENDOR, *row) == 1
+    row = (vendor.id, vendor.business_name, vendor.campus_id, vendor.commission_basis_points, vendor.owner_user_id)
+    return await uow.execute(_SAVE_VENDOR, *row, sequence) == 1
 
 
 async def save_vendor_standing(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> bool:

@@ -10,7 +10,8 @@ from orders.store.leaving import refusing_who_leaves
 
 _FIND_REVIEWED_ORDER: Final = """
 SELECT buyer_id, vendor_id, status, delivered_at IS NOT NULL OR status = 'paid' AS delivered,
-    array(SELECT product_id FROM order_items WHERE order_id = orders.id) AS product_ids
+    array(SELECT product_id FROM order_items WHERE order_id = orders.id) AS product_ids,
+    (SELECT owner_user_id FROM vendors WHERE vendors.id = orders.vendor_id) AS vendor_owner_id
 FROM orders WHERE id = $1
 """
 _RECORD_REVIEW: Final = """
@@ -30,6 +31,7 @@ class ReviewedOrder:
     status: str
     delivered: bool
     product_ids: frozenset[UUID]
+    vendor_owner_id: UUID | None
 
 
 async def find_reviewed_order(uow: UnitOfWork, order_id: UUID) -> ReviewedOrder | None:
@@ -38,7 +40,12 @@ async def find_reviewed_order(uow: UnitOfWork, order_id: UUID) -> ReviewedOrder 
     if row is None:
         return None
     return ReviewedOrder(
-        row["buyer_id"], row["vendor_id"], row["status"], row["delivered"], frozenset(row["product_ids"])
+        row["buyer_id"],
+        row["vendor_id"],
+        row["status"],
+        row["delivered"],
+        frozenset(row["product_ids"]),
+        row["vendor_owner_id"],
     )
 
 

@@ -8,18 +8,28 @@ from uuid import UUID
 
 from common.database import UnitOfWork
 from orders.domain.quotes import QuotedLine
-from orders.domain.sales import SaleTerms
+from orders.domain.sales import Sale, SaleTerms
 
 _LOCK_SALES_OF: Final = "SELECT pg_advisory_xact_lock(hashtextextended('flash sales:' || $1::text, 0))"
 _FIND_PRODUCT: Final = """
 SELECT id, vendor_id, campus_id, price_minor, stock FROM products WHERE id = $1 AND removed_at IS NULL
 """
-_OTHERS: Final = "SELECT starts_at, ends_at FROM flash_sales WHERE product_id = $1 AND ends_at > $2 LIMIT 100"
+# A proposal blocks nothing: the vendor's consent finds out whether another sale came first.
+_OTHERS: Final = """
+SELECT starts_at, ends_at FROM flash_sales WHERE product_id = $1 AND ends_at > $2 AND approved_at IS NOT NULL LIMIT 100
+"""
 _RECORD: Final = """
 INSERT INTO flash_sales (
-    id, product_id, vendor_id, campus_id, price_minor, quantity, per_buyer_limit, starts_at, ends_at, created_by, created_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+    id, product_id, vendor_id, campus_id, price_minor, quantity, per_buyer_limit, starts_at, ends_at, created_by, created_at,
+    approved_by, approved_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 """
+_LOCK: Final = """
+SELECT vendor_id, campus_id, product_id, price_minor, quantity, per_buyer_limit, starts_at, ends_at, created_by,
+    approved_at IS NOT NULL AS approved
+FROM flash_sales WHERE id = $1 FOR UPDATE
+"""
+_SAVE_CONSENT: Final = "UPDATE flash_sales SET approved_by = $2, approved_at = $3 WHERE id = $1 AND approved_at IS NULL"
 _FIND: Final = "SELECT vendor_id, campus_id FROM flash_sales WHERE id = $1"
 # A sale that has not begun ends where it would have begun.
 _END: Final = "UPDATE flash_sales SET ends_at = greatest(starts_at, $2) WHERE id = $1 AND ends_at > $2"
@@ -46,12 +56,19 @@ async def find_product(uow: UnitOfWork, product_id: UUID) -> ProductOnSale | Non
 
 
 async def list_other_sales(uow: UnitOfWork, product_id: UUID, now: datetime) -> list[tuple[datetime, datetime]]:
-    """Start and end of the product's sales that are not over."""
+    """Start and end of the product's approved sales that are not over."""
     return [(row["starts_at"], row["ends_at"]) for row in await uow.fetch(_OTHERS, product_id, now)]
 
 
 async def record_sale(
-    uow: UnitOfWork, sale_id: UUID, terms: SaleTerms, product: ProductOnSale, *, created_by: UUID, now: datetime
+    uow: UnitOfWork,
+    sale_id: UUID,
+    terms: SaleTerms,
+    product: ProductOnSale,
+    *,
+    created_by: UUID,
+    with_consent: bool,
+    now: datetime,
 ) -> None:
     await uow.execute(
         _RECORD,
@@ -66,7 +83,22 @@ async def record_sale(
         terms.ends_at,
         created_by,
         now,
+        created_by if with_consent else None,
+        now if with_consent else None,
     )
+
+
+async def lock_sale(uow: UnitOfWork, sale_id: UUID) -> Sale | None:
+    """The sale, held until the transaction ends. Behind `lock_sales_of` its product."""
+    row = await uow.fetch_row(_LOCK, sale_id)
+    if row is None:
+        return None
+    vendor_id, campus_id, *terms, created_by, approved = row.values()
+    return Sale(sale_id, vendor_id, campus_id, SaleTerms(*terms), created_by, approved)
+
+
+async def save_consent(uow: UnitOfWork, sale_id: UUID, by: UUID, now: datetime) -> None:
+    await uow.execute(_SAVE_CONSENT, sale_id, by, now)
 
 
 async def find_keepers(uow: UnitOfWork, sale_id: UUID) -> tuple[UUID, UUID] | None:

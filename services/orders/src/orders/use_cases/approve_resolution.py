@@ -5,11 +5,12 @@ from uuid import UUID
 
 from common.caller import Caller
 from common.database import UnitOfWork
+from common.decisions import evaluate_approval
 from common.problems import NotFound
 from contracts.orders import DisputeResolved
 from orders import store
 from orders.domain.disputes import release_of, trigger_of
-from orders.domain.errors import AlreadyDecided, DecidedByItsMaker, ForbiddenMove
+from orders.domain.errors import ForbiddenMove
 from orders.domain.moves import NoMove, answer
 from orders.domain.orders import Windows
 from orders.store import disputes
@@ -18,24 +19,27 @@ from orders.use_cases.request_refund import request_refund
 
 
 async def approve_resolution(
-    uow: UnitOfWork, resolution_id: UUID, order_id: UUID, *, by: Caller, now: datetime, windows: Windows
+    uow: UnitOfWork,
+    resolution_id: UUID,
+    order_id: UUID,
+    approved_hash: str,
+    *,
+    by: Caller,
+    now: datetime,
+    windows: Windows,
 ) -> None:
     """The resolution takes effect, once: refund and release leave together with the order's move (contract sections 6 and 7).
 
     The refund is an event of its own, the only one that refunds; the resolution unfreezes and releases what escrow holds beyond
-    it. Raises NotFound, DecidedByItsParty, DecidedByItsMaker (403), AlreadyDecided and ForbiddenMove (409).
+    it. Raises NotFound, DecidedByItsParty (403), ForbiddenMove (409), and what `evaluate_approval` refuses.
     """
     order = await store.lock_order(uow, order_id)
     resolution = await disputes.lock_resolution(uow, resolution_id)
     if order is None or resolution is None:
         raise NotFound
     refuse_parties(by, order)
-    if resolution.prepared_by == by.id:
-        raise DecidedByItsMaker
-    if resolution.status == "approved":
+    if not evaluate_approval(resolution.decision, approved_hash, by.id):
         return
-    if resolution.status == "rejected":
-        raise AlreadyDecided(resolution.status)
     move = answer(order.status, trigger_of(resolution.outcome))
     if isinstance(move, NoMove):
         raise ForbiddenMove(order.status)

@@ -4,10 +4,11 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.decisions import AlreadyDecided
 from common.problems import NotFound
 from contracts.orders import ReturnDecided
 from orders import store
-from orders.domain.errors import AlreadyDecided, ForbiddenMove
+from orders.domain.errors import ForbiddenMove
 from orders.domain.moves import NoMove, answer
 from orders.domain.orders import Windows
 from orders.domain.returns import worth_of

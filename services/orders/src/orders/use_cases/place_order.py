@@ -15,8 +15,9 @@ from common.database import UnitOfWork
 from common.ids import new_id
 from contracts.orders import OrderPlaced, PlacedItem, ProductChanged
 from orders import store
-from orders.domain.errors import FlashSaleSoldOut, IdempotencyKeyReused, OutOfStock
+from orders.domain.errors import FlashSaleSoldOut, IdempotencyKeyReused, OutOfStock, OwnVendor
 from orders.domain.orders import Windows
+from orders.domain.parties import belongs_to
 from orders.domain.quotes import Quote, Wish, quote
 from orders.store import sales
 
@@ -62,7 +63,7 @@ async def place_order(
     """A buyer orders one vendor's goods: prices and commission are frozen, stock is taken, the payment window opens.
 
     Answers the new order's row, or the id of the order that the key is bound to already (contract sections 3 and 6).
-    Raises the refusals of `quote`, IdempotencyKeyReused (422), OutOfStock and FlashSaleSoldOut (409).
+    Raises OwnVendor (403), the refusals of `quote`, IdempotencyKeyReused (422), OutOfStock and FlashSaleSoldOut (409).
     """
     buyer_id = caller.id
     product_ids = [wish.product_id for wish in checkout.wishes]
@@ -71,6 +72,8 @@ async def place_order(
     )
     if facts.standing is not None:
         return checkout.same_as(facts.standing)
+    if any(belongs_to(caller, offer.vendor_id, offer.vendor_owner_id) for offer in facts.offers.values()):
+        raise OwnVendor
     quoted = quote(checkout.wishes, facts.offers, facts.destination, checkout.expected_total_minor)
     row = _row(quoted, checkout, buyer_id, now, windows)
     shelf_prices = [line.shelf_price_minor for line in quoted.lines]

@@ -9,7 +9,8 @@ from common.database import UnitOfWork
 from common.ids import new_id
 from common.problems import Forbidden, NotFound
 from contracts.orders import ReviewPosted
-from orders.domain.errors import ForbiddenMove, NotOfThisOrder, ReviewedBefore
+from orders.domain.errors import ForbiddenMove, NotOfThisOrder, OwnVendor, ReviewedBefore
+from orders.domain.parties import belongs_to
 from orders.store import reviews
 
 
@@ -27,14 +28,16 @@ class Opinion:
 async def post_review(uow: UnitOfWork, caller: Caller, opinion: Opinion, *, now: datetime) -> UUID:
     """The buyer of a delivered order reviews its vendor or one of its products, each once; the rating counts at once.
 
-    Raises NotFound for an order that the caller does not see, Forbidden when somebody else bought it, ForbiddenMove (409) before
-    the delivery, NotOfThisOrder (422), ReviewedBefore (409).
+    Raises NotFound for an order that the caller does not see, Forbidden when another person bought it, OwnVendor (403), ForbiddenMove
+    (409) before the delivery, NotOfThisOrder (422), ReviewedBefore (409).
     """
     order = await reviews.find_reviewed_order(uow, opinion.order_id)
     if order is None:
         raise NotFound
     if order.buyer_id != caller.id:
         raise Forbidden("Only who bought it may review it.")
+    if belongs_to(caller, order.vendor_id, order.vendor_owner_id):
+        raise OwnVendor
     if opinion.vendor_id not in (None, order.vendor_id):
         raise NotOfThisOrder("was not placed with this vendor")
     if opinion.product_id is not None and opinion.product_id not in order.product_ids:

@@ -8,7 +8,7 @@ from common.database import UnitOfWork
 from common.ids import new_id
 from common.problems import NotFound
 from orders import store
-from orders.domain.disputes import Outcome, refund_of, trigger_of
+from orders.domain.disputes import Outcome, Resolution, refund_of, trigger_of
 from orders.domain.errors import ForbiddenMove, ResolutionPrepared
 from orders.domain.moves import NoMove, answer
 from orders.store import disputes
@@ -17,10 +17,10 @@ from orders.use_cases.refuse_parties import refuse_parties
 
 async def prepare_resolution(
     uow: UnitOfWork, order_id: UUID, outcome: Outcome, refund_minor: int | None, *, by: Caller, now: datetime
-) -> UUID:
+) -> Resolution:
     """Support writes down the outcome, and for a split what goes back to the buyer (kobo); another person decides on it.
 
-    Answers the resolution's id. Raises NotFound, DecidedByItsParty (403), the refusals of `refund_of` (422), ForbiddenMove
+    Raises NotFound, DecidedByItsParty (403), the refusals of `refund_of` (422), ForbiddenMove
     and ResolutionPrepared (409).
     """
     order = await store.lock_order(uow, order_id)
@@ -30,7 +30,7 @@ async def prepare_resolution(
     refund = refund_of(outcome, refund_minor, order.total_minor)
     if isinstance(answer(order.status, trigger_of(outcome)), NoMove):
         raise ForbiddenMove(order.status)
-    resolution_id = new_id()
-    if not await disputes.record_resolution_once(uow, resolution_id, order.id, outcome, refund, by.id, now):
+    resolution = Resolution(new_id(), order.id, outcome, refund, "prepared", by.id)
+    if not await disputes.record_resolution_once(uow, resolution, now):
         raise ResolutionPrepared
-    return resolution_id
+    return resolution

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from common.caller import Caller
 from common.database import UnitOfWork
+from common.decisions import evaluate_rejection
 from common.problems import NotFound
 from orders import store
-from orders.domain.errors import AlreadyDecided, DecidedByItsMaker
 from orders.store import disputes
 from orders.use_cases.refuse_parties import refuse_parties
 
@@ -15,17 +15,13 @@ from orders.use_cases.refuse_parties import refuse_parties
 async def reject_resolution(uow: UnitOfWork, resolution_id: UUID, order_id: UUID, *, by: Caller, now: datetime) -> None:
     """The order stays disputed, and another resolution may be prepared.
 
-    Raises NotFound, DecidedByItsParty, DecidedByItsMaker (403), AlreadyDecided (409).
+    Raises NotFound, DecidedByItsParty (403), and what `evaluate_rejection` refuses.
     """
     order = await store.lock_order(uow, order_id)
     resolution = await disputes.lock_resolution(uow, resolution_id)
     if order is None or resolution is None:
         raise NotFound
     refuse_parties(by, order)
-    if resolution.prepared_by == by.id:
-        raise DecidedByItsMaker
-    if resolution.status == "rejected":
+    if not evaluate_rejection(resolution.decision, by.id):
         return
-    if resolution.status == "approved":
-        raise AlreadyDecided(resolution.status)
     await disputes.save_decision(uow, resolution.id, "rejected", by.id, now)

@@ -4,10 +4,10 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.decisions import AlreadyDecided
 from common.problems import NotFound
 from contracts.orders import ReturnDecided
 from orders import store
-from orders.domain.errors import AlreadyDecided
 from orders.store import returns
 
 

@@ -1,34 +1,52 @@
-"""Decisions of two people: one prepares, another one approves or rejects (contract sections 5 and 14, trap 8)."""
+"""The content of decisions of two people: what becomes of a quarantined charge, how a failed refund is sent again."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
 from uuid import UUID
 
-from payments.domain.errors import AlreadyDecided, DecidedByItsMaker, NothingPrepared
-
-Verdict = Literal["approved", "rejected"]
+from common.decisions import PreparedDecision, content_hash
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """The newest decision about a subject, as it stands."""
+class QuarantineDecision:
+    """What one person prepared about a quarantined charge: the exact content that another one approves."""
 
     id: UUID
-    status: str
+    charge_id: UUID
+    reference: str
+    amount_minor: int
+    currency: str
+    outcome: str
+    reason: str
     prepared_by: UUID
 
+    @property
+    def hash(self) -> str:
+        return content_hash(asdict(self))
 
-def judge_decision(decision: Decision | None, verdict: Verdict, by: UUID) -> bool:
-    """Whether the verdict takes effect now; False for its repetition, which succeeds without effect.
+    def prepared(self, status: str) -> PreparedDecision:
+        return PreparedDecision(status, self.prepared_by, self.hash)
 
-    Raises NothingPrepared and AlreadyDecided (409), and DecidedByItsMaker (403): a person is a user id, whatever role or session.
-    """
-    if decision is None:
-        raise NothingPrepared
-    if decision.prepared_by == by:
-        raise DecidedByItsMaker
-    if decision.status == verdict:
-        return False
-    if decision.status != "prepared":
-        raise AlreadyDecided(decision.status)
-    return True
+
+@dataclass(frozen=True, slots=True)
+class RefundDecision:
+    """What one person prepared about a failed refund; the fields of the account are None where it goes the same way again."""
+
+    id: UUID
+    refund_id: UUID
+    amount_minor: int
+    currency: str
+    action: str
+    reason: str
+    prepared_by: UUID
+    recipient_code: str | None
+    account_last4: str | None
+    bank_code: str | None
+    account_name: str | None
+    name_at_bank: str | None
+
+    @property
+    def hash(self) -> str:
+        return content_hash(asdict(self))
+
+    def prepared(self, status: str) -> PreparedDecision:
+        return PreparedDecision(status, self.prepared_by, self.hash)

@@ -110,16 +110,3 @@ class DestinationRefused(ValidationFailed):
     def __init__(self) -> None:
         reason = "the payment gateway does not accept this account"
         super().__init__(f"destination: {reason}", invalid_params=[InvalidParam("destination", reason)])
-
-
-class NothingPrepared(Conflict):
-    detail = "Nothing was prepared here: there is nothing to decide on."
-
-
-class AlreadyDecided(Conflict):
-    def __init__(self, status: str) -> None:
-        super().__init__(f"What was prepared is {status}, which stands.")
-
-
-class DecidedByItsMaker(Forbidden):
-    detail = "Whoever prepared a decision cannot decide on it, under any role."

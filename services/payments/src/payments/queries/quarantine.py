@@ -9,12 +9,13 @@ from common.clock import iso, iso_or_none
 from common.database import UnitOfWork
 from common.http import OffsetPage
 from common.problems import NotFound
+from payments.domain.decisions import QuarantineDecision
 from payments.queries.pages import Page, ordered
 
 # The newest decision stands beside the charge; the earlier ones were rejected.
 _CHARGE: Final = """
 SELECT q.id, q.reference, q.order_id, q.amount_minor, q.currency, q.reason, q.status, q.refund_id, q.created_at,
-       d.outcome, d.reason AS decision_reason, d.status AS decision_status, d.prepared_by, d.prepared_at, d.decided_by,
+       d.id AS decision_id, d.outcome, d.reason AS decision_reason, d.status AS decision_status, d.prepared_by, d.prepared_at, d.decided_by,
        d.decided_at, d.rejection
 FROM quarantined_charges q LEFT JOIN LATERAL (
     SELECT * FROM quarantine_decisions WHERE quarantined_charge_id = q.id ORDER BY prepared_at DESC, id DESC LIMIT 1
@@ -39,6 +40,7 @@ async def find_quarantined_charge(uow: UnitOfWork, charge_id: UUID) -> dict[str,
 
 
 def _charge(row: asyncpg.Record) -> dict[str, Any]:
+    prepared_hash = _hash_of(row)
     return {
         "id": row["id"],
         "reference": row["reference"],
@@ -49,13 +51,30 @@ def _charge(row: asyncpg.Record) -> dict[str, Any]:
         "status": row["status"],
         "refundId": row["refund_id"],
         "createdAt": iso(row["created_at"]),
-        "decision": None if row["outcome"] is None else {"outcome": row["outcome"], **decision_view(row)},
+        "hash": prepared_hash,
+        "decision": None if prepared_hash is None else {"outcome": row["outcome"], **decision_view(row, prepared_hash)},
     }
 
 
-def decision_view(row: asyncpg.Record) -> dict[str, Any]:
+def _hash_of(row: asyncpg.Record) -> str | None:
+    if row["decision_id"] is None:
+        return None
+    return QuarantineDecision(
+        row["decision_id"],
+        row["id"],
+        row["reference"],
+        row["amount_minor"],
+        row["currency"],
+        row["outcome"],
+        row["decision_reason"],
+        row["prepared_by"],
+    ).hash
+
+
+def decision_view(row: asyncpg.Record, prepared_hash: str) -> dict[str, Any]:
     """Who prepared and who decided, of a row with the newest decision about it."""
     return {
+        "hash": prepared_hash,
         "status": row["decision_status"],
         "reason": row["decision_reason"],
         "preparedBy": row["prepared_by"],

@@ -9,6 +9,7 @@ from common.clock import iso, iso_or_none
 from common.database import UnitOfWork
 from common.http import OffsetPage
 from common.problems import NotFound
+from payments.domain.decisions import RefundDecision
 from payments.domain.destinations import names_match
 from payments.domain.identifiers import refund_reference
 from payments.queries.pages import Page, ordered
@@ -16,8 +17,8 @@ from payments.queries.quarantine import decision_view
 
 _REFUND: Final = """
 SELECT f.id, f.order_id, f.kind, f.amount_minor, f.currency, f.status, f.reason AS why, f.failure, f.attempt_id, f.created_at,
-       f.settled_at, d.action, d.reason AS decision_reason, d.status AS decision_status, d.prepared_by, d.prepared_at,
-       d.decided_by, d.decided_at, d.rejection, d.account_last4, d.bank_code, d.account_name, d.name_at_bank
+       f.settled_at, d.id AS decision_id, d.action, d.reason AS decision_reason, d.status AS decision_status, d.prepared_by, d.prepared_at,
+       d.decided_by, d.decided_at, d.rejection, d.recipient_code, d.account_last4, d.bank_code, d.account_name, d.name_at_bank
 FROM refunds f LEFT JOIN LATERAL (
     SELECT * FROM refund_decisions WHERE refund_id = f.id ORDER BY prepared_at DESC, id DESC LIMIT 1
 ) d ON true
@@ -52,6 +53,7 @@ async def find_refund(uow: UnitOfWork, refund_id: UUID) -> dict[str, Any]:
 
 
 def _refund(row: asyncpg.Record) -> dict[str, Any]:
+    prepared_hash = _hash_of(row)
     return {
         "id": row["id"],
         "orderId": row["order_id"],
@@ -64,10 +66,30 @@ def _refund(row: asyncpg.Record) -> dict[str, Any]:
         "reference": refund_reference(row["attempt_id"]),
         "createdAt": iso(row["created_at"]),
         "settledAt": iso_or_none(row["settled_at"]),
+        "hash": prepared_hash,
         "decision": None
-        if row["action"] is None
-        else {"action": row["action"], **decision_view(row), "destination": _destination(row)},
+        if prepared_hash is None
+        else {"action": row["action"], **decision_view(row, prepared_hash), "destination": _destination(row)},
     }
+
+
+def _hash_of(row: asyncpg.Record) -> str | None:
+    if row["decision_id"] is None:
+        return None
+    return RefundDecision(
+        row["decision_id"],
+        row["id"],
+        row["amount_minor"],
+        row["currency"],
+        row["action"],
+        row["decision_reason"],
+        row["prepared_by"],
+        row["recipient_code"],
+        row["account_last4"],
+        row["bank_code"],
+        row["account_name"],
+        row["name_at_bank"],
+    ).hash
 
 
 def _destination(row: asyncpg.Record) -> dict[str, Any] | None:

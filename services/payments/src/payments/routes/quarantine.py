@@ -19,12 +19,12 @@ from common.http import (
     requires,
     requires_one_of,
 )
+from common.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.quarantine import ChargeStatus
 from payments.queries.quarantine import find_quarantined_charge, page_of_quarantined_charges
 from payments.routes.listing import listed
 from payments.schemas.decisions import (
-    ApproveRequest,
     QuarantinedChargeAnswer,
     QuarantinedChargePageAnswer,
     QuarantinePrepareRequest,
@@ -66,7 +66,7 @@ async def show_quarantined_charge(request: Request, caller: CurrentCaller, charg
 
 
 @router.post(f"{ONE_CHARGE}/prepare", responses=DECIDED)
-@requires("quarantine:prepare")
+@requires("quarantine:prepare", step_up=True)
 async def prepare(request: Request, caller: CurrentCaller, charge_id: UUID, body: QuarantinePrepareRequest) -> Response:
     """Says whether the charge pays its order or goes back; another person decides on it. No money moves yet."""
     dependencies: Dependencies = dependencies_of(request)
@@ -77,20 +77,18 @@ async def prepare(request: Request, caller: CurrentCaller, charge_id: UUID, body
 
 
 @router.post(f"{ONE_CHARGE}/approve", responses=DECIDED)
-@requires("quarantine:approve")
-async def approve(
-    request: Request, caller: CurrentCaller, charge_id: UUID, body: ApproveRequest | None = None
-) -> Response:
-    """The charge leaves quarantine as it was prepared. Whoever prepared it is refused, under any role."""
+@requires("quarantine:approve", step_up=True)
+async def approve(request: Request, caller: CurrentCaller, charge_id: UUID, body: DecisionApproval) -> Response:
+    """The charge leaves quarantine as the decision with this hash says. Its maker is refused, under any role."""
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await approve_quarantine(uow, charge_id, caller.id, dependencies.clock.now())
+        await approve_quarantine(uow, charge_id, body.hash, caller.id, dependencies.clock.now())
         charge = await find_quarantined_charge(uow, charge_id)
     return ok(request, charge)
 
 
 @router.post(f"{ONE_CHARGE}/reject", responses=DECIDED)
-@requires("quarantine:approve")
+@requires("quarantine:approve", step_up=True)
 async def reject(request: Request, caller: CurrentCaller, charge_id: UUID, body: RejectRequest) -> Response:
     """The charge stays in quarantine, and may be prepared anew."""
     dependencies: Dependencies = dependencies_of(request)

@@ -19,13 +19,13 @@ from common.http import (
     requires,
     signed_in,
 )
+from common.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.destinations import Destination
 from payments.domain.refunds import RefundKind, RefundStatus
 from payments.queries.refunds import find_refund, page_of_refunds
 from payments.routes.listing import listed
 from payments.schemas.decisions import (
-    ApproveRequest,
     RefundAnswer,
     RefundPageAnswer,
     RefundPrepareRequest,
@@ -68,7 +68,7 @@ async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) 
 
 
 @router.post(f"{ONE_REFUND}/prepare", responses=DECIDED)
-@requires("refunds:prepare")
+@requires("refunds:prepare", step_up=True)
 async def prepare(request: Request, caller: CurrentCaller, refund_id: UUID, body: RefundPrepareRequest) -> Response:
     """For a failed refund: the same way again under a new reference, or to a bank account. Another person decides on it."""
     dependencies: Dependencies = dependencies_of(request)
@@ -85,19 +85,17 @@ async def prepare(request: Request, caller: CurrentCaller, refund_id: UUID, body
 
 @router.post(f"{ONE_REFUND}/approve", responses=DECIDED)
 @requires("refunds:approve", step_up=True)
-async def approve(
-    request: Request, caller: CurrentCaller, refund_id: UUID, body: ApproveRequest | None = None
-) -> Response:
-    """Sends the refund again as it was prepared. Whoever prepared it is refused, under any role."""
+async def approve(request: Request, caller: CurrentCaller, refund_id: UUID, body: DecisionApproval) -> Response:
+    """Sends the refund again as the decision with this hash says. Its maker is refused, under any role."""
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await approve_refund(uow, refund_id, caller.id, dependencies.clock.now())
+        await approve_refund(uow, refund_id, body.hash, caller.id, dependencies.clock.now())
         refund = await find_refund(uow, refund_id)
     return ok(request, refund)
 
 
 @router.post(f"{ONE_REFUND}/reject", responses=DECIDED)
-@requires("refunds:approve")
+@requires("refunds:approve", step_up=True)
 async def reject(request: Request, caller: CurrentCaller, refund_id: UUID, body: RejectRequest) -> Response:
     """The refund stays failed, and may be prepared anew."""
     dependencies: Dependencies = dependencies_of(request)

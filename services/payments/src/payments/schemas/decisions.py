@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints, model_validator
 
 from common.answers import EnvelopeMeta
-from common.schemas import RequestBody, ResponseShape
+from common.schemas import DecisionHash, RequestBody, ResponseShape
 from payments.domain.quarantine import ChargeStatus, Outcome
 from payments.domain.refunds import RefundAction, RefundKind, RefundStatus
 
@@ -27,10 +27,6 @@ class QuarantinePrepareRequest(RequestBody):
 
 class RejectRequest(RequestBody):
     reason: Reason
-
-
-class ApproveRequest(RequestBody):
-    """`{}`: who approves says nothing more."""
 
 
 class DestinationRequest(RequestBody):
@@ -54,6 +50,7 @@ class RefundPrepareRequest(RequestBody):
 
 
 class DecisionShape(ResponseShape):
+    hash: DecisionHash
     status: Literal["prepared", "approved", "rejected", "overtaken"]
     reason: str
     prepared_by: UUID
@@ -77,6 +74,7 @@ class QuarantinedChargeShape(ResponseShape):
     status: ChargeStatus
     refund_id: UUID | None
     created_at: str
+    hash: DecisionHash | None = Field(description="Of the newest decision; null while none is prepared.")
     decision: QuarantineDecisionShape | None
 
 
@@ -105,6 +103,7 @@ class RefundShape(ResponseShape):
     reference: str = Field(description="What the payment gateway knows the present attempt by.")
     created_at: str
     settled_at: str | None
+    hash: DecisionHash | None = Field(description="Of the newest decision; null while none is prepared.")
     decision: RefundDecisionShape | None
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 import asyncpg
 
 from common.database import UnitOfWork
+from payments.domain.decisions import QuarantineDecision, RefundDecision
 from payments.domain.destinations import Recipient
 
 # The lock that orders decisions about one charge: of two at once the second sees what the first left.
@@ -23,8 +24,9 @@ INSERT INTO quarantine_decisions (id, quarantined_charge_id, outcome, reason, st
 VALUES ($1, $2, $3, $4, 'prepared', $5, $6)
 """
 _NEWEST_QUARANTINE_DECISION: Final = """
-SELECT id, status, prepared_by, outcome, reason FROM quarantine_decisions WHERE quarantined_charge_id = $1
-ORDER BY prepared_at DESC, id DESC LIMIT 1
+SELECT d.status, d.id, q.id AS charge_id, q.reference, q.amount_minor, q.currency, d.outcome, d.reason, d.prepared_by
+FROM quarantine_decisions d JOIN quarantined_charges q ON q.id = d.quarantined_charge_id WHERE q.id = $1
+ORDER BY d.prepared_at DESC, d.id DESC LIMIT 1
 """
 _SAVE_QUARANTINE_VERDICT: Final = """
 UPDATE quarantine_decisions SET status = $2, decided_by = $3, decided_at = $4, rejection = $5 WHERE id = $1
@@ -37,8 +39,10 @@ INSERT INTO refund_decisions (id, refund_id, action, reason, status, prepared_by
 VALUES ($1, $2, $3, $4, 'prepared', $5, $6, $7, $8, $9, $10, $11)
 """
 _NEWEST_REFUND_DECISION: Final = """
-SELECT id, status, prepared_by, recipient_code FROM refund_decisions WHERE refund_id = $1
-ORDER BY prepared_at DESC, id DESC LIMIT 1
+SELECT d.status, d.id, d.refund_id, f.amount_minor, f.currency, d.action, d.reason, d.prepared_by, d.recipient_code,
+       d.account_last4, d.bank_code, d.account_name, d.name_at_bank
+FROM refund_decisions d JOIN refunds f ON f.id = d.refund_id WHERE d.refund_id = $1
+ORDER BY d.prepared_at DESC, d.id DESC LIMIT 1
 """
 _SAVE_REFUND_VERDICT: Final = """
 UPDATE refund_decisions SET status = $2, decided_by = $3, decided_at = $4, rejection = $5 WHERE id = $1
@@ -71,9 +75,13 @@ async def record_quarantine_decision(
     await uow.execute(_RECORD_QUARANTINE_DECISION, decision_id, quarantined_id, outcome, reason, by, now)
 
 
-async def find_quarantine_decision(uow: UnitOfWork, quarantined_id: UUID) -> asyncpg.Record | None:
-    """The newest decision about a locked charge."""
-    return await uow.fetch_row(_NEWEST_QUARANTINE_DECISION, quarantined_id)
+async def find_quarantine_decision(uow: UnitOfWork, quarantined_id: UUID) -> tuple[str, QuarantineDecision] | None:
+    """Status and content of the newest decision about a locked charge."""
+    row = await uow.fetch_row(_NEWEST_QUARANTINE_DECISION, quarantined_id)
+    if row is None:
+        return None
+    status, *content = row.values()
+    return status, QuarantineDecision(*content)
 
 
 async def save_quarantine_verdict(
@@ -114,9 +122,13 @@ async def record_refund_decision(
     await uow.execute(_RECORD_REFUND_DECISION, decision_id, refund_id, action, reason, by, now, *account)
 
 
-async def find_refund_decision(uow: UnitOfWork, refund_id: UUID) -> asyncpg.Record | None:
-    """The newest decision about a locked refund."""
-    return await uow.fetch_row(_NEWEST_REFUND_DECISION, refund_id)
+async def find_refund_decision(uow: UnitOfWork, refund_id: UUID) -> tuple[str, RefundDecision] | None:
+    """Status and content of the newest decision about a locked refund."""
+    row = await uow.fetch_row(_NEWEST_REFUND_DECISION, refund_id)
+    if row is None:
+        return None
+    status, *content = row.values()
+    return status, RefundDecision(*content)
 
 
 async def save_refund_verdict(

@@ -4,25 +4,31 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.decisions import NothingPrepared, evaluate_approval
 from common.problems import NotFound
 from payments import store
-from payments.domain.decisions import Decision, judge_decision
 from payments.use_cases.accept_charge import accept_charge
 from payments.use_cases.return_charge import return_charge
 
 
-async def approve_quarantine(uow: UnitOfWork, quarantined_id: UUID, by: UUID, now: datetime) -> None:
-    """The charge leaves quarantine, once. Raises NotFound, NothingPrepared, AlreadyDecided and ChargeCannotBeAccepted (409),
-    and DecidedByItsMaker (403)."""
+async def approve_quarantine(
+    uow: UnitOfWork, quarantined_id: UUID, approved_hash: str, by: UUID, now: datetime
+) -> None:
+    """The charge leaves quarantine, once, as the decision with this hash says.
+
+    Raises NotFound, ChargeCannotBeAccepted (409), and what `evaluate_approval` refuses.
+    """
     charge = await store.lock_quarantined(uow, quarantined_id)
     if charge is None:
         raise NotFound
-    prepared = await store.find_quarantine_decision(uow, quarantined_id)
-    decision = Decision(prepared["id"], prepared["status"], prepared["prepared_by"]) if prepared else None
-    if not judge_decision(decision, "approved", by) or prepared is None:
+    found = await store.find_quarantine_decision(uow, quarantined_id)
+    if found is None:
+        raise NothingPrepared
+    status, decision = found
+    if not evaluate_approval(decision.prepared(status), approved_hash, by):
         return
-    await store.save_quarantine_verdict(uow, prepared["id"], "approved", by, now)
-    if prepared["outcome"] == "accept":
+    await store.save_quarantine_verdict(uow, decision.id, "approved", by, now)
+    if decision.outcome == "accept":
         await accept_charge(uow, charge, now)
     else:
-        await return_charge(uow, charge, prepared["reason"], now)
+        await return_charge(uow, charge, decision.reason, now)

@@ -4,19 +4,20 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.decisions import NothingPrepared, evaluate_rejection
 from common.problems import NotFound
 from payments import store
-from payments.domain.decisions import Decision, judge_decision
 
 
 async def reject_refund(uow: UnitOfWork, refund_id: UUID, reason: str, by: UUID, now: datetime) -> None:
-    """The refund stays failed, and may be prepared anew. Raises NotFound, NothingPrepared and AlreadyDecided (409), and
-    DecidedByItsMaker (403)."""
+    """The refund stays failed, and may be prepared anew. Raises NotFound, and what `evaluate_rejection` refuses."""
     if await store.lock_refund(uow, refund_id) is None:
         raise NotFound
-    prepared = await store.find_refund_decision(uow, refund_id)
-    decision = Decision(prepared["id"], prepared["status"], prepared["prepared_by"]) if prepared else None
-    if not judge_decision(decision, "rejected", by) or prepared is None:
+    found = await store.find_refund_decision(uow, refund_id)
+    if found is None:
+        raise NothingPrepared
+    status, decision = found
+    if not evaluate_rejection(decision.prepared(status), by):
         return
-    await store.save_refund_verdict(uow, prepared["id"], "rejected", by, now, reason)
+    await store.save_refund_verdict(uow, decision.id, "rejected", by, now, reason)
     await store.save_refund_unprepared(uow, refund_id)

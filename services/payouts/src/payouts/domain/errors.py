@@ -1,7 +1,7 @@
 """The refusals of this service, each named by its condition."""
 
 from common.faults import NotYetKnown
-from common.problems import Conflict, Forbidden, InvalidParam, Problem, Unavailable, ValidationFailed
+from common.problems import Conflict, InvalidParam, Problem, Unavailable, ValidationFailed
 
 
 class EscrowLocked(Problem):
@@ -174,12 +174,3 @@ class ReconciliationPrepared(Conflict):
 
 class ReconciliationStale(Conflict):
     detail = "What was prepared is no longer what the payout needs. Nothing was posted: reject it and prepare it anew."
-
-
-class AlreadyDecided(Conflict):
-    def __init__(self, status: str) -> None:
-        super().__init__(f"What was prepared is {status}, which stands.")
-
-
-class DecidedByItsMaker(Forbidden):
-    detail = "Whoever prepared a decision cannot decide on it, under any role."

@@ -1,14 +1,12 @@
 """When a payout may be sent again, and when its amount goes back: once, and only while nothing is under way (contract section 8)."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Literal
 from uuid import UUID
 
-import msgspec
-
+from common.decisions import content_hash
 from common.ledger import Posting
 from payouts.domain import accounts
 from payouts.domain.errors import (
@@ -162,9 +160,8 @@ def describe_posting(posting: Posting) -> dict[str, Any]:
 
 
 def hash_of(payout_id: UUID, kind: Kind, postings: Sequence[Mapping[str, Any]]) -> str:
-    """SHA-256, in hex, over payout, kind and exact postings in a canonical form: sorted keys, no spaces."""
-    content = {"payoutId": str(payout_id), "kind": kind, "postings": postings}
-    return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
+    """The hash of payout, kind and exact postings."""
+    return content_hash({"payoutId": str(payout_id), "kind": kind, "postings": postings})
 
 
 def _extra_success(payout: PayoutInHand) -> Attempt | None:

@@ -9,12 +9,12 @@ from fastapi import Depends, Query, Request, Response
 from common.answers import answers
 from common.caller import THE_SERVICE
 from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
+from common.schemas import DecisionApproval
 from payouts.domain.returns import ReconciliationStatus
 from payouts.queries.payouts import find_payout
 from payouts.queries.reconciliations import find_reconciliation, page_of_reconciliations
 from payouts.schemas.reconciliations import (
     ReconciliationAnswer,
-    ReconciliationApproval,
     ReconciliationPageAnswer,
     ReconciliationRejection,
     ReconciliationRequest,
@@ -81,15 +81,11 @@ async def read_reconciliation(request: Request, caller: CurrentCaller, id: UUID)
 
 @router.post("/api/reconciliations/{id}/approve", responses=DECIDED)
 @requires("reconciliations:approve", step_up=True)
-async def approve(
-    request: Request,
-    caller: CurrentCaller,
-    id: UUID,  # noqa: A002 - the contract's name
-    body: ReconciliationApproval | None = None,
-) -> Response:
-    """Posts exactly what was prepared, once, and credits the wallet. Whoever prepared it is refused, under any role."""
+async def approve(request: Request, caller: CurrentCaller, id: UUID, body: DecisionApproval) -> Response:  # noqa: A002 - the contract's name
+    """Posts exactly what has this hash, once, and credits the wallet. Its maker is refused, under any role."""
     dependencies = dependencies_of(request)
-    await approve_reconciliation(dependencies.database, dependencies.gateway, dependencies.clock, caller, id)
+    parts = (dependencies.database, dependencies.gateway, dependencies.clock)
+    await approve_reconciliation(*parts, caller, id, body.hash)
     return await _answer(request, caller, id)
 
 

@@ -25,10 +25,6 @@ class ReconciliationRejection(RequestBody):
     reason: Reason
 
 
-class ReconciliationApproval(RequestBody):
-    """`{}`: who approves says nothing more."""
-
-
 class PreparedEntry(ResponseShape):
     account: str
     amount_minor: int = Field(description="In kobo, debit positive.")
@@ -55,7 +51,7 @@ class Reconciliation(ResponseShape):
     reason: str
     postings: list[PreparedPosting]
     hash: str = Field(
-        description="SHA-256, in hex, over payout, kind and postings; made anew before anything is posted."
+        description="SHA-256, in hex, of payout, kind and postings; `/approve` must repeat it, and it is made anew before the posting."
     )
     prepared_by: UUID
     prepared_at: str

@@ -6,7 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database import UnitOfWork
-from payouts.domain.decisions import Verdict
+from common.decisions import PreparedDecision, Verdict
 from payouts.domain.returns import Kind
 
 _SAVE: Final = """
@@ -31,6 +31,10 @@ class Reconciliation:
     status: str
     hash: str
     prepared_by: UUID
+
+    @property
+    def decision(self) -> PreparedDecision:
+        return PreparedDecision(self.status, self.prepared_by, self.hash)
 
 
 async def save_reconciliation_once(

@@ -6,10 +6,10 @@ from uuid import UUID
 from common.caller import THE_SERVICE, Caller
 from common.clock import Clock
 from common.database import Database, UnitOfWork
+from common.decisions import evaluate_approval
 from common.problems import Conflict, NotFound
 from payouts import store
 from payouts.clients.gateway import Gateway
-from payouts.domain.decisions import judge_decision
 from payouts.domain.errors import ReconciliationStale
 from payouts.domain.returns import PayoutInHand, Plan, describe_posting, hash_of, plan_reconciliation
 from payouts.store import reconciliations, returns
@@ -21,31 +21,33 @@ from payouts.use_cases.reverse_payout import reverse_payout
 
 
 async def approve_reconciliation(
-    database: Database, gateway: Gateway, clock: Clock, caller: Caller, reconciliation_id: UUID
+    database: Database, gateway: Gateway, clock: Clock, caller: Caller, reconciliation_id: UUID, approved_hash: str
 ) -> None:
-    """Posts and credits the wallet in one transaction, when the plan made anew has the hash that was prepared; once.
+    """Posts and credits the wallet in one transaction, when the plan made anew has the hash that was prepared and approved; once.
 
-    The gateway is asked again before it. Raises NotFound, DecidedByItsMaker (403), AlreadyDecided and ReconciliationStale (409:
-    nothing was posted), and GatewayAway (503).
+    The gateway is asked again before it. Raises NotFound, what `evaluate_approval` refuses, ReconciliationStale (409: nothing was
+    posted), and GatewayAway (503).
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         prepared = await reconciliations.find_reconciliation(uow, reconciliation_id)
     if prepared is None:
         raise NotFound
-    if not judge_decision(prepared.status, prepared.prepared_by, "approved", caller.id):
+    if not evaluate_approval(prepared.decision, approved_hash, caller.id):
         return
     await ask_about_attempts(database, gateway, clock, prepared.payout_id)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await _post(uow, prepared.payout_id, reconciliation_id, caller.id, clock.now())
+        await _post(uow, prepared.payout_id, reconciliation_id, approved_hash, caller.id, clock.now())
 
 
-async def _post(uow: UnitOfWork, payout_id: UUID, reconciliation_id: UUID, by: UUID, now: datetime) -> None:
+async def _post(
+    uow: UnitOfWork, payout_id: UUID, reconciliation_id: UUID, approved_hash: str, by: UUID, now: datetime
+) -> None:
     # Payout before reconciliation, everywhere: two that need both never wait for each other in a circle.
     payout = await returns.lock_payout_in_hand(uow, payout_id)
     prepared = await reconciliations.find_reconciliation(uow, reconciliation_id, lock=True)
     if payout is None or prepared is None:
         raise AssertionError("neither a payout nor a reconciliation is ever removed")
-    if not judge_decision(prepared.status, prepared.prepared_by, "approved", by):
+    if not evaluate_approval(prepared.decision, approved_hash, by):
         return
     plan = await _plan_anew(uow, payout)
     if hash_of(payout_id, plan.kind, [describe_posting(plan.posting)]) != prepared.hash:

@@ -4,13 +4,13 @@ from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.decisions import evaluate_rejection
 from common.problems import NotFound
-from payouts.domain.decisions import judge_decision
 from payouts.store import reconciliations, returns
 
 
 async def reject_reconciliation(uow: UnitOfWork, reconciliation_id: UUID, reason: str, by: UUID, now: datetime) -> None:
-    """Nothing is posted, and the payout may be prepared anew. Raises NotFound, AlreadyDecided (409) and DecidedByItsMaker (403)."""
+    """Nothing is posted, and the payout may be prepared anew. Raises NotFound, and what `evaluate_rejection` refuses."""
     found = await reconciliations.find_reconciliation(uow, reconciliation_id)
     if found is None:
         raise NotFound
@@ -18,7 +18,7 @@ async def reject_reconciliation(uow: UnitOfWork, reconciliation_id: UUID, reason
     prepared = await reconciliations.find_reconciliation(uow, reconciliation_id, lock=True)
     if prepared is None:
         raise AssertionError("a reconciliation is never removed")
-    if not judge_decision(prepared.status, prepared.prepared_by, "rejected", by):
+    if not evaluate_rejection(prepared.decision, by):
         return
     await reconciliations.save_verdict(uow, reconciliation_id, "rejected", by, now, reason)
     await returns.record_act(uow, prepared.payout_id, reconciliation_id, "rejected", by, reason, now)

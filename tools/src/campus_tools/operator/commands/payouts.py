@@ -1,11 +1,12 @@
 """Money on its way to vendors: payouts, their exceptions, and reconciliations by two people."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
+from campus_tools.operator.approving import Hash, approve_decision
 from campus_tools.operator.registering import Key, Limit, Operator, Page, Yes, command
 from campus_tools.operator.showing import Answer, naira
 
@@ -191,15 +192,16 @@ def prepare(
     return Answer(operator.api.act(f"/api/payouts/{payout_id}/reconciliations", {"reason": reason}, key).data)
 
 
-def approve(operator: Operator, reconciliation_id: UUID, yes: Yes = False, key: Key = None) -> Answer:
+def approve(
+    operator: Operator, reconciliation_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
+) -> Answer:
     """Post what another person prepared."""
-    if not yes:
-        prepared = operator.api.get(f"/api/reconciliations/{reconciliation_id}").data
-        operator.confirm(
-            f"Post the {prepared['kind']} of {naira(prepared['amountMinor'])} for payout {prepared['payoutId']}?",
-            yes=False,
-        )
-    return Answer(operator.api.act(f"/api/reconciliations/{reconciliation_id}/approve", {}, key).data)
+
+    def question(prepared: dict[str, Any]) -> str:
+        return f"Post the {prepared['kind']} of {naira(prepared['amountMinor'])} for payout {prepared['payoutId']}?"
+
+    path = f"/api/reconciliations/{reconciliation_id}"
+    return approve_decision(operator, path, question, approved_hash=approved_hash, yes=yes, key=key)
 
 
 def reject(

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import typer
 
+from campus_tools.operator.approving import Hash, approve_decision
 from campus_tools.operator.registering import Key, Limit, Operator, Page, Yes, command
 from campus_tools.operator.showing import Answer, naira
 
@@ -61,17 +62,21 @@ def prepare(
     return Answer(operator.api.act(f"{_CHARGES}/{charge_id}/prepare", body, key).data)
 
 
-def approve(operator: Operator, charge_id: UUID, yes: Yes = False, key: Key = None) -> Answer:
+def approve(
+    operator: Operator, charge_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
+) -> Answer:
     """Approve what another person prepared: the money leaves quarantine."""
-    if not yes:
-        charge = operator.api.get(f"{_CHARGES}/{charge_id}").data
+
+    def question(charge: dict[str, Any]) -> str:
         decision = charge["decision"] or {"outcome": "not prepared", "reason": ""}
-        operator.confirm(
+        return (
             f"{decision['outcome']}: {_amount(charge)}, charge {charge['reference']}, order {charge['orderId'] or 'unknown'}"
-            f" ({decision['reason']})?",
-            yes=False,
+            f" ({decision['reason']})?"
         )
-    return Answer(operator.api.act(f"{_CHARGES}/{charge_id}/approve", {}, key).data)
+
+    return approve_decision(
+        operator, f"{_CHARGES}/{charge_id}", question, approved_hash=approved_hash, yes=yes, key=key
+    )
 
 
 def reject(

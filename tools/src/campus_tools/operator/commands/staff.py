@@ -1,11 +1,12 @@
 """Who works here: the first admins, roles given by two people, suspensions."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
+from campus_tools.operator.approving import Hash, approve_decision
 from campus_tools.operator.registering import Key, Limit, Operator, Page, Yes, command
 from campus_tools.operator.showing import Answer
 from contracts.permissions import STAFF_ROLES
@@ -90,11 +91,16 @@ def reinstate(operator: Operator, person: Person, reason: str | None = None, key
     return Answer(operator.api.act(f"/api/staff/{person}/reinstate", {"reason": reason}, key).data)
 
 
-def approve(operator: Operator, grant_id: UUID, yes: Yes = False, key: Key = None) -> Answer:
+def approve(
+    operator: Operator, grant_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
+) -> Answer:
     """Approve a role that another person prepared."""
-    prepared = operator.api.get(f"/api/staff-grants/{grant_id}").data
-    operator.confirm(f"Give {prepared['userId']} the role {prepared['role']}?", yes=yes)
-    return Answer(operator.api.act(f"/api/staff-grants/{grant_id}/approve", {}, key).data)
+
+    def question(prepared: dict[str, Any]) -> str:
+        return f"Give {prepared['userId']} the role {prepared['role']}?"
+
+    path = f"/api/staff-grants/{grant_id}"
+    return approve_decision(operator, path, question, approved_hash=approved_hash, yes=yes, key=key)
 
 
 def reject(operator: Operator, grant_id: UUID, key: Key = None) -> Answer:

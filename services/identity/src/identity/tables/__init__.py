@@ -3,16 +3,12 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from common.tables import attach_messaging_tables
+from identity.tables import staff
+from identity.tables.metadata import INSTANT as _INSTANT
+from identity.tables.metadata import foreign as _foreign
+from identity.tables.metadata import metadata
 
-metadata = sa.MetaData()
-attach_messaging_tables(metadata)
-
-_INSTANT = sa.TIMESTAMP(timezone=True)
-
-
-def _foreign(name: str, column: str, target: str, *, on_delete: str | None = None) -> sa.ForeignKeyConstraint:
-    return sa.ForeignKeyConstraint([column], [target], name=name, ondelete=on_delete)
+__all__ = ["metadata", "staff"]
 
 
 campuses = sa.Table(
@@ -124,49 +120,6 @@ role_grants = sa.Table(
         postgresql_where=sa.text("role IN ('ops_oncall', 'platform_admin')"),
     ),
     sa.Index("role_grants_of_role", "role"),
-)
-
-staff_acts = sa.Table(
-    "staff_acts",
-    metadata,
-    sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("actor_id", sa.Uuid),
-    sa.Column("act", sa.Text, nullable=False),
-    sa.Column("subject_kind", sa.Text, nullable=False),
-    sa.Column("subject_id", sa.Uuid, nullable=False),
-    sa.Column("detail", JSONB, nullable=False),
-    sa.Column("created_at", _INSTANT, nullable=False),
-    sa.Index("staff_acts_newest", "created_at", "id"),
-    sa.Index("staff_acts_of_subject", "subject_id", "created_at", "id"),
-    sa.Index("staff_acts_of_actor", "actor_id", "created_at", "id"),
-)
-
-staff_grants = sa.Table(
-    "staff_grants",
-    metadata,
-    sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("user_id", sa.Uuid, nullable=False),
-    sa.Column("role", sa.Text, nullable=False),
-    sa.Column("status", sa.Text, nullable=False, server_default="prepared"),
-    sa.Column("prepared_by", sa.Uuid, nullable=False),
-    sa.Column("prepared_at", _INSTANT, nullable=False),
-    sa.Column("expires_at", _INSTANT, nullable=False),
-    sa.Column("decided_by", sa.Uuid),
-    sa.Column("decided_at", _INSTANT),
-    _foreign("staff_grants_user", "user_id", "profiles.id"),
-    sa.Index("staff_grants_one_open", "user_id", "role", unique=True, postgresql_where=sa.text("status = 'prepared'")),
-    sa.Index("staff_grants_newest", "prepared_at", "id"),
-    sa.Index("staff_grants_open_by", "prepared_by", postgresql_where=sa.text("status = 'prepared'")),
-)
-
-suspensions = sa.Table(
-    "suspensions",
-    metadata,
-    sa.Column("user_id", sa.Uuid, primary_key=True),
-    sa.Column("suspended_by", sa.Uuid, nullable=False),
-    sa.Column("suspended_at", _INSTANT, nullable=False),
-    sa.Column("reason", sa.Text),
-    _foreign("suspensions_user", "user_id", "profiles.id"),
 )
 
 vendors = sa.Table(

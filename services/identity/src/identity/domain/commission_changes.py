@@ -1,0 +1,45 @@
+"""Commission changes of a vendor, decided by two people (contract section 16.6)."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+from uuid import UUID
+
+from common.decisions import PreparedDecision, content_hash
+
+Status = Literal["prepared", "approved", "rejected", "expired"]
+
+# A change that nobody approves within this time is prepared anew, with the vendor's present terms in view.
+CHANGE_LIFE: Final = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class CommissionChange:
+    """A prepared change in basis points; None is the platform's default."""
+
+    id: UUID
+    vendor_id: UUID
+    before_basis_points: int | None
+    basis_points: int | None
+    prepared_by: UUID
+    expires_at: datetime
+    status: Status
+
+    @property
+    def hash(self) -> str:
+        return content_hash(
+            {
+                "id": self.id,
+                "vendorId": self.vendor_id,
+                "before": self.before_basis_points,
+                "commissionBasisPoints": self.basis_points,
+                "preparedBy": self.prepared_by,
+                "expiresAt": self.expires_at,
+            }
+        )
+
+    def status_at(self, now: datetime) -> Status:
+        return "expired" if self.status == "prepared" and self.expires_at <= now else self.status
+
+    def decision_at(self, now: datetime) -> PreparedDecision:
+        return PreparedDecision(self.status_at(now), self.prepared_by, self.hash)

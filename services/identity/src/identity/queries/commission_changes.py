@@ -1,0 +1,66 @@
+"""Commission changes, for the platform's administrators and auditors."""
+
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import asyncpg
+
+from common.clock import iso, iso_or_none
+from common.database import UnitOfWork
+from common.problems import NotFound
+from identity.domain.commission_changes import CommissionChange
+
+_CHANGE: Final = """
+SELECT id, vendor_id, before_basis_points, basis_points, prepared_by, expires_at, shown_status AS status, prepared_at, decided_by,
+       decided_at, rejection
+FROM commission_changes, LATERAL (
+    SELECT CASE WHEN status = 'prepared' AND expires_at <= $1 THEN 'expired' ELSE status END AS shown_status
+) AS shown
+"""
+_WANTED: Final = "WHERE ($2::text IS NULL OR shown_status = $2) AND ($3::uuid IS NULL OR vendor_id = $3)"
+_PAGE: Final = f"{_CHANGE} {_WANTED} ORDER BY prepared_at {{0}}, id {{0}} LIMIT $4 OFFSET $5"
+_NEWEST, _OLDEST = _PAGE.format("DESC"), _PAGE.format("ASC")
+_TOTAL: Final = f"SELECT count(*) FROM ({_CHANGE} {_WANTED}) AS wanted"
+_ONE: Final = f"{_CHANGE} WHERE id = $2"
+
+
+async def page_of_commission_changes(
+    uow: UnitOfWork,
+    status: str | None,
+    vendor_id: UUID | None,
+    *,
+    now: datetime,
+    descending: bool,
+    limit: int,
+    offset: int,
+) -> tuple[list[dict[str, Any]], int]:
+    """One page and the total."""
+    rows = await uow.fetch(_NEWEST if descending else _OLDEST, now, status, vendor_id, limit, offset)
+    return [_shown(row) for row in rows], await uow.fetch_value(_TOTAL, now, status, vendor_id)
+
+
+async def find_commission_change(uow: UnitOfWork, change_id: UUID, *, now: datetime) -> dict[str, Any]:
+    """Raises NotFound."""
+    row = await uow.fetch_row(_ONE, now, change_id)
+    if row is None:
+        raise NotFound
+    return _shown(row)
+
+
+def _shown(row: asyncpg.Record) -> dict[str, Any]:
+    change = CommissionChange(*list(row.values())[:7])
+    return {
+        "id": change.id,
+        "vendorId": change.vendor_id,
+        "beforeBasisPoints": change.before_basis_points,
+        "commissionBasisPoints": change.basis_points,
+        "status": change.status,
+        "hash": change.hash,
+        "preparedBy": change.prepared_by,
+        "preparedAt": iso(row["prepared_at"]),
+        "expiresAt": iso(change.expires_at),
+        "decidedBy": row["decided_by"],
+        "decidedAt": iso_or_none(row["decided_at"]),
+        "rejectionReason": row["rejection"],
+    }

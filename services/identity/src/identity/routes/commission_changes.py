@@ -1,0 +1,86 @@
+"""Commission changes: `PATCH /api/vendors/:id` prepares one, a second platform_admin decides (contract section 16.6)."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+from uuid import UUID
+
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.caller import Caller
+from common.http import (
+    CurrentCaller,
+    OffsetPage,
+    dependencies_of,
+    guarded_router,
+    offset_page,
+    ok,
+    requires,
+    requires_one_of,
+)
+from common.schemas import DecisionApproval
+from identity.queries.commission_changes import find_commission_change, page_of_commission_changes
+from identity.routes.acting import DECIDING
+from identity.schemas.commission_changes import CommissionChange, CommissionRejectionRequest
+from identity.use_cases.approve_commission_change import approve_commission_change
+from identity.use_cases.reject_commission_change import reject_commission_change
+
+if TYPE_CHECKING:
+    from identity.app import Dependencies
+
+router = guarded_router(tags=["commission changes"])
+
+
+@router.get("/api/commission-changes", responses={200: {"model": list[CommissionChange]}})
+@requires_one_of("vendors:commission", "vendors:read")
+async def list_commission_changes_route(
+    request: Request,
+    caller: CurrentCaller,
+    page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
+    status: Literal["prepared", "approved", "rejected", "expired"] | None = None,
+    vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
+) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        shown, total = await page_of_commission_changes(
+            uow, status, vendor_id, now=now, descending=page.descending, limit=page.limit, offset=page.offset
+        )
+    return ok(request, shown, **page.meta(total))
+
+
+@router.get("/api/commission-changes/{change_id}", responses={200: {"model": CommissionChange}})
+@requires_one_of("vendors:commission", "vendors:read")
+async def read_commission_change_route(request: Request, caller: CurrentCaller, change_id: UUID) -> Response:
+    return await _answer(request, caller, change_id)
+
+
+@router.post("/api/commission-changes/{change_id}/approve", responses={200: {"model": CommissionChange}})
+@requires("vendors:commission", step_up=True)
+async def approve_commission_change_route(
+    request: Request, caller: CurrentCaller, change_id: UUID, body: DecisionApproval
+) -> Response:
+    """The vendor's new orders have this commission from now on. Its maker is refused."""
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
+        await approve_commission_change(uow, caller, change_id, body.hash, now=dependencies.clock.now())
+    return await _answer(request, caller, change_id)
+
+
+@router.post("/api/commission-changes/{change_id}/reject", responses={200: {"model": CommissionChange}})
+@requires("vendors:commission", step_up=True)
+async def reject_commission_change_route(
+    request: Request, caller: CurrentCaller, change_id: UUID, body: CommissionRejectionRequest | None = None
+) -> Response:
+    """The commission stays as it is."""
+    dependencies: Dependencies = dependencies_of(request)
+    reason = body.reason if body else None
+    async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
+        await reject_commission_change(uow, caller, change_id, reason, now=dependencies.clock.now())
+    return await _answer(request, caller, change_id)
+
+
+async def _answer(request: Request, caller: Caller, change_id: UUID) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    async with dependencies.database.unit_of_work(acting_as=caller) as uow:
+        return ok(request, await find_commission_change(uow, change_id, now=dependencies.clock.now()))

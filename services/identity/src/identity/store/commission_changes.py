@@ -1,0 +1,55 @@
+"""SQL for writes: commission changes that wait for a second platform_admin."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database import UnitOfWork
+from common.decisions import Verdict
+from identity.domain.commission_changes import CommissionChange
+
+_COLUMNS: Final = "id, vendor_id, before_basis_points, basis_points, prepared_by, expires_at, status"
+_EXPIRE: Final = """
+UPDATE commission_changes SET status = 'expired' WHERE vendor_id = $1 AND status = 'prepared' AND expires_at <= $2
+"""
+_FIND_OPEN: Final = f"SELECT {_COLUMNS} FROM commission_changes WHERE vendor_id = $1 AND status = 'prepared'"
+_RECORD: Final = """
+INSERT INTO commission_changes (id, vendor_id, before_basis_points, basis_points, prepared_by, prepared_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+"""
+_FIND: Final = f"SELECT {_COLUMNS} FROM commission_changes WHERE id = $1"
+_SAVE_VERDICT: Final = """
+UPDATE commission_changes SET status = $2, decided_by = $3, decided_at = $4, rejection = $5 WHERE id = $1 AND status = 'prepared'
+"""
+_REJECT_OF: Final = f"""
+UPDATE commission_changes SET status = 'rejected', decided_by = $2, decided_at = $3
+WHERE prepared_by = $1 AND status = 'prepared' AND expires_at > $3 RETURNING {_COLUMNS}
+"""
+
+
+async def find_open_change(uow: UnitOfWork, vendor_id: UUID, now: datetime) -> CommissionChange | None:
+    """The change of a locked vendor that waits for its decision; an expired one is closed."""
+    await uow.execute(_EXPIRE, vendor_id, now)
+    row = await uow.fetch_row(_FIND_OPEN, vendor_id)
+    return CommissionChange(*row.values()) if row else None
+
+
+async def record_change(uow: UnitOfWork, change: CommissionChange, now: datetime) -> None:
+    values = (change.vendor_id, change.before_basis_points, change.basis_points, change.prepared_by)
+    await uow.execute(_RECORD, change.id, *values, now, change.expires_at)
+
+
+async def find_change(uow: UnitOfWork, change_id: UUID, *, lock: bool = False) -> CommissionChange | None:
+    row = await uow.fetch_row(f"{_FIND} FOR UPDATE" if lock else _FIND, change_id)
+    return CommissionChange(*row.values()) if row else None
+
+
+async def save_verdict(
+    uow: UnitOfWork, change_id: UUID, verdict: Verdict, *, by: UUID, now: datetime, reason: str | None = None
+) -> None:
+    await uow.execute(_SAVE_VERDICT, change_id, verdict, by, now, reason)
+
+
+async def reject_changes_of(uow: UnitOfWork, preparer_id: UUID, *, by: UUID, now: datetime) -> list[CommissionChange]:
+    """Rejects the open changes that this person prepared, and answers them."""
+    return [CommissionChange(*row.values()) for row in await uow.fetch(_REJECT_OF, preparer_id, by, now)]

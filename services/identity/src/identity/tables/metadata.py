@@ -1,0 +1,16 @@
+"""The metadata that every table of the service belongs to."""
+
+from typing import Final
+
+import sqlalchemy as sa
+
+from common.tables import attach_messaging_tables
+
+metadata: Final = sa.MetaData()
+attach_messaging_tables(metadata)
+
+INSTANT: Final = sa.TIMESTAMP(timezone=True)
+
+
+def foreign(name: str, column: str, target: str, *, on_delete: str | None = None) -> sa.ForeignKeyConstraint:
+    return sa.ForeignKeyConstraint([column], [target], name=name, ondelete=on_delete)

@@ -1,0 +1,70 @@
+"""The tables of staff: their trail, grants, suspensions, and the decisions of two administrators."""
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+from identity.tables.metadata import INSTANT, foreign, metadata
+
+staff_acts = sa.Table(
+    "staff_acts",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("actor_id", sa.Uuid),
+    sa.Column("act", sa.Text, nullable=False),
+    sa.Column("subject_kind", sa.Text, nullable=False),
+    sa.Column("subject_id", sa.Uuid, nullable=False),
+    sa.Column("detail", JSONB, nullable=False),
+    sa.Column("created_at", INSTANT, nullable=False),
+    sa.Index("staff_acts_newest", "created_at", "id"),
+    sa.Index("staff_acts_of_subject", "subject_id", "created_at", "id"),
+    sa.Index("staff_acts_of_actor", "actor_id", "created_at", "id"),
+)
+
+staff_grants = sa.Table(
+    "staff_grants",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("user_id", sa.Uuid, nullable=False),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False, server_default="prepared"),
+    sa.Column("prepared_by", sa.Uuid, nullable=False),
+    sa.Column("prepared_at", INSTANT, nullable=False),
+    sa.Column("expires_at", INSTANT, nullable=False),
+    sa.Column("decided_by", sa.Uuid),
+    sa.Column("decided_at", INSTANT),
+    foreign("staff_grants_user", "user_id", "profiles.id"),
+    sa.Index("staff_grants_one_open", "user_id", "role", unique=True, postgresql_where=sa.text("status = 'prepared'")),
+    sa.Index("staff_grants_newest", "prepared_at", "id"),
+    sa.Index("staff_grants_open_by", "prepared_by", postgresql_where=sa.text("status = 'prepared'")),
+)
+
+suspensions = sa.Table(
+    "suspensions",
+    metadata,
+    sa.Column("user_id", sa.Uuid, primary_key=True),
+    sa.Column("suspended_by", sa.Uuid, nullable=False),
+    sa.Column("suspended_at", INSTANT, nullable=False),
+    sa.Column("reason", sa.Text),
+    foreign("suspensions_user", "user_id", "profiles.id"),
+)
+
+commission_changes = sa.Table(
+    "commission_changes",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("vendor_id", sa.Uuid, nullable=False),
+    sa.Column("before_basis_points", sa.Integer),
+    sa.Column("basis_points", sa.Integer),
+    sa.Column("status", sa.Text, nullable=False, server_default="prepared"),
+    sa.Column("prepared_by", sa.Uuid, nullable=False),
+    sa.Column("prepared_at", INSTANT, nullable=False),
+    sa.Column("expires_at", INSTANT, nullable=False),
+    sa.Column("decided_by", sa.Uuid),
+    sa.Column("decided_at", INSTANT),
+    sa.Column("rejection", sa.Text),
+    foreign("commission_changes_vendor", "vendor_id", "vendors.id"),
+    sa.Index("commission_changes_one_open", "vendor_id", unique=True, postgresql_where=sa.text("status = 'prepared'")),
+    sa.Index("commission_changes_newest", "prepared_at", "id"),
+    sa.Index("commission_changes_of_vendor", "vendor_id", "prepared_at", "id"),
+    sa.Index("commission_changes_open_by", "prepared_by", postgresql_where=sa.text("status = 'prepared'")),
+)

@@ -1,0 +1,221 @@
+"""A vendor's commission is changed by two platform_admins (contract section 16.6)."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import asyncpg
+import httpx
+import pytest
+import pytest_asyncio
+
+from contracts import demo
+
+from .conftest import USERS, Identity
+from .test_staff import Office
+
+ADA = f"/api/vendors/{demo.ADA.id}"
+CHANGES = "/api/commission-changes"
+CHANGED = "identity.vendor_changed.v1"
+CONFLICT = (409, "CONCURRENCY_CONFLICT")
+
+
+@dataclass
+class Platform:
+    """ADMIN prepares, BUYER2 is the second administrator."""
+
+    office: Office
+
+    @property
+    def identity(self) -> Identity:
+        return self.office.identity
+
+    async def send(self, method: str, path: str, body: Any, by: str, **headers: str) -> httpx.Response:
+        headers["Authorization"] = f"Bearer {await self.office.token(by)}"
+        return await self.identity.client.request(method, path, json=body, headers=headers)
+
+    async def patch(self, points: int | None, by: str = "ADMIN", **headers: str) -> httpx.Response:
+        return await self.send("PATCH", ADA, {"commissionBasisPoints": points}, by, **headers)
+
+    async def prepared(self, points: int | None) -> dict[str, Any]:
+        answer = await self.patch(points)
+        assert answer.status_code == 200, answer.text
+        change: dict[str, Any] = answer.json()["data"]["commissionChange"]
+        assert change["status"] == "prepared"
+        return change
+
+    async def approve(self, change: dict[str, Any], by: str = "BUYER2") -> httpx.Response:
+        return await self.send("POST", f"{CHANGES}/{change['id']}/approve", {"hash": change["hash"]}, by)
+
+    async def reject(self, change: dict[str, Any], by: str = "BUYER2") -> httpx.Response:
+        return await self.send("POST", f"{CHANGES}/{change['id']}/reject", {"reason": "too low"}, by)
+
+    async def commission(self) -> int | None:
+        [row] = await self.identity.service.fetch(
+            "SELECT commission_basis_points AS points FROM vendors WHERE id = $1", demo.ADA.id
+        )
+        points: int | None = row["points"]
+        return points
+
+    async def published(self) -> list[dict[str, Any]]:
+        return await self.identity.service.published(CHANGED)
+
+    async def state(self) -> list[Any]:
+        return [
+            await self.identity.service.fetch(f"SELECT * FROM {table} ORDER BY id")
+            for table in ("vendors", "commission_changes", "staff_acts", "outbox")
+        ]
+
+
+@pytest_asyncio.fixture
+async def platform(identity: Identity) -> Platform:
+    await identity.load_demo()
+    office = Office(identity)
+    await office.second_admin()
+    return Platform(office)
+
+
+def refusal(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]
+
+
+async def test_a_commission_holds_when_a_second_admin_has_approved_it(platform: Platform) -> None:
+    answer = await platform.patch(250)
+    assert answer.status_code == 200, answer.text
+    vendor = answer.json()["data"]
+    change = vendor["commissionChange"]
+    assert (vendor["commissionBasisPoints"], change["commissionBasisPoints"]) == (None, 250)
+    assert (await platform.commission(), await platform.published()) == (None, [])
+
+    approved = await platform.approve(change)
+
+    assert approved.status_code == 200, approved.text
+    shown = approved.json()["data"]
+    assert (shown["status"], shown["hash"]) == ("approved", change["hash"])
+    assert (shown["preparedBy"], shown["decidedBy"]) == (str(USERS["ADMIN"].id), str(USERS["BUYER2"].id))
+    assert await platform.commission() == 250
+    [event] = await platform.published()
+    assert event["commissionBasisPoints"] == 250
+    state = await platform.state()
+    assert (await platform.approve(change)).json()["data"] == shown
+    assert refusal(await platform.reject(change)) == CONFLICT
+    assert (await platform.patch(250)).json()["data"].get("commissionChange") is None
+    assert await platform.state() == state
+
+
+async def test_null_is_the_default_of_the_platform(platform: Platform) -> None:
+    await platform.approve(await platform.prepared(0))
+    assert await platform.commission() == 0
+    await platform.approve(await platform.prepared(None))
+    assert await platform.commission() is None
+
+
+async def test_the_maker_and_the_owner_decide_nothing(platform: Platform) -> None:
+    change = await platform.prepared(250)
+    await platform.identity.service.fetch(
+        "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, 'platform_admin', now())", USERS["VENDOR"].id
+    )
+    state = await platform.state()
+    for by in ("ADMIN", "VENDOR"):
+        for answer in (await platform.approve(change, by), await platform.reject(change, by)):
+            assert refusal(answer) == (403, "AUTH_FORBIDDEN"), by
+    assert await platform.state() == state
+
+
+async def test_an_approval_names_the_change_that_was_read(platform: Platform) -> None:
+    rejected = await platform.prepared(100)
+    await platform.reject(rejected)
+    change = await platform.prepared(10_000)
+    state = await platform.state()
+    path = f"{CHANGES}/{change['id']}/approve"
+    absent = await platform.send("POST", path, {}, "BUYER2")
+    assert (absent.status_code, [param["name"] for param in absent.json()["invalid_params"]]) == (422, ["hash"])
+    assert refusal(await platform.send("POST", path, {"hash": rejected["hash"]}, "BUYER2")) == CONFLICT
+    assert await platform.state() == state
+
+
+async def test_one_change_of_a_vendor_waits_at_a_time(platform: Platform) -> None:
+    answers = await asyncio.gather(*(platform.patch(250) for _ in range(5)))
+    assert len({answer.json()["data"]["commissionChange"]["id"] for answer in answers}) == 1
+    assert refusal(await platform.patch(300)) == CONFLICT
+    assert refusal(await platform.patch(250, "BUYER2")) == CONFLICT
+    listed = (await platform.send("GET", f"{CHANGES}?status=prepared", None, "BUYER2")).json()
+    assert (len(listed["data"]), listed["meta"]["total"]) == (1, 1)
+
+
+async def test_a_rejected_change_leaves_the_commission_and_is_prepared_anew(platform: Platform) -> None:
+    change = await platform.prepared(250)
+    rejected = await platform.reject(change)
+    assert (rejected.json()["data"]["status"], rejected.json()["data"]["rejectionReason"]) == ("rejected", "too low")
+    assert (await platform.reject(change)).status_code == 200
+    assert refusal(await platform.approve(change)) == CONFLICT
+    assert await platform.commission() is None
+    assert (await platform.prepared(250))["id"] != change["id"]
+
+
+async def test_a_change_that_nobody_approved_in_a_week_never_holds(platform: Platform) -> None:
+    change = await platform.prepared(250)
+    platform.identity.clock.advance(timedelta(days=7))
+    platform.office._tokens.clear()
+    assert refusal(await platform.approve(change)) == CONFLICT
+    assert refusal(await platform.reject(change)) == CONFLICT
+    shown = await platform.send("GET", f"{CHANGES}/{change['id']}", None, "ADMIN")
+    assert shown.json()["data"]["status"] == "expired"
+    assert (await platform.prepared(300))["id"] != change["id"]
+    assert await platform.commission() is None
+
+
+async def test_the_changes_of_a_suspended_admin_are_rejected(platform: Platform) -> None:
+    change = await platform.prepared(250)
+    assert (await platform.office.act("suspend", "ADMIN", by="BUYER2")).status_code == 200
+    shown = await platform.send("GET", f"{CHANGES}/{change['id']}", None, "BUYER2")
+    assert shown.json()["data"]["status"] == "rejected"
+    assert refusal(await platform.approve(change)) == CONFLICT
+
+
+async def test_of_approval_and_rejection_at_once_one_holds(platform: Platform) -> None:
+    change = await platform.prepared(250)
+    await platform.office.token("BUYER2")
+    decided = await asyncio.gather(
+        *(decide(change) for decide in (platform.approve, platform.reject) for _ in range(5))
+    )
+    statuses = [answer.status_code for answer in decided]
+    assert {tuple(statuses[:5]), tuple(statuses[5:])} == {(200,) * 5, (409,) * 5}
+    assert (await platform.commission() == 250) is (statuses[0] == 200)
+    assert len(await platform.published()) == (1 if statuses[0] == 200 else 0)
+
+
+async def test_the_doors_of_commission_changes_are_guarded(platform: Platform) -> None:
+    change, aal1 = await platform.prepared(250), await platform.office.token("BUYER2", stepped_up=False)
+    state = await platform.state()
+    for verb in ("approve", "reject"):
+        path = f"{CHANGES}/{change['id']}/{verb}"
+        assert refusal(await platform.identity.post(path, {"hash": change["hash"]}, token=aal1)) == (
+            403,
+            "AUTH_AAL2_REQUIRED",
+        )
+        for by in ("CAMPUS", "AUDITOR", "CHECKER", "VENDOR"):
+            assert refusal(await platform.send("POST", path, {}, by)) == (403, "AUTH_FORBIDDEN"), by
+        absent = await platform.send(
+            "POST", f"{CHANGES}/{uuid4()}/{verb}", {"hash": "x"} if verb == "approve" else {}, "BUYER2"
+        )
+        assert refusal(absent) == (404, "RESOURCE_NOT_FOUND")
+    for path in (CHANGES, f"{CHANGES}/{change['id']}"):
+        for by, status in (("AUDITOR", 200), ("BUYER2", 200), ("CAMPUS", 403), ("BUYER", 403)):
+            assert (await platform.send("GET", path, None, by)).status_code == status, (path, by)
+    stale = await platform.patch(1, **{"If-Match": '"99"'})
+    assert refusal(stale) == CONFLICT
+    assert await platform.state() == state
+
+
+async def test_the_database_refuses_a_commission_of_one_person(platform: Platform) -> None:
+    change = await platform.prepared(250)
+    with pytest.raises(asyncpg.RestrictViolationError):
+        await platform.identity.service.fetch("UPDATE vendors SET commission_basis_points = 250 RETURNING 1")
+    with pytest.raises(asyncpg.CheckViolationError, match="commission_changes_by_two"):
+        await platform.identity.service.fetch(
+            "UPDATE commission_changes SET status = 'approved', decided_by = prepared_by, decided_at = now() WHERE id = $1 RETURNING 1",
+            change["id"],
+        )

@@ -1,0 +1,58 @@
+"""Every approval by a second person names the hash of what was read, behind a second factor (contract section 16.6)."""
+
+from typing import Any, Final
+
+from fastapi.routing import APIRoute
+
+from campus_tools.doors import SERVICES_WITH_DOORS, routers_of, template_of
+from common.schemas import DecisionApproval
+
+# One person asks here and another one answers; nobody prepared a content that could differ from what was read.
+ANSWERED: Final = {
+    "/api/vendor-applications/:id/approve",
+    "/api/return-requests/:id/approve",
+    "/api/flash-sales/:id/approve",
+}
+
+
+def _routes() -> dict[tuple[str, str], APIRoute]:
+    return {
+        (method, template_of(route.path)): route
+        for service in SERVICES_WITH_DOORS
+        for router in routers_of(service)
+        for route in router.routes
+        if isinstance(route, APIRoute)
+        for method in route.methods or ()
+    }
+
+
+def _approvals() -> dict[str, APIRoute]:
+    return {
+        path: route for (method, path), route in _routes().items() if method == "POST" and path.endswith("/approve")
+    }
+
+
+def _body_of(route: APIRoute) -> Any:
+    return route.body_field.field_info.annotation if route.body_field is not None else None
+
+
+def test_an_approval_takes_the_hash_of_the_decision() -> None:
+    approvals = _approvals()
+    assert set(approvals) >= ANSWERED
+    assert {path for path, route in approvals.items() if _body_of(route) is not DecisionApproval} == ANSWERED
+    assert DecisionApproval.model_fields["hash"].is_required()
+
+
+def test_a_decision_of_two_needs_a_second_factor_at_every_step() -> None:
+    routes = _routes()
+    for path in set(_approvals()) - ANSWERED:
+        for verb in ("approve", "reject", "prepare"):
+            route = routes.get(("POST", path.replace("/approve", f"/{verb}")))
+            if route is not None:
+                assert route.endpoint.__guard__.step_up, (path, verb)  # type: ignore[attr-defined]
+
+
+def test_a_decision_of_two_can_be_read_before_it_is_decided() -> None:
+    routes = _routes()
+    for path in _approvals():
+        assert ("GET", path.removesuffix("/approve")) in routes, path
