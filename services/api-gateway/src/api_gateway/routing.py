@@ -28,7 +28,7 @@ class Access(Enum):
     TOKEN = "token"  # noqa: S105
     """A good token must be sent."""
     CREDENTIALS = "credentials"
-    """The body says who is calling. A token, perhaps an expired one, is neither looked at nor passed on."""
+    """The body says who is calling. A token, perhaps an expired one, is not looked at, and passed on only by `passes_token`."""
     OPEN = "open"
     """A signature or the service key says who is calling, and the service judges it."""
 
@@ -66,7 +66,7 @@ class Route:
     """One line of the route table. `seconds_max` is the longest silence of the service that we bear.
 
     `is_shared`: what an anonymous caller gets, all of them may get for a few seconds. `is_page`: the service's success is a page
-    for people, whose content policy it says itself.
+    for people, whose content policy it says itself. `passes_token`: the service of a CREDENTIALS route reads a token that is sent.
     """
 
     method: str
@@ -80,6 +80,7 @@ class Route:
     seconds_max: float = 30.0
     is_shared: bool = False
     is_page: bool = False
+    passes_token: bool = False
     deprecated_at: datetime | None = None
     sunset_at: datetime | None = None
     successor: str | None = None

@@ -54,10 +54,10 @@ class Elsewhere:
         }
         return jwt.encode(content, SECRETS[issuer], algorithm="HS256")
 
-    async def create_user(self, user_id: UUID, email: str) -> None:
+    async def create_user(self, user_id: UUID, email: str, *, proven: bool = True) -> None:
         answer = await self.identity.client.post(
             "/functions/v1/create-user",
-            json={"user": {"id": str(user_id), "email": email}},
+            json={"user": {"id": str(user_id), "email": email, "email_confirmed": proven}},
             headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"},
         )
         assert answer.status_code == 200, answer.text

@@ -56,12 +56,13 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
         dependencies.database,
         dependencies.passwords,
         wanted,
+        sealer=dependencies.sealer,
         institutions=dependencies.institutions,
         hashes=dependencies.hashes,
         reward_minor=dependencies.referral_reward_minor,
         now=dependencies.clock.now(),
     )
-    return ok(request, {"userId": user_id}, status=201)
+    return ok(request, {"userId": user_id, "confirmationRequired": True}, status=201)
 
 
 @router.post("/api/auth/login", responses={200: {"model": Tokens}})
@@ -75,6 +76,7 @@ async def log_in_route(request: Request, body: LogInRequest) -> Response:
         dependencies.hashes,
         dependencies.signing_keys,
         LogIn(body.email, body.password, request.headers.get("user-agent")),
+        sealer=dependencies.sealer,
         issuer=dependencies.issuer,
         now=dependencies.clock.now(),
     )
@@ -89,6 +91,7 @@ async def refresh_route(request: Request, body: RefreshRequest) -> Response:
         signed = await refresh_session(
             uow,
             dependencies.signing_keys,
+            dependencies.hashes,
             body.refresh_token,
             issuer=dependencies.issuer,
             now=dependencies.clock.now(),

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from common.caller import Caller
 from common.database import UnitOfWork
-from identity.domain.errors import GranteeWithoutSecondFactor, SuspendedGrantee
+from identity.domain.errors import GranteeUnproven, GranteeWithoutSecondFactor, SuspendedGrantee
 from identity.domain.staff import Office, is_still_to_decide, must_go_together
 from identity.store import staff
 from identity.use_cases.open_staff_grant import open_staff_grant
@@ -16,13 +16,15 @@ async def approve_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID, *
     """A second platform_admin agrees, and the person holds the role from their next token on. Repeated it changes nothing.
 
     Raises NotFound, OwnGrant (403) for who prepared it and for whom it is, and GrantDecidedOtherwise, GrantExpired,
-    SuspendedGrantee, GranteeWithoutSecondFactor, RolesExclude, NoLongerAppointing (409).
+    SuspendedGrantee, GranteeUnproven, GranteeWithoutSecondFactor, RolesExclude, NoLongerAppointing (409).
     """
     grant, person = await open_staff_grant(uow, caller, grant_id)
     if not is_still_to_decide(grant, "approved", now):
         return
     if person.is_suspended:
         raise SuspendedGrantee
+    if not person.email_confirmed:
+        raise GranteeUnproven
     if not person.has_second_factor:
         # Otherwise whoever learns the password enrols a factor of their own and holds the role.
         raise GranteeWithoutSecondFactor

@@ -5,7 +5,7 @@ from datetime import datetime
 from common.database import UnitOfWork
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn, new_refresh_token, sign_access_token, stored_hash
-from identity.domain.errors import PersonSuspended
+from identity.domain.errors import ConfirmationRequired, PersonSuspended
 from identity.domain.sessions import REFRESH_LIFE
 from identity.domain.standing import SignIn, Standing
 from identity.store import keys, sessions
@@ -16,23 +16,48 @@ class NoSigningKey(Exception):
 
 
 async def issue_tokens(
-    uow: UnitOfWork, signing_keys: SigningKeys, standing: Standing, sign_in: SignIn, *, issuer: str, now: datetime
+    uow: UnitOfWork,
+    signing_keys: SigningKeys,
+    standing: Standing,
+    sign_in: SignIn,
+    *,
+    issuer: str,
+    now: datetime,
+    successor: str | None = None,
 ) -> SignedIn:
     """A person gets an access token for their standing of this moment, and a refresh token that works once.
 
-    Raises PersonSuspended: every way in ends here, so that none can forget it.
+    `successor` is the refresh token that an exchanged one leads to. Raises PersonSuspended, and ConfirmationRequired before the
+    proof of the address: every way in ends here, so that none can forget it.
     """
+    refresh_token = successor or new_refresh_token(sign_in.session_id)
+    signed = await sign_tokens(uow, signing_keys, standing, sign_in, refresh_token, issuer=issuer, now=now)
+    await sessions.record_refresh_token(
+        uow, stored_hash(refresh_token), sign_in, issued_at=now, expires_at=now + REFRESH_LIFE
+    )
+    return signed
+
+
+async def sign_tokens(
+    uow: UnitOfWork,
+    signing_keys: SigningKeys,
+    standing: Standing,
+    sign_in: SignIn,
+    refresh_token: str,
+    *,
+    issuer: str,
+    now: datetime,
+) -> SignedIn:
+    """A new access token beside a refresh token; nothing is stored. Raises like `issue_tokens`."""
     if standing.is_suspended:
         raise PersonSuspended
+    if standing.awaits_proof:
+        raise ConfirmationRequired
     current = await keys.find_current_key(uow, now)
     if current is None:
         raise NoSigningKey
     if await sessions.is_without_staff_roles(uow, sign_in.session_id):
         standing = standing.without_staff_roles()
-    refresh_token = new_refresh_token(sign_in.session_id)
-    await sessions.record_refresh_token(
-        uow, stored_hash(refresh_token), sign_in, issued_at=now, expires_at=now + REFRESH_LIFE
-    )
     key = signing_keys.open(*current)
     aal = sign_in.aal(now)
     return SignedIn(

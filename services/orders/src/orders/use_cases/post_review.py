@@ -9,7 +9,7 @@ from common.database import UnitOfWork
 from common.ids import new_id
 from common.problems import Forbidden, NotFound
 from contracts.orders import ReviewPosted
-from orders.domain.errors import ForbiddenMove, NotOfThisOrder, ReviewedBefore
+from orders.domain.errors import AddressUnproven, ForbiddenMove, NotOfThisOrder, ReviewedBefore
 from orders.store import reviews
 
 
@@ -27,9 +27,12 @@ class Opinion:
 async def post_review(uow: UnitOfWork, caller: Caller, opinion: Opinion, *, now: datetime) -> UUID:
     """The buyer of a delivered order reviews its vendor or one of its products, each once; the rating counts at once.
 
-    Raises NotFound for an order that the caller does not see, Forbidden when somebody else bought it, ForbiddenMove (409) before
-    the delivery, NotOfThisOrder (422), ReviewedBefore (409).
+    Raises AddressUnproven (403) before the proof of the caller's mail address (contract section 16.1), NotFound for an order that
+    the caller does not see, Forbidden when somebody else bought it, ForbiddenMove (409) before the delivery, NotOfThisOrder (422),
+    ReviewedBefore (409).
     """
+    if not caller.email_confirmed:
+        raise AddressUnproven
     order = await reviews.find_reviewed_order(uow, opinion.order_id)
     if order is None:
         raise NotFound
