@@ -26,11 +26,12 @@ STATEMENTS = (
     "ALTER TABLE one_time_codes DROP CONSTRAINT one_time_codes_purpose_known, "
     "ADD CONSTRAINT one_time_codes_purpose_known "
     "CHECK (purpose IN ('sign_in', 'password_reset', 'already_registered')) NOT VALID",
-    "ALTER TABLE accounts DROP CONSTRAINT accounts_address_goes_with_password, "
-    "ADD CONSTRAINT accounts_password_needs_address CHECK (email IS NOT NULL OR password_hash IS NULL) NOT VALID",
+    # The table holds the codes of a day.
+    "ALTER TABLE one_time_codes VALIDATE CONSTRAINT one_time_codes_purpose_known",
+    # An account without an address cannot be logged in with, whatever stands beside it.
+    "ALTER TABLE accounts DROP CONSTRAINT accounts_address_goes_with_password",
 )
 UNDOING = (
-    "ALTER TABLE accounts DROP CONSTRAINT accounts_password_needs_address",
     # No hash of any password.
     "UPDATE accounts SET password_hash = '!' WHERE email IS NOT NULL AND password_hash IS NULL",
     "ALTER TABLE accounts ADD CONSTRAINT accounts_address_goes_with_password "
