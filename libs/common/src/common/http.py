@@ -18,7 +18,7 @@ from common.caller import ANONYMOUS, Caller
 from common.clock import Clock
 from common.ids import is_request_id, new_request_id
 from common.logging import REQUEST_ID, get_logger
-from common.problems import Forbidden, TokenExpired, Unauthorized, ValidationFailed
+from common.problems import Unauthorized, ValidationFailed
 from common.refusals import ANSWERS, answer_bug
 from common.schemas import IN_DIGITS
 from common.service_keys import admit_service
@@ -41,7 +41,6 @@ class Guard:
 
     anonymous: bool = False
     ignores_token: bool = False
-    ignores_bad_token: bool = False
     permission: str | None = None
     one_of: tuple[str, ...] = ()
     step_up: bool = False
@@ -56,11 +55,6 @@ def public(endpoint: Endpoint) -> Endpoint:
 def before_sign_in(endpoint: Endpoint) -> Endpoint:
     """The way in: whoever refreshes may bring an expired token along, and it is not looked at."""
     return _guarded(endpoint, Guard(anonymous=True, ignores_token=True))
-
-
-def perhaps_signed_in(endpoint: Endpoint) -> Endpoint:
-    """The way in, where a good token names its owner; a token that is not good is ignored."""
-    return _guarded(endpoint, Guard(anonymous=True, ignores_bad_token=True))
 
 
 def signed_in(endpoint: Endpoint) -> Endpoint:
@@ -179,17 +173,12 @@ async def admit(request: Request, guard: Guard) -> Caller:
         return admit_service(request, offered, context.service_keys)
     if guard.ignores_token:
         return ANONYMOUS
-    try:
-        token = bearer_token(_authorization_of(request))
-        caller = None if token is None else await context.verifier.caller_of(token)
-    except (Unauthorized, TokenExpired, Forbidden):
-        if guard.ignores_bad_token:
-            return ANONYMOUS
-        raise
-    if caller is None:
+    token = bearer_token(_authorization_of(request))
+    if token is None:
         if guard.anonymous:
             return ANONYMOUS
         raise Unauthorized
+    caller = await context.verifier.caller_of(token)
     if guard.permission is not None:
         caller.must_be_allowed(guard.permission)
     if guard.one_of:

@@ -13,9 +13,9 @@ from common.http import (
     dependencies_of,
     guarded_router,
     ok,
-    perhaps_signed_in,
     signed_in,
 )
+from common.optional_caller import OptionalCaller
 from identity.domain.errors import WrongOneTimeCode
 from identity.domain.issued_codes import LIFE, Destination, Purpose
 from identity.routes.acting import AUTHENTICATING
@@ -32,10 +32,11 @@ from identity.schemas.codes import (
 )
 from identity.schemas.sessions import Tokens
 from identity.use_cases.change_password import PasswordChange, change_password
+from identity.use_cases.find_matching_hash import find_matching_hash
 from identity.use_cases.hold_foreign_session import hold_foreign_session
 from identity.use_cases.request_code import request_code
 from identity.use_cases.reset_password import reset_password
-from identity.use_cases.verify_code import Verified, find_matching_hash, verify_code
+from identity.use_cases.verify_code import Verified, verify_code
 
 if TYPE_CHECKING:
     from identity.app import Dependencies
@@ -44,8 +45,8 @@ router = guarded_router(tags=["auth"])
 
 
 @router.post("/api/auth/otp", responses={200: {"model": CodeAnswer}})
-@perhaps_signed_in
-async def request_code_route(request: Request, caller: CurrentCaller, body: CodeRequest) -> Response:
+@before_sign_in
+async def request_code_route(request: Request, caller: OptionalCaller, body: CodeRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     claimant_id = caller.user_id if body.destination.channel == "sms" else None
     if claimant_id is not None:
@@ -55,8 +56,8 @@ async def request_code_route(request: Request, caller: CurrentCaller, body: Code
 
 
 @router.post("/api/auth/otp/verify", responses={200: {"model": Tokens}})
-@perhaps_signed_in
-async def verify_code_route(request: Request, caller: CurrentCaller, body: CodeVerification) -> Response:
+@before_sign_in
+async def verify_code_route(request: Request, caller: OptionalCaller, body: CodeVerification) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     now = dependencies.clock.now()
     kept_hash = await find_matching_hash(dependencies.database, dependencies.passwords, body.destination, body.password)

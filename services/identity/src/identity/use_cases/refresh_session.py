@@ -11,7 +11,8 @@ from identity.credentials.tokens import SignedIn, shown_hash, stored_hash, succe
 from identity.domain.sessions import Repeated, ShownToken, Usable, Worthless, judge_refresh
 from identity.domain.standing import SignIn
 from identity.store import accounts, sessions
-from identity.use_cases.issue_tokens import issue_tokens, sign_tokens
+from identity.use_cases.issue_tokens import issue_tokens
+from identity.use_cases.sign_tokens import sign_tokens
 
 
 async def refresh_session(

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from common.caller import Caller, ServiceItself
-from common.database import Database, UnitOfWork
+from common.caller import Caller
+from common.database import UnitOfWork
 from identity.credentials.keyed_hashes import KeyedHashes
-from identity.credentials.passwords import Passwords
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn
 from identity.domain.errors import SessionNotHeld
@@ -20,8 +19,6 @@ from identity.use_cases.issue_tokens import issue_tokens
 from identity.use_cases.prove_email import prove_email
 from identity.use_cases.tell_profile import tell_profile
 
-MATCHING = ServiceItself("a person who shows a code is no caller yet")
-
 
 @dataclass(frozen=True, slots=True)
 class Verified:
@@ -30,21 +27,6 @@ class Verified:
     user_id: UUID
     signed: SignedIn
     ended: Ended | None
-
-
-async def find_matching_hash(
-    database: Database, passwords: Passwords, destination: Destination, password: str | None
-) -> str | None:
-    """The stored hash that a password sent along with a code matches: the first proof of the address keeps it.
-
-    An unknown address takes the same work. No transaction is open while the password is hashed.
-    """
-    if password is None or destination.channel != "email":
-        return None
-    async with database.unit_of_work(acting_as=MATCHING) as uow:
-        account = await accounts.find_open_account(uow, destination.address)
-    password_hash = account.password_hash if account else None
-    return password_hash if await passwords.matches(password_hash, password) else None
 
 
 async def verify_code(
