@@ -6,6 +6,7 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.answers import answers
 from common.database import UnitOfWork
 from common.http import (
     CurrentCaller,
@@ -55,7 +56,7 @@ async def request_code_route(request: Request, caller: OptionalCaller, body: Cod
     return await _code_requested(request, "sign_in", body.destination, claimant_id)
 
 
-@router.post("/api/auth/otp/verify", responses={200: {"model": Tokens}})
+@router.post("/api/auth/otp/verify", responses=answers(Tokens, 403))
 @before_sign_in
 async def verify_code_route(request: Request, caller: OptionalCaller, body: CodeVerification) -> Response:
     dependencies: Dependencies = dependencies_of(request)

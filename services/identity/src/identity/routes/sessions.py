@@ -6,6 +6,7 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.answers import answers
 from common.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
@@ -65,7 +66,7 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
     return ok(request, {"userId": user_id, "confirmationRequired": True}, status=201)
 
 
-@router.post("/api/auth/login", responses={200: {"model": Tokens}})
+@router.post("/api/auth/login", responses=answers(Tokens, 403))
 @before_sign_in
 async def log_in_route(request: Request, body: LogInRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
@@ -83,7 +84,7 @@ async def log_in_route(request: Request, body: LogInRequest) -> Response:
     return ok(request, signed.answer())
 
 
-@router.post("/api/auth/refresh", responses={200: {"model": Tokens}})
+@router.post("/api/auth/refresh", responses=answers(Tokens, 403))
 @before_sign_in
 async def refresh_route(request: Request, body: RefreshRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
