@@ -26,9 +26,9 @@ ON CONFLICT (user_id) DO UPDATE SET password_hash = excluded.password_hash
 """
 _SAVE_CONFIRMED: Final = """
 UPDATE profiles SET confirmed_email = email,
-    confirmed_phone = CASE WHEN EXISTS (SELECT FROM profiles o WHERE o.confirmed_phone = $3 AND o.id <> $1) THEN confirmed_phone
-        ELSE phone END
-WHERE id = $1 AND email = $2 AND phone = $3 AND confirmed_email IS DISTINCT FROM email RETURNING true
+    confirmed_phone = CASE WHEN phone <> $3 OR EXISTS (SELECT FROM profiles o WHERE o.confirmed_phone = $3 AND o.id <> $1)
+        THEN confirmed_phone ELSE phone END
+WHERE id = $1 AND email = $2 AND confirmed_email IS DISTINCT FROM email RETURNING true
 """
 _FORGET_FACTORS: Final = "DELETE FROM totp_factors WHERE user_id = $1"
 
