@@ -40,7 +40,7 @@ SIGNED = ("/functions/v1/gateway-webhook", "/functions/v1/sms-receipts/", "/api/
 WRITTEN_BY_PEOPLE = {
     "identity": (
         "accounts", "campuses", "hubs", "vendor_applications", "vendors", "role_grants", "staff_grants", "staff_acts", "totp_factors",
-        "passkeys", "recovery_codes", "suspensions", "one_time_codes", "commission_changes",
+        "passkeys", "recovery_codes", "suspensions", "one_time_codes", "commission_changes", "sign_up_passwords",
     ),
     "orders": (
         "orders", "order_items", "products", "cart_items", "reviews", "return_requests", "order_disputes", "dispute_resolutions",

@@ -83,6 +83,7 @@ async def test_a_hundred_students_at_once_with_one_token_are_credited_once_each(
             "id": str(uuid4()),
             "email": f"fresher{number}@{uuid4().hex}.ui.edu.ng",
             "user_metadata": {"referral_token": token},
+            "email_confirmed": True,
         }
         for number in range(100)
     ]

@@ -75,13 +75,13 @@ async def play(market: Marketplace, people: People) -> tuple[str, dict[str, str]
     fault = {"sms": {"error_before": True, "times": 3, "match": phone}}
     (await market.sandbox.put("/control/faults", json=fault)).raise_for_status()
     buyer = await market.sign_up(f"quiet.{uuid4().hex}@unilag.edu.ng", "Quiet Buyer", phone)
-    await market.post("/api/auth/otp", {"phone": phone})
+    await market.post("/api/auth/otp", {"phone": phone}, buyer)
     code = await code_on_the_phone(market, phone, "Campus: ", 6)
     wrong = await market.http.post(
         "/api/auth/otp/verify", json={"phone": phone, "code": f"{(int(code) + 1) % 10**6:06d}"}
     )
     assert wrong.status_code == 422
-    await market.post("/api/auth/otp/verify", {"phone": phone, "code": code})
+    await market.post("/api/auth/otp/verify", {"phone": phone, "code": code}, buyer)
     order = await market.checkout(buyer, (await a_product(market))["id"])
     await market.pay(await market.pay_intent(buyer, order["id"]))
     await market.order_reaches(buyer, order["id"], "paid_escrow")

@@ -46,6 +46,7 @@ async def test_the_messaging_app_subscribes_with_the_verify_token_and_nobody_els
 async def test_a_customer_writes_in_the_messaging_app_and_is_answered_there_in_words(market, people):
     phone = f"+23480{uuid4().int % 10**8:08d}"
     student = await market.sign_up(f"student.{uuid4().hex}@unilag.edu.ng", "Ngozi Eze", phone)
+    await market.prove_number(student, phone)
     person_id = (await market.get("/api/profiles/current", student))["id"]
 
     async def known():

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from common.clock import ManualClock
-from common.issuers import Stranger
+from common.issuers import Stranger, stranger_of
 from common.problems import Forbidden, Problem, TokenExpired, Unauthorized, Unavailable
 from common.settings import ServiceSettings
 from common.standings import STANDING_PATH, IdentityStandings, PersonOfOurs
@@ -390,6 +390,7 @@ BAD: dict[str, tuple[str, str]] = {
     "an empty issuer": (json.dumps([school(issuer="")]), "at least 1 character"),
     "a word that nobody knows": (json.dumps([school(trusted=True)]), "not permitted"),
     "an empty claim": (json.dumps([school(claims={"sub": ""})]), "name of a claim"),
+    "an empty claim of the proof": (json.dumps([school(emailVerifiedClaim="")]), "name of a claim"),
 }
 
 
@@ -445,3 +446,21 @@ def test_a_published_key_is_used_by_the_algorithms_that_fit_it_and_no_others() -
     }
     for case, (entry, algorithms) in uses.items():
         assert (case, set(public_keys_of(entry, ["EdDSA", "ES256", "ES384", "RS256", "PS256"]))) == (case, algorithms)
+
+
+@pytest.mark.parametrize(
+    ("named", "claims", "proven"),
+    [
+        ({}, {"email_verified": True}, True),
+        ({}, {"email_verified": "yes"}, False),
+        ({}, {}, False),
+        ({"emailVerifiedClaim": "https://club.example/proven"}, {"https://club.example/proven": True}, True),
+        ({"emailVerifiedClaim": "https://club.example/proven"}, {"email_verified": True}, False),
+        ({"emailVerifiedClaim": ["user", "verified"]}, {"user": {"verified": True}}, True),
+    ],
+)
+def test_an_issuer_says_by_its_own_claim_that_the_address_is_proven(
+    named: dict[str, Any], claims: dict[str, Any], proven: bool
+) -> None:
+    [issuer] = settings_with(json.dumps([club(**named)])).trusted_issuers
+    assert stranger_of(of_club(**claims), issuer, clock_of_now().now()).email_verified is proven

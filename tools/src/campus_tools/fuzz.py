@@ -22,10 +22,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import httpx
 
 from campus_tools.journey import Marketplace
+from campus_tools.launcher.processes import SANDBOX_PORT
 from campus_tools.secrets import read_secrets
 from contracts import demo
 from contracts.permissions import permissions_of
@@ -144,11 +146,17 @@ def _first_who_may(path: str, operation: Mapping[str, Any]) -> str:
     return next((name for name in _IN_TURN if not asked or asked & permissions_of(users[name].roles)), _IN_TURN[0])
 
 
+def _sandbox_of(base_url: str) -> str:
+    """The sandbox stands 90 ports above the gateway."""
+    parts = urlsplit(base_url)
+    return f"{parts.scheme}://{parts.hostname}:{(parts.port or 80) + SANDBOX_PORT}"
+
+
 async def _token(base_url: str, state_dir: Path, who: str) -> str:
     known = read_secrets(state_dir / "secrets.env")
     if who == _SERVICE_KEY:
         return known["SERVICE_ROLE_KEY"]
-    market = Marketplace.at(base_url, base_url, known)
+    market = Marketplace.at(base_url, _sandbox_of(base_url), known)
     try:
         if who == _NEWCOMER:
             phone = f"+234801{secrets.randbelow(10**7):07}"

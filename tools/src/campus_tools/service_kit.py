@@ -81,6 +81,7 @@ class Issuer:
             "session_id": str(session_id or new_id()),
             "role": leading_role(roles),
             "aal": "aal2" if stepped_up else "aal1",
+            "email_verified": True,
             "amr": methods,
             "app_metadata": {
                 "roles": list(roles),

@@ -92,6 +92,7 @@ class IdentityCodeVerification(Request):
     code: str
     email: str | None = None
     phone: str | None = None
+    password: str | None = None
 
 
 class IdentityCreateUserRequest(Request):
@@ -235,6 +236,9 @@ class IdentityNewUserBody(Request):
     id: UUID
     email: str
     phone: str | None = None
+    email_confirmed: bool | None = Field(
+        default=None, validation_alias="email_confirmed", serialization_alias="email_confirmed"
+    )
     user_metadata: IdentityNewUserMetadata | None = Field(
         default=None, validation_alias="user_metadata", serialization_alias="user_metadata"
     )
@@ -396,7 +400,10 @@ class IdentitySignUpRequest(Request):
 
 
 class IdentitySignedUp(Answer):
+    """The same for an address that has an account already."""
+
     user_id: UUID
+    confirmation_required: Literal[True]
 
 
 class IdentityStaffAct(Answer):

@@ -26,6 +26,8 @@ class Caller:
     expires_at: datetime | None = None
     # The further issuer (contract section 15.5) whose token it was; None for one of our own.
     issuer: str | None = None
+    # Whether the mail address is proven (contract section 16.1).
+    email_confirmed: bool = False
     row_settings: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:

@@ -40,6 +40,7 @@ class ClaimPaths(_Part):
     roles: ClaimPath = ("app_metadata", "roles")
     aal: ClaimPath = ("aal",)
     amr: ClaimPath = ("amr",)
+    email: ClaimPath = ("email",)
 
     @field_validator("*", mode="before")
     @classmethod
@@ -64,7 +65,21 @@ class TrustedIssuer(_Part):
     secret: SecretStr | None = Field(default=None, repr=False)
     primary: bool = False
     allow_staff_roles: bool = False
+    # Where the issuer says that it has proven the mail address (contract section 16.1).
+    email_verified_claim: ClaimPath = ("email_verified",)
     claims: ClaimPaths = ClaimPaths()
+
+    @field_validator("email_verified_claim", mode="before")
+    @classmethod
+    def claim_name_is_a_short_path(cls, value: object) -> object:
+        return (value,) if isinstance(value, str) else value
+
+    @field_validator("email_verified_claim")
+    @classmethod
+    def claim_name_is_not_empty(cls, value: ClaimPath) -> ClaimPath:
+        if not value or not all(value):
+            raise ValueError("must be the name of a claim, or a list of names")
+        return value
 
     @field_validator("audience", mode="before")
     @classmethod
@@ -140,6 +155,9 @@ class Stranger:
     stepped_up_at: datetime | None
     issued_at: datetime
     expires_at: datetime
+    # Whether the issuer says that it has proven the mail address, and which address that is, where the token names one.
+    email_verified: bool = False
+    email: str | None = None
 
 
 def stranger_of(claims: Mapping[str, Any], issuer: TrustedIssuer, now: datetime) -> Stranger:
@@ -160,6 +178,8 @@ def stranger_of(claims: Mapping[str, Any], issuer: TrustedIssuer, now: datetime)
         stepped_up_at=_stepped_up_at(claims, issuer, now) if staff else None,
         issued_at=issued_at,
         expires_at=instant_of(claims.get("exp"), fractions=True),
+        email_verified=_is_true(_at(claims, issuer.email_verified_claim)),
+        email=_email_of(claims, issuer),
     )
 
 
@@ -210,6 +230,16 @@ def _at(claims: Mapping[str, Any], path: ClaimPath) -> Any:
             return None
         value = value.get(name)
     return value
+
+
+def _is_true(value: Any) -> bool:
+    """Some issuers write the flag as a text; anything else proves nothing."""
+    return value is True or value == "true"
+
+
+def _email_of(claims: Mapping[str, Any], issuer: TrustedIssuer) -> str | None:
+    email = _at(claims, issuer.claims.email)
+    return email if isinstance(email, str) else None
 
 
 def _text(value: Any) -> str:

@@ -69,7 +69,8 @@ class ServiceSettings(BaseSettings):
     identity_url: str = ""
     trusted_issuers: Annotated[tuple[TrustedIssuer, ...], NoDecode] = Field(
         default=(),
-        description="JSON list of `{issuer, jwksUrl or secret, audience, algorithms, primary, allowStaffRoles, claims}`",
+        description="JSON list of `{issuer, jwksUrl or secret, audience, algorithms, primary, allowStaffRoles, "
+        "emailVerifiedClaim, claims}`",
     )
     api_database_url: str = Field(pattern="^postgres(ql)?(\\+asyncpg)?://")
     service_database_url: str = Field(pattern="^postgres(ql)?(\\+asyncpg)?://")

@@ -37,6 +37,7 @@ class PersonOfOurs:
     roles: frozenset[str]
     vendor_id: UUID | None
     campus_id: UUID | None
+    email_confirmed: bool = False
 
 
 class Standings(Protocol):
@@ -58,6 +59,8 @@ class _Found(msgspec.Struct, rename="camel"):
     roles: list[str]
     vendor_id: UUID | None
     campus_id: UUID | None
+    # The version before says nothing of it.
+    email_confirmed: bool = False
 
 
 class _Answer(msgspec.Struct):
@@ -88,7 +91,7 @@ class IdentityStandings:
         except (httpx.HTTPError, msgspec.DecodeError, UnicodeDecodeError) as error:
             log.warning("identity was not reached for a standing", error=repr(error))
             raise Unavailable from error
-        return PersonOfOurs(frozenset(found.roles), found.vendor_id, found.campus_id)
+        return PersonOfOurs(frozenset(found.roles), found.vendor_id, found.campus_id, found.email_confirmed)
 
     async def close(self) -> None:
         await self._client.aclose()

@@ -188,6 +188,7 @@ def caller_named(stranger: Stranger, person: PersonOfOurs) -> Caller:
         issued_at=stranger.issued_at,
         expires_at=stranger.expires_at,
         issuer=stranger.issuer,
+        email_confirmed=person.email_confirmed,
     )
 
 
@@ -223,6 +224,7 @@ def _our_caller(read: ReadToken, now: datetime) -> Caller:
         stepped_up_at=_stepped_up_at(claims, now),
         issued_at=instant_of(claims.get("iat")),
         expires_at=instant_of(claims.get("exp")),
+        email_confirmed=claims.get("email_verified") is True,
     )
 
 

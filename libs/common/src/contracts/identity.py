@@ -31,6 +31,24 @@ class UserProvisioned(Event, frozen=True, kw_only=True):
     campus_id: UUID | None = None
     phone_confirmed: bool | None = None
     staff_roles: tuple[str, ...] | None = None
+    email_confirmed: bool | None = None
+
+
+class EmailConfirmed(Event, frozen=True, kw_only=True):
+    """The first proof of a user's mail address. A referral's reward is earned by it, in kobo."""
+
+    TYPE: ClassVar[str] = "identity.email_confirmed.v1"
+    user_id: UUID
+    confirmed_at: str
+    referral_reward_minor: int = 0
+
+
+class SignUpRepeated(Event, frozen=True, kw_only=True):
+    """Somebody signed up with the address of an account that exists; its owner gets a mail (contract section 16.1)."""
+
+    TYPE: ClassVar[str] = "identity.sign_up_repeated.v1"
+    user_id: UUID
+    notification_id: UUID
 
 
 class ProfileChanged(Event, frozen=True, kw_only=True):
@@ -194,3 +212,5 @@ class OneTimeCodeIssued(Event, frozen=True, kw_only=True):
     address_sealed: str
     code_sealed: str
     user_id: UUID | None = None
+    # The code is the first proof of a mail address: the mail says so.
+    confirms_email: bool = False

@@ -62,6 +62,7 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
     "payments": (
         identity.SessionRevoked,
         identity.UserProvisioned,
+        identity.EmailConfirmed,
         identity.UserErased,
         identity.VendorClosed,
         identity.ErasureRequested,
@@ -93,6 +94,8 @@ SUBSCRIPTIONS: Final[Mapping[str, tuple[type[Event], ...]]] = {
     "notifications": (
         identity.SessionRevoked,
         identity.UserProvisioned,
+        identity.EmailConfirmed,
+        identity.SignUpRepeated,
         identity.ProfileChanged,
         identity.UserErased,
         identity.ErasureRefused,

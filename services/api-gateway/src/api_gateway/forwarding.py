@@ -57,7 +57,7 @@ class Forwarder:
             upstream.host_header,
             call.headers if headers is None else headers,
             own,
-            with_token=route.access is not Access.CREDENTIALS,
+            with_token=route.passes_token or route.access is not Access.CREDENTIALS,
         )
         if is_stream and b"content-length" not in call.headers:
             body = _chunked(body)  # type: ignore[arg-type]

@@ -74,8 +74,8 @@ def _secret(path: str, upstream: str, quota: Quota) -> Route:
     return Route("POST", path, upstream, quota)
 
 
-def _credentials(path: str, quota: Quota) -> Route:
-    return Route("POST", path, IDENTITY, quota, access=Access.CREDENTIALS)
+def _credentials(path: str, quota: Quota, *, passes_token: bool = False) -> Route:
+    return Route("POST", path, IDENTITY, quota, access=Access.CREDENTIALS, passes_token=passes_token)
 
 
 def _question(path: str, seconds_max: float) -> Route:
@@ -93,8 +93,9 @@ ROUTES: Final[tuple[Route, ...]] = (
     _credentials("/api/auth/signup", Quota.ACCOUNT),
     _credentials("/api/auth/login", Quota.ACCOUNT),
     _credentials("/api/auth/refresh", Quota.SESSION),
-    _credentials("/api/auth/otp", Quota.ACCOUNT),
-    _credentials("/api/auth/otp/verify", Quota.ACCOUNT),
+    # A number is proven by its signed-in owner (contract section 16.19).
+    _credentials("/api/auth/otp", Quota.ACCOUNT, passes_token=True),
+    _credentials("/api/auth/otp/verify", Quota.ACCOUNT, passes_token=True),
     _credentials("/api/auth/password/forgot", Quota.ACCOUNT),
     _credentials("/api/auth/password/reset", Quota.ACCOUNT),
     _secret("/api/auth/password/change", IDENTITY, Quota.SENSITIVE),

@@ -31,7 +31,7 @@ class Access(Enum):
     TOKEN = "token"  # noqa: S105
     """A good token must be sent."""
     CREDENTIALS = "credentials"
-    """The body says who is calling. A token, perhaps an expired one, is neither looked at nor passed on."""
+    """The body says who is calling. A token, perhaps an expired one, is not looked at, and passed on only by `passes_token`."""
     OPEN = "open"
     """A signature or the service key says who is calling, and the service judges it."""
 
@@ -72,7 +72,7 @@ class Route:
     `is_shared`: what an anonymous caller gets, all of them may get for a few seconds. `is_page`: the service's success is a page
     for people, whose content policy it says itself. `is_compressed`: its answers hold no secret of anybody, so they may be compressed.
     `guard`: what the service asks of the caller of an operation with an idempotency key, so that a stored answer is replayed to nobody
-    whom the service would refuse.
+    whom the service would refuse. `passes_token`: the service of a CREDENTIALS route reads a token that is sent.
     """
 
     method: str
@@ -88,6 +88,7 @@ class Route:
     is_page: bool = False
     is_compressed: bool = False
     guard: Guard = SIGNED_IN
+    passes_token: bool = False
     deprecated_at: datetime | None = None
     sunset_at: datetime | None = None
     successor: str | None = None

@@ -10,7 +10,7 @@ from importlib.resources import files
 from common.caller import ServiceItself
 from common.clock import Clock
 from common.cursors import CursorSigner
-from common.database import Database
+from common.database import Database, UnitOfWork
 from common.hash_keys import ensure_hash_key
 from common.issuers import Stranger
 from common.process import EXIT_UNKNOWN_COMMAND, Loop, Runtime, Service
@@ -130,7 +130,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             demo=DemoSecrets(settings.demo_password, settings.demo_totp_by_name),
         )
         # The others ask us; we know.
-        runtime.verifier.standings = OwnStandings(runtime.database)
+        runtime.verifier.standings = OwnStandings(runtime.database, dependencies.hashes, runtime.clock)
         if settings.bootstrap_admin_email:
             await ensure_first_admin(
                 runtime.database,
@@ -194,13 +194,19 @@ def loops(dependencies: Dependencies) -> list[Loop]:
 class OwnStandings:
     """Knows the people of our own, in our own database."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, hashes: KeyedHashes, clock: Clock) -> None:
+        self._database, self._hashes, self._clock = database, hashes, clock
 
     async def find(self, token: str, stranger: Stranger) -> PersonOfOurs:
         """Raises ProfileMissing and Unauthorized."""
-        async with self._database.unit_of_work(acting_as=KNOWING) as uow:
-            return await find_person(uow, stranger.user_id, stranger.session_id)
+
+        async def find(uow: UnitOfWork) -> PersonOfOurs:
+            now = self._clock.now()
+            return await find_person(
+                uow, self._hashes, stranger.user_id, stranger.session_id, stranger=stranger, now=now
+            )
+
+        return await self._database.transact(acting_as=KNOWING, work=find)
 
 
 async def rotate_keys_command(dependencies: Dependencies) -> None:

@@ -24,6 +24,12 @@ _SAVE_ACCOUNT: Final = """
 INSERT INTO accounts (user_id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (user_id) DO UPDATE SET password_hash = excluded.password_hash
 """
+_SAVE_CONFIRMED: Final = """
+UPDATE profiles SET confirmed_email = email,
+    confirmed_phone = CASE WHEN phone <> $3 OR EXISTS (SELECT FROM profiles o WHERE o.confirmed_phone = $3 AND o.id <> $1)
+        THEN confirmed_phone ELSE phone END
+WHERE id = $1 AND email = $2 AND confirmed_email IS DISTINCT FROM email RETURNING true
+"""
 _FORGET_FACTORS: Final = "DELETE FROM totp_factors WHERE user_id = $1"
 
 
@@ -48,6 +54,11 @@ async def record_vendor_once(uow: UnitOfWork, vendor: DemoVendor, now: datetime)
 async def save_account(uow: UnitOfWork, user_id: UUID, email: str, password_hash: str, now: datetime) -> None:
     """The account with this password; all demo accounts share one hash."""
     await uow.execute(_SAVE_ACCOUNT, user_id, email, password_hash, now)
+
+
+async def save_confirmed(uow: UnitOfWork, user_id: UUID, email: str, phone: str) -> bool:
+    """Whether address and number of a demo account were not proven yet, and are now; a changed number is left as it is."""
+    return bool(await uow.fetch_value(_SAVE_CONFIRMED, user_id, email, phone))
 
 
 async def forget_factors(uow: UnitOfWork, user_id: UUID) -> None:

@@ -186,7 +186,8 @@ async def test_a_refresh_that_began_before_the_removal_carries_no_step_up_past_i
         return bool((await identity.service.fetch(waiting))[0]["n"])
 
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        grown = await refresh_session(uow, keys, thief["refreshToken"], issuer=identity.dependencies.issuer, now=now)
+        hashes, issuer = identity.dependencies.hashes, identity.dependencies.issuer
+        grown = await refresh_session(uow, keys, hashes, thief["refreshToken"], issuer=issuer, now=now)
         removal = asyncio.create_task(remove(identity, owner, factor_id))
         await eventually(removal_waits)
     assert (await removal).status_code == 200

@@ -17,6 +17,7 @@ from campus_tools.testing import DatabaseFactory
 from common.clock import ManualClock
 from common.ids import new_id
 from common.process import http_app
+from common.sealing import Sealer
 from common.settings import ServiceSettings
 from common.standings import STANDING_PATH, IdentityStandings, ProfileMissing
 from common.tokens import TokenVerifier
@@ -54,10 +55,10 @@ class Elsewhere:
         }
         return jwt.encode(content, SECRETS[issuer], algorithm="HS256")
 
-    async def create_user(self, user_id: UUID, email: str) -> None:
+    async def create_user(self, user_id: UUID, email: str, *, proven: bool = True) -> None:
         answer = await self.identity.client.post(
             "/functions/v1/create-user",
-            json={"user": {"id": str(user_id), "email": email}},
+            json={"user": {"id": str(user_id), "email": email, "email_confirmed": proven}},
             headers={"Authorization": f"Bearer {SERVICE_ROLE_KEY}"},
         )
         assert answer.status_code == 200, answer.text
@@ -302,3 +303,93 @@ async def test_a_suspended_person_is_let_in_by_nobody_s_word(elsewhere: Elsewher
         assert (answer.status_code, answer.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
     await identity.service.fetch("DELETE FROM suspensions")
     assert (await identity.get(PROFILE, token=token)).status_code == 200
+
+
+# --- Proof of the address (contract section 16.1) ---------------------------------------------------------------------
+
+
+async def apply_as_vendor(elsewhere: Elsewhere, token: str) -> tuple[int, Any]:
+    """The status of an application, and the extension of its refusal."""
+    identity = elsewhere.identity
+    [campus] = await identity.service.fetch("SELECT id FROM campuses")
+    body = {
+        "businessName": "Tola's",
+        "legalName": "Tola Ltd",
+        "campusId": str(campus["id"]),
+        "category": "food",
+        "description": "Rice.",
+    }
+    answer = await identity.post("/api/vendor-applications", body, token=token)
+    return answer.status_code, answer.json().get("confirmationRequired")
+
+
+@pytest.mark.parametrize(
+    ("claims", "proven"),
+    [
+        ({}, False),
+        ({"email_verified": False}, False),
+        ({"email_verified": 1}, False),
+        ({"email_verified": True}, True),
+        ({"email_verified": "true"}, True),
+        ({"email_verified": True, "email": "TOLA@unilag.edu.ng"}, True),
+        ({"email_verified": True, "email": "somebody.else@unilag.edu.ng"}, False),
+    ],
+)
+async def test_the_issuer_s_claim_decides_whether_the_address_is_proven(
+    elsewhere: Elsewhere, claims: dict[str, Any], proven: bool
+) -> None:
+    identity, user_id = elsewhere.identity, new_id()
+    await elsewhere.create_user(user_id, "tola@unilag.edu.ng", proven=False)
+    token = elsewhere.token(SCHOOL, user_id, **claims)
+    standing = (await identity.get(STANDING_PATH, token=token)).json()["data"]
+    # A campus by mail domain gives rights only once proven.
+    assert (standing["emailConfirmed"], standing["campusId"] is not None) == (proven, proven)
+    assert await apply_as_vendor(elsewhere, token) == ((201, None) if proven else (403, True))
+    said = await identity.service.published("identity.email_confirmed.v1")
+    assert [event["userId"] for event in said] == ([str(user_id)] if proven else [])
+
+
+async def test_a_role_of_staff_counts_for_a_proven_address_only(elsewhere: Elsewhere) -> None:
+    user_id = uuid5(uuid5(NAMESPACE_URL, CLUB), "7")
+    await elsewhere.create_user(user_id, "tola@club.example", proven=False)
+    await elsewhere.grant(user_id, "auditor")
+    assert await elsewhere.roles_of(elsewhere.token(CLUB, 7)) == ["buyer"]
+    assert await elsewhere.roles_of(elsewhere.token(CLUB, 7, email_verified=True)) == ["auditor", "buyer"]
+
+
+async def test_what_was_set_before_the_issuer_s_proof_is_gone_and_the_token_of_the_proof_goes_on(
+    elsewhere: Elsewhere,
+) -> None:
+    identity, user_id = elsewhere.identity, new_id()
+    await elsewhere.create_user(user_id, "tola@unilag.edu.ng", proven=False)
+    attacker = await elsewhere.step_up(elsewhere.token(SCHOOL, user_id, session_id="of the attacker"))
+    identity.clock.advance(timedelta(minutes=1))
+    token = elsewhere.token(SCHOOL, user_id, session_id="of the owner", email_verified=True)
+    for _ in range(2):
+        assert (await identity.get(PROFILE, token=token)).json()["data"]["emailConfirmed"] is True
+    assert await identity.count("totp_factors") == 0
+    revoked = await identity.service.published("identity.session_revoked.v1")
+    assert [event["sessionId"] for event in revoked] == [claims_of(attacker)["session_id"]]
+    refreshed = await identity.post("/api/auth/refresh", {"refreshToken": attacker["refreshToken"]})
+    assert refreshed.status_code == 401
+    assert (await elsewhere.step_up(token))["aal"] == "aal2"
+
+
+async def test_a_user_of_an_issuer_proves_the_number_of_the_profile_in_the_issuer_s_session(
+    elsewhere: Elsewhere,
+) -> None:
+    identity, user_id = elsewhere.identity, new_id()
+    await elsewhere.create_user(user_id, "tola@unilag.edu.ng")
+    await identity.service.fetch("UPDATE profiles SET phone = '+2348031234567' WHERE id = $1", user_id)
+    await elsewhere.grant(user_id, "auditor")
+    token = elsewhere.token(SCHOOL, user_id)
+    assert (await identity.post("/api/auth/otp", {"phone": "+2348031234567"}, token=token)).status_code == 200
+    await identity.service.work("identity.codes")
+    [issued] = await identity.service.published("identity.one_time_code_issued.v1")
+    code = Sealer("a sealing key for tests").unseal(issued["codeSealed"], issued["codeId"])
+    shown = {"phone": "+2348031234567", "code": code}
+    answer = await identity.post("/api/auth/otp/verify", shown, token=token)
+    assert answer.status_code == 200, answer.text
+    # The school may not speak about staff, in this session either.
+    assert claims_of(answer.json()["data"])["app_metadata"]["roles"] == ["buyer"]
+    assert (await identity.get(PROFILE, token=token)).json()["data"]["phoneConfirmed"] is True

@@ -24,6 +24,7 @@ CREDENTIALS = (
     "passkey_challenges",
     "signing_keys",
     "one_time_codes",
+    "sign_up_passwords",
     "login_failures",
 )
 

@@ -8,6 +8,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from common.caller import THE_SERVICE
+from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.passwords import HASHER, Passwords
 from identity.domain.errors import WrongCredentials
 from identity.domain.institutions import Institutions
@@ -15,7 +16,7 @@ from identity.use_cases.log_in import LogIn, log_in
 from identity.use_cases.refresh_session import refresh_session
 from identity.use_cases.sign_up import SignUp, sign_up
 
-from .conftest import PASSWORD, Identity
+from .conftest import DEMO_SECRET, PASSWORD, Identity
 
 KEPT = ("profiles", "role_grants", "sessions", "refresh_tokens", "outbox", "referrals")
 
@@ -68,10 +69,14 @@ async def test_sign_up_of_a_known_address_looks_like_a_new_one_and_changes_nothi
     assert second.status_code == first.status_code == 201
     assert second.json()["data"].keys() == first.json()["data"].keys()
     assert second.json()["data"] != first.json()["data"]
-    assert await state_of(identity) == before
+    after = await state_of(identity)
+    # One item of work tells the owner.
+    assert [row["queue"] for row in after.pop("outbox") if row not in before["outbox"]] == ["identity.codes"]
+    assert after == {table: rows for table, rows in before.items() if table != "outbox"}
+    await identity.service.fetch("UPDATE profiles SET confirmed_email = email")
     await identity.log_in("tola@unilag.edu.ng", PASSWORD)
     refused = await identity.post("/api/auth/login", {"email": "tola@unilag.edu.ng", "password": "another password"})
-    assert refused.status_code == 401
+    assert refused.status_code == 403
 
 
 async def test_twenty_sign_ups_of_one_address_at_once_open_one_account(identity: Identity) -> None:
@@ -98,6 +103,7 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(ide
                     dependencies.hashes,
                     dependencies.signing_keys,
                     LogIn(address, "a wrong password"),
+                    sealer=dependencies.sealer,
                     issuer=dependencies.issuer,
                     now=identity.clock.now(),
                 )
@@ -108,6 +114,7 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(ide
                 dependencies.database,
                 passwords,
                 SignUp(address, PASSWORD, "Anybody", None, None),
+                sealer=dependencies.sealer,
                 institutions=Institutions([], {}),
                 hashes=dependencies.hashes,
                 reward_minor=0,
@@ -176,11 +183,12 @@ async def test_a_refresh_token_is_exchanged_for_new_tokens(identity: Identity) -
     assert all(fresh["refreshToken"].encode() not in row["token_hash"] for row in stored)
 
 
-async def test_a_refresh_token_shown_twice_ends_its_whole_family(identity: Identity) -> None:
+async def test_a_refresh_token_shown_again_later_ends_its_whole_family(identity: Identity) -> None:
     await identity.sign_up("tola@unilag.edu.ng")
     stolen = await identity.log_in("tola@unilag.edu.ng")
     other = await identity.log_in("tola@unilag.edu.ng")
     fresh = (await identity.post("/api/auth/refresh", {"refreshToken": stolen["refreshToken"]})).json()["data"]
+    identity.clock.advance(timedelta(seconds=31))
     reused = await identity.post("/api/auth/refresh", {"refreshToken": stolen["refreshToken"]})
     assert (reused.status_code, reused.json()["code"]) == (401, "AUTH_UNAUTHORIZED")
     dead = await identity.post("/api/auth/refresh", {"refreshToken": fresh["refreshToken"]})
@@ -192,17 +200,94 @@ async def test_a_refresh_token_shown_twice_ends_its_whole_family(identity: Ident
     assert alive.status_code == 200
 
 
-async def test_of_twenty_parallel_refreshes_of_one_token_one_succeeds_and_the_family_ends(identity: Identity) -> None:
+async def refresh(identity: Identity, tokens: dict[str, Any]) -> tuple[int, str | None]:
+    """The status of an exchange and the successor."""
+    answer = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    return answer.status_code, answer.json().get("data", {}).get("refreshToken")
+
+
+async def test_twenty_parallel_refreshes_of_one_token_give_one_successor(identity: Identity) -> None:
     await identity.sign_up("tola@unilag.edu.ng")
     tokens = await identity.log_in("tola@unilag.edu.ng")
-    body = {"refreshToken": tokens["refreshToken"]}
-    answers = await asyncio.gather(*(identity.post("/api/auth/refresh", body) for _ in range(20)))
-    assert sorted(answer.status_code for answer in answers) == [200] + [401] * 19
-    winner = next(answer for answer in answers if answer.status_code == 200).json()["data"]
-    after = await identity.post("/api/auth/refresh", {"refreshToken": winner["refreshToken"]})
-    assert after.status_code == 401
-    assert len(await identity.service.published("identity.session_revoked.v1")) == 1
+    answers = await asyncio.gather(*(refresh(identity, tokens) for _ in range(20)))
+    assert {status for status, _ in answers} == {200}
+    [successor] = {token for _, token in answers}
     assert await identity.count("refresh_tokens") == 2
+    status, _ = await refresh(identity, {"refreshToken": successor})
+    assert status == 200
+    assert await identity.service.published("identity.session_revoked.v1") == []
+
+
+async def test_a_repeated_refresh_within_thirty_seconds_gives_the_same_successor(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    tokens = await identity.log_in("tola@unilag.edu.ng")
+    first = await refresh(identity, tokens)
+    identity.clock.advance(timedelta(seconds=30))
+    assert await refresh(identity, tokens) == first
+    answer = await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})
+    alive = await identity.get("/api/profiles/current", token=answer.json()["data"]["accessToken"])
+    assert alive.status_code == 200
+
+
+async def test_a_repeated_refresh_after_thirty_seconds_ends_the_family(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    tokens = await identity.log_in("tola@unilag.edu.ng")
+    _, successor = await refresh(identity, tokens)
+    identity.clock.advance(timedelta(seconds=30, milliseconds=1))
+    assert await refresh(identity, tokens) == (401, None)
+    assert await refresh(identity, {"refreshToken": successor}) == (401, None)
+
+
+async def test_the_token_before_the_previous_one_ends_the_family_at_any_time(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    tokens = await identity.log_in("tola@unilag.edu.ng")
+    _, parent = await refresh(identity, tokens)
+    _, present = await refresh(identity, {"refreshToken": parent})
+    assert await refresh(identity, tokens) == (401, None)
+    for token in (parent, present):
+        assert await refresh(identity, {"refreshToken": token}) == (401, None)
+    assert len(await identity.service.published("identity.session_revoked.v1")) == 1
+
+
+async def test_a_process_that_starts_anew_gives_the_same_successor(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    tokens = await identity.log_in("tola@unilag.edu.ng")
+    first = await refresh(identity, tokens)
+    dependencies = identity.dependencies
+
+    async def exchanged_by(sealing_key: str) -> str | None:
+        async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            hashes = KeyedHashes(sealing_key)
+            signed = await refresh_session(
+                uow, dependencies.signing_keys, hashes, tokens["refreshToken"], issuer="x", now=identity.clock.now()
+            )
+        return signed.refresh_token if signed else None
+
+    assert await exchanged_by("a sealing key for tests") == first[1]
+    # Under another key nothing can be repeated, and nobody is signed out for it.
+    assert await exchanged_by("quite another sealing key") is None
+    assert (await refresh(identity, {"refreshToken": first[1]}))[0] == 200
+
+
+async def test_a_repeated_refresh_carries_no_second_factor_that_was_removed_since(identity: Identity) -> None:
+    await identity.load_demo()
+    tokens = await identity.step_up(await identity.demo_log_in("VENDOR"), DEMO_SECRET)
+    refreshed = (await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).json()["data"]
+    assert refreshed["aal"] == "aal2"
+    await identity.service.fetch(
+        "UPDATE refresh_tokens SET stepped_up_at = NULL, stepped_up_by = NULL, stepped_up_factor_id = NULL "
+        "WHERE used_at IS NULL"
+    )
+    again = (await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).json()["data"]
+    assert (again["aal"], again["refreshToken"]) == ("aal1", refreshed["refreshToken"])
+
+
+async def test_a_repeated_refresh_of_an_ended_session_is_refused(identity: Identity) -> None:
+    await identity.sign_up("tola@unilag.edu.ng")
+    tokens = await identity.log_in("tola@unilag.edu.ng")
+    fresh = (await identity.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]})).json()["data"]
+    assert (await identity.post("/api/auth/logout", {}, token=fresh["accessToken"])).status_code == 200
+    assert await refresh(identity, tokens) == (401, None)
 
 
 async def test_a_refresh_that_fails_before_its_commit_burns_no_token(identity: Identity) -> None:
@@ -217,7 +302,12 @@ async def test_a_refresh_that_fails_before_its_commit_burns_no_token(identity: I
     async def refresh_and_crash() -> None:
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             signed = await refresh_session(
-                uow, dependencies.signing_keys, tokens["refreshToken"], issuer="x", now=identity.clock.now()
+                uow,
+                dependencies.signing_keys,
+                dependencies.hashes,
+                tokens["refreshToken"],
+                issuer="x",
+                now=identity.clock.now(),
             )
             assert signed is not None
             raise Crash

@@ -428,7 +428,9 @@ async def test_no_way_in_is_open_to_a_suspended_person(office: Office) -> None:
         staff_roles=frozenset(),
     )
     with pytest.raises(Unauthorized):
-        await OwnStandings(identity.dependencies.database).find("", stranger)
+        await OwnStandings(identity.dependencies.database, identity.dependencies.hashes, identity.clock).find(
+            "", stranger
+        )
     state = await office.state()
     assert (await office.act("suspend", "SUPPORT", {"reason": "Again"})).json()["data"]["suspensionReason"] == (
         "Left the company"

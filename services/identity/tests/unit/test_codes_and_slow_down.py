@@ -16,7 +16,6 @@ from identity.domain.issued_codes import (
     TooOften,
     is_live,
     judge_request,
-    sole_holder,
 )
 from identity.domain.programs import program_named
 from identity.domain.sessions import revocation_of
@@ -74,14 +73,6 @@ def test_who_used_a_code_may_have_the_next_one_at_once() -> None:
 )
 def test_a_code_lives_until_it_is_used_tried_too_often_or_old(code: IssuedCode, live: bool) -> None:
     assert is_live(code, NOW) is live
-
-
-def test_a_number_is_whose_who_proved_it_or_the_only_one_who_says_so() -> None:
-    one, two = new_id(), new_id()
-    assert sole_holder([]) is None
-    assert sole_holder([(one, False)]) == one
-    assert sole_holder([(one, False), (two, False)]) is None
-    assert sole_holder([(one, True), (two, False)]) == one
 
 
 def test_logins_are_slowed_down_to_a_bound_and_forgiven_after_an_hour() -> None:

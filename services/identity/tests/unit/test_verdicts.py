@@ -7,7 +7,7 @@ import pytest
 
 from identity.domain.one_time_codes import blocked_until
 from identity.domain.referrals import NotRewarded, Referrer, Rewarded, judge_referral
-from identity.domain.sessions import Reused, ShownToken, Usable, Worthless, judge_refresh
+from identity.domain.sessions import Repeated, Reused, ShownToken, Usable, Worthless, judge_refresh
 from identity.domain.standing import SignIn, Standing, claims_of
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
@@ -46,18 +46,20 @@ def test_an_address_that_cannot_be_compared_earns_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("used", "ended", "expires_in", "verdict"),
+    ("used_ago", "ended", "expires_in", "verdict"),
     [
-        (False, False, 1, Usable()),
-        (False, False, 0, Worthless()),
-        (True, False, 1, Reused()),
-        (True, False, -1, Reused()),
-        (False, True, 1, Worthless()),
-        (True, True, 1, Worthless()),
+        (None, False, 1, Usable()),
+        (None, False, 0, Worthless()),
+        (0, False, 1, Repeated()),
+        (30, False, 1, Repeated()),
+        (31, False, 1, Reused()),
+        (31, False, -1, Reused()),
+        (None, True, 1, Worthless()),
+        (0, True, 1, Worthless()),
     ],
 )
-def test_a_refresh_token_is_usable_once_while_its_session_lasts(
-    used: bool, ended: bool, expires_in: int, verdict: Usable | Reused | Worthless
+def test_a_refresh_token_is_usable_once_and_repeatable_for_thirty_seconds(
+    used_ago: int | None, ended: bool, expires_in: int, verdict: Usable | Repeated | Reused | Worthless
 ) -> None:
     token = ShownToken(
         session_id=OTHER,
@@ -66,7 +68,7 @@ def test_a_refresh_token_is_usable_once_while_its_session_lasts(
         method="password",
         stepped_up_at=None,
         expires_at=NOW + timedelta(seconds=expires_in),
-        used_at=NOW if used else None,
+        used_at=None if used_ago is None else NOW - timedelta(seconds=used_ago),
         session_ended=ended,
     )
     assert judge_refresh(token, NOW) == verdict

@@ -255,13 +255,14 @@ class Story:
     async def know_the_order(self) -> None:
         await self.service.hear(self.placed())
 
-    def buyer(self, phone: str | None = "+2348030000001") -> UserProvisioned:
+    def buyer(self, phone: str | None = "+2348030000001", *, proven: bool = True) -> UserProvisioned:
         return UserProvisioned(
             user_id=self.buyer_id,
             email="chidi@unilag.edu.ng",
             role="buyer",
             referral=ReferralOutcome(applied=False, reward_minor=0),
             phone=phone,
+            phone_confirmed=proven,
             full_name="Chidi Okafor",
         )
 

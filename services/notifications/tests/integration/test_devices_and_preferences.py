@@ -7,7 +7,7 @@ import pytest
 from campus_tools.service_kit import OpenService
 from common.caller import Caller
 from common.ids import new_id
-from contracts.identity import CredentialsChanged
+from contracts.identity import CredentialsChanged, EmailConfirmed
 from contracts.payouts import PayoutProcessed
 from notifications.templates.examples import example_of
 
@@ -167,3 +167,21 @@ async def test_a_channel_that_is_switched_off_is_left_out_but_not_for_the_bank_a
         "payout_processed",
         "payout_processed",
     ]
+
+
+async def test_devices_of_before_the_first_proof_of_the_address_are_forgotten(open_story, every_channel):
+    async with open_story(**every_channel) as story:
+        owner, other = new_id(), new_id()
+        for person, token in ((owner, "of-somebody-before"), (owner, "of-the-owner"), (other, "of-another")):
+            await story.register(person, kind="android", token=token)
+        for token, second in (("of-somebody-before", 1), ("of-the-owner", 3), ("of-another", 1)):
+            await story.service.fetch(
+                "UPDATE user_devices SET registered_at = '2026-01-01'::timestamptz + make_interval(secs => $2) "
+                "WHERE address = $1",
+                token,
+                second,
+            )
+        for _ in range(2):
+            await story.service.hear(EmailConfirmed(user_id=owner, confirmed_at="2026-01-01T00:00:02.000Z"))
+        kept = await story.service.fetch("SELECT address FROM user_devices ORDER BY address")
+        assert [row["address"] for row in kept] == ["of-another", "of-the-owner"]

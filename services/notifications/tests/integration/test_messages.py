@@ -3,7 +3,7 @@
 import pytest
 
 from common.ids import new_id
-from contracts.identity import OneTimeCodeIssued, ProfileChanged
+from contracts.identity import OneTimeCodeIssued, ProfileChanged, SignUpRepeated
 from contracts.orders import OrderDelivered, OrderDispatched, ReturnDecided, ReturnRequested
 from contracts.payouts import BankDetailsChanged, BankDetailsQuarantined, PayoutDelayed, PayoutProcessed
 from notifications.domain.errors import ContactUnknown, OrderUnknown
@@ -143,6 +143,37 @@ async def test_a_one_time_code_goes_to_the_sealed_address_and_not_into_the_feed(
     assert notification["title"] is None
     [delivery] = await story.deliveries()
     assert address not in str(dict(delivery))
+
+
+async def test_a_code_that_confirms_an_address_says_so_and_names_nobody(story, outside):
+    code_id = new_id()
+    await story.service.hear(
+        OneTimeCodeIssued(
+            code_id=code_id,
+            purpose="sign_in",
+            channel="email",
+            address_sealed=story.sealer.seal("bisi@unilag.edu.ng", str(code_id)),
+            code_sealed=story.sealer.seal("770031", str(code_id)),
+            user_id=story.buyer_id,
+            confirms_email=True,
+        )
+    )
+    await send_everything(story)
+    [mail] = to(outside, "bisi@unilag.edu.ng")
+    assert mail["Subject"] == "Confirm your mail address"
+    assert "770031" in text_of(mail)
+    assert "Chidi" not in text_of(mail)
+
+
+async def test_the_owner_hears_by_mail_alone_that_their_address_was_signed_up_with_again(story, outside):
+    await story.know_the_people()
+    event = SignUpRepeated(user_id=story.buyer_id, notification_id=new_id())
+    for _ in range(2):
+        await story.service.hear(event)
+    await send_everything(story)
+    assert [mail["Subject"] for mail in to(outside, "chidi@unilag.edu.ng")] == ["You have an account already"]
+    assert outside.texts == []
+    assert await story.service.fetch("SELECT 1 FROM notifications WHERE title IS NOT NULL") == []
 
 
 async def test_a_code_says_what_it_is_for_and_how_long_it_works(story, outside):

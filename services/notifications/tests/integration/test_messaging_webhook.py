@@ -364,8 +364,10 @@ async def test_a_strangers_ticket_becomes_the_users_who_writes_from_that_number(
     assert [row["user_id"] for row in await tickets(desk)] == [desk.buyer_id]
 
 
-async def test_a_number_that_two_people_call_theirs_is_nobodys_until_one_has_proven_it(desk):
-    await desk.know_the_people()
+async def test_a_number_that_people_only_name_is_nobodys_until_one_has_proven_it(desk):
+    await desk.service.hear(desk.buyer(proven=False))
+    await hear(desk, {"messages": [text("wamid.0", "Good morning")]})
+    assert [row["user_id"] for row in await tickets(desk)] == [None]
     other = desk.buyer()
     other = type(other)(
         user_id=new_id(), email="x@unilag.edu.ng", role="buyer", referral=other.referral, phone=other.phone

@@ -219,6 +219,8 @@ def test_every_message_goes_by_every_channel_but_the_pin_never_by_mail_and_the_l
     assert {name: every - template.channels for name, template in CATALOG.items() if template.channels != every} == {
         "delivery_pin": {"email"},
         "account_erased": every - {"email"},
+        "already_registered": every - {"email"},
+        "confirm_email": every - {"email"},
     }
 
 

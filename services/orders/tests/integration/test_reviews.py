@@ -202,3 +202,14 @@ async def test_the_database_refuses_a_review_of_somebody_else_s_order_and_of_an_
             await uow.execute("UPDATE reviews SET hidden_at = now(), hidden_by = $1, hidden_because = 'x'", new_id())
             == 0
         )
+
+
+async def test_a_review_needs_a_proven_mail_address(market, known_vendor):
+    await known_vendor()
+    product_id = await market.sell()
+    order = await delivered(market, product_id)
+    for subject in (f"vendors/{market.vendor_id}", f"products/{product_id}"):
+        refused = await post(market, subject, order, market.as_buyer(email_verified=False))
+        assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_FORBIDDEN")
+        assert refused.json()["confirmationRequired"] is True
+    assert (await post(market, f"products/{product_id}", order)).status_code == 201

@@ -10,7 +10,7 @@ from common.caller import THE_SERVICE
 from common.database import UnitOfWork
 from common.faults import PermanentFault
 from common.messages import Received, Subscription, WorkItem
-from contracts.identity import ErasureRequested, UserErased, UserProvisioned, VendorClosed
+from contracts.identity import EmailConfirmed, ErasureRequested, UserErased, UserProvisioned, VendorClosed
 from contracts.orders import (
     DisputeResolved,
     OrderCancelled,
@@ -53,8 +53,15 @@ class RefundWork(msgspec.Struct, frozen=True, rename="camel"):
 
 async def on_user_provisioned(event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     await store.save_buyer(uow, event.user_id, event.email, dependencies.clock.now())
-    if event.referral.applied and event.referral.reward_minor > 0:
+    # The reward is earned by a proven address: here, or with the first proof (contract section 16.1).
+    if event.email_confirmed and event.referral.applied and event.referral.reward_minor > 0:
         await credit_reward(uow, event.user_id, event.referral.reward_minor)
+
+
+async def on_email_confirmed(event: EmailConfirmed, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+    """It may arrive before the profile's event, and twice: the posting's key is the user's."""
+    if event.referral_reward_minor > 0:
+        await credit_reward(uow, event.user_id, event.referral_reward_minor)
 
 
 async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
@@ -131,6 +138,7 @@ async def on_refund_owed(item: RefundWork, received: Received, dependencies: Any
 
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(UserProvisioned, on_user_provisioned),
+    Subscription(EmailConfirmed, on_email_confirmed),
     Subscription(UserErased, on_user_erased),
     Subscription(VendorClosed, on_vendor_closed),
     Subscription(ErasureRequested, on_erasure_requested),

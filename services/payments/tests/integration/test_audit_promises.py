@@ -97,7 +97,9 @@ async def _lose(story: Any, reference: str, amount_minor: int) -> None:
 async def busy(story: Any) -> Any:
     """A service with money in every place that the audit looks at."""
     rewarded = ReferralOutcome(applied=True, reward_minor=50_000)
-    await story.service.hear(UserProvisioned(user_id=new_id(), email="a@example.org", role="buyer", referral=rewarded))
+    await story.service.hear(
+        UserProvisioned(user_id=new_id(), email="a@example.org", role="buyer", referral=rewarded, email_confirmed=True)
+    )
     await _paid(story, fees=7_500)
     delivered, reference = await _paid(story)
     told = {"delivered_at": "2026-01-01T00:00:00.000Z", "verified_by": delivered.vendor_id}

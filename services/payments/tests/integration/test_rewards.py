@@ -10,18 +10,26 @@ from common.caller import THE_SERVICE
 from common.ids import new_id
 from common.inbox import record_message_once
 from common.messages import Received
-from contracts.identity import ReferralOutcome, UserErased, UserProvisioned
+from contracts.identity import EmailConfirmed, ReferralOutcome, UserErased, UserProvisioned
 from payments.consumers import on_user_provisioned
 
 
-def newcomer(story: Any, reward_minor: int = 50_000, *, applied: bool = True) -> UserProvisioned:
+def newcomer(
+    story: Any, reward_minor: int = 50_000, *, applied: bool = True, proven: bool | None = True
+) -> UserProvisioned:
     referrer_id = uuid4() if applied else None
     return UserProvisioned(
         user_id=story.buyer,
         email="new@unilag.edu.ng",
         role="buyer",
         referral=ReferralOutcome(applied=applied, reward_minor=reward_minor, referrer_id=referrer_id),
+        email_confirmed=proven,
     )
+
+
+def proof(story: Any, reward_minor: int = 50_000) -> EmailConfirmed:
+    confirmed_at = "2026-01-01T00:00:00.000Z"
+    return EmailConfirmed(user_id=story.buyer, confirmed_at=confirmed_at, referral_reward_minor=reward_minor)
 
 
 async def rewards_said(story: Any) -> int:
@@ -35,6 +43,29 @@ async def test_the_news_twice_and_at_once_credits_once(story: Any) -> None:
     await asyncio.gather(*repeated, *said_again)
     assert await story.balances() == {"referral_expense": 50_000, f"buyer_reward:{story.buyer}": -50_000}
     assert await rewards_said(story) == 1
+
+
+@pytest.mark.parametrize("proven", [False, None])
+async def test_an_unproven_address_earns_nothing_before_its_proof(story: Any, proven: bool | None) -> None:
+    await story.service.hear(newcomer(story, proven=proven))
+    assert (await story.balances(), await rewards_said(story)) == ({}, 0)
+    await story.service.hear(proof(story))
+    assert await story.balances() == {"referral_expense": 50_000, f"buyer_reward:{story.buyer}": -50_000}
+
+
+@pytest.mark.parametrize("proven", [False, True])
+async def test_proof_and_profile_in_any_order_and_number_credit_once(story: Any, proven: bool) -> None:
+    events = [proof(story), newcomer(story, proven=proven)]
+    for event in events:
+        await story.service.hear(event)
+    await asyncio.gather(*(story.service.hear(event) for event in events * 4))
+    assert await story.balances() == {"referral_expense": 50_000, f"buyer_reward:{story.buyer}": -50_000}
+    assert await rewards_said(story) == 1
+
+
+async def test_a_proof_without_a_reward_leaves_no_transaction(story: Any) -> None:
+    await story.service.hear(proof(story, 0))
+    assert await story.service.fetch("SELECT 1 FROM ledger_transactions") == []
 
 
 async def test_a_worker_that_dies_before_its_commit_leaves_nothing_and_the_next_credits_once(story: Any) -> None:

@@ -148,6 +148,7 @@ async def test_a_referral_reward_is_credited_once_and_read_by_its_owner(story: A
         email="new@unilag.edu.ng",
         role="buyer",
         referral=ReferralOutcome(applied=True, reward_minor=50_000, referrer_id=uuid4()),
+        email_confirmed=True,
     )
     heard = await story.service.hear(event)
     await story.service.hear(event, event_id=heard.event_id)

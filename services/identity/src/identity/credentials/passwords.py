@@ -5,10 +5,11 @@ import os
 import unicodedata
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.low_level import Type, hash_secret_raw
 
 from common.problems import Unavailable
 
@@ -41,6 +42,13 @@ class Passwords:
         matched = await self._in_thread(self._matches, password_hash or self._nobodys_hash, password)
         return matched and password_hash is not None
 
+    async def digest(self, password: str, salt: bytes) -> bytes:
+        """The same digest for the same password and salt, after the same work; raises Unavailable when too many wait.
+
+        For passwords of sign-ups, of which one address may have several: they are looked up, not compared one by one.
+        """
+        return await self._in_thread(self._digest, password, salt)
+
     def is_outdated(self, password_hash: str) -> bool:
         """Whether the hash was made with other parameters than today's."""
         return self._hasher.check_needs_rehash(password_hash)
@@ -57,7 +65,18 @@ class Passwords:
         except (VerificationError, InvalidHashError):
             return False
 
-    async def _in_thread(self, work: Callable[..., Answer], *values: str) -> Answer:
+    def _digest(self, password: str, salt: bytes) -> bytes:
+        return hash_secret_raw(
+            _normal(password).encode(),
+            salt,
+            self._hasher.time_cost,
+            self._hasher.memory_cost,
+            self._hasher.parallelism,
+            self._hasher.hash_len,
+            Type.ID,
+        )
+
+    async def _in_thread(self, work: Callable[..., Answer], *values: Any) -> Answer:
         if self._waiting >= WAITING_MAX:
             raise Unavailable(retry_after_seconds=2)
         self._waiting += 1

@@ -1,5 +1,6 @@
 """Access tokens, which everybody can check, and refresh tokens, which only this service knows."""
 
+import base64
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ import jwt
 
 from common.ids import new_secret, parse_uuid
 from common.tokens import AUDIENCE
+from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.signing_keys import ALGORITHM, SigningKey
 from identity.domain.standing import ACCESS_LIFE, SignIn, Standing, claims_of
 
@@ -44,6 +46,16 @@ def sign_access_token(key: SigningKey, standing: Standing, sign_in: SignIn, *, i
 def new_refresh_token(session_id: UUID) -> str:
     """`<session id>.<secret>`: the session stands in front, so that an edge can count refreshes by session."""
     return f"{session_id}.{new_secret()}"
+
+
+def successor_of(token: str, hashes: KeyedHashes) -> str:
+    """The refresh token that this one is exchanged for: the same whenever it is asked for, and known to nobody without our key.
+
+    So a repeated exchange is answered with it, and it rests nowhere in the clear.
+    """
+    session = token.partition(".")[0]
+    secret = base64.urlsafe_b64encode(hashes.of("refresh_successor", token)).rstrip(b"=").decode()
+    return f"{session}.{secret}"
 
 
 def stored_hash(token: str) -> bytes:

@@ -11,6 +11,21 @@ class WrongCredentials(Unauthorized):
     detail = "The address or the password is wrong."
 
 
+class ConfirmationRequired(Forbidden):
+    """The mail address of the account is not proven yet: clients ask for the code (contract section 16.1)."""
+
+    detail = "Confirm your mail address first: we have sent a code to it."
+
+    def __init__(self, detail: str | None = None) -> None:
+        super().__init__(detail, extensions={"confirmationRequired": True})
+
+
+class AddressUnproven(ConfirmationRequired):
+    """A person who signs in elsewhere, whose issuer or create-user has not said that the address is proven."""
+
+    detail = "Confirm your mail address first, where you sign in. Then try again."
+
+
 class SessionNotHeld(Unauthorized):
     """The refresh token is unknown, used, or of an ended session; or the session is not one of ours."""
 
@@ -246,6 +261,14 @@ class GranteeWithoutSecondFactor(Conflict):
 
 class CommissionChangeOpen(Conflict):
     detail = "Another commission change of this vendor waits for its decision. It is approved or rejected first."
+
+
+class GranteeUnproven(Conflict):
+    detail = "This person has not proven their mail address yet. Staff roles need a proven one."
+
+
+class ApplicantUnproven(Conflict):
+    detail = "The applicant has not proven their mail address yet."
 
 
 class CommissionChangedMeanwhile(Conflict):

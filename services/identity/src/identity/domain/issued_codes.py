@@ -1,12 +1,12 @@
 """Codes that are sent to an address: how often one may be asked for, and what one is worth when it is shown."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
-Purpose = Literal["sign_in", "password_reset"]
+# `already_registered` has no code: its row counts the mails to an address that was signed up with again.
+Purpose = Literal["sign_in", "password_reset", "already_registered"]
 Channel = Literal["sms", "email"]
 
 # A text message may take minutes on a campus; longer, and a code left on a screen is still a key.
@@ -14,6 +14,7 @@ Channel = Literal["sms", "email"]
 LIFE: Final[dict[Purpose, timedelta]] = {
     "sign_in": timedelta(minutes=10),
     "password_reset": timedelta(minutes=30),
+    "already_registered": timedelta(minutes=30),
 }
 CODE_DIGITS: Final = 6
 # With these three numbers a year of guessing at one address has a chance of less than three in a hundred.
@@ -22,6 +23,8 @@ ISSUED_IN_HOUR_MAX: Final = 5
 ISSUED_IN_DAY_MAX: Final = 15
 # Asked again before the first could arrive: the code under way stays the good one.
 RESEND_AFTER: Final = timedelta(seconds=30)
+# A login before the proof sends a new code at most once a minute (contract section 16.1).
+LOGIN_RESEND_AFTER: Final = timedelta(minutes=1)
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
 
@@ -66,11 +69,13 @@ class TooOften:
     """No new code: the last one is under way, or there were too many."""
 
 
-def judge_request(last: IssuedCode | None, now: datetime) -> Issuable | TooOften:
+def judge_request(
+    last: IssuedCode | None, now: datetime, *, resend_after: timedelta = RESEND_AFTER
+) -> Issuable | TooOften:
     """Whether a further code may be made for an address. Whoever used the last one begins anew: they are the owner."""
     if last is None or last.used_at is not None:
         return Issuable(now, 1, now, 1)
-    if now - last.issued_at < RESEND_AFTER:
+    if now - last.issued_at < resend_after:
         return TooOften()
     same_hour, same_day = now - last.hour_began_at < HOUR, now - last.day_began_at < DAY
     in_hour, in_day = last.issued_in_hour if same_hour else 0, last.issued_in_day if same_day else 0
@@ -83,14 +88,3 @@ def judge_request(last: IssuedCode | None, now: datetime) -> Issuable | TooOften
 def is_live(code: IssuedCode, now: datetime) -> bool:
     """Whether a code may still be shown."""
     return code.used_at is None and now < code.expires_at and code.tries < TRIES_MAX
-
-
-def sole_holder(holders: Sequence[tuple[UUID, bool]]) -> UUID | None:
-    """Whom a number belongs to: who has proven it, or else the only one who says so. Two who only say so are nobody.
-
-    `holders` are user ids with whether the number is confirmed for them.
-    """
-    confirmed = [user_id for user_id, is_confirmed in holders if is_confirmed]
-    if len(confirmed) == 1:
-        return confirmed[0]
-    return holders[0][0] if len(holders) == 1 else None

@@ -10,6 +10,8 @@ from identity.domain.standing import ACCESS_LIFE
 
 # A student who signs in once a month stays signed in; each refresh begins the time anew.
 REFRESH_LIFE: Final = timedelta(days=30)
+# The token before the present one is good for so long after its exchange (contract section 16.7).
+REPEATED_FOR: Final = timedelta(seconds=30)
 # What a token of ours may still be believed after it was issued, with the leeway of those who check it.
 TOKEN_BELIEVED: Final = ACCESS_LIFE + timedelta(seconds=30)
 
@@ -33,6 +35,11 @@ class ShownToken:
 @dataclass(frozen=True, slots=True)
 class Usable:
     """The token may be exchanged, once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The token was exchanged a moment ago: by another tab, or the answer was lost. Its successor is the answer again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +75,10 @@ def revocation_of(last_issued: Mapping[UUID, datetime], now: datetime, *, one_go
     return Revocation(None if one_goes_on else second, given_since)
 
 
-def judge_refresh(token: ShownToken, now: datetime) -> Usable | Reused | Worthless:
-    """The verdict on a refresh token."""
+def judge_refresh(token: ShownToken, now: datetime) -> Usable | Repeated | Reused | Worthless:
+    """The verdict on a refresh token. Repeated holds only while its successor is the present token of the chain."""
     if token.session_ended:
         return Worthless()
     if token.used_at is not None:
-        return Reused()
+        return Repeated() if now - token.used_at <= REPEATED_FOR else Reused()
     return Worthless() if token.expires_at <= now else Usable()

@@ -37,6 +37,7 @@ class Person:
     offices: tuple[Office, ...]
     is_suspended: bool
     has_second_factor: bool
+    email_confirmed: bool
 
     @property
     def roles(self) -> frozenset[str]:

@@ -24,6 +24,18 @@ class Standing:
     has_second_factor: bool
     # Whoever is suspended is given no token, whichever way they came.
     is_suspended: bool = False
+    email_confirmed: bool = False
+    # Whether the account has an address of its own, and not only sessions of a further issuer.
+    signs_in_here: bool = False
+
+    @property
+    def awaits_proof(self) -> bool:
+        """Whether the account gets no tokens before its address is proven (contract section 16.1)."""
+        return self.signs_in_here and not self.email_confirmed
+
+    def without_rights_of_the_address(self) -> "Standing":
+        """The same person without what an unproven address must not give: roles of staff, and a campus (contract section 16.1)."""
+        return replace(self.without_staff_roles(), campus_id=None)
 
     def without_staff_roles(self) -> "Standing":
         """The same person as seen by an issuer that may not speak about staff."""
@@ -71,6 +83,7 @@ def claims_of(standing: Standing, sign_in: SignIn, *, issuer: str, audience: str
         "session_id": str(sign_in.session_id),
         "role": standing.role,
         "aal": sign_in.aal(now),
+        "email_verified": standing.email_confirmed,
         "amr": methods,
         "app_metadata": {
             "roles": list(standing.roles),

@@ -1,11 +1,22 @@
 """One-time codes, and passwords that are forgotten or changed (contract sections 10 and 15.1)."""
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import CurrentCaller, before_sign_in, dependencies_of, guarded_router, ok, signed_in
+from common.answers import answers
+from common.database import UnitOfWork
+from common.http import (
+    CurrentCaller,
+    before_sign_in,
+    dependencies_of,
+    guarded_router,
+    ok,
+    signed_in,
+)
+from common.optional_caller import OptionalCaller
 from identity.domain.errors import WrongOneTimeCode
 from identity.domain.issued_codes import LIFE, Destination, Purpose
 from identity.routes.acting import AUTHENTICATING
@@ -22,9 +33,11 @@ from identity.schemas.codes import (
 )
 from identity.schemas.sessions import Tokens
 from identity.use_cases.change_password import PasswordChange, change_password
+from identity.use_cases.find_matching_hash import find_matching_hash
+from identity.use_cases.hold_foreign_session import hold_foreign_session
 from identity.use_cases.request_code import request_code
 from identity.use_cases.reset_password import reset_password
-from identity.use_cases.verify_code import verify_code
+from identity.use_cases.verify_code import Verified, verify_code
 
 if TYPE_CHECKING:
     from identity.app import Dependencies
@@ -34,28 +47,42 @@ router = guarded_router(tags=["auth"])
 
 @router.post("/api/auth/otp", responses={200: {"model": CodeAnswer}})
 @before_sign_in
-async def request_code_route(request: Request, body: CodeRequest) -> Response:
-    return await _code_requested(request, "sign_in", body.destination)
-
-
-@router.post("/api/auth/otp/verify", responses={200: {"model": Tokens}})
-@before_sign_in
-async def verify_code_route(request: Request, body: CodeVerification) -> Response:
+async def request_code_route(request: Request, caller: OptionalCaller, body: CodeRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
-    async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        signed = await verify_code(
+    claimant_id = caller.user_id if body.destination.channel == "sms" else None
+    if claimant_id is not None:
+        async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
+            await hold_foreign_session(uow, caller, dependencies.staff_issuers)
+    return await _code_requested(request, "sign_in", body.destination, claimant_id)
+
+
+@router.post("/api/auth/otp/verify", responses=answers(Tokens, 403))
+@before_sign_in
+async def verify_code_route(request: Request, caller: OptionalCaller, body: CodeVerification) -> Response:
+    dependencies: Dependencies = dependencies_of(request)
+    now = dependencies.clock.now()
+    kept_hash = await find_matching_hash(dependencies.database, dependencies.passwords, body.destination, body.password)
+
+    async def verify(uow: UnitOfWork) -> Verified | None:
+        return await verify_code(
             uow,
             dependencies.hashes,
             dependencies.signing_keys,
             body.destination,
             body.code,
+            caller,
+            kept_hash=kept_hash,
             user_agent=request.headers.get("user-agent"),
             issuer=dependencies.issuer,
-            now=dependencies.clock.now(),
+            now=now,
         )
-    if signed is None:
+
+    verified = await dependencies.database.transact(acting_as=AUTHENTICATING, work=verify)
+    if verified is None:
         raise WrongOneTimeCode
-    return ok(request, signed.answer())
+    if verified.ended is not None:
+        believe_no_more(dependencies, verified.user_id, verified.ended.revocation, now)
+    return ok(request, verified.signed.answer())
 
 
 @router.post("/api/auth/password/forgot", responses={200: {"model": CodeAnswer}})
@@ -95,7 +122,9 @@ async def change_password_route(request: Request, caller: CurrentCaller, body: C
     return ok(request, {"sessionsEnded": ended.count})
 
 
-async def _code_requested(request: Request, purpose: Purpose, destination: Destination) -> Response:
+async def _code_requested(
+    request: Request, purpose: Purpose, destination: Destination, claimant_id: UUID | None = None
+) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await request_code(
@@ -105,5 +134,6 @@ async def _code_requested(request: Request, purpose: Purpose, destination: Desti
             purpose,
             destination,
             now=dependencies.clock.now(),
+            claimant_id=claimant_id,
         )
     return ok(request, {"expiresIn": int(LIFE[purpose].total_seconds())})

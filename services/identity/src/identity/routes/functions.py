@@ -24,7 +24,14 @@ CREATING_USERS = ServiceItself("the create-user function")
 async def create_user_route(request: Request, body: CreateUserRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     metadata = body.user.user_metadata or NewUserMetadata()
-    user = NewUser(body.user.id, body.user.email, body.user.phone, metadata.full_name, metadata.referral_token)
+    user = NewUser(
+        body.user.id,
+        body.user.email,
+        body.user.phone,
+        metadata.full_name,
+        metadata.referral_token,
+        email_confirmed=body.user.email_confirmed,
+    )
 
     async def provision(uow: UnitOfWork) -> Provisioned:
         return await provision_user(

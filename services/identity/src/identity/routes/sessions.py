@@ -6,6 +6,7 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
+from common.answers import answers
 from common.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
@@ -56,15 +57,16 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
         dependencies.database,
         dependencies.passwords,
         wanted,
+        sealer=dependencies.encryption.codes,
         institutions=dependencies.institutions,
         hashes=dependencies.hashes,
         reward_minor=dependencies.referral_reward_minor,
         now=dependencies.clock.now(),
     )
-    return ok(request, {"userId": user_id}, status=201)
+    return ok(request, {"userId": user_id, "confirmationRequired": True}, status=201)
 
 
-@router.post("/api/auth/login", responses={200: {"model": Tokens}})
+@router.post("/api/auth/login", responses=answers(Tokens, 403))
 @before_sign_in
 async def log_in_route(request: Request, body: LogInRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
@@ -75,13 +77,14 @@ async def log_in_route(request: Request, body: LogInRequest) -> Response:
         dependencies.hashes,
         dependencies.signing_keys,
         LogIn(body.email, body.password, request.headers.get("user-agent")),
+        sealer=dependencies.encryption.codes,
         issuer=dependencies.issuer,
         now=dependencies.clock.now(),
     )
     return ok(request, signed.answer())
 
 
-@router.post("/api/auth/refresh", responses={200: {"model": Tokens}})
+@router.post("/api/auth/refresh", responses=answers(Tokens, 403))
 @before_sign_in
 async def refresh_route(request: Request, body: RefreshRequest) -> Response:
     dependencies: Dependencies = dependencies_of(request)
@@ -89,6 +92,7 @@ async def refresh_route(request: Request, body: RefreshRequest) -> Response:
         signed = await refresh_session(
             uow,
             dependencies.signing_keys,
+            dependencies.hashes,
             body.refresh_token,
             issuer=dependencies.issuer,
             now=dependencies.clock.now(),

@@ -27,6 +27,11 @@ async def standing_route(request: Request, caller: CurrentCaller) -> Response:
     dependencies: Dependencies = dependencies_of(request)
     # Looked up anew, though the guard did: that look may be a minute old, and the asker keeps this one for a minute more.
     async with dependencies.database.unit_of_work(acting_as=TELLING) as uow:
-        person = await find_person(uow, caller.id, caller.session_id)
-    shown = {"roles": sorted(person.roles), "vendorId": person.vendor_id, "campusId": person.campus_id}
+        person = await find_person(uow, dependencies.hashes, caller.id, caller.session_id, now=dependencies.clock.now())
+    shown = {
+        "roles": sorted(person.roles),
+        "vendorId": person.vendor_id,
+        "campusId": person.campus_id,
+        "emailConfirmed": person.email_confirmed,
+    }
     return ok(request, shown)

@@ -32,6 +32,8 @@ class CodeRequest(AddressBody):
 
 class CodeVerification(AddressBody):
     code: Annotated[str, StringConstraints(pattern=r"^[0-9]{6}\z")]
+    # The first proof of a mail address keeps the stored password when this is it, and removes it otherwise.
+    password: Annotated[str, StringConstraints(min_length=1, max_length=1024)] | None = None
 
 
 class ForgotPasswordRequest(RequestBody):

@@ -32,6 +32,8 @@ class NewUserBody(RequestBody):
     email: GivenAddress
     # Any text: a number that cannot exist is left out and never fails the call.
     phone: str | None = None
+    # Whether whoever created the account has proven that the person reads this mailbox.
+    email_confirmed: Annotated[bool, Field(strict=True)] = Field(default=False, alias="email_confirmed")
     user_metadata: NewUserMetadata | None = Field(default=None, alias="user_metadata")
 
 
@@ -92,3 +94,4 @@ class StandingShown(ResponseShape):
     roles: list[str]
     vendor_id: UUID | None
     campus_id: UUID | None
+    email_confirmed: bool

@@ -31,7 +31,10 @@ class LogOutRequest(RequestBody):
 
 
 class SignedUp(ResponseShape):
+    """The same for an address that has an account already."""
+
     user_id: UUID
+    confirmation_required: Literal[True]
 
 
 class Tokens(ResponseShape):

@@ -18,13 +18,16 @@ _RECORD_FOREIGN_ACCOUNT: Final = """
 INSERT INTO accounts (user_id, created_at) VALUES ($1, $2) ON CONFLICT (user_id) DO NOTHING
 """
 _COUNT_REPEATED_SIGN_UP: Final = "UPDATE accounts SET repeated_sign_ups = repeated_sign_ups + 1 WHERE email = $1"
-_FIND_ACCOUNT: Final = "SELECT user_id, password_hash FROM accounts WHERE email = $1"
-_FIND_OPEN_ACCOUNT: Final = f"""
-{_FIND_ACCOUNT} AND NOT EXISTS (SELECT FROM suspensions s WHERE s.user_id = accounts.user_id)
+_FIND_ACCOUNT: Final = "SELECT user_id FROM accounts WHERE email = $1"
+_FIND_OPEN_ACCOUNT: Final = """
+SELECT a.user_id, a.password_hash, p.confirmed_email IS NOT DISTINCT FROM p.email AS is_confirmed
+FROM accounts a JOIN profiles p ON p.id = a.user_id
+WHERE a.email = $1 AND NOT EXISTS (SELECT FROM suspensions s WHERE s.user_id = a.user_id)
 """
 _FIND_EMAIL: Final = "SELECT email FROM accounts WHERE user_id = $1"
 _LOCK_PASSWORD_HASH: Final = "SELECT password_hash FROM accounts WHERE user_id = $1 FOR NO KEY UPDATE"
 _SAVE_PASSWORD_HASH: Final = "UPDATE accounts SET password_hash = $3 WHERE user_id = $1 AND password_hash = $2"
+_SET_PASSWORD_HASH: Final = "UPDATE accounts SET password_hash = $2 WHERE user_id = $1"
 _FIND_STANDING: Final = """
 SELECT p.id, p.campus_id AS home_campus_id,
     array(SELECT role FROM role_grants WHERE user_id = p.id ORDER BY role) AS roles,
@@ -32,7 +35,9 @@ SELECT p.id, p.campus_id AS home_campus_id,
     (SELECT id FROM vendors WHERE owner_user_id = p.id) AS vendor_id,
     EXISTS (SELECT FROM totp_factors WHERE user_id = p.id AND confirmed_at IS NOT NULL)
         OR EXISTS (SELECT FROM passkeys WHERE user_id = p.id) AS has_second_factor,
-    EXISTS (SELECT FROM suspensions WHERE user_id = p.id) AS is_suspended
+    EXISTS (SELECT FROM suspensions WHERE user_id = p.id) AS is_suspended,
+    p.confirmed_email IS NOT DISTINCT FROM p.email AS email_confirmed,
+    EXISTS (SELECT FROM accounts WHERE user_id = p.id AND email IS NOT NULL) AS signs_in_here
 FROM profiles p WHERE p.id = $1
 """
 
@@ -58,16 +63,25 @@ async def count_repeated_sign_up(uow: UnitOfWork, email: str) -> None:
     await uow.execute(_COUNT_REPEATED_SIGN_UP, email)
 
 
-async def find_account(uow: UnitOfWork, email: str) -> tuple[UUID, str] | None:
-    """User id and password hash of a normal address."""
-    row = await uow.fetch_row(_FIND_ACCOUNT, email)
-    return (row["user_id"], row["password_hash"]) if row else None
+async def find_account(uow: UnitOfWork, email: str) -> UUID | None:
+    """The user of a normal address."""
+    user_id: UUID | None = await uow.fetch_value(_FIND_ACCOUNT, email)
+    return user_id
 
 
-async def find_open_account(uow: UnitOfWork, email: str) -> tuple[UUID, str] | None:
-    """The same, of somebody who may sign in: a suspended person's address is one that nobody has."""
+@dataclass(frozen=True, slots=True)
+class OpenAccount:
+    """An account as a login needs it. It has no password after a first proof that came without it."""
+
+    user_id: UUID
+    password_hash: str | None
+    is_confirmed: bool
+
+
+async def find_open_account(uow: UnitOfWork, email: str) -> OpenAccount | None:
+    """The account of a normal address. A suspended user's address is treated as unknown."""
     row = await uow.fetch_row(_FIND_OPEN_ACCOUNT, email)
-    return (row["user_id"], row["password_hash"]) if row else None
+    return OpenAccount(**row) if row else None
 
 
 async def find_email(uow: UnitOfWork, user_id: UUID) -> str | None:
@@ -87,12 +101,17 @@ async def save_password_hash(uow: UnitOfWork, user_id: UUID, old: str, new: str)
     await uow.execute(_SAVE_PASSWORD_HASH, user_id, old, new)
 
 
+async def set_password_hash(uow: UnitOfWork, user_id: UUID, password_hash: str | None) -> None:
+    """Replaces whatever hash there is, behind `lock_password_hash`."""
+    await uow.execute(_SET_PASSWORD_HASH, user_id, password_hash)
+
+
 async def find_standing(uow: UnitOfWork, user_id: UUID) -> Standing:
     """Who the person is at this moment."""
     row = await uow.fetch_row(_FIND_STANDING, user_id)
     if row is None:
         raise LookupError("an account has a profile")
-    return Standing(
+    standing = Standing(
         user_id=row["id"],
         role=leading_role(row["roles"]),
         roles=tuple(row["roles"]),
@@ -100,7 +119,10 @@ async def find_standing(uow: UnitOfWork, user_id: UUID) -> Standing:
         vendor_id=row["vendor_id"],
         has_second_factor=row["has_second_factor"],
         is_suspended=row["is_suspended"],
+        email_confirmed=row["email_confirmed"],
+        signs_in_here=row["signs_in_here"],
     )
+    return standing if standing.email_confirmed else standing.without_rights_of_the_address()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database import UnitOfWork
-from identity.domain.issued_codes import Destination, Issuable, IssuedCode, Purpose, sole_holder
+from identity.domain.issued_codes import Destination, Issuable, IssuedCode, Purpose
 
 # Two requests for one address at the same moment would each believe to be the first one.
 _LOCK_ADDRESS: Final = "SELECT pg_advisory_xact_lock(hashtextextended('code:' || encode($1, 'hex'), 0))"
@@ -34,16 +34,16 @@ _END_CODES: Final = (
     "UPDATE one_time_codes SET expires_at = $2 WHERE user_id = $1 AND used_at IS NULL AND expires_at > $2"
 )
 _HOLDER_OF_EMAIL: Final = "SELECT user_id FROM accounts WHERE email = $1"
-_HOLDERS_OF_PHONE: Final = """
-SELECT p.id, p.confirmed_phone IS NOT DISTINCT FROM p.phone AS confirmed
-FROM profiles p WHERE p.phone = $1 ORDER BY confirmed DESC LIMIT 2
-"""
+# SMS sign-in leads to who has proven the number (contract section 16.19), however many accounts name it.
+_HOLDER_OF_PHONE: Final = "SELECT id FROM profiles WHERE confirmed_phone = $1 AND phone = $1 AND erased_at IS NULL"
+_NAMES_PHONE: Final = "SELECT EXISTS (SELECT FROM profiles WHERE id = $1 AND phone = $2 AND erased_at IS NULL)"
 # The account of somebody who signs in elsewhere has no address, and no door of ours opens it.
 _SIGNS_IN_HERE: Final = "SELECT EXISTS (SELECT FROM accounts WHERE user_id = $1 AND email IS NOT NULL)"
 _IS_SUSPENDED: Final = "SELECT EXISTS (SELECT FROM suspensions WHERE user_id = $1)"
 _CONFIRM_EMAIL: Final = """
-UPDATE profiles SET confirmed_email = $2 WHERE id = $1 AND email = $2 AND confirmed_email IS DISTINCT FROM $2
+UPDATE profiles SET confirmed_email = $2 WHERE id = $1 AND email = $2 AND confirmed_email IS DISTINCT FROM $2 RETURNING true
 """
+_IS_EMAIL_CONFIRMED: Final = "SELECT confirmed_email IS NOT DISTINCT FROM email FROM profiles WHERE id = $1"
 _TAKE_PHONE_FROM_OTHERS: Final = (
     "UPDATE profiles SET confirmed_phone = NULL WHERE confirmed_phone = $2 AND id <> $1 RETURNING id"
 )
@@ -109,28 +109,34 @@ async def end_codes(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
 
 
 async def find_holder(uow: UnitOfWork, destination: Destination) -> UUID | None:
-    """The one account that an address or number signs in; None while that person is suspended."""
-    holder: UUID | None
-    if destination.channel == "email":
-        holder = await uow.fetch_value(_HOLDER_OF_EMAIL, destination.address)
-    else:
-        holders = await uow.fetch(_HOLDERS_OF_PHONE, destination.address)
-        # Judged before the suspension: the number of a suspended holder does not become another's who names it.
-        holder = sole_holder([(row["id"], row["confirmed"]) for row in holders])
-        holder = holder if holder and await uow.fetch_value(_SIGNS_IN_HERE, holder) else None
-    return None if holder is None or await uow.fetch_value(_IS_SUSPENDED, holder) else holder
+    """The one account that an address or a proven number signs in; None while that person is suspended."""
+    statement = _HOLDER_OF_EMAIL if destination.channel == "email" else _HOLDER_OF_PHONE
+    holder: UUID | None = await uow.fetch_value(statement, destination.address)
+    if holder is None or not await uow.fetch_value(_SIGNS_IN_HERE, holder):
+        return None
+    return None if await uow.fetch_value(_IS_SUSPENDED, holder) else holder
 
 
-async def save_confirmed(uow: UnitOfWork, user_id: UUID, destination: Destination) -> list[UUID]:
-    """The person has shown a code that went there. A number that another had proven before is theirs no more.
+async def may_claim(uow: UnitOfWork, user_id: UUID, destination: Destination) -> bool:
+    """Whether the number is the one that this user's profile names: only they may prove it for themselves."""
+    if destination.channel != "sms" or not await uow.fetch_value(_NAMES_PHONE, user_id, destination.address):
+        return False
+    return not await uow.fetch_value(_IS_SUSPENDED, user_id)
 
-    Told is whose number is proven now that was not, or the other way round.
-    """
-    if destination.channel == "email":
-        await uow.execute(_CONFIRM_EMAIL, user_id, destination.address)
-        return []
-    before = await uow.fetch(_TAKE_PHONE_FROM_OTHERS, user_id, destination.address)
-    now = await uow.fetch(_CONFIRM_PHONE, user_id, destination.address)
+
+async def is_email_confirmed(uow: UnitOfWork, user_id: UUID) -> bool:
+    return bool(await uow.fetch_value(_IS_EMAIL_CONFIRMED, user_id))
+
+
+async def save_confirmed_email(uow: UnitOfWork, user_id: UUID, email: str) -> bool:
+    """Whether this was the first proof of the profile's address."""
+    return bool(await uow.fetch_value(_CONFIRM_EMAIL, user_id, email))
+
+
+async def save_confirmed_phone(uow: UnitOfWork, user_id: UUID, phone: str) -> list[UUID]:
+    """The number is proven for this user, and for nobody else any more. The users for whom that changed are returned."""
+    before = await uow.fetch(_TAKE_PHONE_FROM_OTHERS, user_id, phone)
+    now = await uow.fetch(_CONFIRM_PHONE, user_id, phone)
     return [row["id"] for row in (*before, *now)]
 
 

@@ -13,6 +13,7 @@ SELECT id, secret_sealed, last_counter, confirmed_at IS NOT NULL AS confirmed FR
 WHERE user_id = $1 ORDER BY created_at DESC, id DESC LIMIT 20
 """
 _FORGET_UNCONFIRMED: Final = "DELETE FROM totp_factors WHERE user_id = $1 AND confirmed_at IS NULL"
+_FORGET_ALL: Final = "DELETE FROM totp_factors WHERE user_id = $1"
 _RECORD_FACTOR: Final = """
 INSERT INTO totp_factors (id, user_id, secret_sealed, created_at, confirmed_at, name) VALUES ($1, $2, $3, $4, $5, $6)
 """
@@ -38,6 +39,11 @@ async def list_factors(uow: UnitOfWork, user_id: UUID) -> list[Factor]:
 
 async def forget_unconfirmed_factors(uow: UnitOfWork, user_id: UUID) -> None:
     await uow.execute(_FORGET_UNCONFIRMED, user_id)
+
+
+async def forget_factors(uow: UnitOfWork, user_id: UUID) -> None:
+    """Deletes every TOTP factor of the user."""
+    await uow.execute(_FORGET_ALL, user_id)
 
 
 async def record_factor(

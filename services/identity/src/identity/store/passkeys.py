@@ -34,6 +34,9 @@ SELECT id, public_key, sign_count FROM passkeys WHERE user_id = $1 AND credentia
 """
 _SAVE_USED: Final = "UPDATE passkeys SET sign_count = $2, last_used_at = $3 WHERE id = $1"
 
+_FORGET: Final = "DELETE FROM passkeys WHERE user_id = $1"
+_FORGET_CHALLENGES: Final = "DELETE FROM passkey_challenges WHERE user_id = $1"
+
 
 @dataclass(frozen=True, slots=True)
 class Passkey:
@@ -76,6 +79,12 @@ async def record_passkey_once(uow: UnitOfWork, user_id: UUID, factor: Factor, pa
     """Whether the credential was nobody's before."""
     values = (passkey.credential_id, passkey.public_key, passkey.sign_count, factor.name, factor.created_at)
     return bool(await uow.fetch_value(_RECORD_PASSKEY, factor.id, user_id, *values))
+
+
+async def forget_passkeys(uow: UnitOfWork, user_id: UUID) -> None:
+    """Deletes every passkey of the user, and every challenge that could make one."""
+    await uow.execute(_FORGET, user_id)
+    await uow.execute(_FORGET_CHALLENGES, user_id)
 
 
 async def find_passkey(uow: UnitOfWork, user_id: UUID, credential_id: bytes) -> Passkey | None:

@@ -18,8 +18,9 @@ INSERT INTO campuses (id, name, domain, created_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT DO NOTHING RETURNING id
 """
 _RECORD_PROFILE: Final = """
-INSERT INTO profiles (id, email, mailbox, phone, full_name, campus_id, referral_token, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+INSERT INTO profiles (
+    id, email, mailbox, phone, full_name, campus_id, referral_token, created_at, updated_at, confirmed_email, confirmed_phone
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, CASE WHEN $9 THEN $2 END, CASE WHEN $10 THEN $4 END)
 ON CONFLICT (id) DO NOTHING RETURNING true
 """
 _FIND_PROVISIONED: Final = """
@@ -41,6 +42,12 @@ _RECORD_ROLE: Final = """
 INSERT INTO role_grants (user_id, role, campus_id, hub_id, granted_by, granted_at) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (user_id, role) DO NOTHING RETURNING true
 """
+_FORGET_UNPROVEN_PHONE: Final = """
+UPDATE profiles SET phone = NULL, revision = revision + 1, updated_at = $2
+WHERE id = $1 AND phone IS NOT NULL AND confirmed_phone IS DISTINCT FROM phone RETURNING true
+"""
+_FIND_REWARD: Final = "SELECT referral_reward_minor FROM profiles WHERE id = $1 AND referral_applied"
+_FIND_EMAIL: Final = "SELECT email FROM profiles WHERE id = $1 AND erased_at IS NULL"
 # As the caller, whose policy shows only their own row; a referral that points to the row need not wait.
 _LOCK_PROFILE: Final = "SELECT FROM profiles WHERE id = $1 FOR NO KEY UPDATE"
 _SAVE_PROFILE: Final = """
@@ -81,9 +88,22 @@ async def record_profile_once(
     campus_id: UUID | None,
     referral_token: str,
     now: datetime,
+    email_confirmed: bool = False,
+    phone_confirmed: bool = False,
 ) -> bool:
     """Whether this made the profile. Two at once: the second waits for the first, and then finds it."""
-    values = (user_id, email, mailbox, phone, full_name, campus_id, referral_token, now)
+    values = (
+        user_id,
+        email,
+        mailbox,
+        phone,
+        full_name,
+        campus_id,
+        referral_token,
+        now,
+        email_confirmed,
+        phone_confirmed,
+    )
     return bool(await uow.fetch_value(_RECORD_PROFILE, *values))
 
 
@@ -128,6 +148,23 @@ async def record_role_once(
 async def lock_profile(uow: UnitOfWork, user_id: UUID) -> None:
     """One change of a profile at a time, until the transaction ends."""
     await uow.execute(_LOCK_PROFILE, user_id)
+
+
+async def forget_unproven_phone(uow: UnitOfWork, user_id: UUID, now: datetime) -> bool:
+    """Whether a number was removed that nobody had proven."""
+    return bool(await uow.fetch_value(_FORGET_UNPROVEN_PHONE, user_id, now))
+
+
+async def find_reward(uow: UnitOfWork, user_id: UUID) -> int:
+    """The reward of the referral that the user came by, in kobo; 0 without one."""
+    reward_minor: int | None = await uow.fetch_value(_FIND_REWARD, user_id)
+    return reward_minor or 0
+
+
+async def find_email(uow: UnitOfWork, user_id: UUID) -> str | None:
+    """The address of a profile, whether or not it has an account."""
+    email: str | None = await uow.fetch_value(_FIND_EMAIL, user_id)
+    return email
 
 
 async def save_profile(

@@ -10,6 +10,7 @@ from identity.domain.slow_down import FORGOTTEN_AFTER
 AT_ONCE: Final = timedelta(0)
 # That a session of a further issuer was ended is remembered for longer than a token of it lives.
 FOREIGN_TOKEN: Final = timedelta(days=7)
+SIGN_UP: Final = timedelta(days=30)
 # A session without tokens can be neither refreshed nor stepped up; its last access token ended long before.
 _EMPTY: Final = "NOT EXISTS (SELECT FROM refresh_tokens WHERE refresh_tokens.session_id = sessions.id)"
 
@@ -27,5 +28,7 @@ KEPT: Final[tuple[Rule, ...]] = (
     Kept("passkey_challenges", ("id",), "expires_at", AT_ONCE),
     # Limits count codes over a day.
     Kept("one_time_codes", ("purpose", "address_hash"), "issued_at", DAY),
+    # A sign-up that nobody proved or logged in with for so long is over.
+    Kept("sign_up_passwords", ("address_hash", "password_digest"), "created_at", SIGN_UP),
     Kept("login_failures", ("address_hash",), "last_failed_at", FORGOTTEN_AFTER),
 )

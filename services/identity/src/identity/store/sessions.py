@@ -97,6 +97,11 @@ async def lock_refresh_token(uow: UnitOfWork, token_hash: bytes) -> ShownToken |
     if await uow.fetch_value(_LOCK_SESSION_OF_TOKEN, token_hash) is None:
         return None
     # A second statement: under READ COMMITTED it sees what the one that held the lock before has committed.
+    return await find_refresh_token(uow, token_hash)
+
+
+async def find_refresh_token(uow: UnitOfWork, token_hash: bytes) -> ShownToken | None:
+    """Another token of a session that the caller has locked."""
     row = await uow.fetch_row(_FIND_REFRESH_TOKEN, token_hash)
     return ShownToken(**row) if row else None
 

@@ -21,7 +21,8 @@ _LOCK_ACCOUNT: Final = "SELECT true FROM accounts WHERE user_id = $1 FOR UPDATE"
 _FIND_PERSON: Final = """
 SELECT EXISTS (SELECT FROM suspensions WHERE user_id = $1) AS is_suspended,
     EXISTS (SELECT FROM totp_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL)
-        OR EXISTS (SELECT FROM passkeys WHERE user_id = $1) AS has_second_factor
+        OR EXISTS (SELECT FROM passkeys WHERE user_id = $1) AS has_second_factor,
+    EXISTS (SELECT FROM profiles WHERE id = $1 AND confirmed_email = email) AS email_confirmed
 """
 _LIST_OFFICES: Final = "SELECT role, campus_id, hub_id FROM role_grants WHERE user_id = $1 ORDER BY role"
 _IS_SUSPENDED: Final = "SELECT EXISTS (SELECT FROM suspensions WHERE user_id = $1)"

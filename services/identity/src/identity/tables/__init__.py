@@ -295,6 +295,15 @@ one_time_codes = sa.Table(
     sa.Index("one_time_codes_of_reset", "code_hash", postgresql_where=sa.text("purpose = 'password_reset'")),
 )
 
+sign_up_passwords = sa.Table(
+    "sign_up_passwords",
+    metadata,
+    sa.Column("address_hash", sa.LargeBinary, primary_key=True),
+    sa.Column("password_digest", sa.LargeBinary, primary_key=True),
+    sa.Column("created_at", _INSTANT, nullable=False),
+    sa.Index("sign_up_passwords_oldest", "created_at"),
+)
+
 login_failures = sa.Table(
     "login_failures",
     metadata,

@@ -21,12 +21,16 @@ async def appoint_admin(database: Database, email: str, *, now: datetime) -> str
 
     async def appoint(uow: UnitOfWork) -> str:
         await staff.lock_staff(uow)
-        account = await accounts.find_account(uow, normal_email(email))
-        person = await staff.lock_person(uow, account[0]) if account else None
+        user_id = await accounts.find_account(uow, normal_email(email))
+        person = await staff.lock_person(uow, user_id) if user_id else None
         if person is None:
             raise CannotAppoint("nobody signs in with this address")
         if person.is_suspended:
             raise CannotAppoint("this person is suspended")
+        if not person.email_confirmed:
+            raise CannotAppoint(
+                "this address is not proven: its owner signs in with the code that is sent to it, then try again"
+            )
         if ADMIN in person.roles:
             return f"{person.user_id} is {ADMIN} already"
         try:

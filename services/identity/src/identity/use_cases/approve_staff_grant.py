@@ -6,7 +6,7 @@ from uuid import UUID
 from common.caller import Caller
 from common.database import UnitOfWork
 from common.decisions import evaluate_approval
-from identity.domain.errors import GranteeWithoutSecondFactor, SuspendedGrantee
+from identity.domain.errors import GranteeUnproven, GranteeWithoutSecondFactor, SuspendedGrantee
 from identity.domain.staff import Office, must_go_together
 from identity.store import staff
 from identity.use_cases.open_staff_grant import open_staff_grant
@@ -18,14 +18,16 @@ async def approve_staff_grant(
 ) -> None:
     """A second platform_admin agrees, and the person holds the role from their next token on. Repeated it changes nothing.
 
-    Raises NotFound, OwnGrant (403) for the person whom it is for, SuspendedGrantee, GranteeWithoutSecondFactor, RolesExclude,
-    NoLongerAppointing (409), and what `evaluate_approval` refuses.
+    Raises NotFound, OwnGrant (403) for the person whom it is for, SuspendedGrantee, GranteeUnproven, GranteeWithoutSecondFactor,
+    RolesExclude, NoLongerAppointing (409), and what `evaluate_approval` refuses.
     """
     grant, person = await open_staff_grant(uow, caller, grant_id)
     if not evaluate_approval(grant.decision_at(now), approved_hash, caller.id):
         return
     if person.is_suspended:
         raise SuspendedGrantee
+    if not person.email_confirmed:
+        raise GranteeUnproven
     if not person.has_second_factor:
         # Otherwise whoever learns the password enrols a factor of their own and holds the role.
         raise GranteeWithoutSecondFactor

@@ -7,7 +7,7 @@ from common.database import UnitOfWork
 from common.ids import new_id
 from common.problems import NotFound
 from contracts.identity import VendorApplicationDecided, VendorApproved
-from identity.domain.errors import CampusClosed, VendorOwned
+from identity.domain.errors import ApplicantUnproven, CampusClosed, VendorOwned
 from identity.domain.vendor_applications import is_still_to_decide
 from identity.store import people, vendors
 from identity.store.staff import record_act
@@ -17,7 +17,7 @@ async def approve_vendor_application(uow: UnitOfWork, application_id: UUID, *, b
     """The applicant is a merchant with a vendor of their own from their next token on; everybody who must know hears of it.
 
     Runs as the service after `by` was found to be the one to decide. Repeated it changes nothing.
-    Raises NotFound, ApplicationDecidedOtherwise, CampusClosed and VendorOwned (409).
+    Raises NotFound, ApplicationDecidedOtherwise, CampusClosed, ApplicantUnproven and VendorOwned (409).
     """
     application = await vendors.lock_application(uow, application_id)
     if application is None:
@@ -26,6 +26,8 @@ async def approve_vendor_application(uow: UnitOfWork, application_id: UUID, *, b
         return
     if not await vendors.is_campus_open(uow, application.wanted.campus_id):
         raise CampusClosed
+    if not await vendors.is_applicant_proven(uow, application.user_id):
+        raise ApplicantUnproven
     vendor_id = new_id()
     if not await vendors.record_vendor_once(uow, vendor_id, application, now):
         raise VendorOwned

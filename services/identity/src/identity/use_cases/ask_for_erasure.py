@@ -65,19 +65,20 @@ async def _prove(
     *,
     now: datetime,
 ) -> Proven | None:
-    """The password's proof; None for somebody who signs in elsewhere and has none here."""
+    """The password's proof; None for a user without a password here, who signs in elsewhere or with codes."""
     async with database.unit_of_work(acting_as=ASKING) as uow:
         if await erasure.lock_person(uow, caller.id) is None:
             raise ProfileMissing
         standing = await accounts.find_standing(uow, caller.id)
         email = await accounts.find_email(uow, caller.id)
+        has_password = await accounts.lock_password_hash(uow, caller.id) is not None
     if standing.has_second_factor:
         caller.must_have_stepped_up(now)
-    if email is None:
+    if email is None or not has_password:
         return None
     if password is None:
         raise ValidationFailed.of("password", "is required")
     proven = await prove_password(database, passwords, patience, hashes, email, password, now=now)
-    if proven is None:
+    if not isinstance(proven, Proven):
         raise WrongPassword
     return proven

@@ -13,7 +13,7 @@ from identity.credentials.patience import Patience
 from identity.domain.errors import SessionNotHeld, WrongCurrentPassword
 from identity.store import accounts, codes, login_failures
 from identity.use_cases.end_sessions import Ended, end_sessions
-from identity.use_cases.prove_password import prove_password
+from identity.use_cases.prove_password import Proven, prove_password
 
 CHANGING = ServiceItself("credentials are out of every caller's reach")
 
@@ -45,7 +45,7 @@ async def change_password(
     if email is None or session_id is None:
         raise SessionNotHeld
     proven = await prove_password(database, passwords, patience, hashes, email, change.current, now=now)
-    if proven is None:
+    if not isinstance(proven, Proven):
         raise WrongCurrentPassword
     password_hash = await passwords.hash(change.new)
     async with database.unit_of_work(acting_as=CHANGING) as uow:

@@ -1,16 +1,32 @@
 """Say who a person is."""
 
+from datetime import datetime
 from uuid import UUID
 
 from common.database import UnitOfWork
+from common.issuers import Stranger
 from common.problems import Unauthorized
 from common.standings import PersonOfOurs, ProfileMissing
+from identity.credentials.keyed_hashes import KeyedHashes
+from identity.domain.addresses import normal_email
 from identity.queries.standings import is_session_ended
-from identity.store import accounts
+from identity.store import accounts, codes, people
+from identity.use_cases.prove_email import prove_email
 
 
-async def find_person(uow: UnitOfWork, user_id: UUID, session_id: UUID | None) -> PersonOfOurs:
+async def find_person(
+    uow: UnitOfWork,
+    hashes: KeyedHashes,
+    user_id: UUID,
+    session_id: UUID | None,
+    *,
+    stranger: Stranger | None = None,
+    now: datetime,
+) -> PersonOfOurs:
     """Roles, vendor and campus of somebody whom a further issuer vouches for, at this moment.
+
+    When the issuer of `stranger` says that the address is proven, it is proven for us too, and the first proof removes what was
+    set before it.
 
     This is the one place that can lock such a person out. Raises ProfileMissing (403) before create-user was called, and
     Unauthorized when the session was ended or the person is suspended.
@@ -20,7 +36,22 @@ async def find_person(uow: UnitOfWork, user_id: UUID, session_id: UUID | None) -
         raise ProfileMissing(user_id)
     if session_ended:
         raise Unauthorized("The session was ended. Sign in again.")
+    if stranger is not None and stranger.email_verified:
+        await _take_proof(uow, hashes, stranger, now)
     standing = await accounts.find_standing(uow, user_id)
     if standing.is_suspended:
         raise Unauthorized
-    return PersonOfOurs(frozenset(standing.roles), standing.vendor_id, standing.campus_id)
+    return PersonOfOurs(frozenset(standing.roles), standing.vendor_id, standing.campus_id, standing.email_confirmed)
+
+
+async def _take_proof(uow: UnitOfWork, hashes: KeyedHashes, stranger: Stranger, now: datetime) -> None:
+    """A token that names another address than the profile's proves nothing about the profile's."""
+    user_id = stranger.user_id
+    email = await people.find_email(uow, user_id)
+    if email is None or (stranger.email is not None and normal_email(stranger.email) != email):
+        return
+    if await codes.is_email_confirmed(uow, user_id):
+        return
+    await people.lock_profile(uow, user_id)
+    await accounts.lock_password_hash(uow, user_id)
+    await prove_email(uow, hashes, user_id, email, kept_hash=None, now=now, besides=stranger.session_id)

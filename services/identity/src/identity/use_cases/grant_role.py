@@ -5,7 +5,7 @@ from uuid import UUID
 
 from common.caller import Caller
 from common.database import UnitOfWork
-from identity.domain.errors import OtherOffice, OwnGrant, SuspendedGrantee, UnknownCampus, UnknownHub
+from identity.domain.errors import GranteeUnproven, OtherOffice, OwnGrant, SuspendedGrantee, UnknownCampus, UnknownHub
 from identity.domain.staff import GRANT_LIFE, Office, must_go_together, must_name_its_place, needs_second_person
 from identity.store import staff, vendors
 from identity.use_cases.begin_staff_change import begin_staff_change
@@ -17,7 +17,7 @@ async def grant_role(uow: UnitOfWork, caller: Caller, user_id: UUID, wanted: Off
     id of that grant is told. The same again changes nothing.
 
     Raises OwnGrant (403), NotFound, ValidationFailed for a place that does not fit or does not exist, and OtherOffice,
-    RolesExclude, SuspendedGrantee, NoLongerAppointing (409).
+    RolesExclude, SuspendedGrantee, GranteeUnproven, NoLongerAppointing (409).
     """
     must_name_its_place(wanted.role, wanted.campus_id, wanted.hub_id)
     if user_id == caller.id:
@@ -31,6 +31,8 @@ async def grant_role(uow: UnitOfWork, caller: Caller, user_id: UUID, wanted: Off
         return None
     if person.is_suspended:
         raise SuspendedGrantee
+    if not person.email_confirmed:
+        raise GranteeUnproven
     must_go_together(person.offices, office)
     if needs_second_person(office.role):
         return await _prepare(uow, caller, user_id, office.role, now)

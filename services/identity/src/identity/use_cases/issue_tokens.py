@@ -4,40 +4,31 @@ from datetime import datetime
 
 from common.database import UnitOfWork
 from identity.credentials.signing_keys import SigningKeys
-from identity.credentials.tokens import SignedIn, new_refresh_token, sign_access_token, stored_hash
-from identity.domain.errors import PersonSuspended
+from identity.credentials.tokens import SignedIn, new_refresh_token, stored_hash
 from identity.domain.sessions import REFRESH_LIFE
 from identity.domain.standing import SignIn, Standing
-from identity.store import keys, sessions
-
-
-class NoSigningKey(Exception):
-    """The service was never started on this database: the first start makes the key."""
+from identity.store import sessions
+from identity.use_cases.sign_tokens import sign_tokens
 
 
 async def issue_tokens(
-    uow: UnitOfWork, signing_keys: SigningKeys, standing: Standing, sign_in: SignIn, *, issuer: str, now: datetime
+    uow: UnitOfWork,
+    signing_keys: SigningKeys,
+    standing: Standing,
+    sign_in: SignIn,
+    *,
+    issuer: str,
+    now: datetime,
+    successor: str | None = None,
 ) -> SignedIn:
     """A person gets an access token for their standing of this moment, and a refresh token that works once.
 
-    Raises PersonSuspended: every way in ends here, so that none can forget it.
+    `successor` is the refresh token that an exchanged one leads to. Raises PersonSuspended, and ConfirmationRequired before the
+    proof of the address: every way in ends here, so that none can forget it.
     """
-    if standing.is_suspended:
-        raise PersonSuspended
-    current = await keys.find_current_key(uow, now)
-    if current is None:
-        raise NoSigningKey
-    if await sessions.is_without_staff_roles(uow, sign_in.session_id):
-        standing = standing.without_staff_roles()
-    refresh_token = new_refresh_token(sign_in.session_id)
+    refresh_token = successor or new_refresh_token(sign_in.session_id)
+    signed = await sign_tokens(uow, signing_keys, standing, sign_in, refresh_token, issuer=issuer, now=now)
     await sessions.record_refresh_token(
         uow, stored_hash(refresh_token), sign_in, issued_at=now, expires_at=now + REFRESH_LIFE
     )
-    key = signing_keys.open(*current)
-    aal = sign_in.aal(now)
-    return SignedIn(
-        access_token=sign_access_token(key, standing, sign_in, issuer=issuer, now=now),
-        refresh_token=refresh_token,
-        aal=aal,
-        mfa_required=standing.has_second_factor and aal == "aal1",
-    )
+    return signed

@@ -5,16 +5,19 @@ from datetime import datetime
 
 from common.caller import ServiceItself
 from common.database import Database
+from common.sealing import Sealer
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.passwords import Passwords
 from identity.credentials.patience import Patience
 from identity.credentials.signing_keys import SigningKeys
 from identity.credentials.tokens import SignedIn
 from identity.domain.addresses import normal_email
-from identity.domain.errors import WrongCredentials
+from identity.domain.errors import ConfirmationRequired, WrongCredentials
+from identity.domain.issued_codes import LOGIN_RESEND_AFTER, Destination
 from identity.store import accounts, login_failures
 from identity.use_cases.begin_session import begin_session
-from identity.use_cases.prove_password import Proven, prove_password
+from identity.use_cases.prove_password import AwaitingProof, Proven, prove_password
+from identity.use_cases.request_code import request_code
 
 LOGGING_IN = ServiceItself("a person who logs in is no caller yet")
 # A hash may be renewed or a password changed between the check and the session; that it happens twice in a row is no accident.
@@ -38,22 +41,34 @@ async def log_in(
     signing_keys: SigningKeys,
     request: LogIn,
     *,
+    sealer: Sealer,
     issuer: str,
     now: datetime,
 ) -> SignedIn:
     """A person shows their password and gets the tokens of a new session at AAL1.
 
-    Raises WrongCredentials, after the same work for an unknown address as for a wrong password.
+    Raises WrongCredentials, after the same work for an unknown address as for a wrong password, and ConfirmationRequired before
+    the proof of the address, when a new code is sent, at most one a minute.
     """
     email = normal_email(request.email)
     for _ in range(CHECKS_MAX):
         proven = await prove_password(database, passwords, patience, hashes, email, request.password, now=now)
         if proven is None:
             break
+        if isinstance(proven, AwaitingProof):
+            await _send_code(database, sealer, hashes, email, now)
+            raise ConfirmationRequired
         signed = await _begin(database, passwords, signing_keys, proven, request, issuer=issuer, now=now)
         if signed is not None:
             return signed
     raise WrongCredentials
+
+
+async def _send_code(database: Database, sealer: Sealer, hashes: KeyedHashes, email: str, now: datetime) -> None:
+    """Committed before the refusal, which is an exception."""
+    destination = Destination("email", email)
+    async with database.unit_of_work(acting_as=LOGGING_IN) as uow:
+        await request_code(uow, sealer, hashes, "sign_in", destination, now=now, resend_after=LOGIN_RESEND_AFTER)
 
 
 async def _begin(

@@ -26,6 +26,7 @@ class NewUser:
     phone: str | None = None
     full_name: str | None = None
     referral_token: str | None = None
+    email_confirmed: bool = False
 
 
 async def provision_user(
@@ -56,6 +57,7 @@ async def provision_user(
         campus_id=campus_id,
         referral_token=new_secret(9),
         now=now,
+        email_confirmed=user.email_confirmed,
     )
     if not created:
         raise ProfileMadeMeanwhile
@@ -72,6 +74,7 @@ async def provision_user(
             campus_id=campus_id,
             phone_confirmed=False,
             staff_roles=(),
+            email_confirmed=user.email_confirmed,
             referral=ReferralOutcome(
                 applied=provisioned.applied,
                 reward_minor=provisioned.reward_minor,

@@ -1,12 +1,13 @@
 """Ask for a code."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from uuid import UUID
 
 from common.database import UnitOfWork
 from common.ids import new_digits, new_id, new_secret
 from common.sealing import Sealer
 from identity.credentials.keyed_hashes import KeyedHashes
-from identity.domain.issued_codes import CODE_DIGITS, LIFE, Destination, Issuable, Purpose, judge_request
+from identity.domain.issued_codes import CODE_DIGITS, LIFE, RESEND_AFTER, Destination, Issuable, Purpose, judge_request
 from identity.store import codes
 
 SENDING_QUEUE = "identity.codes"
@@ -20,15 +21,18 @@ async def request_code(
     destination: Destination,
     *,
     now: datetime,
+    resend_after: timedelta = RESEND_AFTER,
+    claimant_id: UUID | None = None,
 ) -> None:
     """Somebody wants a code for an address. One is made and counted whether or not anybody has that address.
 
     Who has it is looked up by the worker, after the answer: so known and unknown addresses are the same work here, and one
-    that was asked for too often is silently left with the code it has.
+    that was asked for too often is silently left with the code it has. `claimant_id` is the signed-in user who asks: the code of
+    the number that their profile names proves it.
     """
     address_hash = hashes.of("address", destination.channel, destination.address)
     await codes.lock_address(uow, address_hash)
-    verdict = judge_request(await codes.find_code(uow, purpose, address_hash), now)
+    verdict = judge_request(await codes.find_code(uow, purpose, address_hash), now, resend_after=resend_after)
     if not isinstance(verdict, Issuable):
         return
     code_id = new_id()
@@ -46,5 +50,6 @@ async def request_code(
             "channel": destination.channel,
             "addressSealed": sealer.seal(destination.address, str(code_id)),
             "codeSealed": sealer.seal(code, str(code_id)),
+            "claimantId": str(claimant_id) if claimant_id else None,
         },
     )

@@ -5,9 +5,11 @@ from typing import Any, Final
 from common.messages import Subscription
 from contracts.identity import (
     CredentialsChanged,
+    EmailConfirmed,
     ErasureRefused,
     OneTimeCodeIssued,
     ProfileChanged,
+    SignUpRepeated,
     UserErased,
     UserProvisioned,
     VendorApplicationDecided,
@@ -58,9 +60,11 @@ from notifications.consumers.endings import (
 )
 from notifications.consumers.identity import (
     on_credentials_changed,
+    on_email_confirmed,
     on_erasure_refused,
     on_one_time_code_issued,
     on_profile_changed,
+    on_sign_up_repeated,
     on_user_erased,
     on_user_provisioned,
     on_vendor_application_decided,
@@ -105,6 +109,8 @@ __all__ = ["SUBSCRIPTIONS", "WORK", "Errand"]
 
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(UserProvisioned, on_user_provisioned),
+    Subscription(EmailConfirmed, on_email_confirmed),
+    Subscription(SignUpRepeated, on_sign_up_repeated),
     Subscription(ProfileChanged, on_profile_changed),
     Subscription(UserErased, on_user_erased),
     Subscription(CredentialsChanged, on_credentials_changed),

@@ -1,5 +1,6 @@
 """What is heard from identity: who people and vendors are, and their one-time codes."""
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from common import telemetry
@@ -9,9 +10,11 @@ from common.messages import Received
 from common.sealing import SealBroken, UnknownKey
 from contracts.identity import (
     CredentialsChanged,
+    EmailConfirmed,
     ErasureRefused,
     OneTimeCodeIssued,
     ProfileChanged,
+    SignUpRepeated,
     UserErased,
     UserProvisioned,
     VendorApplicationDecided,
@@ -41,6 +44,19 @@ async def on_user_provisioned(
     event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
 ) -> None:
     await _keep_contact(event, received, uow)
+
+
+async def on_email_confirmed(
+    event: EmailConfirmed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    """Devices that were registered before the first proof of the address may be another person's."""
+    await store.forget_devices_before(uow, event.user_id, datetime.fromisoformat(event.confirmed_at))
+
+
+async def on_sign_up_repeated(
+    event: SignUpRepeated, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+) -> None:
+    await tell(uow, dependencies, event.user_id, "already_registered", {}, event.notification_id)
 
 
 async def on_profile_changed(
@@ -149,8 +165,8 @@ async def on_one_time_code_issued(
     wanted = Wanted(
         notification_id=event.code_id,
         channel=event.channel,
-        template="one_time_code",
-        parameters={"purpose": event.purpose},
+        template="confirm_email" if event.confirms_email else "one_time_code",
+        parameters={} if event.confirms_email else {"purpose": event.purpose},
         sealed={"address": Sealed(event.address_sealed, context), "code": Sealed(event.code_sealed, context)},
     )
     await deliver_notification(uow, wanted, dependencies.desk(), recipient=shown)

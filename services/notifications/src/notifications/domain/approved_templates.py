@@ -42,6 +42,8 @@ APPROVED: Final[Mapping[str, tuple[str, ...]]] = {
     "erasure_refused": ("recipientName", "matters"),
     "account_erased": (),
     "credentials_changed": ("recipientName",),
+    "confirm_email": ("code",),
+    "already_registered": (),
     "one_time_code": ("code",),
 }
 # An empty parameter is refused by the company.

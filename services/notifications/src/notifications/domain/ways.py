@@ -52,12 +52,14 @@ WAYS: Final[Mapping[str, tuple[Channel, ...]]] = {
     "credentials_changed": _MAIL_AND_PUSH,
     "erasure_refused": _MAIL_AND_PUSH,
     "account_erased": ("email",),
+    "already_registered": ("email",),
 }
 # A delivery PIN goes by the first of these that reaches the buyer, and by the next when nobody says that it arrived.
 PIN_WAYS: Final[tuple[Channel, ...]] = ("sms", "messaging", "push")
 # What a thief would switch off, or hope that it waits until morning.
 _ALWAYS: Final = frozenset(
     {("bank_details_changed", "email"), ("bank_details_quarantined", "email"), ("credentials_changed", "email")}
+    | {("already_registered", "email")}
 )
 # Without a word of the person, everything but the messaging app is on.
 _UNASKED: Final[Mapping[str, bool]] = {"push": True, "messaging": False, "sms": True, "email": True}
@@ -118,4 +120,4 @@ def doubt_about(template: str, channel: str, *, hears_statuses: bool) -> Doubt:
 
 def life_of_secret(template: str, purpose: object) -> timedelta | None:
     """How long after its writing the secret of a message opens something; None when no clock ends it."""
-    return _CODE_LIVES.get(purpose, _CODE_LIFE) if template == "one_time_code" else None
+    return _CODE_LIVES.get(purpose, _CODE_LIFE) if template in ("one_time_code", "confirm_email") else None

@@ -22,12 +22,18 @@ RETURNING id, kind, created_at, registered_at
 """
 _REMOVE: Final = "DELETE FROM user_devices WHERE id = $1"
 _REMOVE_ADDRESS: Final = "DELETE FROM user_devices WHERE id = $1 AND address = $2"
+_REMOVE_BEFORE: Final = "DELETE FROM user_devices WHERE user_id = $1 AND registered_at < $2"
 _REMOVE_ALL: Final = "DELETE FROM user_devices WHERE user_id = $1"
 
 
 async def lock_devices(uow: UnitOfWork, user_id: UUID) -> None:
     """Makes the other registrations of this person wait."""
     await uow.execute(_LOCK_USER, str(user_id))
+
+
+async def forget_devices_before(uow: UnitOfWork, user_id: UUID, instant: datetime) -> None:
+    """Deletes the user's devices that were last registered before this instant."""
+    await uow.execute(_REMOVE_BEFORE, user_id, instant)
 
 
 async def count_other_devices(uow: UnitOfWork, user_id: UUID, address: str) -> int:

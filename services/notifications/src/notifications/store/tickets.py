@@ -15,9 +15,9 @@ from notifications.store.queue import SUPPORT_QUEUE
 
 # One message of a number at a time, so that two at once open one ticket.
 _LOCK_NUMBER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('ticket:' || $1, 0))"
-_USERS_OF_NUMBER: Final = """
-SELECT user_id, phone_confirmed FROM contacts WHERE phone = $1 ORDER BY phone_confirmed DESC LIMIT 2
-"""
+_USER_OF_NUMBER: Final = (
+    "SELECT user_id FROM contacts WHERE phone = $1 AND phone_confirmed ORDER BY sequence DESC LIMIT 1"
+)
 # Of a person whatever they opened; of a number only what belongs to nobody yet, or to them. What is not over comes first.
 _LOCK_LIVING: Final = """
 SELECT id, status, closed_at FROM support_tickets
@@ -103,9 +103,9 @@ async def lock_number(uow: UnitOfWork, phone_key: str) -> None:
 
 
 async def find_user_of_number(uow: UnitOfWork, phone: str) -> UUID | None:
-    """The person who has proven that the number is theirs, whoever else says so; else the one who says so alone, else None."""
-    rows = await uow.fetch(_USERS_OF_NUMBER, phone)
-    return rows[0]["user_id"] if len(rows) == 1 or (rows and rows[0]["phone_confirmed"]) else None
+    """The user who has proven that the number is theirs, whoever else names it; None where nobody has (contract section 16.19)."""
+    user_id: UUID | None = await uow.fetch_value(_USER_OF_NUMBER, phone)
+    return user_id
 
 
 async def lock_living_ticket(

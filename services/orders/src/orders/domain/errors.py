@@ -218,6 +218,15 @@ class TooManyImages(Conflict):
     detail = "The product has eight images already. Remove one first."
 
 
+class AddressUnproven(Forbidden):
+    """Reviews need a proven mail address (contract section 16.1)."""
+
+    detail = "Confirm your mail address first. Then sign in again and write the review."
+
+    def __init__(self) -> None:
+        super().__init__(extensions={"confirmationRequired": True})
+
+
 class NoVendor(Forbidden):
     detail = "You do not sell here: your sign-in names no vendor."
 

@@ -9,7 +9,7 @@ from common.database import UnitOfWork
 from common.ids import new_id
 from common.problems import Forbidden, NotFound
 from contracts.orders import ReviewPosted
-from orders.domain.errors import ForbiddenMove, NotOfThisOrder, OwnVendor, ReviewedBefore
+from orders.domain.errors import AddressUnproven, ForbiddenMove, NotOfThisOrder, OwnVendor, ReviewedBefore
 from orders.domain.parties import belongs_to
 from orders.store import reviews
 
@@ -28,9 +28,12 @@ class Opinion:
 async def post_review(uow: UnitOfWork, caller: Caller, opinion: Opinion, *, now: datetime) -> UUID:
     """The buyer of a delivered order reviews its vendor or one of its products, each once; the rating counts at once.
 
-    Raises NotFound for an order that the caller does not see, Forbidden when another person bought it, OwnVendor (403), ForbiddenMove
-    (409) before the delivery, NotOfThisOrder (422), ReviewedBefore (409).
+    Raises AddressUnproven (403) before the proof of the caller's mail address (contract section 16.1), NotFound for an order that
+    the caller does not see, Forbidden when another person bought it, OwnVendor (403), ForbiddenMove (409) before the delivery,
+    NotOfThisOrder (422), ReviewedBefore (409).
     """
+    if not caller.email_confirmed:
+        raise AddressUnproven
     order = await reviews.find_reviewed_order(uow, opinion.order_id)
     if order is None:
         raise NotFound
