@@ -95,6 +95,27 @@ class IdentityCodeVerification(Request):
     password: str | None = None
 
 
+class IdentityCommissionChange(Answer):
+    """A null commission is the platform's default. `prepared` waits for a second platform_admin until ..."""
+
+    id: UUID
+    vendor_id: UUID
+    before_basis_points: int | None
+    commission_basis_points: int | None
+    status: Literal["prepared", "approved", "rejected", "expired"]
+    hash: str
+    prepared_by: UUID
+    prepared_at: str
+    expires_at: str
+    decided_by: UUID | None
+    decided_at: str | None
+    rejection_reason: str | None
+
+
+class IdentityCommissionRejectionRequest(Request):
+    reason: str | None = None
+
+
 class IdentityCreateUserRequest(Request):
     user: IdentityNewUserBody
 
@@ -122,6 +143,12 @@ class IdentityDeadLetterReplay(Answer):
     id: UUID
     service: str
     status: Literal["queued"]
+
+
+class IdentityDecisionApproval(Request):
+    """The body of an approval by a second person: the hash of the decision that they read."""
+
+    hash: str
 
 
 class IdentityEnrollRequest(Request):
@@ -436,6 +463,7 @@ class IdentityStaffGrant(Answer):
     campus_id: UUID | None
     hub_id: UUID | None
     status: Literal["granted", "prepared", "approved", "rejected", "expired"]
+    hash: str | None
     prepared_by: UUID | None
     prepared_at: str
     expires_at: str | None
@@ -508,6 +536,7 @@ class IdentityVendor(Answer):
     suspension_reason: str | None = None
     commission_basis_points: int | None = None
     revision: int | None = None
+    commission_change: IdentityCommissionChange | None = None
 
 
 class IdentityVendorApplication(Answer):
@@ -537,7 +566,7 @@ class IdentityVendorApplicationRequest(Request):
 
 
 class IdentityVendorChangeRequest(Request):
-    """Only what is sent is changed. A null commission is the platform's default; any other null is ..."""
+    """Only what is sent is changed. A commission waits for a second platform_admin; null is the ..."""
 
     business_name: str | None = None
     category: str | None = None
@@ -963,6 +992,12 @@ class OrdersDeadLetterReplay(Answer):
     status: Literal["queued"]
 
 
+class OrdersDecisionApproval(Request):
+    """The body of an approval by a second person: the hash of the decision that they read."""
+
+    hash: str
+
+
 class OrdersDeliveryPinShape(Answer):
     pin: str
     attempts_remaining: int
@@ -995,6 +1030,10 @@ class OrdersEmptyRequest(Request):
     """`{}`: who asks says nothing more."""
 
 
+class OrdersFlashSaleApproval(Request):
+    hash: str | None = None
+
+
 class OrdersFlashSaleRequest(Request):
     product_id: UUID
     price_minor: int
@@ -1016,10 +1055,12 @@ class OrdersFlashSaleShape(Answer):
     quantity: int
     remaining: int
     per_buyer_limit: int
-    status: Literal["upcoming", "running", "sold_out", "ended"]
+    status: Literal["prepared", "expired", "upcoming", "running", "sold_out", "ended"]
     starts_at: str
     ends_at: str
     created_at: str
+    approved_at: str | None
+    hash: str | None
 
 
 class OrdersHideReviewRequest(Request):
@@ -1143,6 +1184,7 @@ class OrdersPersonalRecord(Answer):
 class OrdersPreparedShape(Answer):
     resolution_id: UUID
     status: Literal["prepared"]
+    hash: str
 
 
 class OrdersProductShape(Answer):
@@ -1191,6 +1233,7 @@ class OrdersResolutionShape(Answer):
     release_minor: int | None
     refund_id: UUID | None
     status: Literal["prepared", "approved", "rejected"]
+    hash: str
     dispute: OrdersComplaintShape
     prepared_by: UUID
     created_at: str
@@ -1287,10 +1330,6 @@ class OrdersVerifyDeliveryRequest(Request):
     pin: str
 
 
-class PaymentsApproveRequest(Request):
-    """`{}`: who approves says nothing more."""
-
-
 class PaymentsChargeback(Answer):
     id: UUID
     dispute_id: str
@@ -1338,6 +1377,12 @@ class PaymentsDeadWebhook(Answer):
     outcome: str
     failed_at: str
     replayed_at: str | None
+
+
+class PaymentsDecisionApproval(Request):
+    """The body of an approval by a second person: the hash of the decision that they read."""
+
+    hash: str
 
 
 class PaymentsDestinationRequest(Request):
@@ -1426,6 +1471,7 @@ class PaymentsPersonalRecord(Answer):
 
 
 class PaymentsQuarantineDecisionShape(Answer):
+    hash: str
     status: Literal["prepared", "approved", "rejected", "overtaken"]
     reason: str
     prepared_by: UUID
@@ -1451,6 +1497,7 @@ class PaymentsQuarantinedChargeShape(Answer):
     status: Literal["quarantined", "prepared", "accepted", "returned"]
     refund_id: UUID | None
     created_at: str
+    hash: str | None
     decision: PaymentsQuarantineDecisionShape | None
 
 
@@ -1474,6 +1521,7 @@ class PaymentsReconciliationCase(Answer):
 
 
 class PaymentsRefundDecisionShape(Answer):
+    hash: str
     status: Literal["prepared", "approved", "rejected", "overtaken"]
     reason: str
     prepared_by: UUID
@@ -1503,6 +1551,7 @@ class PaymentsRefundShape(Answer):
     reference: str
     created_at: str
     settled_at: str | None
+    hash: str | None
     decision: PaymentsRefundDecisionShape | None
 
 
@@ -1618,6 +1667,12 @@ class PayoutsDeadLetterReplay(Answer):
     id: UUID
     service: str
     status: Literal["queued"]
+
+
+class PayoutsDecisionApproval(Request):
+    """The body of an approval by a second person: the hash of the decision that they read."""
+
+    hash: str
 
 
 class PayoutsDispatch(Answer):
@@ -1924,10 +1979,6 @@ class PayoutsReconciliation(Answer):
     decided_by: UUID | None
     decided_at: str | None
     rejection_reason: str | None
-
-
-class PayoutsReconciliationApproval(Request):
-    """`{}`: who approves says nothing more."""
 
 
 class PayoutsReconciliationRejection(Request):

@@ -26,8 +26,8 @@ class Operations(Connection):
         status: Literal["open", "closed"] | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "severity"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.NotificationsAlertShape, m.OffsetMeta]:
         """List alerts.
 
@@ -53,14 +53,16 @@ class Operations(Connection):
         return read(await self.send("POST", "/api/assistant/chat", body=body), m.NotificationsReplyShape)
 
     async def get_assistant_conversations(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.NotificationsConversationShape, m.CursorMeta]:
         """List conversations.
 
         The caller's conversations, the youngest first.
         """
         return read_page(
-            await self.send("GET", "/api/assistant/conversations", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/assistant/conversations", query={"limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.NotificationsConversationShape,
             m.CursorMeta,
         )
@@ -75,7 +77,12 @@ class Operations(Connection):
         )
 
     async def get_assistant_conversations_by_id_messages(
-        self, conversation_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        conversation_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.NotificationsMessageShape, m.CursorMeta]:
         """List messages.
 
@@ -85,7 +92,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/assistant/conversations/{conversation_id}/messages", conversation_id=conversation_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.NotificationsMessageShape,
             m.CursorMeta,
@@ -194,11 +201,11 @@ class Operations(Connection):
         return read(await self.send("POST", "/api/auth/refresh", body=body, signed=False), m.IdentityTokens)
 
     async def get_auth_sessions(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.IdentitySession, m.CursorMeta]:
         """List sessions."""
         return read_page(
-            await self.send("GET", "/api/auth/sessions", query={"limit": limit, "cursor": cursor}),
+            await self.send("GET", "/api/auth/sessions", query={"limit": limit, "cursor": cursor, "sort": sort}),
             m.IdentitySession,
             m.CursorMeta,
         )
@@ -219,9 +226,11 @@ class Operations(Connection):
         *,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "total"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
         campus_id: UUID | None = None,
+        vendor_id: UUID | None = None,
+        buyer_id: UUID | None = None,
         status: Literal[
             "Processing",
             "expired",
@@ -235,9 +244,9 @@ class Operations(Connection):
             "refunded",
         ]
         | None = None,
-        vendor_id: UUID | None = None,
         from_: datetime | None = None,
         to: datetime | None = None,
+        q: str | None = None,
     ) -> Page[m.OrdersOrderShape, m.OrdersOffsetMeta]:
         """List orders of campuses.
 
@@ -255,10 +264,12 @@ class Operations(Connection):
                     "sort": sort,
                     "order": order,
                     "campusId": campus_id,
-                    "status": status,
                     "vendorId": vendor_id,
+                    "buyerId": buyer_id,
+                    "status": status,
                     "from": from_,
                     "to": to,
+                    "q": q,
                 },
             ),
             m.OrdersOrderShape,
@@ -269,6 +280,8 @@ class Operations(Connection):
         self,
         *,
         campus_id: UUID | None = None,
+        vendor_id: UUID | None = None,
+        buyer_id: UUID | None = None,
         status: Literal[
             "Processing",
             "expired",
@@ -282,9 +295,9 @@ class Operations(Connection):
             "refunded",
         ]
         | None = None,
-        vendor_id: UUID | None = None,
         from_: datetime | None = None,
         to: datetime | None = None,
+        q: str | None = None,
     ) -> str:
         """Export orders of campuses.
 
@@ -296,16 +309,24 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 "/api/campus-orders/export",
-                query={"campusId": campus_id, "status": status, "vendorId": vendor_id, "from": from_, "to": to},
+                query={
+                    "campusId": campus_id,
+                    "vendorId": vendor_id,
+                    "buyerId": buyer_id,
+                    "status": status,
+                    "from": from_,
+                    "to": to,
+                    "q": q,
+                },
             )
         ).text
 
     async def get_campuses(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.IdentityCampus, m.CursorMeta]:
         """List campuses."""
         return read_page(
-            await self.send("GET", "/api/campuses", query={"limit": limit, "cursor": cursor}),
+            await self.send("GET", "/api/campuses", query={"limit": limit, "cursor": cursor, "sort": sort}),
             m.IdentityCampus,
             m.CursorMeta,
         )
@@ -345,14 +366,19 @@ class Operations(Connection):
         )
 
     async def get_campuses_by_id_hubs(
-        self, campus_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        campus_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.IdentityHub, m.CursorMeta]:
         """List hubs."""
         return read_page(
             await self.send(
                 "GET",
                 self.path("/api/campuses/{campus_id}/hubs", campus_id=campus_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.IdentityHub,
             m.CursorMeta,
@@ -432,8 +458,8 @@ class Operations(Connection):
         order_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "amount"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsChargeback, m.OffsetMeta]:
         """List chargebacks.
 
@@ -463,8 +489,8 @@ class Operations(Connection):
         vendor_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.IdentityCommissionChange, m.OffsetMeta]:
         """List commission changes.
 
@@ -553,8 +579,8 @@ class Operations(Connection):
         event_id: str | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsDeadWebhook, m.OffsetMeta]:
         """List dead webhooks.
 
@@ -598,7 +624,12 @@ class Operations(Connection):
         )
 
     async def get_dead_letters_identity(
-        self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.IdentityDeadLetter, m.OffsetMeta]:
         """List dead letters.
 
@@ -636,7 +667,12 @@ class Operations(Connection):
         )
 
     async def get_dead_letters_notifications(
-        self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.NotificationsDeadLetter, m.OffsetMeta]:
         """List dead letters.
 
@@ -676,7 +712,12 @@ class Operations(Connection):
         )
 
     async def get_dead_letters_orders(
-        self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.OrdersDeadLetter, m.OffsetMeta]:
         """List dead letters.
 
@@ -714,7 +755,12 @@ class Operations(Connection):
         )
 
     async def get_dead_letters_payments(
-        self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsDeadLetter, m.OffsetMeta]:
         """List dead letters.
 
@@ -752,7 +798,12 @@ class Operations(Connection):
         )
 
     async def get_dead_letters_payouts(
-        self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PayoutsDeadLetter, m.OffsetMeta]:
         """List dead letters.
 
@@ -829,8 +880,8 @@ class Operations(Connection):
         status: Literal["prepared", "approved", "rejected"] | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.OrdersResolutionShape, m.OrdersOffsetMeta]:
         """List resolutions.
 
@@ -916,6 +967,7 @@ class Operations(Connection):
         campus_id: UUID | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersFlashSaleShape, m.OrdersPageMeta]:
         """List flash sales.
 
@@ -932,6 +984,7 @@ class Operations(Connection):
                     "campusId": campus_id,
                     "limit": limit,
                     "cursor": cursor,
+                    "sort": sort,
                 },
             ),
             m.OrdersFlashSaleShape,
@@ -1031,8 +1084,8 @@ class Operations(Connection):
         at: datetime | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsLedgerAccount, m.OffsetMeta]:
         """List accounts.
 
@@ -1058,8 +1111,8 @@ class Operations(Connection):
         status: Literal["sending", "unknown", "sent", "delivered", "read", "failed", "bounced"] | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.NotificationsDeliveryLogShape, m.OffsetMeta]:
         """List delivery logs.
 
@@ -1124,14 +1177,21 @@ class Operations(Connection):
         )
 
     async def get_notifications(
-        self, *, limit: int | None = None, cursor: str | None = None, unread: bool | None = None
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        unread: bool | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.NotificationsNotificationShape, m.CursorMeta]:
         """List notifications.
 
         The caller's notifications, newest first; `unread=true`: only what is not read.
         """
         return read_page(
-            await self.send("GET", "/api/notifications", query={"limit": limit, "cursor": cursor, "unread": unread}),
+            await self.send(
+                "GET", "/api/notifications", query={"limit": limit, "cursor": cursor, "unread": unread, "sort": sort}
+            ),
             m.NotificationsNotificationShape,
             m.CursorMeta,
         )
@@ -1183,14 +1243,48 @@ class Operations(Connection):
         )
 
     async def get_orders(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self,
+        *,
+        as_: Literal["buyer", "vendor", "hub"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        status: Literal[
+            "Processing",
+            "expired",
+            "cancelled",
+            "paid_escrow",
+            "dispatched",
+            "delivered",
+            "paid",
+            "disputed",
+            "refund_pending",
+            "refunded",
+        ]
+        | None = None,
+        from_: datetime | None = None,
+        to: datetime | None = None,
+        q: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersOrderShape, m.OrdersPageMeta]:
         """List orders.
 
         The caller's orders, newest first: bought, sold, of the hub's campus, or all of them for staff who may read orders.
         """
         return read_page(
-            await self.send("GET", "/api/orders", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET",
+                "/api/orders",
+                query={
+                    "as": as_,
+                    "limit": limit,
+                    "cursor": cursor,
+                    "status": status,
+                    "from": from_,
+                    "to": to,
+                    "q": q,
+                    "sort": sort,
+                },
+            ),
             m.OrdersOrderShape,
             m.OrdersPageMeta,
         )
@@ -1299,7 +1393,12 @@ class Operations(Connection):
         )
 
     async def get_orders_by_id_items(
-        self, order_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        order_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersOrderItemShape, m.OrdersPageMeta]:
         """List order items.
 
@@ -1309,7 +1408,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/orders/{order_id}/items", order_id=order_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.OrdersOrderItemShape,
             m.OrdersPageMeta,
@@ -1374,7 +1473,12 @@ class Operations(Connection):
         )
 
     async def get_orders_by_id_return_requests(
-        self, order_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        order_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersReturnRequestShape, m.OrdersPageMeta]:
         """List of order.
 
@@ -1384,7 +1488,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/orders/{order_id}/return-requests", order_id=order_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.OrdersReturnRequestShape,
             m.OrdersPageMeta,
@@ -1409,11 +1513,36 @@ class Operations(Connection):
         )
 
     async def get_payments(
-        self, *, page: int | None = None, limit: int | None = None, sort: str | None = None, order: str | None = None
+        self,
+        *,
+        status: Literal["opening", "pending", "failed", "paid", "quarantined", "overpaid", "closed"] | None = None,
+        order_id: UUID | None = None,
+        from_: datetime | None = None,
+        to: datetime | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsPayment, m.OffsetMeta]:
-        """List payments."""
+        """List payments.
+
+        The caller's own payments; everybody's for staff.
+        """
         return read_page(
-            await self.send("GET", "/api/payments", query={"page": page, "limit": limit, "sort": sort, "order": order}),
+            await self.send(
+                "GET",
+                "/api/payments",
+                query={
+                    "status": status,
+                    "orderId": order_id,
+                    "from": from_,
+                    "to": to,
+                    "page": page,
+                    "limit": limit,
+                    "sort": sort,
+                    "order": order,
+                },
+            ),
             m.PaymentsPayment,
             m.OffsetMeta,
         )
@@ -1458,8 +1587,8 @@ class Operations(Connection):
         payout_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "severity", "respond_by"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PayoutsPayoutException, m.OffsetMeta]:
         """List exceptions.
 
@@ -1567,8 +1696,8 @@ class Operations(Connection):
         vendor_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "amount"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PayoutsPayout, m.OffsetMeta]:
         """List payouts.
 
@@ -1675,66 +1804,76 @@ class Operations(Connection):
         )
 
     async def get_personal_records_identity(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.IdentityPersonalRecord, m.IdentityPageMeta]:
         """List personal records.
 
         Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
         """
         return read_page(
-            await self.send("GET", "/api/personal-records/identity", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/personal-records/identity", query={"limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.IdentityPersonalRecord,
             m.IdentityPageMeta,
         )
 
     async def get_personal_records_notifications(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.NotificationsPersonalRecord, m.NotificationsPageMeta]:
         """List personal records.
 
         Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
         """
         return read_page(
-            await self.send("GET", "/api/personal-records/notifications", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/personal-records/notifications", query={"limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.NotificationsPersonalRecord,
             m.NotificationsPageMeta,
         )
 
     async def get_personal_records_orders(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.OrdersPersonalRecord, m.OrdersPageMeta]:
         """List personal records.
 
         Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
         """
         return read_page(
-            await self.send("GET", "/api/personal-records/orders", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/personal-records/orders", query={"limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.OrdersPersonalRecord,
             m.OrdersPageMeta,
         )
 
     async def get_personal_records_payments(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.PaymentsPersonalRecord, m.PaymentsPageMeta]:
         """List personal records.
 
         Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
         """
         return read_page(
-            await self.send("GET", "/api/personal-records/payments", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/personal-records/payments", query={"limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.PaymentsPersonalRecord,
             m.PaymentsPageMeta,
         )
 
     async def get_personal_records_payouts(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, sort: Literal["created_at"] | None = None
     ) -> Page[m.PayoutsPersonalRecord, m.PayoutsPageMeta]:
         """List personal records.
 
         Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out.
         """
         return read_page(
-            await self.send("GET", "/api/personal-records/payouts", query={"limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/personal-records/payouts", query={"limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.PayoutsPersonalRecord,
             m.PayoutsPageMeta,
         )
@@ -1798,6 +1937,7 @@ class Operations(Connection):
         status: Literal["published", "draft", "removed"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersOwnProductShape, m.OrdersPageMeta]:
         """List own products.
 
@@ -1806,7 +1946,9 @@ class Operations(Connection):
         Needs the permission `catalog:own`.
         """
         return read_page(
-            await self.send("GET", "/api/products/mine", query={"status": status, "limit": limit, "cursor": cursor}),
+            await self.send(
+                "GET", "/api/products/mine", query={"status": status, "limit": limit, "cursor": cursor, "sort": sort}
+            ),
             m.OrdersOwnProductShape,
             m.OrdersPageMeta,
         )
@@ -1902,7 +2044,12 @@ class Operations(Connection):
         )
 
     async def get_products_by_id_reviews(
-        self, product_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        product_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersReviewShape, m.OrdersReviewPageMeta]:
         """List reviews of product.
 
@@ -1912,7 +2059,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/products/{product_id}/reviews", product_id=product_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.OrdersReviewShape,
             m.OrdersReviewPageMeta,
@@ -1971,8 +2118,8 @@ class Operations(Connection):
         status: Literal["quarantined", "prepared", "accepted", "returned"] | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsQuarantinedChargeShape, m.PaymentsOffsetMeta]:
         """List quarantined charges.
 
@@ -2081,8 +2228,8 @@ class Operations(Connection):
         | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "amount"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsReconciliationCase, m.OffsetMeta]:
         """List cases.
 
@@ -2135,8 +2282,8 @@ class Operations(Connection):
         payout_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PayoutsReconciliation, m.PayoutsOffsetMeta]:
         """List reconciliations.
 
@@ -2220,8 +2367,8 @@ class Operations(Connection):
         order_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "amount"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.PaymentsRefundShape, m.PaymentsOffsetMeta]:
         """List refunds."""
         return read_page(
@@ -2377,6 +2524,7 @@ class Operations(Connection):
         hidden: bool | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersOwnReviewShape, m.OrdersPageMeta]:
         """List reviews to moderate.
 
@@ -2394,6 +2542,7 @@ class Operations(Connection):
                     "hidden": hidden,
                     "limit": limit,
                     "cursor": cursor,
+                    "sort": sort,
                 },
             ),
             m.OrdersOwnReviewShape,
@@ -2460,8 +2609,8 @@ class Operations(Connection):
         suspended: bool | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.IdentityStaffMember, m.OffsetMeta]:
         """List staff.
 
@@ -2493,8 +2642,8 @@ class Operations(Connection):
         act: str | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.IdentityStaffAct, m.OffsetMeta]:
         """List acts.
 
@@ -2527,8 +2676,8 @@ class Operations(Connection):
         user_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.IdentityStaffGrant, m.OffsetMeta]:
         """List grants.
 
@@ -2702,6 +2851,7 @@ class Operations(Connection):
         assignee_id: UUID | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.NotificationsTicketShape, m.CursorMeta]:
         """List support tickets.
 
@@ -2717,6 +2867,7 @@ class Operations(Connection):
                     "assigneeId": assignee_id,
                     "limit": limit,
                     "cursor": cursor,
+                    "sort": sort,
                 },
             ),
             m.NotificationsTicketShape,
@@ -2843,7 +2994,12 @@ class Operations(Connection):
         )
 
     async def get_support_tickets_by_id_messages(
-        self, ticket_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        ticket_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.NotificationsTicketMessageShape, m.CursorMeta]:
         """List ticket messages.
 
@@ -2853,7 +3009,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/support-tickets/{ticket_id}/messages", ticket_id=ticket_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.NotificationsTicketMessageShape,
             m.CursorMeta,
@@ -2899,8 +3055,8 @@ class Operations(Connection):
         *,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at", "amount"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
         type: str | None = None,
         account: str | None = None,
         order_id: UUID | None = None,
@@ -2956,8 +3112,8 @@ class Operations(Connection):
         campus_id: UUID | None = None,
         page: int | None = None,
         limit: int | None = None,
-        sort: str | None = None,
-        order: str | None = None,
+        sort: Literal["created_at"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
     ) -> Page[m.IdentityVendorApplication, m.OffsetMeta]:
         """List applications.
 
@@ -3036,6 +3192,7 @@ class Operations(Connection):
         status: Literal["active", "suspended"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.IdentityVendor, m.CursorMeta]:
         """List vendors.
 
@@ -3043,7 +3200,9 @@ class Operations(Connection):
         """
         return read_page(
             await self.send(
-                "GET", "/api/vendors", query={"campusId": campus_id, "status": status, "limit": limit, "cursor": cursor}
+                "GET",
+                "/api/vendors",
+                query={"campusId": campus_id, "status": status, "limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.IdentityVendor,
             m.CursorMeta,
@@ -3072,7 +3231,12 @@ class Operations(Connection):
         )
 
     async def get_vendors_by_id_bank_details_history(
-        self, id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.PayoutsBankDetailsChange, m.PayoutsPageMeta]:
         """List bank details history.
 
@@ -3084,7 +3248,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/vendors/{id}/bank-details/history", id=id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.PayoutsBankDetailsChange,
             m.PayoutsPageMeta,
@@ -3164,6 +3328,7 @@ class Operations(Connection):
             "correction",
         ]
         | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.PayoutsStatementLine, m.CursorMeta]:
         """Read statement of vendor.
 
@@ -3175,7 +3340,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/vendors/{id}/statement", id=id),
-                query={"limit": limit, "cursor": cursor, "from": from_, "to": to, "kind": kind},
+                query={"limit": limit, "cursor": cursor, "from": from_, "to": to, "kind": kind, "sort": sort},
             ),
             m.PayoutsStatementLine,
             m.CursorMeta,
@@ -3241,7 +3406,12 @@ class Operations(Connection):
         )
 
     async def get_vendors_by_id_reviews(
-        self, vendor_id: UUID, *, limit: int | None = None, cursor: str | None = None
+        self,
+        vendor_id: UUID,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.OrdersReviewShape, m.OrdersReviewPageMeta]:
         """List reviews of vendor.
 
@@ -3251,7 +3421,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 self.path("/api/vendors/{vendor_id}/reviews", vendor_id=vendor_id),
-                query={"limit": limit, "cursor": cursor},
+                query={"limit": limit, "cursor": cursor, "sort": sort},
             ),
             m.OrdersReviewShape,
             m.OrdersReviewPageMeta,
@@ -3328,6 +3498,7 @@ class Operations(Connection):
             "correction",
         ]
         | None = None,
+        sort: Literal["created_at"] | None = None,
     ) -> Page[m.PayoutsStatementLine, m.CursorMeta]:
         """Read statement.
 
@@ -3339,7 +3510,7 @@ class Operations(Connection):
             await self.send(
                 "GET",
                 "/api/wallets/current/statement",
-                query={"limit": limit, "cursor": cursor, "from": from_, "to": to, "kind": kind},
+                query={"limit": limit, "cursor": cursor, "from": from_, "to": to, "kind": kind, "sort": sort},
             ),
             m.PayoutsStatementLine,
             m.CursorMeta,
