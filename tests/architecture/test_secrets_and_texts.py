@@ -8,12 +8,15 @@ from tests.architecture.sources import ROOT, product_files, texts_of, tree_of
 PRODUCT = product_files()
 # Where a secret is decrypted, and what it is for. A decrypted secret goes to its owner or to a provider, and is compared with nothing.
 DECRYPTED = {
+    "common/hash_keys.py": "the key of the keyed hashes of this service",
     "identity/credentials/one_time_codes.py": "the TOTP secret of the factor that the caller proves",
     "identity/credentials/signing_keys.py": "the keys that sign our tokens",
     "identity/use_cases/load_demo.py": "the TOTP secrets of the demo accounts, from our own settings",
     "identity/use_cases/verify_factor.py": "the TOTP secret of the factor that the caller proves",
     "identity/use_cases/send_code.py": "the address that a code goes to",
     "notifications/consumers/identity.py": "the address that a code goes to, kept masked",
+    "notifications/store/encrypted_values.py": "secrets of messages, encrypted anew under the next key",
+    "notifications/use_cases/check_message_key.py": "one stored secret, at the start, to prove the key",
     "notifications/use_cases/send_delivery.py": "what goes to the provider of one message",
     "orders/use_cases/issue_delivery_pin.py": "the PIN that the buyer reads",
     "payouts/store/account_numbers.py": "the account number that a transfer goes to",
@@ -21,6 +24,7 @@ DECRYPTED = {
 # Where something given is compared with a secret: always with the one that it was given for.
 COMPARED = {
     "common/cursors.py": "the signature of the cursor itself",
+    "common/decisions.py": "the hash of the decision that the checker read",
     "common/service_keys.py": "the service key that the caller sends as such",
     "common/verification_keys.py": "the signature of the token itself",
     "identity/credentials/one_time_codes.py": "the TOTP code for the caller's own factor, once for each step",

@@ -40,7 +40,7 @@ class EmailConfirmed(Event, frozen=True, kw_only=True):
     TYPE: ClassVar[str] = "identity.email_confirmed.v1"
     user_id: UUID
     confirmed_at: str
-    referral_reward_minor: int = 0
+    referral_reward_minor: MinorAmount = 0
 
 
 class SignUpRepeated(Event, frozen=True, kw_only=True):

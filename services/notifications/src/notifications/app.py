@@ -26,8 +26,6 @@ from common.reencryption import COMMAND as REENCRYPT
 from common.reencryption import EncryptedMessages, reencrypt_by_command
 from common.sealing import Sealer
 from common.tls import client_tls
-from contracts.identity import CODE_DELIVERY, OneTimeCodeIssued
-from contracts.orders import PIN_DELIVERY, DeliveryPinIssued
 from notifications.clients.built_in import BuiltIn
 from notifications.clients.language_model import LanguageModel
 from notifications.clients.mail import CONNECTIONS_MAX, Mail
@@ -37,7 +35,7 @@ from notifications.clients.native_push import NativePush
 from notifications.clients.on_call import OnCall
 from notifications.clients.sms import SHAPES
 from notifications.clients.web_push import WebPush
-from notifications.consumers import SUBSCRIPTIONS, WORK
+from notifications.consumers import SUBSCRIPTIONS, WORK, encrypted_events
 from notifications.consumers.feed_streams import FeedStreams
 from notifications.consumers.lanes import Lanes
 from notifications.domain.attachments import FOLDER as PICTURES
@@ -230,8 +228,8 @@ def encryption_of(settings: Settings) -> Encryption:
             purpose, current, previous, old_keys=shared, writes_old_format=bool(settings.sealing_key), also=also
         )
 
-    codes = sealer(CODE_DELIVERY, settings.code_delivery_key, settings.code_delivery_key_previous)
-    pins = sealer(PIN_DELIVERY, settings.pin_delivery_key, settings.pin_delivery_key_previous)
+    codes = sealer(encrypted_events.CODE_DELIVERY, settings.code_delivery_key, settings.code_delivery_key_previous)
+    pins = sealer(encrypted_events.PIN_DELIVERY, settings.pin_delivery_key, settings.pin_delivery_key_previous)
     at_rest = (settings.message_key, settings.message_key_previous)
     # Codes and PINs rest with their messages as they were received.
     messages = sealer("notifications: secrets of messages", *at_rest, codes, pins)
@@ -247,7 +245,7 @@ async def _hash_key(settings: Settings, database: Database, encryption: Encrypti
 async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> None:
     """`python -m notifications re-encrypt [--count]`."""
     encryption = dependencies.encryption
-    received = EncryptedMessages((OneTimeCodeIssued.TYPE, DeliveryPinIssued.TYPE), encryption.messages)
+    received = EncryptedMessages(encrypted_events.TYPES, encryption.messages)
     await reencrypt_by_command(dependencies.database, encrypted_rows(encryption), [received], option)
 
 

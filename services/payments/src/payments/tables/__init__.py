@@ -1,0 +1,6 @@
+"""The tables of the payments database, as the migrations leave them; one module per area."""
+
+from payments.tables import chargebacks, charges, intents, ledger, reconciliation, refunds, webhooks
+from payments.tables.metadata import metadata
+
+__all__ = ["chargebacks", "charges", "intents", "ledger", "metadata", "reconciliation", "refunds", "webhooks"]

@@ -1,0 +1,20 @@
+"""What every table of the service belongs to."""
+
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from common.tables import attach_chain_tables, attach_ledger_tables, attach_messaging_tables
+
+metadata: Final = sa.MetaData()
+attach_messaging_tables(metadata)
+attach_ledger_tables(metadata)
+attach_chain_tables(metadata)
+
+INSTANT: Final = sa.TIMESTAMP(timezone=True)
+CURRENCY: Final = sa.CHAR(3)
+
+
+def required(name: str, kind: Any, **arguments: Any) -> sa.Column[Any]:
+    """A column that is never null."""
+    return sa.Column(name, kind, nullable=False, **arguments)

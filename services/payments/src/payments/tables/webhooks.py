@@ -1,0 +1,56 @@
+"""Webhooks of the payment gateway."""
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+from payments.tables.metadata import INSTANT, metadata, required
+
+sa.Table(
+    "processed_webhook_events",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    required("provider", sa.Text),
+    required("event_type", sa.Text),
+    required("payload", JSONB),
+    required("raw", sa.LargeBinary),
+    required("outcome", sa.Text),
+    required("processed_at", INSTANT, server_default=sa.text("now()")),
+    sa.Index("processed_webhook_events_oldest", "processed_at"),
+)
+sa.Table(
+    "dead_letter_webhooks",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    required("webhook_id", sa.Text),
+    required("event_type", sa.Text),
+    required("error", sa.Text),
+    required("attempts", sa.Integer),
+    required("failed_at", INSTANT, server_default=sa.text("now()")),
+    sa.Column("replayed_at", INSTANT),
+    sa.ForeignKeyConstraint(["webhook_id"], ["processed_webhook_events.id"], name="dead_letter_webhooks_webhook"),
+    sa.Index("dead_letter_webhooks_newest", "failed_at", "id"),
+    sa.Index("dead_letter_webhooks_of_webhook", "webhook_id"),
+)
+sa.Table(
+    "revised_webhooks",
+    metadata,
+    sa.Column("webhook_id", sa.Text, primary_key=True),
+    required("revisions", sa.BigInteger),
+    required("kept", sa.Integer),
+    required("revised_at", INSTANT),
+    sa.Column("due_at", INSTANT),
+    sa.Column("queried_at", INSTANT),
+    required("queries", sa.Integer, server_default=sa.text("0")),
+    sa.Column("answered_at", INSTANT),
+    sa.ForeignKeyConstraint(["webhook_id"], ["processed_webhook_events.id"], name="revised_webhooks_webhook"),
+    sa.Index("revised_webhooks_due", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
+)
+sa.Table(
+    "webhook_revisions",
+    metadata,
+    sa.Column("webhook_id", sa.Text, primary_key=True),
+    sa.Column("content_hash", sa.LargeBinary, primary_key=True),
+    required("raw", sa.LargeBinary),
+    required("received_at", INSTANT),
+    sa.ForeignKeyConstraint(["webhook_id"], ["processed_webhook_events.id"], name="webhook_revisions_webhook"),
+)
