@@ -11,8 +11,8 @@ import pytest
 import contracts
 from common.faults import PermanentFault
 from common.messages import read_payload
-from contracts.money import AMOUNT_MINOR_MAX
-from contracts.payments import EscrowReleased
+from contracts.money import AMOUNT_MINOR_MAX, TOTAL_MINOR_MAX
+from contracts.payments import EscrowReleased, ReleaseStatement
 from identity.consumers import WORK as IDENTITY_WORK
 from identity.domain.places import DELIVERY_FEE_MINOR_MAX
 from notifications.consumers import WORK as NOTIFICATIONS_WORK
@@ -38,6 +38,8 @@ def structs() -> set[type[msgspec.Struct]]:
     return found | {item.payload for item in WORK}
 
 
+# Signed by payments: the sum of all movements of a vendor.
+TOTALS = {(ReleaseStatement, "net_minor")}
 AMOUNTS = [(it, field) for it in structs() for field in it.__struct_fields__ if field.endswith("_minor")]
 
 
@@ -51,7 +53,8 @@ def test_an_amount_is_neither_negative_nor_more_than_an_order_can_be(struct, nam
     kinds = get_args(hint) if type(None) in get_args(hint) else (hint,)
     decoded = [msgspec.inspect.type_info(kind) for kind in kinds]
     bounds = [(kind.ge, kind.le) for kind in decoded if isinstance(kind, msgspec.inspect.IntType)]
-    assert bounds == [(0, AMOUNT_MINOR_MAX)], f"{struct.__name__}.{name}: write MinorAmount (contracts.money)"
+    expected = (-TOTAL_MINOR_MAX, TOTAL_MINOR_MAX) if (struct, name) in TOTALS else (0, AMOUNT_MINOR_MAX)
+    assert bounds == [expected], f"{struct.__name__}.{name}: write MinorAmount (contracts.money)"
 
 
 def test_the_largest_order_that_checkout_accepts_is_within_the_bound():

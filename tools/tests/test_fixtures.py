@@ -55,7 +55,7 @@ async def test_module_has_a_virtual_host_of_its_own(broker_url: str, management_
     async with httpx.AsyncClient(base_url=management_url, timeout=60, trust_env=False) as api:
         queues = await api.get(f"/api/queues/{name}")
     assert queues.status_code == 200
-    assert queues.json() == []
+    assert sum(queue.get("messages", 0) for queue in queues.json()) == 0
 
 
 async def test_eventually_says_what_it_saw_last() -> None:

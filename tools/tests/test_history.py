@@ -16,7 +16,8 @@ HISTORY: dict[str, dict[str, str]] = {
         "releases": "",
         "payment_references": "",
         "payment_intent_keys": "",
-        "payment_intents": "access_code authorization_url callback_url channel opening_until paid_at reference status",
+        "payment_intents": "access_code authorization_url callback_url channel failed_at failure_reason "
+        "opening_until paid_at queries query_at reference status",
         "processed_webhook_events": "outcome",
         "dead_letter_webhooks": "replayed_at",
         "escrows": "charged_back_minor dispute_sequence disputed_at locked_commission_minor locked_delivery_fee_minor "

@@ -9,3 +9,7 @@ import msgspec
 AMOUNT_MINOR_MAX: Final = 10_000_000_000_000
 
 MinorAmount = Annotated[int, msgspec.Meta(ge=0, le=AMOUNT_MINOR_MAX)]
+
+# A running total over many movements; a correction may leave it below zero. Ten thousand of the largest orders, within 64 bits.
+TOTAL_MINOR_MAX: Final = 10_000 * AMOUNT_MINOR_MAX
+MinorTotal = Annotated[int, msgspec.Meta(ge=-TOTAL_MINOR_MAX, le=TOTAL_MINOR_MAX)]

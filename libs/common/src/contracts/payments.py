@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from contracts.event import Event
-from contracts.money import MinorAmount
+from contracts.money import MinorAmount, MinorTotal
 
 
 class ReleaseStatement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -18,7 +18,7 @@ class ReleaseStatement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     """
 
     sequence: int
-    net_minor: MinorAmount
+    net_minor: MinorTotal
     key_id: str
     signature: str
 

@@ -28,5 +28,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for table in HISTORY:
+    for table in HISTORY.keys() - {"staff_acts"}:  # protected since 0007
         release_history_v1(SERVICE, table)

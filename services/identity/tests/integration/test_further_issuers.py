@@ -22,6 +22,7 @@ from common.settings import ServiceSettings
 from common.standings import STANDING_PATH, IdentityStandings, ProfileMissing
 from common.tokens import TokenVerifier
 from common.verification_keys import KeySet
+from contracts.identity import CODE_DELIVERY
 from identity.app import SERVICE
 from identity.timers import end_distrusted_sessions_once
 
@@ -386,7 +387,7 @@ async def test_a_user_of_an_issuer_proves_the_number_of_the_profile_in_the_issue
     assert (await identity.post("/api/auth/otp", {"phone": "+2348031234567"}, token=token)).status_code == 200
     await identity.service.work("identity.codes")
     [issued] = await identity.service.published("identity.one_time_code_issued.v1")
-    code = Sealer("a sealing key for tests").unseal(issued["codeSealed"], issued["codeId"])
+    code = Sealer(CODE_DELIVERY, CODE_DELIVERY_KEY).unseal(issued["codeSealed"], issued["codeId"])
     shown = {"phone": "+2348031234567", "code": code}
     answer = await identity.post("/api/auth/otp/verify", shown, token=token)
     assert answer.status_code == 200, answer.text

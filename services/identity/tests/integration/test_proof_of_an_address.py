@@ -10,11 +10,12 @@ import pytest
 from common.caller import THE_SERVICE
 from common.ids import new_id
 from common.sealing import Sealer
+from contracts.identity import CODE_DELIVERY
 from identity.domain.errors import CannotAppoint
 from identity.use_cases.appoint_admin import appoint_admin
 from identity.use_cases.ensure_first_admin import ensure_first_admin
 
-from .conftest import PASSWORD, SERVICE_ROLE_KEY, USERS, Identity
+from .conftest import CODE_DELIVERY_KEY, PASSWORD, SERVICE_ROLE_KEY, USERS, Identity
 
 EMAIL, PHONE = "victim@unilag.edu.ng", "+2348031234567"
 MINE = "the password of the victim"
@@ -27,7 +28,7 @@ LOGIN, VERIFY = "/api/auth/login", "/api/auth/otp/verify"
 async def codes_sent(identity: Identity) -> list[tuple[str, str, bool]]:
     """Address, code, and whether the mail confirms the address: everything that was sent, oldest first."""
     await identity.service.work(QUEUE)
-    sealer = Sealer("a sealing key for tests")
+    sealer = Sealer(CODE_DELIVERY, CODE_DELIVERY_KEY)
     return [
         (
             sealer.unseal(event["addressSealed"], event["codeId"]),

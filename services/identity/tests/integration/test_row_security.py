@@ -157,7 +157,15 @@ GRANTS: dict[str, dict[str, set[str]]] = {
     "outbox": {"INSERT": ALL},
     "outbox_sequences": {"SELECT": ALL, "INSERT": ALL, "UPDATE": ALL},
 }
-MECHANISMS = {"outbox", "outbox_sequences", "inbox", "dead_letters", "session_revocations", "alembic_version"}
+MECHANISMS = {
+    "outbox",
+    "outbox_sequences",
+    "inbox",
+    "dead_letters",
+    "session_revocations",
+    "hash_keys",
+    "alembic_version",
+}
 OPEN_TO_ALL = {"campuses", "hubs", "vendors"}
 OWNERS = {
     "profiles": "id",

@@ -103,7 +103,7 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(ide
                     dependencies.hashes,
                     dependencies.signing_keys,
                     LogIn(address, "a wrong password"),
-                    sealer=dependencies.sealer,
+                    sealer=dependencies.encryption.codes,
                     issuer=dependencies.issuer,
                     now=identity.clock.now(),
                 )
@@ -114,7 +114,7 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(ide
                 dependencies.database,
                 passwords,
                 SignUp(address, PASSWORD, "Anybody", None, None),
-                sealer=dependencies.sealer,
+                sealer=dependencies.encryption.codes,
                 institutions=Institutions([], {}),
                 hashes=dependencies.hashes,
                 reward_minor=0,
@@ -255,17 +255,16 @@ async def test_a_process_that_starts_anew_gives_the_same_successor(identity: Ide
     first = await refresh(identity, tokens)
     dependencies = identity.dependencies
 
-    async def exchanged_by(sealing_key: str) -> str | None:
+    async def exchanged_by(hashes: KeyedHashes) -> str | None:
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            hashes = KeyedHashes(sealing_key)
             signed = await refresh_session(
                 uow, dependencies.signing_keys, hashes, tokens["refreshToken"], issuer="x", now=identity.clock.now()
             )
         return signed.refresh_token if signed else None
 
-    assert await exchanged_by("a sealing key for tests") == first[1]
+    assert await exchanged_by(dependencies.hashes) == first[1]
     # Under another key nothing can be repeated, and nobody is signed out for it.
-    assert await exchanged_by("quite another sealing key") is None
+    assert await exchanged_by(KeyedHashes(b"quite another key")) is None
     assert (await refresh(identity, {"refreshToken": first[1]}))[0] == 200
 
 

@@ -294,7 +294,7 @@ async def test_an_approval_names_the_grant_that_was_read(office: Office) -> None
         answer = await office.identity.post(f"{path}/approve", {"hash": wrong}, token=token)
         assert refusal(answer) == (409, "CONCURRENCY_CONFLICT")
     assert await office.state() == state
-    await office.identity.service.fetch(
+    await office.identity.service.fetch_as_owner(
         "UPDATE staff_grants SET role = 'finance_checker' WHERE id = $1", prepared["id"]
     )
     changed = await office.identity.post(f"{path}/approve", {"hash": prepared["hash"]}, token=token)

@@ -261,7 +261,7 @@ async def test_an_approval_names_the_resolution_that_was_read(market):
     for other in (read["hash"], "0" * 64):
         refused = await market.service.client.post(f"{path}/approve", json={"hash": other}, headers=checker)
         assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-    await market.service.fetch(
+    await market.service.fetch_as_owner(
         "UPDATE dispute_resolutions SET outcome = 'split', refund_minor = 1 WHERE status = 'prepared' RETURNING 1"
     )
     changed = await market.service.client.post(f"{path}/approve", json={"hash": prepared_now["hash"]}, headers=checker)

@@ -243,12 +243,12 @@ async def test_a_decision_that_the_state_has_overtaken_is_409_and_changes_nothin
         story = await reached(market, state)
         for table, column, statement, approve in overtaken_decisions(story, state):
             row_id = new_id()
-            await market.service.fetch(statement, row_id, story.id)
+            await market.service.fetch_as_owner(statement, row_id, story.id)
             before = await everything(market)
             status = (await approve(row_id)).status_code
             if status != 409 or await everything(market) != before:
                 wrong[state, statement] = status
-            await market.service.fetch(f"DELETE FROM {table} WHERE {column} = $1", row_id)
+            await market.service.fetch_as_owner(f"DELETE FROM {table} WHERE {column} = $1", row_id)
     assert wrong == {}
 
 

@@ -22,7 +22,10 @@ HISTORY: Final = {
     "releases": "",
     "payment_references": "",
     "payment_intent_keys": "",
-    "payment_intents": "access_code, authorization_url, callback_url, channel, opening_until, paid_at, reference, status",
+    "payment_intents": (
+        "access_code, authorization_url, callback_url, channel, failed_at, failure_reason, "
+        "opening_until, paid_at, queries, query_at, reference, status"
+    ),
     "processed_webhook_events": "outcome",
     "dead_letter_webhooks": "replayed_at",
     "escrows": (
@@ -65,9 +68,14 @@ BEGIN
         WHERE processed_at <= until AND outcome IN ('done', 'ignored') AND NOT EXISTS (
             SELECT FROM dead_letter_webhooks AS letter
             WHERE letter.webhook_id = event.id AND coalesce(letter.replayed_at, letter.failed_at) > until
+        ) AND NOT EXISTS (
+            SELECT FROM revised_webhooks AS revised
+            WHERE revised.webhook_id = event.id AND (revised.due_at IS NOT NULL OR revised.revised_at > until)
         )
         ORDER BY processed_at LIMIT rows_max FOR UPDATE OF event SKIP LOCKED
-    ), gone AS (DELETE FROM dead_letter_webhooks USING old WHERE dead_letter_webhooks.webhook_id = old.id)
+    ), letters AS (DELETE FROM dead_letter_webhooks USING old WHERE dead_letter_webhooks.webhook_id = old.id),
+    revisions AS (DELETE FROM webhook_revisions USING old WHERE webhook_revisions.webhook_id = old.id),
+    revised AS (DELETE FROM revised_webhooks USING old WHERE revised_webhooks.webhook_id = old.id)
     DELETE FROM processed_webhook_events AS going USING old WHERE going.id = old.id;
     GET DIAGNOSTICS removed = ROW_COUNT;
     RETURN removed;

@@ -204,7 +204,7 @@ async def test_an_approval_names_what_was_read(story: Any) -> None:
 async def test_a_decision_that_changed_after_it_was_read_is_not_approved(story: Any) -> None:
     _, charge_id = await story.quarantined(**MISMATCH)
     read = (await _prepare(story, charge_id, "return")).json()["data"]["hash"]
-    await story.service.fetch("UPDATE quarantine_decisions SET outcome = 'accept' RETURNING 1")
+    await story.service.fetch_as_owner("UPDATE quarantine_decisions SET outcome = 'accept' RETURNING 1")
     before = await story.everything()
     refused = await story.act(_path(charge_id, "/approve"), {"hash": read}, "finance_checker")
     assert refused.status_code == 409

@@ -10,6 +10,8 @@ from common.process import background
 from common.telemetry import PREVIOUS_KEY_ACCEPTED
 from payments.app import SERVICE
 
+from .conftest import RELEASE_SIGNING_KEY
+
 WEBHOOK = "/functions/v1/gateway-webhook"
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -128,7 +130,9 @@ async def test_without_a_secret_every_webhook_is_refused(
     fresh_database: Any, broker_url: str, gateway: Any, signer: Any
 ) -> None:
     urls = await fresh_database("payments")
-    async with opened(SERVICE, urls, broker_url, gateway_api_url=gateway.url) as service:
+    async with opened(
+        SERVICE, urls, broker_url, gateway_api_url=gateway.url, release_signing_key=RELEASE_SIGNING_KEY
+    ) as service:
         for secret in ("", "sk_test_current"):
             answer = await service.client.post(
                 WEBHOOK, content=b"{}", headers={"x-gateway-signature": signer(b"{}", secret)}

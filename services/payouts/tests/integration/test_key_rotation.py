@@ -11,7 +11,7 @@ from common.process import running
 from common.sealing import SealBroken, Sealer
 from payouts.app import SERVICE
 
-from .conftest import GATEWAY_SECONDS_MAX, KEY, Story
+from .conftest import GATEWAY_SECONDS_MAX, KEY, RELEASE_KEY, Story
 
 OLD, NEW = "the old key of account numbers", "the new key of account numbers"
 BEFORE_THE_SWITCH = {"account_number_key": OLD, "account_number_key_previous": NEW}
@@ -25,7 +25,9 @@ async def open_story(urls, broker_url, sandbox, clock):
     async def open_one(**keys):
         gateway = {"gateway_api_url": f"{sandbox.address}/gateway", "gateway_secret_key": KEY}
         more = {**gateway, "gateway_timeout_seconds": GATEWAY_SECONDS_MAX, **keys}
-        async with opened(SERVICE, urls, broker_url, clock=clock, **more) as service:
+        async with opened(
+            SERVICE, urls, broker_url, clock=clock, release_verify_keys=(RELEASE_KEY.public_text,), **more
+        ) as service:
             yield Story(service, clock)
 
     return open_one
