@@ -9,18 +9,18 @@ from payouts.domain.severity import CAUSES, RESPOND_WITHIN, SWITCH_CAUSES
 
 # An attempt belongs to the window by its beginning or by its failure: one that was sent long ago and fails now counts now.
 # Of two exceptions of one attempt the newer one says what is the matter. A batch that was stopped as a whole is one attempt that failed.
-# An exception that holds a vendor is no attempt: it is counted by severity and cause only.
+# An exception that holds a vendor is neither an attempt nor a failure of one: it is not counted.
 _MEASURE: Final = """
 WITH seen AS (
     SELECT DISTINCT ON (coalesce(e.transfer_id, e.id)) e.transfer_id, e.batch_id, e.severity, e.cause FROM payout_exceptions AS e
-    WHERE e.opened_at > $1 AND e.opened_at <= $2
+    WHERE e.opened_at > $1 AND e.opened_at <= $2 AND (e.transfer_id IS NOT NULL OR e.batch_id IS NOT NULL)
     ORDER BY coalesce(e.transfer_id, e.id), e.opened_at DESC, e.id DESC
 )
 SELECT
     (SELECT count(*) FROM (SELECT id FROM payout_transfers WHERE created_at > $1 AND created_at <= $2
                            UNION SELECT transfer_id FROM seen WHERE transfer_id IS NOT NULL
                            UNION SELECT batch_id FROM seen WHERE batch_id IS NOT NULL) AS attempt) AS attempts,
-    (SELECT count(*) FROM seen WHERE transfer_id IS NOT NULL OR batch_id IS NOT NULL) AS failures,
+    (SELECT count(*) FROM seen) AS failures,
     (SELECT coalesce(jsonb_object_agg(severity, n), '{}')
      FROM (SELECT severity, count(*) AS n FROM seen GROUP BY severity) AS s) AS by_severity,
     (SELECT coalesce(jsonb_object_agg(cause, n), '{}') FROM (SELECT cause, count(*) AS n FROM seen GROUP BY cause) AS c) AS by_cause
