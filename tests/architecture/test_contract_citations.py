@@ -36,13 +36,11 @@ def test_the_contract_has_all_its_sections():
     assert {str(number) for number in range(1, 15)} <= TARGETS
 
 
-@pytest.mark.parametrize("text, numbers", [("(contract sections 5, 10 and 14.6)", ["5", "10", "14.6"]), ("", [])])
+@pytest.mark.parametrize(("text", "numbers"), [("(contract sections 5, 10 and 14.6)", ["5", "10", "14.6"]), ("", [])])
 def test_a_citation_is_read_whole(text, numbers):
     assert list(citations(text)) == numbers
 
 
-@pytest.mark.parametrize(
-    "path", [*python_files(*FOLDERS), *DOCUMENTS], ids=lambda path: str(path.relative_to(ROOT))
-)
+@pytest.mark.parametrize("path", [*python_files(*FOLDERS), *DOCUMENTS], ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_citation_has_a_target(path):
     assert set(citations(path.read_text())) <= TARGETS

@@ -1,4 +1,4 @@
-"""Every approval by a second person names the hash of what was read, behind a second factor (contract section 16.6)."""
+"""Every approval by a second person names the hash of what was read, behind a second factor (contract section 5.5)."""
 
 from typing import Any, Final
 

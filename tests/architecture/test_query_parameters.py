@@ -1,4 +1,4 @@
-"""Every operation of the API names its query parameters, and refuses all others (contract section 16.3)."""
+"""Every operation of the API names its query parameters, and refuses all others (contract section 1.4)."""
 
 from collections.abc import Iterator
 from uuid import UUID, uuid4

@@ -168,7 +168,7 @@ CONTRACT: dict[str, tuple[set[str] | frozenset[str], bool]] = {
     "POST /api/support-tickets/:id/attachments": (EVERYBODY, False),
 }
 
-# Sections 5 and 16.6: one permission of several needs AAL2.
+# Sections 5 and 5.5: one permission of several needs AAL2.
 STEP_UP_OF_STAFF = {
     "POST /api/flash-sales": "flash_sales:propose",
     "POST /api/flash-sales/:id/end": "flash_sales:propose",

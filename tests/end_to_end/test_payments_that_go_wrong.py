@@ -1,4 +1,4 @@
-"""Declined, quarantined, surcharged and revised payments as the buyer, finance and support see them (contract section 16)."""
+"""Declined, quarantined, surcharged and revised payments as the buyer, finance and support see them (contract section 7)."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Forged tokens, tokens of further issuers and a rotation of our keys, from the client's side (contract sections 5 and 15.5)."""
+"""Forged tokens, tokens of further issuers and a rotation of our keys, from the client's side (contract section 5.2)."""
 
 import base64
 import hmac

@@ -1,4 +1,4 @@
-"""Tokens of further issuers: each is judged by its own keys, audience and algorithms, and tells identity only (sections 5, 15.5)."""
+"""Tokens of further issuers: each is judged by its own keys, audience and algorithms, and tells identity only (section 5.2)."""
 
 import asyncio
 import json

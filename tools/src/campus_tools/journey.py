@@ -100,7 +100,7 @@ class Marketplace:
         return Person(email, tokens["accessToken"], tokens["refreshToken"])
 
     async def prove_number(self, person: Person, phone: str) -> None:
-        """The person's number is proven by the code that it receives (contract section 16.19)."""
+        """The person's number is proven by the code that it receives (contract section 10.1)."""
         code = await self._code_of("one_time_code", phone, "sms", self.post("/api/auth/otp", {"phone": phone}, person))
         await self.post("/api/auth/otp/verify", {"phone": phone, "code": code}, person)
 

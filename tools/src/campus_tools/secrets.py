@@ -16,7 +16,7 @@ from campus_tools.services import LOGINS, SERVICES, Service
 from common.sealing import derive_key
 
 STAFF_NAMES = ("VENDOR", "VENDOR2", "HUB", "SUPPORT", "CAMPUS", "MAKER", "CHECKER", "OPS", "AUDITOR", "ADMIN")
-"""The demo accounts with TOTP enrolled: `DEMO_TOTP_<NAME>` (product contract, section 15.15)."""
+"""The demo accounts with TOTP enrolled: `DEMO_TOTP_<NAME>` (product contract, section 13.4)."""
 
 _KEYS = (
     "GATEWAY_SECRET_KEY",

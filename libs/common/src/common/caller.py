@@ -24,9 +24,9 @@ class Caller:
     stepped_up_at: datetime | None = None
     issued_at: datetime | None = None
     expires_at: datetime | None = None
-    # The further issuer (contract section 15.5) whose token it was; None for one of our own.
+    # The further issuer (contract section 5.2) whose token it was; None for one of our own.
     issuer: str | None = None
-    # Whether the mail address is proven (contract section 16.1).
+    # Whether the mail address is proven (contract section 10.1).
     email_confirmed: bool = False
     row_settings: str = field(default="", compare=False)
 

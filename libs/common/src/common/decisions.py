@@ -1,4 +1,4 @@
-"""Decisions of two people: one prepares, another one approves exactly what was prepared, or rejects it (contract section 16.6)."""
+"""Decisions of two people: one prepares, another one approves exactly what was prepared, or rejects it (contract section 5.5)."""
 
 import hashlib
 import hmac

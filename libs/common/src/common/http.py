@@ -115,13 +115,13 @@ class GuardedRoute(APIRoute):
 
     @property
     def has_one_order(self) -> bool:
-        """Whether this is a list that declares no sort: it has one order (contract section 15.7)."""
+        """Whether this is a list that declares no sort: it has one order (contract section 1.5)."""
         asked = names_in_query(self.dependant)
         return "limit" in asked and "sort" not in asked
 
     @property
     def query_names(self) -> frozenset[str] | None:
-        """The query parameters that the operation takes; None: any, outside the API and for webhooks (contract section 16.3)."""
+        """The query parameters that the operation takes; None: any, outside the API and for webhooks (contract section 1.4)."""
         if not self.path.startswith(API_PREFIX) or hasattr(self.endpoint, "__any_query__"):
             return None
         shown = (self.openapi_extra or {}).get("parameters", ())

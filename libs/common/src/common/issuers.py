@@ -1,4 +1,4 @@
-"""Further issuers whose tokens are believed, as TRUSTED_ISSUERS lists them (contract sections 5 and 15.5).
+"""Further issuers whose tokens are believed, as TRUSTED_ISSUERS lists them (contract section 5.2).
 
 Each is judged by its own keys, audience and algorithms. Its tokens tell who somebody is; what that person may do is
 told by our identity service, unless `allowStaffRoles` lets the issuer speak about staff.
@@ -65,7 +65,7 @@ class TrustedIssuer(_Part):
     secret: SecretStr | None = Field(default=None, repr=False)
     primary: bool = False
     allow_staff_roles: bool = False
-    # Where the issuer says that it has proven the mail address (contract section 16.1).
+    # Where the issuer says that it has proven the mail address (contract section 10.1).
     email_verified_claim: ClaimPath = ("email_verified",)
     claims: ClaimPaths = ClaimPaths()
 

@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from common.money import AMOUNT_MINOR_MAX
 
-# What a response says of the hash of a prepared decision (contract section 16.6).
+# What a response says of the hash of a prepared decision (contract section 5.5).
 DecisionHash = Annotated[str, Field(description="SHA-256, in hex, of the exact content; `/approve` must repeat it.")]
 # Money in a request: an integer in kobo, never a text, a float or a boolean.
 Kobo = Annotated[int, Field(strict=True, ge=0, le=AMOUNT_MINOR_MAX)]

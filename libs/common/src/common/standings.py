@@ -1,4 +1,4 @@
-"""What our identity service knows about a person whom a further issuer's token names (contract sections 5 and 15.5)."""
+"""What our identity service knows about a person whom a further issuer's token names (contract section 5.2)."""
 
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -22,7 +22,7 @@ LOOK_UP_SECONDS_MAX: Final = 3.0
 
 
 class ProfileMissing(Forbidden):
-    """A good token of a user for whom create-user was never called (contract section 15.5). `userId` is the id to call it with."""
+    """A good token of a user for whom create-user was never called (contract section 5.2). `userId` is the id to call it with."""
 
     detail = "There is no profile for this user yet."
 

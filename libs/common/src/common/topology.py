@@ -145,7 +145,7 @@ def delay_queue_arguments(seconds: float) -> dict[str, Any]:
 
 
 def work_queue_arguments(name: str) -> dict[str, Any]:
-    """A quorum queue with a delivery limit and a dead-letter route (contract section 14, trap 15)."""
+    """A quorum queue with a delivery limit and a dead-letter route (contract section 14.11)."""
     return {
         "x-queue-type": "quorum",
         "x-delivery-limit": DELIVERIES_MAX,

@@ -1,4 +1,4 @@
-"""What a door does not know and so refuses, though it declares neither an order nor a body (contract sections 1 and 15.7)."""
+"""What a door does not know and so refuses, though it declares neither an order nor a body (contract sections 1 and 1.5)."""
 
 import json
 from collections.abc import Set
@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from common.problems import INVALID_PARAMS_MAX, InvalidParam, ValidationFailed, shortened
 
-# What every list may be sorted by (contract section 15.7).
+# What every list may be sorted by (contract section 1.5).
 THE_ONE_ORDER: Final = "created_at"
 
 

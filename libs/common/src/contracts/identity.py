@@ -44,7 +44,7 @@ class EmailConfirmed(Event, frozen=True, kw_only=True):
 
 
 class SignUpRepeated(Event, frozen=True, kw_only=True):
-    """Somebody signed up with the address of an account that exists; its owner gets a mail (contract section 16.1)."""
+    """Somebody signed up with the address of an account that exists; its owner gets a mail (contract section 10.1)."""
 
     TYPE: ClassVar[str] = "identity.sign_up_repeated.v1"
     user_id: UUID

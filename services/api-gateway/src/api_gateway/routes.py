@@ -93,7 +93,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _credentials("/api/auth/signup", Quota.ACCOUNT),
     _credentials("/api/auth/login", Quota.ACCOUNT),
     _credentials("/api/auth/refresh", Quota.SESSION),
-    # A number is proven by its signed-in owner (contract section 16.19).
+    # A number is proven by its signed-in owner (contract section 10.1).
     _credentials("/api/auth/otp", Quota.ACCOUNT, passes_token=True),
     _credentials("/api/auth/otp/verify", Quota.ACCOUNT, passes_token=True),
     _credentials("/api/auth/password/forgot", Quota.ACCOUNT),

@@ -1,4 +1,4 @@
-"""One-time codes, password resets and changes, sessions, slow logins (contract sections 4, 5, 10 and 15.1)."""
+"""One-time codes, password resets and changes, sessions, slow logins (contract sections 4, 5 and 10.2)."""
 
 import asyncio
 import hashlib

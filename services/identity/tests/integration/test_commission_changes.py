@@ -1,4 +1,4 @@
-"""A vendor's commission is changed by two platform_admins (contract section 16.6)."""
+"""A vendor's commission is changed by two platform_admins (contract section 5.5)."""
 
 import asyncio
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The demo data (architecture section 6; contract section 15.15)."""
+"""The demo data (architecture section 6; contract section 13.4)."""
 
 from contracts import demo
 from contracts.permissions import leading_role

@@ -1,4 +1,4 @@
-"""People who sign in elsewhere: known by our profile, stepping up with our factors (contract sections 5 and 15.5)."""
+"""People who sign in elsewhere: known by our profile, stepping up with our factors (contract section 5.2)."""
 
 import json
 from collections.abc import AsyncIterator
@@ -306,7 +306,7 @@ async def test_a_suspended_person_is_let_in_by_nobody_s_word(elsewhere: Elsewher
     assert (await identity.get(PROFILE, token=token)).status_code == 200
 
 
-# --- Proof of the address (contract section 16.1) ---------------------------------------------------------------------
+# --- Proof of the address (contract section 10.1) ---------------------------------------------------------------------
 
 
 async def apply_as_vendor(elsewhere: Elsewhere, token: str) -> tuple[int, Any]:

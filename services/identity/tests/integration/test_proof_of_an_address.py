@@ -1,4 +1,4 @@
-"""Nothing rests on a mail address or a number that was not proven (contract section 16.1 and 16.19)."""
+"""Nothing rests on a mail address or a number that was not proven (contract section 10.1)."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""TOTP enrolment and the step-up to AAL2 (contract sections 5, 10 and 15.1)."""
+"""TOTP enrolment and the step-up to AAL2 (contract sections 5 and 10)."""
 
 import asyncio
 from datetime import timedelta

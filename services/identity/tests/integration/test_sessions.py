@@ -1,4 +1,4 @@
-"""Sign-up, login, refresh, log-out (contract sections 5, 10 and 15.1)."""
+"""Sign-up, login, refresh, log-out (contract sections 5 and 10)."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Becoming a vendor (contract sections 10 and 15.7)."""
+"""Becoming a vendor (contract sections 10 and 1.5)."""
 
 import asyncio
 from typing import Any

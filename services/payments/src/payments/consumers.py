@@ -53,7 +53,7 @@ class RefundWork(msgspec.Struct, frozen=True, rename="camel"):
 
 async def on_user_provisioned(event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
     await store.save_buyer(uow, event.user_id, event.email, dependencies.clock.now())
-    # The reward is earned by a proven address: here, or with the first proof (contract section 16.1).
+    # The reward is earned by a proven address: here, or with the first proof (contract section 10.1).
     if event.email_confirmed and event.referral.applied and event.referral.reward_minor > 0:
         await credit_reward(uow, event.user_id, event.referral.reward_minor)
 

@@ -34,7 +34,7 @@ STATEMENTS_AT_ONCE_MAX = 200
 
 
 async def settle_refunds_once(dependencies: Any) -> int:
-    """Asks the gateway about the refunds that are due for a question; tells how many moved (contract section 15.11)."""
+    """Asks the gateway about the refunds that are due for a question; tells how many moved (contract section 7.6)."""
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         due = await store.list_due_refunds(uow, dependencies.clock.now())
     moved = 0
@@ -47,7 +47,7 @@ async def settle_refunds_once(dependencies: Any) -> int:
 
 
 async def query_revised_webhooks_once(dependencies: Any) -> int:
-    """Queries the gateway about the revised webhooks that are due for it; tells how many answers are new (contract section 16.18)."""
+    """Queries the gateway about the revised webhooks that are due for it; tells how many answers are new (contract section 9.2)."""
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         due = await revisions.list_due_queries(uow, dependencies.clock.now())
     recorded = 0

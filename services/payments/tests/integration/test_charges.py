@@ -104,7 +104,7 @@ async def test_surplus_is_owed_back_and_a_surcharge_is_not(story: Any) -> None:
 
 
 async def test_a_surcharge_above_its_bound_is_owed_back_whole_and_refunded(story: Any) -> None:
-    """10,000,000 kobo for an order of 500,000 and our own settlement in the metadata keep nothing (contract section 16.2)."""
+    """10,000,000 kobo for an order of 500,000 and our own settlement in the metadata keep nothing (contract section 7.4)."""
     for amount, kept in ((520_000, 20_000), (520_001, 0), (10_000_000, 0)):
         placed, reference = await _intended(story)
         before = (await story.balances()).get("charge_surcharge", 0)

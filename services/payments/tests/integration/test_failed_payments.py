@@ -1,4 +1,4 @@
-"""A declined payment shows as failed with the gateway's words, and another attempt, or a late success, still pays (section 16.10)."""
+"""A declined payment shows as failed with the gateway's words, and another attempt, or a late success, still pays (section 7.6)."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Buyers see their own refunds, support sees every one, and neither sees what finance decided (section 16.10)."""
+"""Buyers see their own refunds, support sees every one, and neither sees what finance decided (section 7.6)."""
 
 from typing import Any
 from uuid import UUID, uuid4

@@ -1,4 +1,4 @@
-"""A recorded key that arrives with other content: kept, counted, alerted, never processed; the gateway is queried (section 16.18)."""
+"""A recorded key that arrives with other content: kept, counted, alerted, never processed; the gateway is queried (section 9.2)."""
 
 import asyncio
 import json

@@ -23,7 +23,7 @@ from payments.domain.errors import NewsUnreadable
 
 ORDER = UUID("018cc251-f400-7000-8000-000000000001")
 TOTAL = 500_000
-# The contract's defaults: 2 % of the principal and 10,000 kobo, at most 200,000 (section 16.2).
+# The contract's defaults: 2 % of the principal and 10,000 kobo, at most 200,000 (section 7.4).
 BOUND = SurchargeBound(basis_points_max=200, minor_max=200_000)
 
 
@@ -105,7 +105,7 @@ def test_the_surcharge_bound_is_a_share_of_the_principal_and_a_flat_part_up_to_a
     ],
 )
 def test_a_surcharge_above_its_bound_is_owed_back_whole(surcharge: int, verdict: Any) -> None:
-    """Whatever the metadata says (contract section 16.2)."""
+    """Whatever the metadata says (contract section 7.4)."""
     assert _judge({"amount": TOTAL + surcharge, "metadata": {"settlement": str(TOTAL)}}) == verdict
 
 

@@ -1,4 +1,4 @@
-"""Money that comes back to a wallet, prepared by one person and approved by another (contract sections 8 and 14, traps 5 to 8)."""
+"""Money that comes back to a wallet, prepared by one person and approved by another (contract sections 8, 14.4 and 14.6)."""
 
 import hashlib
 import json

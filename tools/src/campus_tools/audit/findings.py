@@ -1,4 +1,4 @@
-"""What an audit finds: a difference, what kind of matter it is, and the verdict over all of them (product contract, section 16.13)."""
+"""What an audit finds: a difference, what kind of matter it is, and the verdict over all of them (product contract, section 13.3)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

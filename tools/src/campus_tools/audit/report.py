@@ -97,7 +97,7 @@ def print_report(report: Report, console: Console) -> None:
 
 
 def report_as_json(report: Report) -> dict[str, Any]:
-    """The report as `GET /api/audits` names its fields (product contract, section 16.13)."""
+    """The report as `GET /api/audits` names its fields (product contract, section 13.3)."""
     return {
         "verdict": report.verdict,
         "gateway": {

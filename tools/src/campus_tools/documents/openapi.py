@@ -14,7 +14,7 @@ from campus_tools.documents.samples import Samples
 from common.guards import Guard
 
 _SCHEMAS: Final = "#/components/schemas/"
-# What has no envelope (contract section 15.2).
+# What has no envelope (contract section 1.2).
 _BARE: Final = frozenset({"/.well-known/jwks.json"})
 _CONTEXTS: Final[Mapping[str, str]] = {
     "identity": "Identity and campus",

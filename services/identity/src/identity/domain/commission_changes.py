@@ -1,4 +1,4 @@
-"""Commission changes of a vendor, decided by two people (contract section 16.6)."""
+"""Commission changes of a vendor, decided by two people (contract section 5.5)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

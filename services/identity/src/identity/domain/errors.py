@@ -12,7 +12,7 @@ class WrongCredentials(Unauthorized):
 
 
 class ConfirmationRequired(Forbidden):
-    """The mail address of the account is not proven yet: clients ask for the code (contract section 16.1)."""
+    """The mail address of the account is not proven yet: clients ask for the code (contract section 10.1)."""
 
     detail = "Confirm your mail address first: we have sent a code to it."
 
@@ -131,7 +131,7 @@ class UnknownKey(Exception):
 
 
 class ProfileMissing(Forbidden):
-    """A good token of a user for whom create-user was never called (contract section 15.5)."""
+    """A good token of a user for whom create-user was never called (contract section 5.2)."""
 
     detail = "There is no profile for this user yet."
 

@@ -23,7 +23,7 @@ ISSUED_IN_HOUR_MAX: Final = 5
 ISSUED_IN_DAY_MAX: Final = 15
 # Asked again before the first could arrive: the code under way stays the good one.
 RESEND_AFTER: Final = timedelta(seconds=30)
-# A login before the proof sends a new code at most once a minute (contract section 16.1).
+# A login before the proof sends a new code at most once a minute (contract section 10.1).
 LOGIN_RESEND_AFTER: Final = timedelta(minutes=1)
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)

@@ -10,7 +10,7 @@ from identity.domain.standing import ACCESS_LIFE
 
 # A student who signs in once a month stays signed in; each refresh begins the time anew.
 REFRESH_LIFE: Final = timedelta(days=30)
-# The token before the present one is good for so long after its exchange (contract section 16.7).
+# The token before the present one is good for so long after its exchange (contract section 10.3).
 REPEATED_FOR: Final = timedelta(seconds=30)
 # What a token of ours may still be believed after it was issued, with the leeway of those who check it.
 TOKEN_BELIEVED: Final = ACCESS_LIFE + timedelta(seconds=30)

@@ -30,11 +30,11 @@ class Standing:
 
     @property
     def awaits_proof(self) -> bool:
-        """Whether the account gets no tokens before its address is proven (contract section 16.1)."""
+        """Whether the account gets no tokens before its address is proven (contract section 10.1)."""
         return self.signs_in_here and not self.email_confirmed
 
     def without_rights_of_the_address(self) -> "Standing":
-        """The same person without what an unproven address must not give: roles of staff, and a campus (contract section 16.1)."""
+        """The same person without what an unproven address must not give: roles of staff, and a campus (contract section 10.1)."""
         return replace(self.without_staff_roles(), campus_id=None)
 
     def without_staff_roles(self) -> "Standing":

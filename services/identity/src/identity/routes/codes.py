@@ -1,4 +1,4 @@
-"""One-time codes, and passwords that are forgotten or changed (contract sections 10 and 15.1)."""
+"""One-time codes, and passwords that are forgotten or changed (contract section 10.2)."""
 
 from typing import TYPE_CHECKING
 from uuid import UUID

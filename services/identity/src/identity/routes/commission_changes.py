@@ -1,4 +1,4 @@
-"""Commission changes: `PATCH /api/vendors/:id` prepares one, a second platform_admin decides (contract section 16.6)."""
+"""Commission changes: `PATCH /api/vendors/:id` prepares one, a second platform_admin decides (contract section 5.5)."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Second factors and the step-up to AAL2 (contract sections 5, 10 and 15.1)."""
+"""Second factors and the step-up to AAL2 (contract sections 5 and 10)."""
 
 from typing import TYPE_CHECKING
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Sign-up, login and what keeps a session (contract sections 10 and 15.1)."""
+"""Sign-up, login and what keeps a session (contract section 10.2)."""
 
 from typing import TYPE_CHECKING
 from uuid import UUID

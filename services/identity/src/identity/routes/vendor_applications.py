@@ -1,4 +1,4 @@
-"""Applications to become a vendor (contract sections 10 and 15.7)."""
+"""Applications to become a vendor (contract sections 10 and 1.5)."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 from uuid import UUID

@@ -34,7 +34,7 @@ _END_CODES: Final = (
     "UPDATE one_time_codes SET expires_at = $2 WHERE user_id = $1 AND used_at IS NULL AND expires_at > $2"
 )
 _HOLDER_OF_EMAIL: Final = "SELECT user_id FROM accounts WHERE email = $1"
-# SMS sign-in leads to who has proven the number (contract section 16.19), however many accounts name it.
+# SMS sign-in leads to who has proven the number (contract section 10.1), however many accounts name it.
 _HOLDER_OF_PHONE: Final = "SELECT id FROM profiles WHERE confirmed_phone = $1 AND phone = $1 AND erased_at IS NULL"
 _NAMES_PHONE: Final = "SELECT EXISTS (SELECT FROM profiles WHERE id = $1 AND phone = $2 AND erased_at IS NULL)"
 # The account of somebody who signs in elsewhere has no address, and no door of ours opens it.

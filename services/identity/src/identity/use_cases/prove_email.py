@@ -24,7 +24,7 @@ async def prove_email(
     besides: UUID | None = None,
 ) -> Ended | None:
     """The first proof of the address ends all sessions and removes every credential that was set before it; None when it was
-    proven before (contract section 16.1).
+    proven before (contract section 10.1).
 
     `kept_hash` is the stored hash that the prover's password matched: that password stays, and so does the telephone number
     given with it. Without it the account may have been opened by another person. A session `besides` is one of a further

@@ -47,7 +47,7 @@ async def sign_up(
     reward_minor: int,
     now: datetime,
 ) -> UUID:
-    """A person opens an account and becomes a buyer; a code goes to the address at once (contract section 16.1).
+    """A person opens an account and becomes a buyer; a code goes to the address at once (contract section 10.1).
 
     A known address is answered in the same way and after the same work: both hashes, the whole transaction (rolled back), one
     commit with an item of work for the worker, who sends the owner a mail that says so. The password of the sign-up is kept

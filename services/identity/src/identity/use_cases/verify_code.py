@@ -45,7 +45,7 @@ async def verify_code(
     """A person shows the code that was sent to an address of theirs, once, and gets tokens at AAL1.
 
     A mail address is proven by it, and the first proof removes what was set before it. A number is proven only for the
-    signed-in user who asked for the code (contract section 16.19). None means that the code is not good; it is no exception,
+    signed-in user who asked for the code (contract section 10.1). None means that the code is not good; it is no exception,
     because the count of tries must commit.
     """
     address_hash = hashes.of("address", destination.channel, destination.address)

@@ -36,7 +36,7 @@ async def on_order_expired(
 
 
 async def _closing(uow: UnitOfWork, order_id: UUID, template: str) -> str:
-    """The message of a closed order: without a claim about the payment while one is being checked (contract section 16.9)."""
+    """The message of a closed order: without a claim about the payment while one is being checked (contract section 7.6)."""
     return "order_closed_under_review" if await queries.payment_is_under_review(uow, order_id) else template
 
 

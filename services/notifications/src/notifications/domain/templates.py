@@ -100,7 +100,7 @@ CATALOG: Final[Mapping[str, Template]] = {
     "account_erased": Template({}, channels=frozenset({"email"}), in_feed=False),
     # A thief reads the feed; the mailbox and the devices are the owner's.
     "credentials_changed": Template({"change": "text"}, in_feed=False),
-    # The first code of a mail address, and the mail to an address that was signed up with again (contract section 16.1). Neither
+    # The first code of a mail address, and the mail to an address that was signed up with again (contract section 10.1). Neither
     # names the person: whoever signed up may have chosen the name.
     "confirm_email": Template({}, channels=frozenset({"email"}), secrets=frozenset({"code"}), in_feed=False),
     "already_registered": Template({}, channels=frozenset({"email"}), in_feed=False),

@@ -19,7 +19,7 @@ _ALERT_PAGE: Final = f"""
 SELECT id, severity, title, detail, subject, runbook, source, repetitions, raised_at, last_raised_at, paged_at, closed_at
 FROM alerts {_ALERT_FILTER}
 """
-# Allow-lists: the public word of a sort, and the columns that it means (contract section 15.7).
+# Allow-lists: the public word of a sort, and the columns that it means (contract section 1.5).
 # "SEV-1" is the highest severity and the lowest text: descending by severity means the worst first.
 ALERT_SORTS: Final = {"created_at": "raised_at", "severity": "translate(severity, '123', '321')"}
 

@@ -45,7 +45,7 @@ class HandshakeRefused(Forbidden):
 
 
 class SignatureRefused(Unauthorized):
-    """With the member `error` of the payment gateway's webhook (contract section 16.14)."""
+    """With the member `error` of the payment gateway's webhook (contract section 9.4)."""
 
     def __init__(self) -> None:
         super().__init__("X-Hub-Signature-256 is not the signature of this body.")

@@ -1,4 +1,4 @@
-"""Request and response shapes (contract sections 12 and 15.8), one module for each noun."""
+"""Request and response shapes (contract section 12), one module for each noun."""
 
 from notifications.schemas.alerts import AlertShape
 from notifications.schemas.assistant import STREAM_ANSWER, AskRequest, ConversationShape, MessageShape, ReplyShape

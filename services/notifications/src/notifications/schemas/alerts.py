@@ -1,4 +1,4 @@
-"""Shapes of the alerts (contract section 15.8)."""
+"""Shapes of the alerts (contract section 12)."""
 
 from typing import Literal
 from uuid import UUID

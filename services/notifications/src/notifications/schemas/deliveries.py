@@ -1,4 +1,4 @@
-"""Shapes of deliveries and their attempts (contract sections 12 and 15.8)."""
+"""Shapes of deliveries and their attempts (contract section 12)."""
 
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Shapes of devices and of what browsers subscribe with (contract sections 12 and 15.9)."""
+"""Shapes of devices and of what browsers subscribe with (contract section 12)."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""Shapes of the feed (contract sections 12 and 15.8)."""
+"""Shapes of the feed (contract section 12)."""
 
 from uuid import UUID
 

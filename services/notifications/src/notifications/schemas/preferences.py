@@ -1,4 +1,4 @@
-"""Shapes of the preferences (contract sections 12 and 15.9)."""
+"""Shapes of the preferences (contract section 12)."""
 
 from datetime import time
 from typing import Annotated, Self

@@ -1,4 +1,4 @@
-"""Shapes of support tickets (contract sections 12 and 15.9)."""
+"""Shapes of support tickets (contract section 12)."""
 
 from typing import Annotated
 from uuid import UUID

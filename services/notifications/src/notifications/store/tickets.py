@@ -103,7 +103,7 @@ async def lock_number(uow: UnitOfWork, phone_key: str) -> None:
 
 
 async def find_user_of_number(uow: UnitOfWork, phone: str) -> UUID | None:
-    """The user who has proven that the number is theirs, whoever else names it; None where nobody has (contract section 16.19)."""
+    """The user who has proven that the number is theirs, whoever else names it; None where nobody has (contract section 10.1)."""
     user_id: UUID | None = await uow.fetch_value(_USER_OF_NUMBER, phone)
     return user_id
 

@@ -68,7 +68,7 @@ class SomebodyLeaves(Conflict):
 
 
 class OwnVendor(Forbidden):
-    """The vendor's owner, or an account that sells for the vendor (contract section 16, issue of self-dealing)."""
+    """The vendor's owner, or an account that sells for the vendor (contract section 6.3)."""
 
     detail = "This is your own vendor. Nobody buys from or reviews the vendor that they sell for."
 
@@ -219,7 +219,7 @@ class TooManyImages(Conflict):
 
 
 class AddressUnproven(Forbidden):
-    """Reviews need a proven mail address (contract section 16.1)."""
+    """Reviews need a proven mail address (contract section 10.1)."""
 
     detail = "Confirm your mail address first. Then sign in again and write the review."
 

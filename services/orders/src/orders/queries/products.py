@@ -64,7 +64,7 @@ SELECT category, count(*) AS products FROM shelf GROUP BY category ORDER BY prod
 _NEWEST: Final = Sort("created_at", "createdAt", descending=True)
 SORTS: Final[Mapping[str, Sort]] = {
     "newest": _NEWEST,
-    # The word that every list knows (contract section 15.7).
+    # The word that every list knows (contract section 1.5).
     "created_at": _NEWEST,
     "price_asc": Sort("price_minor", "priceMinor", descending=False),
     "price_desc": Sort("price_minor", "priceMinor", descending=True),

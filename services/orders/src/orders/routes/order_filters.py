@@ -1,4 +1,4 @@
-"""What lists of orders are narrowed by (contract section 16.3)."""
+"""What lists of orders are narrowed by (contract section 1.4)."""
 
 from typing import Annotated, Any
 

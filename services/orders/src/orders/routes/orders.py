@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 router = guarded_router(tags=["orders"])
 
-# The convertor keeps `/api/orders/checkout` out of the ids, so that a GET of it is 405 and no 404 (contract section 15).
+# The convertor keeps `/api/orders/checkout` out of the ids, so that a GET of it is 405 and no 404 (contract section 2.2).
 ONE_ORDER = "/api/orders/{order_id:uuid}"
 
 

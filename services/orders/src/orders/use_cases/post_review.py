@@ -28,7 +28,7 @@ class Opinion:
 async def post_review(uow: UnitOfWork, caller: Caller, opinion: Opinion, *, now: datetime) -> UUID:
     """The buyer of a delivered order reviews its vendor or one of its products, each once; the rating counts at once.
 
-    Raises AddressUnproven (403) before the proof of the caller's mail address (contract section 16.1), NotFound for an order that
+    Raises AddressUnproven (403) before the proof of the caller's mail address (contract section 10.1), NotFound for an order that
     the caller does not see, Forbidden when another person bought it, OwnVendor (403), ForbiddenMove (409) before the delivery,
     NotOfThisOrder (422), ReviewedBefore (409).
     """

@@ -1,4 +1,4 @@
-"""The payment gateway. Never called inside a unit of work: decide and commit, call, record (contract section 14, trap 9)."""
+"""The payment gateway. Never called inside a unit of work: decide and commit, call, record (contract section 14.7)."""
 
 import asyncio
 from collections.abc import Mapping

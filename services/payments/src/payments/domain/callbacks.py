@@ -1,4 +1,4 @@
-"""Where a payer may be sent back to (contract section 14, trap 16)."""
+"""Where a payer may be sent back to (contract section 14.12)."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -13,7 +13,7 @@ from payments.domain.webhooks import fields_of, identifier_of, text_of
 
 _CURRENCY: Final = re.compile(r"[A-Za-z]{3}", re.ASCII)
 _DIGITS: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
-# The flat part of a gateway's fee, which a payer may bear beside the share (contract section 16.2).
+# The flat part of a gateway's fee, which a payer may bear beside the share (contract section 7.4).
 SURCHARGE_FLAT_MINOR: Final = 10_000
 BASIS_POINTS: Final = 10_000
 
@@ -54,7 +54,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class SurchargeBound:
-    """How much a charge may exceed its principal as the payer's part of the gateway's fee (contract section 16.2)."""
+    """How much a charge may exceed its principal as the payer's part of the gateway's fee (contract section 7.4)."""
 
     basis_points_max: int
     minor_max: int

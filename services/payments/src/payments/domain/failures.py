@@ -1,4 +1,4 @@
-"""A declined payment: what the gateway says about it, in words that are safe to show, and when it is queried (section 16.10)."""
+"""A declined payment: what the gateway says about it, in words that are safe to show, and when it is queried (section 7.6)."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Revised webhooks (contract section 16.18): other content under a recorded key is not processed, the gateway is queried instead."""
+"""Revised webhooks (contract section 9.2): other content under a recorded key is not processed, the gateway is queried instead."""
 
 import json
 from collections.abc import Iterator, Mapping

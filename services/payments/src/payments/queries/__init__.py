@@ -1,1 +1,1 @@
-"""Reads for GET: SQL to plain dicts in the public shape (contract section 15.8), one module for each noun."""
+"""Reads for GET: SQL to plain dicts in the public shape (contract section 12), one module for each noun."""

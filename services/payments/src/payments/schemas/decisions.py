@@ -1,4 +1,4 @@
-"""Decisions of two people: about quarantined charges and failed refunds (contract sections 7 and 15)."""
+"""Decisions of two people: about quarantined charges and failed refunds (contract section 7)."""
 
 from typing import Annotated, Literal
 from uuid import UUID

@@ -15,7 +15,7 @@ WebhookResult = Literal["first", "duplicate", "revised"]
 async def accept_webhook(database: Database, clock: Clock, raw: bytes) -> WebhookResult:
     """Commits a well-signed body whatever its shape, and wakes the relay.
 
-    The same content under a recorded key is a duplicate. Other content is kept as a revision and never processed (section 16.18).
+    The same content under a recorded key is a duplicate. Other content is kept as a revision and never processed (section 9.2).
     Raises DatabaseAway when nothing could be committed: the gateway sends it again.
     """
     body = read_body(raw)

@@ -42,7 +42,7 @@ async def apply_refund_news(
 
 
 async def _take_back(uow: UnitOfWork, refund: asyncpg.Record, news: RefundNews) -> None:
-    """`reversed` after `success` is no stale news (contract section 14, trap 5): the money is here again, and owed again."""
+    """`reversed` after `success` is no stale news (contract section 14.4): the money is here again, and owed again."""
     await ledger.post(
         uow,
         postings.refund_reversed(refund["id"], refund["attempt_id"], refund["amount_minor"], refund["currency"]),

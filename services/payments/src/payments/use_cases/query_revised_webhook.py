@@ -1,4 +1,4 @@
-"""Query the gateway for the present state of what a revised webhook is about, and record its answer (contract section 16.18)."""
+"""Query the gateway for the present state of what a revised webhook is about, and record its answer (contract section 9.2)."""
 
 from collections.abc import Mapping
 from typing import Any

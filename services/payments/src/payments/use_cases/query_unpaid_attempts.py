@@ -1,4 +1,4 @@
-"""Query the gateway about payments that were opened and whose outcome has not arrived (contract section 16.19)."""
+"""Query the gateway about payments that were opened and whose outcome has not arrived (contract section 7.1)."""
 
 import asyncio
 from typing import Final

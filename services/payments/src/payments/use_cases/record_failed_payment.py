@@ -1,4 +1,4 @@
-"""Record that the gateway declined an attempt to pay (contract section 16.10)."""
+"""Record that the gateway declined an attempt to pay (contract section 7.6)."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Keep other content that arrived under a recorded key, alert, and have the gateway queried (contract section 16.18)."""
+"""Keep other content that arrived under a recorded key, alert, and have the gateway queried (contract section 9.2)."""
 
 from datetime import datetime
 

@@ -42,7 +42,7 @@ async def start_payment(
 
 
 async def _prepare(database: Database, clock: Clock, caller: Caller, asked: PaymentAsked) -> Prepared:
-    """Foreign and absent orders take equally long to be refused (contract section 14, trap 13)."""
+    """Foreign and absent orders take equally long to be refused (contract section 14.9)."""
     prepared = None
     for waits in range(WAITS_MAX + 1):
         async with database.unit_of_work(acting_as=caller) as uow:

@@ -85,7 +85,7 @@ def judge(transfer: TransferInHand, news: News) -> Verdict:
     repeated, stale: no effect. contradiction: an exception, and a query.
     """
     differs = (news.amount_minor, news.currency) != (transfer.amount_minor, transfer.currency)
-    # After its money was returned, a payout must not leave a second time without somebody looking (section 14, trap 6).
+    # After its money was returned, a payout must not leave a second time without somebody looking (section 14.4).
     if differs or (news.status == "success" and transfer.payout_status == "failed"):
         return "contradiction"
     if news.status == "success" and transfer.returned and transfer.standing == "reversed":

@@ -1,4 +1,4 @@
-"""What moves a vendor's wallet, as statement lines whose nets always sum to the balance (contract sections 8 and 15.8)."""
+"""What moves a vendor's wallet, as statement lines whose nets always sum to the balance (contract section 8)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

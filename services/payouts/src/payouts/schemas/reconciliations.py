@@ -1,4 +1,4 @@
-"""Bodies and shapes of resets and of reconciliations by two people (contract sections 8 and 15.8)."""
+"""Bodies and shapes of resets and of reconciliations by two people (contract section 8)."""
 
 from typing import Annotated, Literal
 from uuid import UUID
