@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import itertools
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from campus_tools.service_kit import OpenService, opened, served
-from campus_tools.testing import DatabaseFactory, DatabaseUrls, eventually
+from campus_tools.testing import PATIENCE_SECONDS, DatabaseFactory, DatabaseUrls, eventually
 from common.clock import ManualClock, iso
 from common.ids import new_id
 from common.process import http_app
@@ -41,6 +41,14 @@ PREVIOUS_SECRET = "sk_test_previous"
 RELEASE_SIGNING_KEY = base64.urlsafe_b64encode(bytes(range(32))).decode()
 ORIGIN = "https://shop.example"
 WEBHOOK = "/functions/v1/gateway-webhook"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _gateway_connects() -> Iterator[None]:
+    """The gateway shares the event loop of the tests: on a busy machine a connection takes longer than the limit in production."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("payments.clients.gateway.CONNECT_SECONDS_MAX", PATIENCE_SECONDS)
+        yield
 
 
 @dataclass
