@@ -24,7 +24,7 @@ from campus_tools.soak.webhooks import (
     PATH,
     Load,
     Say,
-    counts_of,
+    count_held,
     database_of,
     in_disorder,
     paid_charges,
@@ -108,15 +108,16 @@ async def soak_outages(system: System, market: Marketplace, load: Load, away: Aw
     """Makes and pays the orders, sends while parts are away, waits, audits."""
     disputes, duplicates = round(load.count * DISPUTE_SHARE), round(load.count * DUPLICATE_SHARE)
     say(f"making and paying {load.count - disputes - duplicates} orders")
+    held_before = await count_held(system)
     charges = await paid_charges(market, system.secrets["GATEWAY_SECRET_KEY"], load.count - disputes - duplicates)
     bodies = in_disorder(charges, disputes, duplicates)
     say(f"sending {len(bodies)} webhooks, {load.rate:g} in a second")
-    before, stage = await counts_of(system), _Stage()
+    stage = _Stage()
     stage.open_again.set()
     _, kept = await asyncio.gather(_send(system, stage, bodies, load.rate), _take_away(system, stage, away, say))
     say("waiting for their effects")
     began = time.monotonic()
-    await wait_for_effects(system, before, len(charges) + disputes, len(charges), 2 * EFFECTS_SECONDS_MAX)
+    await wait_for_effects(system, held_before + len(charges), 2 * EFFECTS_SECONDS_MAX)
     effects_seconds = time.monotonic() - began
     say("auditing")
     findings = await findings_of(system.secrets, market.sandbox, settle_seconds=60)
