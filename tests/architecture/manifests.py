@@ -12,7 +12,7 @@ import notifications.settings
 import orders.settings
 import payments.settings
 import payouts.settings
-from common.settings import ServiceSettings
+from common.process.settings import ServiceSettings
 from tests.architecture.kustomize import Resource, pod_of, rendered
 from tests.architecture.sources import ROOT
 

@@ -60,7 +60,7 @@ def test_foreign_events_are_known_at_the_door_only(service):
     strays = [
         f"{path.relative_to(package)} imports {name}"
         for path in python_files(package)
-        if inside(path, package) not in ("consumers", "demo")
+        if inside(path, package) not in ("consumers", "demo", "streams")
         for name in imports_of(path)
         if name.startswith(foreign)
     ]

@@ -5,7 +5,7 @@ from typing import Any, Final
 from fastapi.routing import APIRoute
 
 from campus_tools.doors import SERVICES_WITH_DOORS, routers_of, template_of
-from common.schemas import DecisionApproval
+from common.web.schemas import DecisionApproval
 
 # One person asks here and another one answers; nobody prepared a content that could differ from what was read.
 ANSWERED: Final = {

@@ -9,16 +9,16 @@ import msgspec
 import pytest
 
 import contracts
-from common.faults import PermanentFault
-from common.messages import read_payload
+from common.messaging.faults import PermanentFault
+from common.messaging.messages import read_payload
 from contracts.money import AMOUNT_MINOR_MAX, TOTAL_MINOR_MAX
 from contracts.payments import EscrowReleased, ReleaseStatement
 from identity.consumers import WORK as IDENTITY_WORK
-from identity.domain.places import DELIVERY_FEE_MINOR_MAX
+from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
 from notifications.consumers import WORK as NOTIFICATIONS_WORK
 from orders.domain.catalog import PRICE_MINOR_MAX
 from orders.schemas.carts import CartItemRequest
-from orders.use_cases.put_in_cart import ITEMS_MAX
+from orders.use_cases.carts.set_cart_item import ITEMS_MAX
 from payments.consumers import WORK as PAYMENTS_WORK
 from payouts.consumers import WORK as PAYOUTS_WORK
 

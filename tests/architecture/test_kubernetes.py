@@ -13,9 +13,9 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from common.process import DRAIN_SECONDS
-from common.retry import RetryLadder
-from common.topology import declared_topology
+from common.messaging.topology import declared_topology
+from common.primitives.retry import RetryLadder
+from common.process.service import DRAIN_SECONDS
 from tests.architecture.kustomize import FOLDER, OVERLAYS, Resource, containers_of, pod_of
 from tests.architecture.manifests import (
     SETTINGS,
@@ -165,7 +165,7 @@ def test_a_process_has_the_time_to_drain(overlay):
         pod = pod_of(process)["spec"]
         (container,) = pod["containers"]
         waits = container["lifecycle"]["preStop"]["sleep"]["seconds"]
-        leaves = float(environment_of(overlay, process).get("LEAVE_SECONDS", 0))
+        leaves = float(environment_of(overlay, process).get("SHUTDOWN_DRAIN_SECONDS", 0))
         # Five more to close connections to databases and broker.
         assert waits + leaves + DRAIN_SECONDS + 5 <= pod["terminationGracePeriodSeconds"]
 

@@ -20,9 +20,9 @@ from campus_tools.broker_accounts import (
     rights_of_subscriber,
 )
 from campus_tools.services import LOGINS, SERVICES, login_of, service_named
-from common import declaring
-from common.retry import RetryLadder
-from common.topology import dead_letter_queue_of, declared_topology, delay_queue_of
+from common.messaging import declaring
+from common.messaging.topology import dead_letter_queue_of, declared_topology, delay_queue_of
+from common.primitives.retry import RetryLadder
 from contracts.topology import DELAY_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
 from tests.architecture.kustomize import OVERLAYS, containers_of, pod_of
 from tests.architecture.manifests import (
@@ -302,7 +302,7 @@ def test_the_alert_reads_the_annotations_that_the_secrets_carry(overlay):
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_poolers_take_what_the_processes_say_at_the_start(overlay):
     """PgBouncer refuses start parameters it does not know; what it is told to pass over must hold on the server."""
-    source = (ROOT / "libs/common/src/common/database.py").read_text()
+    source = (ROOT / "libs/common/src/common/database/unit_of_work.py").read_text()
     said = dict(re.findall(r'"(\w+)": "(\w+)"', re.search(r"server_settings=({.*})", source)[1]))
     statements = int(re.search(r"statement_cache_size=(\d+)", source)[1])
     for it in of_kind(overlay, "Pooler"):

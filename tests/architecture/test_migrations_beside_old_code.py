@@ -17,7 +17,7 @@ from alembic.migration import MigrationContext
 from alembic.operations import Operations
 
 from campus_tools.services import SERVICES
-from common.migrating import migrations_folder
+from common.migrations.runner import migrations_folder
 
 # The newest revision of each service that was written before the first release; until there is one, who adds a revision moves it.
 FIRST_RELEASE = {

@@ -20,9 +20,9 @@ from campus_tools.observability.inventory import Metric, by_series, ours
 from campus_tools.observability.objectives import BURNS, JOURNEY, OBJECTIVES, WEBHOOK, recordings
 from campus_tools.observability.programs import find_program
 from campus_tools.observability.rules import RESPONSE
-from common import republishing
-from common.retry import DELAYS_SECONDS, RetryLadder
-from common.topology import declared_topology, delay_queue_of
+from common.messaging import republishing
+from common.messaging.topology import declared_topology, delay_queue_of
+from common.primitives.retry import DELAYS_SECONDS, RetryLadder
 from tests.architecture.sources import ROOT, SERVICES, product_files, tree_of
 
 RUNBOOKS = ROOT / "docs/runbooks"
@@ -131,7 +131,7 @@ def test_the_bounds_of_the_objectives_are_bounds_of_their_histograms(bound):
     name, seconds = bound
     sources = {
         "gateway_request_seconds": SERVICES["api-gateway"] / "metrics.py",
-        "message_lag_seconds": ROOT / "libs/common/src/common/telemetry.py",
+        "message_lag_seconds": ROOT / "libs/common/src/common/observability/telemetry.py",
     }
     listed = {
         float(part.value)

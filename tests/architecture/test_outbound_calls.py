@@ -6,10 +6,10 @@ from tests.architecture.sources import ROOT, product_files, tree_of
 
 # Each place that makes an HTTP client, and where its addresses come from.
 CLIENTS = {
-    "common/media.py": "the store of images, by settings",
-    "common/outbound.py": "addresses that clients gave",
-    "common/standings.py": "the identity service, by settings",
-    "common/verification_keys.py": "the keys of trusted issuers, by settings",
+    "common/media/storage.py": "the store of images, by settings",
+    "common/web/outbound.py": "addresses that clients gave",
+    "common/auth/user_lookup.py": "the identity service, by settings",
+    "common/auth/verification_keys.py": "the keys of trusted issuers, by settings",
     "notifications/app.py": "the providers and the language model, by settings; push services by `OutboundClient`",
     "notifications/clients/native_push.py": "the token address of the service account, by settings",
     "payments/clients/gateway.py": "the payment gateway, by settings",
@@ -42,7 +42,7 @@ def test_every_http_client_says_whose_addresses_it_calls():
 def test_names_are_resolved_and_redirects_followed_nowhere_else():
     for path in product_files():
         for call in calls(path):
-            assert not ast.unparse(call.func).endswith("getaddrinfo") or short(path) == "common/outbound.py"
+            assert not ast.unparse(call.func).endswith("getaddrinfo") or short(path) == "common/web/outbound.py"
             followed = [ast.unparse(word.value) for word in call.keywords if word.arg == "follow_redirects"]
             assert followed in ([], ["False"]), path
 

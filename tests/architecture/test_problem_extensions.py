@@ -8,8 +8,8 @@ from pathlib import Path
 from api_gateway.problem_pages import EXPLAINED
 from campus_tools.documents.files import PAGES
 from campus_tools.documents.refusals import PROBLEM_SCHEMA
-from common.answers import PROBLEM_SCHEMA as PROBLEM_OF_A_SERVICE
-from common.problems import EXTENSIONS, Problem, ProblemExtensions, render
+from common.primitives.problems import EXTENSIONS, Problem, ProblemExtensions, render
+from common.web.responses import PROBLEM_SCHEMA as PROBLEM_OF_A_SERVICE
 from tests.architecture.sources import ROOT, imports_of, product_files, tree_of
 
 STANDARD = {"type", "title", "status", "detail", "instance", "code", "invalid_params"}
@@ -35,7 +35,9 @@ def names_of(value: ast.expr, where: str) -> Iterator[str]:
 
 def extensions_of(path: Path) -> Iterator[tuple[str, str]]:
     """Each extension that a file gives to a problem, and where."""
-    if path.name == "problems.py" or not any(name.startswith("common.problems") for name in imports_of(path)):
+    if path.name == "problems.py" or not any(
+        name.startswith("common.primitives.problems") for name in imports_of(path)
+    ):
         return
     for node in ast.walk(tree_of(path)):
         where = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"

@@ -9,11 +9,11 @@ from fastapi import FastAPI
 
 from campus_tools.doors import SERVICES_WITH_DOORS, routers_of, template_of
 from campus_tools.service_kit import BASE_URL, issuing
-from common.clock import ManualClock
-from common.http import GuardedRoute, HttpContext, create_app
-from common.request_scope import RequestScope
-from common.tokens import TokenVerifier
-from common.verification_keys import KeySet
+from common.auth.tokens import TokenVerifier
+from common.auth.verification_keys import KeySet
+from common.primitives.clock import ManualClock
+from common.web.http import GuardedRoute, HttpContext, create_app
+from common.web.request_scope import RequestScope
 from contracts.permissions import ROLES_BY_RANK
 
 # Another company calls these under an address to which it may add what it likes.

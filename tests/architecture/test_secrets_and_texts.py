@@ -8,27 +8,28 @@ from tests.architecture.sources import ROOT, product_files, texts_of, tree_of
 PRODUCT = product_files()
 # Where a secret is decrypted, and what it is for. A decrypted secret goes to its owner or to a provider, and is compared with nothing.
 DECRYPTED = {
-    "common/hash_keys.py": "the key of the keyed hashes of this service",
+    "common/primitives/encryption.py": "the cipher itself",
+    "common/database/hash_keys.py": "the key of the keyed hashes of this service",
     "identity/credentials/one_time_codes.py": "the TOTP secret of the factor that the caller proves",
     "identity/credentials/signing_keys.py": "the keys that sign our tokens",
-    "identity/use_cases/load_demo.py": "the TOTP secrets of the demo accounts, from our own settings",
-    "identity/use_cases/verify_factor.py": "the TOTP secret of the factor that the caller proves",
-    "identity/use_cases/send_code.py": "the address that a code goes to",
+    "identity/use_cases/accounts/load_demo.py": "the TOTP secrets of the demo accounts, from our own settings",
+    "identity/use_cases/factors/verify_factor.py": "the TOTP secret of the factor that the caller proves",
+    "identity/use_cases/codes/send_code.py": "the address that a code goes to",
     "notifications/consumers/identity.py": "the address that a code goes to, kept masked",
     "notifications/store/encrypted_values.py": "secrets of messages, encrypted anew under the next key",
-    "notifications/use_cases/check_message_key.py": "one stored secret, at the start, to prove the key",
-    "notifications/use_cases/send_delivery.py": "what goes to the provider of one message",
-    "orders/use_cases/issue_delivery_pin.py": "the PIN that the buyer reads",
+    "notifications/use_cases/deliveries/check_message_key.py": "one stored secret, at the start, to prove the key",
+    "notifications/use_cases/deliveries/send_delivery.py": "what goes to the provider of one message",
+    "orders/use_cases/delivery/issue_delivery_pin.py": "the PIN that the buyer reads",
     "payouts/store/account_numbers.py": "the account number that a transfer goes to",
 }
 # Where something given is compared with a secret: always with the one that it was given for.
 COMPARED = {
-    "common/cursors.py": "the signature of the cursor itself",
-    "common/decisions.py": "the hash of the decision that the checker read",
-    "common/service_keys.py": "the service key that the caller sends as such",
-    "common/verification_keys.py": "the signature of the token itself",
+    "common/primitives/cursors.py": "the signature of the cursor itself",
+    "common/primitives/decisions.py": "the hash of the decision that the checker read",
+    "common/auth/service_keys.py": "the service key that the caller sends as such",
+    "common/auth/verification_keys.py": "the signature of the token itself",
     "identity/credentials/one_time_codes.py": "the TOTP code for the caller's own factor, once for each step",
-    "identity/use_cases/verify_code.py": "the code for the address that it was sent to, with counted tries",
+    "identity/use_cases/codes/verify_code.py": "the code for the address that it was sent to, with counted tries",
     "notifications/domain/messaging_webhook.py": "the signature of the webhook itself, and the verify token of its handshake",
     "notifications/domain/receipt_keys.py": "the signature or key of the receipt itself",
     "orders/domain/pins.py": "the PIN given to verify-delivery, with counted tries",
@@ -53,7 +54,7 @@ def callers_of(*names: str) -> set[str]:
 
 
 def test_secrets_are_decrypted_only_where_their_owner_or_a_provider_needs_them():
-    assert callers_of("unseal") == set(DECRYPTED)
+    assert callers_of("decrypt") == set(DECRYPTED)
 
 
 def test_secrets_are_compared_only_with_what_was_given_for_them():

@@ -9,23 +9,23 @@ from tests.architecture.sources import SHAPED, imports_of, inside, python_files,
 
 ROOMS = {
     "__init__", "__main__", "app", "settings", "routes", "consumers", "timers", "schemas", "use_cases", "queries", "store",
-    "clients", "tables", "domain", "data", "templates", "demo", "dependencies", "measures", "credentials",
+    "clients", "tables", "domain", "data", "templates", "demo", "dependencies", "metrics", "streams", "credentials",
 }  # fmt: skip
 SQL_ROOMS = {"store", "queries", "timers", "demo"}
 STATEMENT = re.compile(r"^\s*(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|WITH \w+ AS)\b", re.MULTILINE)
 FRAMEWORKS = ("fastapi", "starlette", "httpx", "aiohttp", "sqlalchemy", "asyncpg", "aio_pika", "alembic", "pydantic")
 PURE = (
-    "common.decisions",
-    "common.faults",
-    "common.problems",
-    "common.money",
-    "common.ledger",
-    "common.clock",
-    "common.ids",
-    "common.retry",
-    "common.spreadsheets",
-    "common.caller",
-    "common.outbound_addresses",
+    "common.primitives.decisions",
+    "common.messaging.faults",
+    "common.primitives.problems",
+    "common.primitives.money",
+    "common.ledger.posting",
+    "common.primitives.clock",
+    "common.primitives.ids",
+    "common.primitives.retry",
+    "common.web.csv_export",
+    "common.auth.caller",
+    "common.web.outbound_addresses",
 )
 
 services = pytest.mark.parametrize("service", SHAPED)
@@ -88,7 +88,7 @@ def test_settings_are_read_in_the_composition_root_only(service):
         for path in python_files(package)
         if any(name.startswith(f"{service}.settings") for name in imports_of(path))
     ]
-    assert set(readers) <= {"app", "__main__"}
+    assert set(readers) <= {"app", "dependencies", "__main__"}
 
 
 @services

@@ -32,7 +32,7 @@ def calls_of(path) -> list[str]:
 
 @pytest.mark.parametrize("path", PRODUCT, **ids)
 def test_time_and_randomness_come_from_one_place(path):
-    if path.parent.name == "common" and path.name in ONLY_CLOCK_AND_IDS:
+    if path.parent.name == "primitives" and path.name in ONLY_CLOCK_AND_IDS:
         return
     forbidden = {
         "datetime.now",

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from campus_tools.journey import StepFailed
-from common.tokens import AUDIENCE
+from common.auth.tokens import AUDIENCE
 from contracts.demo import ADA, LAGOS
 from tests.end_to_end.steps import a_product, delivered_order, paid_order
 

@@ -22,7 +22,7 @@ from api_gateway.routing import Access, Idempotency, Media, Route
 from campus_tools.doors import doors, template_of
 from campus_tools.journey import Marketplace, Person
 from campus_tools.launcher.system import System
-from common.problems import TITLES
+from common.primitives.problems import TITLES
 from contracts import demo
 from contracts.permissions import permissions_of
 from tests.end_to_end.conftest import new_address

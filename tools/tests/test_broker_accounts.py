@@ -25,13 +25,13 @@ from campus_tools.secrets import load_secrets
 from campus_tools.servers import Servers
 from campus_tools.services import SERVICES, Service, service_named
 from campus_tools.testing import eventually
-from common.bus import Bus, Outgoing
-from common.declaring import DeclarationFailed, declare_broker
-from common.ids import new_id
-from common.messages import Received
-from common.provenance import UnprovenPublisher, check_publisher, route_of
-from common.retry import RetryLadder
-from common.topology import declared_topology
+from common.messaging.bus import Bus, Outgoing
+from common.messaging.declaring import DeclarationFailed, declare_broker
+from common.messaging.messages import Received
+from common.messaging.provenance import UnprovenPublisher, check_publisher, route_of
+from common.messaging.topology import declared_topology
+from common.primitives.ids import new_id
+from common.primitives.retry import RetryLadder
 from contracts.topology import BROADCASTS, EVENTS_EXCHANGE, SUBSCRIPTIONS, WORK_QUEUES
 
 LADDER = RetryLadder((0.1, 0.2))

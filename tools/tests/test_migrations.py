@@ -17,8 +17,8 @@ from sqlalchemy.pool import NullPool
 
 from campus_tools.services import SERVICES
 from campus_tools.testing import DatabaseFactory, DatabaseUrls, eventually
-from common.alembic_environment import names_of_ours
-from common.migrating import migrations_folder
+from common.migrations.alembic_environment import names_of_ours
+from common.migrations.runner import migrations_folder
 
 # What a schema consists of, without the order in which its columns came to be.
 CATALOG = {

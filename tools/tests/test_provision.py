@@ -19,7 +19,7 @@ from campus_tools.provision import (
 from campus_tools.secrets import load_secrets
 from campus_tools.servers import Servers
 from campus_tools.services import SERVICES, Service, service_named
-from common.declaring import declare_broker
+from common.messaging.declaring import declare_broker
 
 
 async def test_provisioning_twice_is_harmless(own_servers: Servers, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from campus_tools.launcher.processes import SECRETS_OF_SERVICES
 from campus_tools.secrets import KEYS_OF_PURPOSES, keys_of_purposes, load_secrets, new_key, read_secrets, write_secrets
-from common.signatures import SigningKey, VerifyKeys
+from common.primitives.signatures import SigningKey, VerifyKeys
 
 
 def test_secrets_survive_a_restart(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from alembic.operations import Operations
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from campus_tools.testing import DatabaseUrls, EmptyDatabaseFactory
-from common import migrations
-from common.bus import Bus
-from common.database import Database
-from common.retry import RetryLadder
-from common.topology import Topology, declare_topology
+from common.database.unit_of_work import Database
+from common.messaging.bus import Bus
+from common.messaging.topology import Topology, declare_topology
+from common.migrations import functions as migrations
+from common.primitives.retry import RetryLadder
 
 NOTES = (
     "CREATE TABLE notes (id uuid PRIMARY KEY, owner_id uuid NOT NULL, text text NOT NULL)",

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from campus_tools.service_kit import served
-from common.clock import ManualClock
+from common.primitives.clock import ManualClock
 
 OUR_ISSUER = "http://localhost:8080"
 NOW = datetime(2026, 9, 1, 8, tzinfo=UTC)
@@ -101,7 +101,7 @@ class KeyServer:
     sets: dict[str, Any] = field(default_factory=dict)
     visits: list[str] = field(default_factory=list)
     address: str = ""
-    is_away: bool = False
+    is_unavailable: bool = False
 
     def url(self, name: str) -> str:
         return f"{self.address}/{name}"
@@ -109,7 +109,7 @@ class KeyServer:
     async def answer(self, request: Request) -> JSONResponse:
         name = request.path_params["name"]
         self.visits.append(name)
-        if self.is_away or name not in self.sets:
+        if self.is_unavailable or name not in self.sets:
             return JSONResponse({}, status_code=503)
         return JSONResponse(self.sets[name])
 

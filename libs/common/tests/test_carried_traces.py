@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from common import telemetry
+from common.observability import telemetry
 
 CARRIED = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 TRACEPARENT = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from common.circuit import CIRCUITS_MAX, Circuit, CircuitLimits, Circuits
-from common.clock import ManualClock
+from common.primitives.circuit_breaker import CIRCUITS_MAX, Circuit, CircuitLimits, Circuits
+from common.primitives.clock import ManualClock
 
 LIMITS = CircuitLimits(failures_max=3, window=timedelta(seconds=60), rest=timedelta(seconds=30))
 

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from common.decisions import (
+from common.primitives.decisions import (
     AlreadyDecided,
     DecidedByItsMaker,
     NothingPrepared,

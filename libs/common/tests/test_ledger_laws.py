@@ -5,9 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from common.caller import THE_SERVICE, Caller
-from common.ids import new_id
-from common.ledger import (
+from common.auth.caller import THE_SERVICE, Caller
+from common.ledger.posting import (
     Account,
     AccountOverdrawn,
     Posting,
@@ -18,6 +17,7 @@ from common.ledger import (
     debit,
     post,
 )
+from common.primitives.ids import new_id
 
 CASH = Account("gateway_cash", "debit", guarded=False)
 

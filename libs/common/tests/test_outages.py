@@ -3,8 +3,8 @@
 import pytest
 from structlog.testing import capture_logs
 
-from common.logging import get_logger
-from common.outages import Outage
+from common.observability.logging import get_logger
+from common.observability.outages import Outage
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from common.outbound import BODY_BYTES_MAX, AddressRefused, OutboundClient
-from common.outbound_addresses import OutboundRules, is_public
+from common.web.outbound import BODY_BYTES_MAX, AddressRefused, OutboundClient
+from common.web.outbound_addresses import OutboundRules, is_public
 
 DEVELOPMENT = OutboundRules(allow_loopback=True)
 NAME = "hooks.example.com"

@@ -9,16 +9,16 @@ import pytest
 from prometheus_client import REGISTRY
 
 from campus_tools.testing import eventually
-from common import dead_letters
-from common.bus import Outgoing
-from common.caller import THE_SERVICE
-from common.consuming import Consumers
-from common.faults import PermanentFault
-from common.ids import new_id
-from common.messages import Subscription, WorkItem
-from common.relay import measure_once, relay_once, run_relay
-from common.republishing import republish
-from common.telemetry import INBOX_DUPLICATES
+from common.auth.caller import THE_SERVICE
+from common.messaging import dead_letters
+from common.messaging.bus import Outgoing
+from common.messaging.consumers import Consumers
+from common.messaging.faults import PermanentFault
+from common.messaging.messages import Subscription, WorkItem
+from common.messaging.relay import measure_once, relay_once, run_relay
+from common.messaging.republishing import republish
+from common.observability.telemetry import INBOX_DUPLICATES
+from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted, OrderDispatched, OrderPlaced
 
 
@@ -239,8 +239,8 @@ async def test_work_left_in_a_transaction_is_done_by_the_worker_and_its_exhausti
     work = [WorkItem("tests.work", Errand, do_errand, note_exhausted)]
     async with consuming(mechanisms, bus, Notebook(), work):
         async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            uow.leave_work("tests.work", "errand", {"number": 1})
-            uow.leave_work("tests.work", "errand", {"number": 2})
+            uow.enqueue_work("tests.work", "errand", {"number": 1})
+            uow.enqueue_work("tests.work", "errand", {"number": 2})
         await eventually(lambda: done and exhausted)
     assert done == [1]
     assert exhausted == [(2, "RuntimeError: cannot")]

@@ -6,12 +6,12 @@ import aio_pika
 import pytest
 
 from campus_tools.testing import eventually
-from common import dead_letters
-from common.caller import THE_SERVICE
-from common.ids import new_id
-from common.messages import Received, WorkItem
-from common.problems import Conflict
-from common.provenance import Route, UnprovenPublisher, check_broadcast, check_publisher, is_work_queue
+from common.auth.caller import THE_SERVICE
+from common.messaging import dead_letters
+from common.messaging.messages import Received, WorkItem
+from common.messaging.provenance import Route, UnprovenPublisher, check_broadcast, check_publisher, is_work_queue
+from common.primitives.ids import new_id
+from common.primitives.problems import Conflict
 from contracts.orders import OrderDispatched
 from contracts.topology import SUBSCRIPTIONS, WORK_QUEUES
 

@@ -9,8 +9,11 @@ from fastapi import APIRouter, FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.clock import ManualClock
-from common.http import (
+from common.auth.tokens import TokenVerifier
+from common.auth.verification_keys import KeySet
+from common.primitives.clock import ManualClock
+from common.primitives.problems import Conflict, Problem
+from common.web.http import (
     Application,
     HttpContext,
     RawRoute,
@@ -21,10 +24,7 @@ from common.http import (
     public,
     signed_in,
 )
-from common.problems import Conflict, Problem
-from common.request_scope import RequestScope
-from common.tokens import TokenVerifier
-from common.verification_keys import KeySet
+from common.web.request_scope import RequestScope
 
 BASE_URL = "http://localhost:8080"
 

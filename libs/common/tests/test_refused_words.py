@@ -11,8 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from campus_tools.service_kit import BASE_URL, issuing
-from common.clock import SystemClock
-from common.http import (
+from common.auth.tokens import Revocations, TokenVerifier
+from common.auth.verification_keys import KeySet
+from common.primitives.clock import SystemClock
+from common.primitives.ids import new_id
+from common.primitives.problems import INVALID_PARAMS_MAX
+from common.web.http import (
     LIMIT_DEFAULT,
     Cursor,
     HttpContext,
@@ -27,12 +31,8 @@ from common.http import (
     public,
     signed_in,
 )
-from common.ids import new_id
-from common.problems import INVALID_PARAMS_MAX
-from common.request_scope import RequestScope
-from common.schemas import RequestBody
-from common.tokens import Revocations, TokenVerifier
-from common.verification_keys import KeySet
+from common.web.request_scope import RequestScope
+from common.web.schemas import RequestBody
 
 router = guarded_router()
 raw = APIRouter(route_class=RawRoute)

@@ -8,11 +8,11 @@ from prometheus_client import REGISTRY
 from pydantic import ValidationError
 
 from campus_tools.testing import eventually
-from common.caller import THE_SERVICE
-from common.clock import SystemClock
-from common.ids import new_id
-from common.retention import Kept, messages_kept, remove_old_once
-from common.settings import ServiceSettings
+from common.auth.caller import THE_SERVICE
+from common.database.retention import RetentionRule, message_retention_rules, purge_expired_once
+from common.primitives.clock import SystemClock
+from common.primitives.ids import new_id
+from common.process.settings import ServiceSettings
 
 CLOCK = SystemClock()
 SETTINGS = {
@@ -23,11 +23,13 @@ SETTINGS = {
     "broker_url": "amqp://x",
     "cursor_key": "a cursor key for tests",
 }
-PUBLISHED = Kept("outbox", ("position",), "published_at", timedelta(days=7), stamped_by="database", rows_max=10)
+PUBLISHED = RetentionRule(
+    "outbox", ("position",), "published_at", timedelta(days=7), stamped_by="database", rows_max=10
+)
 
 
 def kept(**changed):
-    return messages_kept(ServiceSettings(**SETTINGS, **changed))
+    return message_retention_rules(ServiceSettings(**SETTINGS, **changed))
 
 
 async def run(mechanisms, statement, *values):
@@ -36,7 +38,7 @@ async def run(mechanisms, statement, *values):
 
 
 async def remove(mechanisms, *rules):
-    return await remove_old_once(mechanisms.database, rules or kept(), CLOCK, pause_seconds=0)
+    return await purge_expired_once(mechanisms.database, rules or kept(), CLOCK, pause_seconds=0)
 
 
 async def say(mechanisms, count, *, published_days_ago):
@@ -131,7 +133,7 @@ async def test_several_workers_at_once_remove_each_row_once_and_all_of_them(mech
 
 async def test_a_worker_that_dies_between_two_steps_leaves_whole_steps_and_the_next_goes_on(mechanisms):
     await say(mechanisms, 35, published_days_ago=8)
-    dying = asyncio.create_task(remove_old_once(mechanisms.database, [PUBLISHED], CLOCK, pause_seconds=3600))
+    dying = asyncio.create_task(purge_expired_once(mechanisms.database, [PUBLISHED], CLOCK, pause_seconds=3600))
     await eventually(lambda: first_step(mechanisms))
     dying.cancel()
     assert isinstance((await asyncio.gather(dying, return_exceptions=True))[0], asyncio.CancelledError)
@@ -155,7 +157,7 @@ async def test_a_row_in_somebody_s_hand_is_passed_over_and_said_to_be_overdue(me
 
 async def test_a_table_that_cannot_be_served_is_counted_and_holds_up_no_other(mechanisms):
     await say(mechanisms, 1, published_days_ago=8)
-    missing = Kept("no_such_table", ("id",), "at", timedelta(days=1))
+    missing = RetentionRule("no_such_table", ("id",), "at", timedelta(days=1))
     assert await remove(mechanisms, missing, PUBLISHED) == 1
     assert shown("retention_failures_total", "no_such_table") == 1
 

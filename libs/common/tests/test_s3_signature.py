@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from common.s3_signature import Key, signed_headers
+from common.media.s3_signature import Key, signed_headers
 
 KEY = Key("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
 NOW = datetime(2013, 5, 24, tzinfo=UTC)

@@ -8,8 +8,8 @@ import os
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from common.sealing import SealBroken, Sealer, UnknownKey
-from common.telemetry import PREVIOUS_KEY_ACCEPTED
+from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
+from common.primitives.encryption import DecryptionFailed, Encryptor, UnknownKey
 
 OLD, NEW, SHARED = "the key until today", "the key from today on", "the key of all services"
 
@@ -28,76 +28,76 @@ def read_by_the_release_before(key: str, sealed: str, context: str) -> str:
 
 
 def test_a_text_opens_with_its_key_purpose_and_context_only():
-    sealed = Sealer("PINs", NEW).seal("123456", "order-1")
+    sealed = Encryptor("PINs", NEW).encrypt("123456", "order-1")
     assert "123456" not in sealed
-    assert Sealer("PINs", NEW).unseal(sealed, "order-1") == "123456"
+    assert Encryptor("PINs", NEW).decrypt(sealed, "order-1") == "123456"
     for sealer, context, text in (
-        (Sealer("PINs", OLD), "order-1", sealed),
-        (Sealer("codes", NEW), "order-1", sealed),
-        (Sealer("PINs", NEW), "order-2", sealed),
-        (Sealer("PINs", NEW), "order-1", sealed[:-4] + "AAA="),
-        (Sealer("PINs", NEW), "order-1", "x"),
-        (Sealer("PINs", NEW), "order-1", ""),
-        (Sealer("PINs", NEW), "order-1", "2."),
+        (Encryptor("PINs", OLD), "order-1", sealed),
+        (Encryptor("codes", NEW), "order-1", sealed),
+        (Encryptor("PINs", NEW), "order-2", sealed),
+        (Encryptor("PINs", NEW), "order-1", sealed[:-4] + "AAA="),
+        (Encryptor("PINs", NEW), "order-1", "x"),
+        (Encryptor("PINs", NEW), "order-1", ""),
+        (Encryptor("PINs", NEW), "order-1", "2."),
     ):
-        with pytest.raises(SealBroken):
-            sealer.unseal(text, context)
+        with pytest.raises(DecryptionFailed):
+            sealer.decrypt(text, context)
 
 
 def test_every_order_of_a_rotation_can_be_read_by_every_process():
     """First everybody can read the next key, then it encrypts, then the one before is dropped."""
-    phases = [Sealer("PINs", OLD), Sealer("PINs", OLD, NEW), Sealer("PINs", NEW, OLD), Sealer("PINs", NEW)]
+    phases = [Encryptor("PINs", OLD), Encryptor("PINs", OLD, NEW), Encryptor("PINs", NEW, OLD), Encryptor("PINs", NEW)]
     for before, after in itertools.pairwise(phases):
         for writer, reader in ((before, after), (after, before)):
             if (writer, reader) != (phases[0], phases[-1]):
-                assert reader.unseal(writer.seal("123456", "order-1"), "order-1") == "123456"
+                assert reader.decrypt(writer.encrypt("123456", "order-1"), "order-1") == "123456"
 
 
 def test_a_dropped_key_opens_nothing_and_is_named_as_unknown():
-    sealed = Sealer("PINs", OLD).seal("123456", "order-1")
+    sealed = Encryptor("PINs", OLD).encrypt("123456", "order-1")
     with pytest.raises(UnknownKey):
-        Sealer("PINs", NEW).unseal(sealed, "order-1")
+        Encryptor("PINs", NEW).decrypt(sealed, "order-1")
 
 
 def test_uses_of_the_previous_key_are_counted_and_those_of_the_current_one_are_not():
     counter = PREVIOUS_KEY_ACCEPTED.labels("pin-key")
-    sealer = Sealer("PINs", NEW, OLD, counted_as="pin-key")
+    sealer = Encryptor("PINs", NEW, OLD, counted_as="pin-key")
     before = counter._value.get()
-    sealer.unseal(sealer.seal("1", "a"), "a")
+    sealer.decrypt(sealer.encrypt("1", "a"), "a")
     assert counter._value.get() == before
-    sealer.unseal(Sealer("PINs", OLD).seal("1", "a"), "a")
+    sealer.decrypt(Encryptor("PINs", OLD).encrypt("1", "a"), "a")
     assert counter._value.get() == before + 1
 
 
 @pytest.mark.parametrize("old_keys", [(SHARED, ""), ("", SHARED), (NEW, SHARED)])
 def test_texts_of_the_release_before_open_while_its_key_is_given(old_keys):
     sealed = of_the_release_before(SHARED, "123456", "order-1")
-    assert Sealer("PINs", NEW, old_keys=old_keys).unseal(sealed, "order-1") == "123456"
-    with pytest.raises(SealBroken):
-        Sealer("PINs", NEW).unseal(sealed, "order-1")
+    assert Encryptor("PINs", NEW, old_keys=old_keys).decrypt(sealed, "order-1") == "123456"
+    with pytest.raises(DecryptionFailed):
+        Encryptor("PINs", NEW).decrypt(sealed, "order-1")
 
 
 def test_the_release_before_reads_what_is_written_while_it_may_run():
-    sealer = Sealer("PINs", NEW, old_keys=(SHARED,), writes_old_format=True)
-    sealed = sealer.seal("123456", "order-1")
+    sealer = Encryptor("PINs", NEW, old_keys=(SHARED,), writes_old_format=True)
+    sealed = sealer.encrypt("123456", "order-1")
     assert read_by_the_release_before(SHARED, sealed, "order-1") == "123456"
-    assert sealer.unseal(sealed, "order-1") == "123456"
-    assert sealer.unseal(Sealer("PINs", NEW).seal("123456", "order-1"), "order-1") == "123456"
+    assert sealer.decrypt(sealed, "order-1") == "123456"
+    assert sealer.decrypt(Encryptor("PINs", NEW).encrypt("123456", "order-1"), "order-1") == "123456"
 
 
 def test_a_text_tells_by_its_key_id_whether_it_must_be_encrypted_anew():
-    sealer = Sealer("PINs", NEW, OLD, old_keys=(SHARED,))
+    sealer = Encryptor("PINs", NEW, OLD, old_keys=(SHARED,))
     [pattern] = sealer.unretired_patterns
-    assert sealer.seal("1", "a").startswith(pattern.rstrip("%"))
-    for stale in (Sealer("PINs", OLD).seal("1", "a"), of_the_release_before(SHARED, "1", "a")):
+    assert sealer.encrypt("1", "a").startswith(pattern.rstrip("%"))
+    for stale in (Encryptor("PINs", OLD).encrypt("1", "a"), of_the_release_before(SHARED, "1", "a")):
         assert not stale.startswith(pattern.rstrip("%"))
 
 
 def test_texts_of_other_purposes_open_where_they_are_received_and_are_not_stale_there():
-    codes, pins = Sealer("codes", NEW), Sealer("PINs", NEW, OLD)
-    messages = Sealer("messages", NEW, also=(codes, pins))
-    for sender in (codes, pins, Sealer("PINs", OLD)):
-        assert messages.unseal(sender.seal("1", "a"), "a") == "1"
+    codes, pins = Encryptor("codes", NEW), Encryptor("PINs", NEW, OLD)
+    messages = Encryptor("messages", NEW, also=(codes, pins))
+    for sender in (codes, pins, Encryptor("PINs", OLD)):
+        assert messages.decrypt(sender.encrypt("1", "a"), "a") == "1"
     assert len(messages.unretired_patterns) == 3
-    with pytest.raises(SealBroken):
-        pins.unseal(messages.seal("1", "a"), "a")
+    with pytest.raises(DecryptionFailed):
+        pins.decrypt(messages.encrypt("1", "a"), "a")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from common.settings import Origins, ServiceSettings, read_settings
+from common.process.settings import Origins, ServiceSettings, read_settings
 
 
 class Settings(ServiceSettings):

@@ -17,12 +17,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.clock import ManualClock
-from common.http import CurrentCaller, HttpContext, create_app, guarded_router, ok, signed_in
-from common.request_scope import RequestScope
-from common.telemetry import PREVIOUS_KEY_ACCEPTED
-from common.tokens import TokenVerifier
-from common.verification_keys import KeySet
+from common.auth.tokens import TokenVerifier
+from common.auth.verification_keys import KeySet
+from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
+from common.primitives.clock import ManualClock
+from common.web.http import CurrentCaller, HttpContext, create_app, guarded_router, ok, signed_in
+from common.web.request_scope import RequestScope
 
 from .forging import (
     OUR_ISSUER,
@@ -472,7 +472,7 @@ async def test_a_flood_of_unknown_kids_asks_for_the_keys_once_in_five_seconds(do
 
 async def test_a_flood_leaves_the_known_keys_working_while_their_issuer_is_away(door: Door) -> None:
     assert (await door.knock(f"Bearer {ed()}"))[0] == 200
-    door.server.is_away = True
+    door.server.is_unavailable = True
     door.clock.advance(timedelta(seconds=400))
     late = ed(iat=SECONDS + 400, exp=SECONDS + 900)
     answers = await asyncio.gather(*(door.knock(f"Bearer {late}") for _ in range(20)))
@@ -481,13 +481,13 @@ async def test_a_flood_leaves_the_known_keys_working_while_their_issuer_is_away(
 
 
 async def test_without_any_keys_a_token_can_be_judged_by_nobody(door: Door) -> None:
-    door.server.is_away = True
+    door.server.is_unavailable = True
     answers = await asyncio.gather(*(door.knock(f"Bearer {ed()}") for _ in range(20)))
     assert {answer[:2] for answer in answers} == {(503, "INTERNAL_ERROR")}
     assert len(door.server.visits) < 20
     # What is no token of ours in any case needs no keys to be refused.
     assert (await door.knock("Bearer nonsense"))[:2] == (401, "AUTH_UNAUTHORIZED")
-    door.server.is_away = False
+    door.server.is_unavailable = False
     assert (await door.knock(f"Bearer {ed()}"))[0] == 200
 
 

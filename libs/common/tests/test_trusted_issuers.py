@@ -18,13 +18,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from common.clock import ManualClock
-from common.issuers import Stranger, stranger_of
-from common.problems import Forbidden, Problem, TokenExpired, Unauthorized, Unavailable
-from common.settings import ServiceSettings
-from common.standings import STANDING_PATH, IdentityStandings, PersonOfOurs
-from common.tokens import TokenVerifier
-from common.verification_keys import KeySet, public_keys_of
+from common.auth.issuers import FederatedIdentity, federated_identity_of
+from common.auth.tokens import TokenVerifier
+from common.auth.user_lookup import STANDING_PATH, IdentityUserLookup, LocalUser
+from common.auth.verification_keys import KeySet, public_keys_of
+from common.primitives.clock import ManualClock
+from common.primitives.problems import Forbidden, Problem, TokenExpired, Unauthorized, Unavailable
+from common.process.settings import ServiceSettings
 
 from .forging import (
     OUR_ISSUER,
@@ -118,7 +118,7 @@ async def set_stage() -> AsyncIterator[Stage]:
         keys.sets |= {"ours": OURS.jwks(), "school": THEIRS.jwks()}
         issuers = [school(jwksUrl=keys.url("school")), club(allowStaffRoles=True)]
         clock = clock_of_now()
-        standings = IdentityStandings(keys.address)
+        standings = IdentityUserLookup(keys.address)
         verifier = TokenVerifier(
             KeySet(keys.url("ours"), clock),
             issuer=OUR_ISSUER,
@@ -321,9 +321,9 @@ class _Everybody:
     def __init__(self) -> None:
         self.found: list[UUID] = []
 
-    async def find(self, token: str, stranger: Stranger) -> PersonOfOurs:
+    async def find(self, token: str, stranger: FederatedIdentity) -> LocalUser:
         self.found.append(stranger.user_id)
-        return PersonOfOurs(frozenset(), None, None)
+        return LocalUser(frozenset(), None, None)
 
 
 async def test_a_withdrawn_key_ends_what_was_verified_with_it(stage: Stage) -> None:
@@ -350,7 +350,7 @@ async def test_a_withdrawn_key_ends_what_was_verified_with_it(stage: Stage) -> N
 async def test_a_renewal_that_fails_signs_nobody_out(stage: Stage) -> None:
     ours = token_of(ED, our_claims(), OURS.ed.sign)
     await stage.verifier.caller_of(ours)
-    stage.keys.is_away = True
+    stage.keys.is_unavailable = True
     stage.clock.advance(timedelta(seconds=30))
     await stage.verifier.renew_keys_once()
     assert (await stage.verifier.caller_of(ours)).roles == {"buyer"}
@@ -463,4 +463,4 @@ def test_an_issuer_says_by_its_own_claim_that_the_address_is_proven(
     named: dict[str, Any], claims: dict[str, Any], proven: bool
 ) -> None:
     [issuer] = settings_with(json.dumps([club(**named)])).trusted_issuers
-    assert stranger_of(of_club(**claims), issuer, clock_of_now().now()).email_verified is proven
+    assert federated_identity_of(of_club(**claims), issuer, clock_of_now().now()).email_verified is proven

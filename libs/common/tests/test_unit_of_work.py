@@ -4,9 +4,9 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from common.caller import ANONYMOUS, THE_SERVICE, Caller
-from common.database import POOL_CONNECTIONS_MAX, Database, DatabaseAway, UnitOfWork
-from common.ids import new_id
+from common.auth.caller import ANONYMOUS, THE_SERVICE, Caller
+from common.database.unit_of_work import POOL_CONNECTIONS_MAX, Database, DatabaseUnavailable, UnitOfWork
+from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted
 
 INSERT_NOTE = "INSERT INTO notes (id, owner_id, text) VALUES ($1, $2, $3)"
@@ -61,7 +61,7 @@ async def test_what_fails_leaves_neither_rows_nor_events(mechanisms):
             raise RuntimeError("the process dies here")
     async with mechanisms.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         assert await uow.fetch("SELECT 1 FROM notes UNION ALL SELECT 1 FROM outbox") == []
-    assert not mechanisms.database.outbox_bell.is_set()
+    assert not mechanisms.database.outbox_wakeup.is_set()
 
 
 async def test_sequences_grow_by_one_for_each_subject_even_when_said_at_once(mechanisms):
@@ -144,7 +144,7 @@ async def _one(uow: UnitOfWork) -> int:
 
 async def test_a_database_that_is_away_says_so():
     nowhere = "postgresql://nobody:nothing@127.0.0.1:1/none"
-    with pytest.raises((DatabaseAway, OSError)):
+    with pytest.raises((DatabaseUnavailable, OSError)):
         await ask(nowhere)
 
 

@@ -7,16 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common import envelope, problems
-from common.caller import Caller
-from common.clock import iso
-from common.cursors import CursorSigner
-from common.ids import is_request_id, new_digits, new_id, new_request_id, parse_uuid
-from common.logging import REDACTED, redact
-from common.money import apportion, naira, share_half_even
-from common.problems import Problem, StepUpRequired, ValidationFailed
-from common.retry import DELAYS_SECONDS, JITTER, RetryLadder, jittered
-from common.tokens import Revocations
+from common.auth.caller import Caller
+from common.auth.tokens import Revocations
+from common.observability.logging import REDACTED, redact
+from common.primitives import problems
+from common.primitives.clock import iso
+from common.primitives.cursors import CursorSigner
+from common.primitives.ids import is_request_id, new_digits, new_id, new_request_id, parse_uuid
+from common.primitives.money import apportion, naira, share_half_even
+from common.primitives.problems import Problem, StepUpRequired, ValidationFailed
+from common.primitives.retry import DELAYS_SECONDS, JITTER, RetryLadder, jittered
+from common.web import envelope
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Alembic's entry: the history of the gateway's own database."""
 
 from api_gateway.tables import metadata
-from common import alembic_environment
+from common.migrations import alembic_environment
 
 alembic_environment.run(metadata)

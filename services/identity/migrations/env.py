@@ -1,4 +1,4 @@
-from common import alembic_environment
+from common.migrations import alembic_environment
 from identity.tables import metadata
 
 alembic_environment.run(metadata)

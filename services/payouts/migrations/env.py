@@ -1,6 +1,6 @@
 """Runs the history of the payouts database."""
 
-from common import alembic_environment
+from common.migrations import alembic_environment
 from payouts.tables import metadata
 
 alembic_environment.run(metadata)

@@ -9,9 +9,9 @@ from typing import Any, Final
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
-from common.dead_letter_routes import dead_letter_router
-from common.guards import Guard
-from common.personal_records import personal_record_router
+from common.auth.guards import Guard
+from common.web.dead_letter_routes import dead_letter_router
+from common.web.personal_records import personal_record_router
 from contracts.permissions import PERMISSIONS_BY_ROLE, ROLES_BY_RANK
 
 SERVICES_WITH_DOORS: Final = ("identity", "orders", "payments", "payouts", "notifications")

@@ -29,7 +29,7 @@ from campus_tools.broker_accounts import (
 )
 from campus_tools.secrets import broker_account, login_variable, password_variable
 from campus_tools.services import LOGINS, SERVICES, Service, login_of
-from common.declaring import DeclarationFailed, declare_broker
+from common.messaging.declaring import DeclarationFailed, declare_broker
 
 AUDIT_ROLE = "campus_audit"
 SUBSCRIBER = "subscriber_demo"

@@ -14,7 +14,7 @@ import msgspec
 
 from campus_tools.doors import Door, doors, doors_by_permission
 from campus_tools.observability.inventory import AROUND_US, Metric, ours
-from common.guards import Guard
+from common.auth.guards import Guard
 from contracts import identity, notifications, operations, orders, payments, payouts
 from contracts.event import Event
 from contracts.permissions import MONEY_PERMISSIONS, PERMISSIONS_BY_ROLE, ROLES_BY_RANK

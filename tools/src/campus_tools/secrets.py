@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from campus_tools.services import LOGINS, SERVICES, Service
-from common.sealing import derive_key
+from common.primitives.encryption import derive_key
 
 STAFF_NAMES = ("VENDOR", "VENDOR2", "HUB", "SUPPORT", "CAMPUS", "MAKER", "CHECKER", "OPS", "AUDITOR", "ADMIN")
 """The demo accounts with TOTP enrolled: `DEMO_TOTP_<NAME>` (product contract, section 13.4)."""

@@ -26,17 +26,17 @@ from jwt.algorithms import OKPAlgorithm
 from starlette.types import ASGIApp
 
 from campus_tools.testing import DatabaseUrls
-from common.caller import THE_SERVICE
-from common.clock import Clock, SystemClock
-from common.consuming import Consumers
-from common.ids import new_id
-from common.joined_writes import JoinedProtocol
-from common.messages import Received, Subscription
-from common.process import Runtime, Service, http_app, on_session_revoked, running
-from common.retention import remove_old_once
-from common.retry import RetryLadder
-from common.tokens import AUDIENCE
-from common.topology import declare_topology, declared_topology
+from common.auth.caller import THE_SERVICE
+from common.auth.tokens import AUDIENCE
+from common.database.retention import purge_expired_once
+from common.messaging.consumers import Consumers
+from common.messaging.messages import Received, Subscription
+from common.messaging.topology import declare_topology, declared_topology
+from common.primitives.clock import Clock, SystemClock
+from common.primitives.ids import new_id
+from common.primitives.retry import RetryLadder
+from common.process.service import Runtime, Service, http_app, on_session_revoked, running
+from common.web.http_protocol import JoinedProtocol
 from contracts.event import Event
 from contracts.identity import SessionRevoked
 from contracts.permissions import leading_role
@@ -219,7 +219,7 @@ class OpenService:
     async def remove_old(self) -> int:
         """One round of what the worker removes; tells how many rows went."""
         rules = (*self.runtime.kept, *self.service.kept(self.dependencies))
-        return await remove_old_once(self.runtime.database, rules, self.runtime.clock, pause_seconds=0)
+        return await purge_expired_once(self.runtime.database, rules, self.runtime.clock, pause_seconds=0)
 
     async def published(self, event_type: str) -> list[dict[str, Any]]:
         """The data of the events of this type in the outbox, oldest first."""

@@ -45,8 +45,8 @@ from campus_tools.secrets import ROLE_PASSWORDS
 from campus_tools.servers import Server, ServerPorts, Servers, find_servers, held_ports
 from campus_tools.servers.memory import throwaway_root
 from campus_tools.services import Service, service_named
-from common.retry import RetryLadder
-from common.topology import declare_topology, declared_topology
+from common.messaging.topology import declare_topology, declared_topology
+from common.primitives.retry import RetryLadder
 
 Seen = TypeVar("Seen")
 
@@ -110,11 +110,11 @@ EmptyDatabaseFactory = Callable[[], Awaitable[DatabaseUrls]]
 
 # How long the product waits for its own database, broker and identity provider.
 _LIMITS = (
-    "common.bus.CONNECT_SECONDS_MAX",
-    "common.database.ACQUIRE_SECONDS_MAX",
-    "common.database.STATEMENT_SECONDS_MAX",
-    "common.standings.LOOK_UP_SECONDS_MAX",
-    "common.verification_keys.FETCH_SECONDS_MAX",
+    "common.messaging.bus.CONNECT_SECONDS_MAX",
+    "common.database.unit_of_work.ACQUIRE_SECONDS_MAX",
+    "common.database.unit_of_work.STATEMENT_SECONDS_MAX",
+    "common.auth.user_lookup.LOOK_UP_SECONDS_MAX",
+    "common.auth.verification_keys.FETCH_SECONDS_MAX",
 )
 
 

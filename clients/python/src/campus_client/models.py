@@ -635,7 +635,7 @@ class NotificationsChangeTicketRequest(Request):
     revision: int | None = None
 
 
-class NotificationsChannelWishes(Request):
+class NotificationsChannelPreferences(Request):
     """Which channels messages may go by; all four."""
 
     push: bool
@@ -774,8 +774,8 @@ class NotificationsPersonalRecord(Answer):
 class NotificationsPreferencesRequest(Request):
     """Replaces the preferences. Without `revision` the last writer wins; with it a change since then is ..."""
 
-    channels: NotificationsChannelWishes
-    quiet_hours: NotificationsQuietHoursWish | None = None
+    channels: NotificationsChannelPreferences
+    quiet_hours: NotificationsQuietHoursPreference | None = None
     locale: str | None = None
     revision: int | None = None
 
@@ -789,18 +789,18 @@ class NotificationsPreferencesShape(Answer):
     revision: int
 
 
-class NotificationsQuietHoursShape(Answer):
-    from_: str = Field(validation_alias="from", serialization_alias="from")
-    to: str
-    timezone: str
-
-
-class NotificationsQuietHoursWish(Request):
+class NotificationsQuietHoursPreference(Request):
     """Hours of the local day, perhaps over midnight; `timezone` is a name of the tz database."""
 
     from_: time = Field(validation_alias="from", serialization_alias="from")
     to: time
     timezone: str | None = None
+
+
+class NotificationsQuietHoursShape(Answer):
+    from_: str = Field(validation_alias="from", serialization_alias="from")
+    to: str
+    timezone: str
 
 
 class NotificationsReadAllRequest(Request):

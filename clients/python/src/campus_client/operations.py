@@ -142,7 +142,7 @@ class Operations(Connection):
     async def post_auth_mfa_passkeys_assertion_options(
         self, body: m.IdentityOptionsRequest | None = None
     ) -> m.IdentityChallengeShape:
-        """Ask for assertion."""
+        """Start passkey assertion."""
         return read(
             await self.send("POST", "/api/auth/mfa/passkeys/assertion-options", body=body), m.IdentityChallengeShape
         )
@@ -150,7 +150,7 @@ class Operations(Connection):
     async def post_auth_mfa_passkeys_options(
         self, body: m.IdentityOptionsRequest | None = None
     ) -> m.IdentityChallengeShape:
-        """Ask for passkey."""
+        """Start passkey registration."""
         return read(await self.send("POST", "/api/auth/mfa/passkeys/options", body=body), m.IdentityChallengeShape)
 
     async def post_auth_mfa_passkeys_verify(self, body: m.IdentityVerifyPasskeyRequest) -> m.IdentityTokens:
@@ -605,7 +605,7 @@ class Operations(Connection):
         )
 
     async def post_dead_letter_webhooks_by_id_replay(
-        self, letter_id: UUID, *, idempotency_key: UUID | None = None
+        self, dead_letter_id: UUID, *, idempotency_key: UUID | None = None
     ) -> m.PaymentsReplayed:
         """Replay.
 
@@ -616,7 +616,7 @@ class Operations(Connection):
         return read(
             await self.send(
                 "POST",
-                self.path("/api/dead-letter-webhooks/{letter_id}/replay", letter_id=letter_id),
+                self.path("/api/dead-letter-webhooks/{dead_letter_id}/replay", dead_letter_id=dead_letter_id),
                 keyed=True,
                 key=idempotency_key,
             ),
@@ -2099,7 +2099,7 @@ class Operations(Connection):
         )
 
     async def delete_profiles_current(self, body: m.IdentityErasureRequest | None = None) -> m.IdentityErasure:
-        """Ask for erasure.
+        """Request erasure.
 
         The person goes as soon as orders, payments and payouts have said that nothing of theirs is under way; else they stay.
         """
@@ -2782,7 +2782,7 @@ class Operations(Connection):
         *,
         idempotency_key: UUID | None = None,
     ) -> m.IdentityStaffMember:
-        """Reinstate person.
+        """Reinstate user.
 
         Needs the permission `staff:manage`.
 
@@ -2826,7 +2826,7 @@ class Operations(Connection):
         *,
         idempotency_key: UUID | None = None,
     ) -> m.IdentityStaffMember:
-        """Suspend person.
+        """Suspend user.
 
         Needs the permission `staff:manage`.
 
@@ -2945,7 +2945,7 @@ class Operations(Connection):
     async def post_support_tickets_by_id_attachments(
         self, ticket_id: UUID, file: bytes, media_type: str, *, idempotency_key: UUID | None = None
     ) -> m.NotificationsAttachmentShape:
-        """Attach ticket picture.
+        """Attach ticket image.
 
         A JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, drawn anew without what else the file holds.
         """
@@ -2961,7 +2961,7 @@ class Operations(Connection):
         )
 
     async def get_support_tickets_by_id_attachments_by_id(self, ticket_id: UUID, attachment_id: UUID) -> bytes:
-        """Show ticket picture.
+        """Show ticket image.
 
         The picture itself, for whoever sees the ticket; it has no public address.
         """
@@ -3562,7 +3562,7 @@ class Operations(Connection):
         )
 
     async def get_media_by_id(self, image_id: UUID) -> bytes:
-        """Show picture.
+        """Show image.
 
         At most 1,600 pixels wide and high.
         """

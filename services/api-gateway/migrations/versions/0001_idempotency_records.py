@@ -5,7 +5,7 @@ Only the service role reaches the records: callers never ask for them themselves
 
 from alembic import op
 
-from common.migrations import create_messaging_v1, grant_roles_v1
+from common.migrations.functions import create_messaging_v1, grant_roles_v1
 
 revision = "0001"
 down_revision = None

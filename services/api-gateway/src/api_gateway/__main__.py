@@ -5,8 +5,8 @@ import sys
 import uvloop
 
 from api_gateway.app import run_edge
-from common.migrating import migrate
-from common.process import EXIT_UNKNOWN_COMMAND
+from common.migrations.runner import migrate
+from common.process.service import EXIT_UNKNOWN_COMMAND
 
 
 def main() -> None:

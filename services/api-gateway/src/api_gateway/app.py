@@ -8,13 +8,13 @@ import uvicorn
 
 from api_gateway.addresses import ClientAddresses
 from api_gateway.cors import CrossOrigin
-from api_gateway.edge import Edge, Patience
+from api_gateway.edge import ClientTimeouts, Edge
 from api_gateway.forwarding import Forwarder
+from api_gateway.gateway_endpoints import GatewayEndpoints
 from api_gateway.headers import security_headers
-from api_gateway.keyed import KeyedRunner
+from api_gateway.idempotent_requests import IdempotentExecutor
 from api_gateway.load import Load
 from api_gateway.metrics import Metrics
-from api_gateway.own_pages import OwnPages
 from api_gateway.page_cache import PageCache
 from api_gateway.protocol import EdgeProtocol
 from api_gateway.quotas import ProcessQuotas, Quotas, StoreQuotas
@@ -22,16 +22,16 @@ from api_gateway.readiness import Check, Readiness
 from api_gateway.routes import IDENTITY, NOTIFICATIONS, ORDERS, PAYMENTS, PAYOUTS, ROUTES
 from api_gateway.routing import RouteTable
 from api_gateway.settings import Settings
+from api_gateway.sliding_window import MICROSECONDS, SlidingWindows
 from api_gateway.store import IdempotencyRecords
 from api_gateway.tiers import Limits, Tiers
 from api_gateway.tracing import ServerSpans
 from api_gateway.upstream import Upstreams
-from api_gateway.windows import MICROSECONDS, SlidingWindows
-from common import logging, telemetry
-from common.caller import THE_SERVICE
-from common.clock import Clock
-from common.database import Database
-from common.process import Loop, Runtime, Service, background, http_app, running, serve
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database
+from common.observability import logging, telemetry
+from common.primitives.clock import Clock
+from common.process.service import Loop, Runtime, Service, background, http_app, running, serve
 from contracts.orders import ProductChanged
 
 SWEEP_EVERY_SECONDS = 15.0
@@ -81,14 +81,14 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         tiers=Tiers(_limits_of(settings)),
         quotas=quotas,
         window_seconds=settings.rate_window_seconds,
-        patience=Patience(
+        timeouts=ClientTimeouts(
             settings.client_head_seconds_max, settings.client_body_seconds_max, settings.client_answer_seconds_max
         ),
         load=load,
         forwarder=forwarder,
-        keyed=KeyedRunner(records, forwarder, metrics),
+        keyed=IdempotentExecutor(records, forwarder, metrics),
         page_cache=page_cache,
-        pages=OwnPages(Readiness(upstreams, _database_check(runtime.database)), load, settings.base_url),
+        pages=GatewayEndpoints(Readiness(upstreams, _database_check(runtime.database)), load, settings.base_url),
         cross_origin=CrossOrigin(settings.allowed_origins),
         metrics=metrics,
         spans=spans,
@@ -139,7 +139,7 @@ async def run_edge() -> None:
                 beside,
                 protocol=EdgeProtocol,
                 on_stop=runtime.on_stop,
-                leave_seconds=settings.leave_seconds,
+                shutdown_drain_seconds=settings.shutdown_drain_seconds,
             )
     finally:
         telemetry.stop()

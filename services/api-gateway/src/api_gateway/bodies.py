@@ -7,7 +7,7 @@ from starlette.types import Receive
 
 from api_gateway.connection import ClientGone
 from api_gateway.routing import JSON_BYTES_MAX, Media, Route
-from common.problems import Problem, ValidationFailed
+from common.primitives.problems import Problem, ValidationFailed
 
 
 class BodyTooLarge(ValidationFailed):

@@ -10,11 +10,12 @@ from starlette.types import Message, Receive, Scope, Send
 
 from api_gateway.headers import NO_STORE, Headers, quota_headers
 from api_gateway.routing import Route, canonical_path
-from api_gateway.windows import MICROSECONDS, Standing
-from common import envelope, problems
-from common.caller import Caller
-from common.ids import is_request_id, new_request_id
-from common.problems import Problem
+from api_gateway.sliding_window import MICROSECONDS, QuotaStatus
+from common.auth.caller import Caller
+from common.primitives import problems
+from common.primitives.ids import is_request_id, new_request_id
+from common.primitives.problems import Problem
+from common.web import envelope
 
 PROBLEM: Final = b"application/problem+json"
 JSON: Final = b"application/json"
@@ -66,7 +67,7 @@ class Call:
         self.address = ""
         self.caller: Caller | None = None
         self.route: Route | None = None
-        self.standing: Standing | None = None
+        self.standing: QuotaStatus | None = None
         self.extra: Headers = []
         self.status = 0
         self.head_was_sent = False

@@ -201,7 +201,7 @@ class Connection(asyncio.Protocol):
             self.close()
             self._upstream.not_busy(self)
 
-    def look_at_deadline(self, now: float) -> None:
+    def check_deadline(self, now: float) -> None:
         """Called by the sweep: ends an exchange whose service is silent for too long, and watches a slow one's client."""
         if now - self._silent_since > self._seconds_max and not self._reading_paused:
             self.fail(UpstreamFailed("no answer in time", still_running=True))

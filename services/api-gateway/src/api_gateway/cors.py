@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from api_gateway.headers import Headers
-from common.problems import ValidationFailed
+from common.primitives.problems import ValidationFailed
 
 _EXPOSED: Final = (
     b"API-Version, Content-Disposition, Deprecation, ETag, Link, RateLimit, RateLimit-Limit, RateLimit-Policy, "

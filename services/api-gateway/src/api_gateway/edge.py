@@ -21,23 +21,23 @@ from api_gateway.connection import ClientGone, UpstreamFailed
 from api_gateway.cors import CrossOrigin
 from api_gateway.forms import held_form
 from api_gateway.forwarding import Forwarder
+from api_gateway.gateway_endpoints import GatewayEndpoints
 from api_gateway.headers import Headers
 from api_gateway.idempotency import key_hash_of
-from api_gateway.keyed import KeyedRunner
+from api_gateway.idempotent_requests import IdempotentExecutor
 from api_gateway.load import Load, Overloaded
 from api_gateway.metrics import Metrics
-from api_gateway.own_pages import OwnPages
 from api_gateway.page_cache import PageCache
 from api_gateway.quotas import Quotas
 from api_gateway.routing import Access, Media, Quota, Route, RouteTable, allowed_methods
+from api_gateway.sliding_window import Counter, QuotaStatus
 from api_gateway.tiers import Tiers
 from api_gateway.tracing import ServerSpans
-from api_gateway.windows import Counter, Standing
-from common.caller import Caller
-from common.clock import Clock
-from common.logging import REQUEST_ID, get_logger
-from common.problems import NotFound, Problem, RateLimited, Unauthorized, Unavailable, ValidationFailed
-from common.tokens import TokenVerifier, bearer_token
+from common.auth.caller import Caller
+from common.auth.tokens import TokenVerifier, bearer_token
+from common.observability.logging import REQUEST_ID, get_logger
+from common.primitives.clock import Clock
+from common.primitives.problems import NotFound, Problem, RateLimited, Unauthorized, Unavailable, ValidationFailed
 
 log = get_logger(__name__)
 
@@ -45,19 +45,19 @@ log = get_logger(__name__)
 REFUSED_HEAD: Final = "refused_head"
 # Set by it when the last byte of a body has come, mostly with its head: nobody has to be waited for. A timeout costs 5 us.
 WHOLE_BODY: Final = "whole_body"
-_HEAD_REFUSALS: Final[Mapping[int, str]] = {
+_HEAD_ERRORS: Final[Mapping[int, str]] = {
     400: "The request is not valid HTTP.",
     414: "The URL is longer than 8 KiB.",
     431: "The headers are longer than 16 KiB.",
 }
 _UNKNOWN_ROUTE: Final = "unknown"
 # What strangers and search engines collect all day long would only fill the log.
-_EVERYDAY_REFUSALS: Final = frozenset({401, 404, 429, 499})
+_COMMON_ERRORS: Final = frozenset({401, 404, 429, 499})
 _STRICT: Final = frozenset({Quota.SENSITIVE, Quota.ACCOUNT, Quota.SESSION})
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class ClientTimeouts:
     """How long a client may keep the edge waiting (seconds): for a head, for a whole body, and until it takes an answer."""
 
     head_seconds: float
@@ -76,12 +76,12 @@ class Edge:
     tiers: Tiers
     quotas: Quotas
     window_seconds: int
-    patience: Patience
+    timeouts: ClientTimeouts
     load: Load
     forwarder: Forwarder
-    keyed: KeyedRunner
+    keyed: IdempotentExecutor
     page_cache: PageCache | None
-    pages: OwnPages
+    pages: GatewayEndpoints
     cross_origin: CrossOrigin
     metrics: Metrics
     spans: ServerSpans
@@ -114,7 +114,7 @@ class Edge:
             name = call.route.name if call.route is not None else _UNKNOWN_ROUTE
             self.metrics.request_ended(name, call.status, time.perf_counter() - call.began)
 
-    async def refusal_without_request(self, peer: str, status: int, raw_path: bytes) -> bytes:
+    async def error_without_request(self, peer: str, status: int, raw_path: bytes) -> bytes:
         """The whole answer, as bytes, to what the server could not even read as a request (400, 431)."""
         call = Call.unread(raw_path, self.clock.now(), self.window_seconds)
         call.extra = [*self.always]
@@ -130,7 +130,7 @@ class Edge:
                 written.extend(message["body"])
 
         call.send = write
-        await self._refuse(call, ValidationFailed(_HEAD_REFUSALS[status], status=status))
+        await self._refuse(call, ValidationFailed(_HEAD_ERRORS[status], status=status))
         self.metrics.request_ended(_UNKNOWN_ROUTE, status, 0.0)
         return bytes(written)
 
@@ -141,13 +141,13 @@ class Edge:
         except ClientGone:
             call.status = call.status or 499
         except UpstreamFailed as failure:
-            await self._answer_failure(call, failure)
+            await self._respond_failure(call, failure)
         except Problem as problem:
             await self._refuse(call, problem)
         except Exception as error:
             log.error("unhandled exception", path=call.path, exc_info=error)
             await self._refuse(call, Problem())
-        if call.status >= 400 and call.status not in _EVERYDAY_REFUSALS:
+        if call.status >= 400 and call.status not in _COMMON_ERRORS:
             # So that the request id that somebody was shown leads to what happened.
             log.info("request refused", route=call.route.name if call.route else _UNKNOWN_ROUTE, status=call.status)
 
@@ -160,7 +160,7 @@ class Edge:
             call.standing = await self.quotas.look(self.tiers.of_address(call.address), call.now)
         await call.refuse(problem, self.base_url)
 
-    async def _answer_failure(self, call: Call, failure: UpstreamFailed) -> None:
+    async def _respond_failure(self, call: Call, failure: UpstreamFailed) -> None:
         upstream = call.route.upstream if call.route is not None else ""
         self.metrics.upstream_failures[upstream] += 1
         log.error("service did not answer", upstream=upstream, error=failure.reason)
@@ -171,14 +171,14 @@ class Edge:
     async def _pass(self, call: Call) -> None:
         refused_head = call.scope["state"].get(REFUSED_HEAD)
         if refused_head is not None:
-            raise ValidationFailed(_HEAD_REFUSALS[refused_head], status=refused_head)
+            raise ValidationFailed(_HEAD_ERRORS[refused_head], status=refused_head)
         routes = self.routes.find(call.path, call.instant)
         route = call.route = routes.get("GET" if call.method == "HEAD" else call.method)
         self._shed(call, route)
-        if not routes and await self._answer_own_page(call):
+        if not routes and await self._respond_own_page(call):
             return
         if self.cross_origin.is_preflight(call.method, call.headers):
-            await self._answer_preflight(call, allowed_methods(routes))
+            await self._respond_preflight(call, allowed_methods(routes))
             return
         # Refusals of a deprecated route say it too: whoever is refused is to change as well.
         call.extra = [*call.extra, *route.deprecation_headers] if route and route.deprecated_at else call.extra
@@ -191,7 +191,7 @@ class Edge:
         if route is None:
             raise _unknown(routes)
         if call.method in ("GET", "HEAD"):
-            if await self._answer_shared(call, route):
+            if await self._respond_cached(call, route):
                 return
             await self._forward(call, route, b"")
         else:
@@ -206,13 +206,13 @@ class Edge:
             self.metrics.shed["machines" if of_machines else "people"] += 1
             raise Overloaded
 
-    async def _answer_shared(self, call: Call, route: Route) -> bool:
+    async def _respond_cached(self, call: Call, route: Route) -> bool:
         """A page of the catalog that others may just have asked for as well."""
         if self.page_cache is None or not route.is_shared or call.is_private or call.method != "GET":
             return False
         return await self.page_cache.answer(call, route)
 
-    async def _answer_own_page(self, call: Call) -> bool:
+    async def _respond_own_page(self, call: Call) -> bool:
         page = self.pages.find(call.path)
         if page is None:
             return False
@@ -220,7 +220,7 @@ class Edge:
         await page(call)
         return True
 
-    async def _answer_preflight(self, call: Call, methods: str) -> None:
+    async def _respond_preflight(self, call: Call, methods: str) -> None:
         """Not counted: a browser asks by itself, and a page of ten requests would consume twenty."""
         call.standing = await self.quotas.look(self.tiers.of_address(call.address), call.now)
         await call.answer(204, self.cross_origin.preflight_headers(call.headers, methods), b"")
@@ -260,7 +260,7 @@ class Edge:
         standing = await self.quotas.count((counter,), call.now, strict=quota in _STRICT)
         self._settle_quota(call, counter, standing)
 
-    def _settle_quota(self, call: Call, counter: Counter, standing: Standing) -> None:
+    def _settle_quota(self, call: Call, counter: Counter, standing: QuotaStatus) -> None:
         call.standing = standing
         if not standing.admitted:
             self.metrics.rate_limited[counter.tier] += 1
@@ -293,7 +293,7 @@ class Edge:
 
     def _body_seconds(self, call: Call) -> float | None:
         """How long the body may take from now; None when it is here."""
-        return None if WHOLE_BODY in call.scope["state"] else self.patience.body_seconds
+        return None if WHOLE_BODY in call.scope["state"] else self.timeouts.body_seconds
 
     async def _forward(self, call: Call, route: Route, body: bytes | AsyncIterator[bytes]) -> None:
         answer = await self.forwarder.ask(call, route, body, watch_client=True)

@@ -7,12 +7,12 @@ from typing import Final
 from api_gateway.call import Call
 from api_gateway.compression import ENCODED, Accepted, accepted_codings, compressed, weakened
 from api_gateway.connection import ClientGone, Connection, Gone
-from api_gateway.headers import Headers, passed_to_client, request_head, says_policy, without_policy
+from api_gateway.headers import Headers, passed_to_client, request_head, shows_policy, without_policy
 from api_gateway.load import Load
 from api_gateway.routing import Access, Route
 from api_gateway.upstream import Upstreams
-from common.problems import Problem, ValidationFailed
-from common.telemetry import trace_headers
+from common.observability.telemetry import trace_headers
+from common.primitives.problems import Problem, ValidationFailed
 
 # An answer that is stored under a key is held in memory; the longest of ours is a dispatch of some hundred transfers.
 STORED_BYTES_MAX: Final = 1024 * 1024
@@ -70,7 +70,7 @@ class Forwarder:
             await read_answer(answer)
             raise problem_of_status(answer.status)
         headers = passed_to_client(answer.headers, private=call.is_private or answer.status >= 400)
-        if call.route is not None and call.route.is_page and says_policy(headers):
+        if call.route is not None and call.route.is_page and shows_policy(headers):
             call.extra = without_policy(call.extra)
         if _lasts(answer.headers):
             await self._relay_stream(call, answer, headers)
@@ -148,7 +148,7 @@ async def read_answer(answer: Connection) -> bytes:
     """The whole body of an answer, at most STORED_BYTES_MAX; raises AnswerTooLong."""
     content, is_whole = await read_beginning(answer)
     if not is_whole:
-        raise AnswerTooLong
+        raise ResponseTooLong
     return content
 
 
@@ -163,7 +163,7 @@ async def read_beginning(answer: Connection) -> tuple[bytes, bool]:
     return b"".join(parts), True
 
 
-class AnswerTooLong(Exception):
+class ResponseTooLong(Exception):
     """An answer is longer than what can be kept."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from api_gateway.windows import MICROSECONDS, Standing
+from api_gateway.sliding_window import MICROSECONDS, QuotaStatus
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -28,7 +28,7 @@ PASSED_TO_SERVICES: Final = frozenset(
     }
 )
 # What a service says to the gateway only: hop-by-hop headers (RFC 9110, 7.6.1), and what the gateway says itself.
-_KEPT_FROM_CLIENTS: Final = frozenset(
+_REMOVED_FROM_RESPONSES: Final = frozenset(
     {
         b"connection",
         b"keep-alive",
@@ -75,8 +75,8 @@ def request_head(
 def passed_to_client(headers: Iterable[tuple[bytes, bytes]], *, private: bool) -> Headers:
     """The headers of a service's answer that its client may see."""
     if private:
-        return [pair for pair in headers if pair[0] not in _KEPT_FROM_CLIENTS and pair[0] != b"cache-control"]
-    return [pair for pair in headers if pair[0] not in _KEPT_FROM_CLIENTS]
+        return [pair for pair in headers if pair[0] not in _REMOVED_FROM_RESPONSES and pair[0] != b"cache-control"]
+    return [pair for pair in headers if pair[0] not in _REMOVED_FROM_RESPONSES]
 
 
 def tag_is_known(tag: bytes, if_none_match: bytes | None) -> bool:
@@ -88,7 +88,7 @@ def tag_is_known(tag: bytes, if_none_match: bytes | None) -> bool:
     return b"*" in offered or weak in [one.removeprefix(b"W/") for one in offered]
 
 
-def quota_headers(standing: Standing, now: int, window: int) -> Headers:
+def quota_headers(standing: QuotaStatus, now: int, window: int) -> Headers:
     """The three named headers (contract section 4), and beside them the fields of draft-ietf-httpapi-ratelimit-headers-11:
     the policy of the tier that is tightest, and what of it is left for how many seconds. `now` and `window` are microseconds."""
     name, policy = _policy(standing.tier, standing.limit, window)
@@ -126,7 +126,7 @@ def without_policy(headers: Headers) -> Headers:
     return [pair for pair in headers if pair[0] != _CONTENT_POLICY]
 
 
-def says_policy(headers: Headers) -> bool:
+def shows_policy(headers: Headers) -> bool:
     """Whether an answer carries a content policy of its service."""
     return any(name == _CONTENT_POLICY for name, _ in headers)
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from api_gateway.routing import Idempotency
-from common.problems import Conflict, ValidationFailed
+from common.primitives.problems import Conflict, ValidationFailed
 
 HEADER: Final = "Idempotency-Key"
 
 _UUID_V4: Final = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}")
-_STORED_REFUSALS: Final = frozenset({400, 422, 423})
+_STORED_ERRORS: Final = frozenset({400, 422, 423})
 
 
 class OperationInProgress(Conflict):
@@ -23,7 +23,7 @@ class OperationInProgress(Conflict):
         super().__init__(headers={"Retry-After": str(retry_after_seconds)})
 
 
-class AnswerNotKept(Conflict):
+class ResponseNotStored(Conflict):
     """409: the operation was done, but its answer was longer than what is kept, so it cannot be given again."""
 
     detail = "The operation under this Idempotency-Key was done; its answer was too long to be kept. Read what it made."
@@ -48,7 +48,7 @@ class Stored:
         return cls(status, "", b"")
 
     @property
-    def is_kept(self) -> bool:
+    def is_stored(self) -> bool:
         return self.content_type != ""
 
 
@@ -91,4 +91,4 @@ def fingerprint_of(method: str, canonical_path: str, query: bytes, body: bytes) 
 
 def is_stored(status: int) -> bool:
     """Whether the answer is final: what a later try may answer otherwise is not kept."""
-    return 200 <= status < 300 or status in _STORED_REFUSALS
+    return 200 <= status < 300 or status in _STORED_ERRORS

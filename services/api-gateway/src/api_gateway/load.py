@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from common.problems import Unavailable
+from common.primitives.problems import Unavailable
 
 # What a payment company or a telephone network tells us must not wait for people: a quarter more is kept for them.
 _RESERVE_PARTS: Final = 4
@@ -23,7 +23,7 @@ class Load:
 
     limit: int
     running: int = 0
-    is_leaving: bool = False
+    is_draining: bool = False
 
     def is_too_much(self, *, of_machines: bool) -> bool:
         """Whether the request that was counted last is one too many."""

@@ -17,12 +17,12 @@ import msgspec
 
 from api_gateway.call import PROBLEM, Call
 from api_gateway.compression import ENCODED, CompressedBeginning, accepted_codings, weakened
-from api_gateway.forwarding import AnswerTooLong, Forwarder, read_answer
+from api_gateway.forwarding import Forwarder, ResponseTooLong, read_answer
 from api_gateway.headers import Headers, passed_to_client, tag_is_known
 from api_gateway.metrics import Metrics
 from api_gateway.routing import Route
-from api_gateway.windows import MICROSECONDS
-from common.clock import iso
+from api_gateway.sliding_window import MICROSECONDS
+from common.primitives.clock import iso
 
 # A thousand pages of 20 products are 10 MB; what is used least makes room.
 PAGES_MAX: Final = 1_000
@@ -32,7 +32,7 @@ _META: Final = b',"meta":'
 _encode: Final = msgspec.json.Encoder().encode
 # What a page is asked for with: nothing of who happened to ask first.
 _AS_ANYBODY: Final[Mapping[bytes, bytes]] = {b"accept": b"application/json"}
-_KEPT_OUT: Final = frozenset({b"content-length", b"age"})
+_NOT_CACHED: Final = frozenset({b"content-length", b"age"})
 
 Key = tuple[str, bytes]
 
@@ -54,7 +54,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class CachedError:
     """A problem document that was answered in the place of a page; each reader's has the `requestId` of their own request."""
 
     status: int
@@ -62,7 +62,7 @@ class Refusal:
     problem: dict[str, Any]
 
 
-Fetched = Page | Refusal | None
+Fetched = Page | CachedError | None
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class PageCache:
         match fetched:
             case Page():
                 await _send(call, fetched)
-            case Refusal():
+            case CachedError():
                 await _refuse(call, fetched)
         return fetched is not None
 
@@ -146,12 +146,12 @@ class PageCache:
             answer = await self._forwarder.ask(call, route, b"", watch_client=False, headers=_AS_ANYBODY)
             try:
                 content = await read_answer(answer)
-            except AnswerTooLong:
+            except ResponseTooLong:
                 return None
             finally:
                 answer.release()
             if answer.status >= 400:
-                return _refusal_of(answer.status, answer.headers, content)
+                return _error_of(answer.status, answer.headers, content)
             page = _page_of(answer.status, answer.headers, content, call.now)
             if page is not None and not flight.is_stale:
                 self._keep(key, page)
@@ -187,18 +187,18 @@ async def _send(call: Call, page: Page) -> None:
         await call.answer(200, headers, page.content + end)
 
 
-async def _refuse(call: Call, refusal: Refusal) -> None:
+async def _refuse(call: Call, refusal: CachedError) -> None:
     problem = {**refusal.problem, "requestId": call.request_id}
     await call.answer(refusal.status, [*refusal.headers], _encode(problem))
 
 
-def _refusal_of(status: int, headers: Headers, content: bytes) -> Refusal | None:
+def _error_of(status: int, headers: Headers, content: bytes) -> CachedError | None:
     """The refusal, when it is a problem document of ours; None for what only the forwarder knows how to answer."""
     named = dict(headers)
     if b"set-cookie" in named or named.get(b"content-type") != PROBLEM:
         return None
-    passed = [pair for pair in passed_to_client(headers, private=True) if pair[0] not in _KEPT_OUT]
-    return Refusal(status, passed, msgspec.json.decode(content, type=dict[str, Any]))
+    passed = [pair for pair in passed_to_client(headers, private=True) if pair[0] not in _NOT_CACHED]
+    return CachedError(status, passed, msgspec.json.decode(content, type=dict[str, Any]))
 
 
 def _page_of(status: int, headers: Headers, content: bytes, now: int) -> Page | None:
@@ -211,7 +211,7 @@ def _page_of(status: int, headers: Headers, content: bytes, now: int) -> Page | 
     before, found, meta = content.rpartition(_META)
     if not found:
         return None
-    passed = [pair for pair in weakened(passed_to_client(headers, private=False)) if pair[0] not in _KEPT_OUT]
+    passed = [pair for pair in weakened(passed_to_client(headers, private=False)) if pair[0] not in _NOT_CACHED]
     kept_meta = msgspec.json.decode(meta[:-1], type=dict[str, Any])
     return Page(before, kept_meta, passed, dict(passed).get(b"etag", b""), now, CompressedBeginning(before))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Final
 
-from common.problems import TITLES, Code, slug_of
+from common.primitives.problems import TITLES, Code, slug_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.httptools_impl import (
 
 from api_gateway.edge import REFUSED_HEAD, WHOLE_BODY, Edge
 from api_gateway.headers import Headers
-from common.joined_writes import JoinedProtocol
+from common.web.http_protocol import JoinedProtocol
 
 HEADERS_BYTES_MAX: Final = 16 * 1024
 URL_BYTES_MAX: Final = 8 * 1024
@@ -103,7 +103,7 @@ class EdgeProtocol(JoinedProtocol):
         self._wait_for_client()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._forget_owed()
+        self._discard_pending()
         self._forget_untaken()
         super().connection_lost(exc)
 
@@ -127,7 +127,7 @@ class EdgeProtocol(JoinedProtocol):
     def pause_writing(self) -> None:
         super().pause_writing()
         if self._untaken is None:
-            self._untaken = self.loop.call_later(self._edge.patience.answer_seconds, self._abort)
+            self._untaken = self.loop.call_later(self._edge.timeouts.answer_seconds, self._abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -140,16 +140,16 @@ class EdgeProtocol(JoinedProtocol):
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self.scope["state"][WHOLE_BODY] = True
-        self._forget_owed()
+        self._discard_pending()
         # What follows in the same read is the next head.
         self._in_head = True
         self._head_bytes = self._read_bytes
 
     def on_headers_complete(self) -> None:
         self._in_head = self._head_has_begun = False
-        self._forget_owed()
+        self._discard_pending()
         version = self.parser.get_http_version()
-        refused = self._judge_head(version)
+        refused = self._check_head(version)
         raw_path, query, path = b"/", b"", "/"
         if not refused:
             try:
@@ -168,7 +168,7 @@ class EdgeProtocol(JoinedProtocol):
         self.scope["query_string"] = query
         # This process ends; or whoever stands between might read on differently; or the parser reads no further, since the
         # client asked for a protocol that we do not change to.
-        is_last = refused == 400 or self.parser.should_upgrade() or self._edge.load.is_leaving
+        is_last = refused == 400 or self.parser.should_upgrade() or self._edge.load.is_draining
         self._begin_exchange(keep_alive=version != "1.0" and self.parser.should_keep_alive() and not is_last)
 
     def _begin_exchange(self, *, keep_alive: bool) -> None:
@@ -201,7 +201,7 @@ class EdgeProtocol(JoinedProtocol):
         edge: Edge = self.config.loaded_app
         return edge
 
-    def _judge_head(self, version: str) -> int:
+    def _check_head(self, version: str) -> int:
         """The status that refuses this head, or 0."""
         # Only a head that may be too long is measured: `_head_bytes` is never less than its length.
         if self._head_bytes > URL_BYTES_MAX:
@@ -230,12 +230,12 @@ class EdgeProtocol(JoinedProtocol):
     def _refuse(self, status: int) -> None:
         """Answers what never became a request, and closes: nobody knows where the next request would begin."""
         self.flow.pause_reading()
-        task = self.loop.create_task(self._answer_and_close(status))
+        task = self.loop.create_task(self._respond_and_close(status))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    async def _answer_and_close(self, status: int) -> None:
-        answer = await self._edge.refusal_without_request(
+    async def _respond_and_close(self, status: int) -> None:
+        answer = await self._edge.error_without_request(
             self.client[0] if self.client else "", status, _path_of(self.url)
         )
         if not self.transport.is_closing():
@@ -247,9 +247,9 @@ class EdgeProtocol(JoinedProtocol):
         return self.timeout_keep_alive_task is None and (self.cycle is None or self.cycle.response_complete)
 
     def _wait_for_client(self) -> None:
-        self._owed = self.loop.call_later(self._edge.patience.head_seconds, self._close_silent)
+        self._owed = self.loop.call_later(self._edge.timeouts.head_seconds, self._close_idle)
 
-    def _close_silent(self) -> None:
+    def _close_idle(self) -> None:
         self._owed = None
         if not self.transport.is_closing():
             self.transport.close()
@@ -258,7 +258,7 @@ class EdgeProtocol(JoinedProtocol):
         self._untaken = None
         self.transport.abort()
 
-    def _forget_owed(self) -> None:
+    def _discard_pending(self) -> None:
         if self._owed is not None:
             self._owed.cancel()
             self._owed = None

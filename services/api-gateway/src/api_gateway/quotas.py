@@ -8,18 +8,18 @@ from typing import Any, Final, Protocol
 import redis.asyncio as redis
 from redis.exceptions import RedisError
 
-from api_gateway.batching import Batches
+from api_gateway.batches import Batches
 from api_gateway.metrics import Metrics
-from api_gateway.windows import Counter, SlidingWindows, Standing, tightest
-from common.logging import get_logger
-from common.problems import Unavailable
+from api_gateway.sliding_window import Counter, QuotaStatus, SlidingWindows, tightest
+from common.observability.logging import get_logger
+from common.primitives.problems import Unavailable
 
 log = get_logger(__name__)
 
 # A quota that cannot be read in this time is not worth waiting for: the request itself takes a few milliseconds.
 STORE_SECONDS_MAX: Final = 0.5
 # After a failure the store is left alone for this long, so that its absence costs one request in many.
-AWAY_SECONDS: Final = 1.0
+UNAVAILABLE_SECONDS: Final = 1.0
 # Checks that wait for one round trip travel together in the next one; more would make the script long for the others.
 BATCH_MAX: Final = 64
 
@@ -27,9 +27,9 @@ BATCH_MAX: Final = 64
 class Quotas(Protocol):
     """Counts requests. `strict` counters are refused (503) rather than counted in one process only when the store is away."""
 
-    async def count(self, counters: Sequence[Counter], now: int, *, strict: bool) -> Standing: ...
+    async def count(self, counters: Sequence[Counter], now: int, *, strict: bool) -> QuotaStatus: ...
 
-    async def look(self, counter: Counter, now: int) -> Standing: ...
+    async def look(self, counter: Counter, now: int) -> QuotaStatus: ...
 
     async def close(self) -> None: ...
 
@@ -40,10 +40,10 @@ class ProcessQuotas:
     def __init__(self, windows: SlidingWindows) -> None:
         self._windows = windows
 
-    async def count(self, counters: Sequence[Counter], now: int, *, strict: bool) -> Standing:
+    async def count(self, counters: Sequence[Counter], now: int, *, strict: bool) -> QuotaStatus:
         return self._windows.count_all(counters, now)
 
-    async def look(self, counter: Counter, now: int) -> Standing:
+    async def look(self, counter: Counter, now: int) -> QuotaStatus:
         return self._windows.look(counter, now)
 
     async def close(self) -> None:
@@ -108,7 +108,7 @@ class StoreQuotas:
         self._checks = Batches(self._run, size_max=BATCH_MAX, at_once=1)
         self._away_until = 0.0
 
-    async def count(self, counters: Sequence[Counter], now: int, *, strict: bool) -> Standing:
+    async def count(self, counters: Sequence[Counter], now: int, *, strict: bool) -> QuotaStatus:
         try:
             return await self._ask(counters, counts=True)
         except (RedisError, OSError, TimeoutError) as error:
@@ -117,7 +117,7 @@ class StoreQuotas:
                 raise Unavailable from error
             return self._windows.count_all(counters, now)
 
-    async def look(self, counter: Counter, now: int) -> Standing:
+    async def look(self, counter: Counter, now: int) -> QuotaStatus:
         try:
             return await self._ask([counter], counts=False)
         except (RedisError, OSError, TimeoutError):
@@ -127,12 +127,12 @@ class StoreQuotas:
         await self._checks.close()
         await self._client.aclose()
 
-    async def _ask(self, counters: Sequence[Counter], *, counts: bool) -> Standing:
+    async def _ask(self, counters: Sequence[Counter], *, counts: bool) -> QuotaStatus:
         if asyncio.get_running_loop().time() < self._away_until:
             raise TimeoutError("the quota store did not answer a moment ago")
         return await self._checks.ask(_Check(counters, counts))
 
-    async def _run(self, batch: Sequence[_Check]) -> Sequence[Standing]:
+    async def _run(self, batch: Sequence[_Check]) -> Sequence[QuotaStatus]:
         keys = [f"{self._prefix}{line.tier}:{line.subject}" for check in batch for line in check.counters]
         arguments: list[int] = [self._windows.window]
         for check in batch:
@@ -142,20 +142,20 @@ class StoreQuotas:
                 answers: list[int] = await self._script(keys=keys, args=arguments)
         except (RedisError, OSError, TimeoutError) as error:
             log.warning("quota store away", error=repr(error))
-            self._away_until = asyncio.get_running_loop().time() + AWAY_SECONDS
+            self._away_until = asyncio.get_running_loop().time() + UNAVAILABLE_SECONDS
             raise
-        return _standings(batch, answers)
+        return _statuses(batch, answers)
 
 
-def _standings(batch: Sequence[_Check], answers: Sequence[int]) -> Sequence[Standing]:
+def _statuses(batch: Sequence[_Check], answers: Sequence[int]) -> Sequence[QuotaStatus]:
     """What the script answered, check by check: three numbers for each counter, after the instant."""
     found, position = [], 1
     for check in batch:
-        standings = []
+        statuses = []
         for counter in check.counters:
             held, oldest, room = answers[position : position + 3]
             at = None if oldest < 0 else oldest
-            standings.append(Standing(counter.tier, counter.limit, held, at, admitted=room == 1))
+            statuses.append(QuotaStatus(counter.tier, counter.limit, held, at, admitted=room == 1))
             position += 3
-        found.append(tightest(standings))
+        found.append(tightest(statuses))
     return found

@@ -13,9 +13,9 @@ from api_gateway.connection import UpstreamFailed
 from api_gateway.forwarding import read_answer
 from api_gateway.headers import request_head
 from api_gateway.routes import IDENTITY, ORDERS, PAYMENTS, UPSTREAMS
+from api_gateway.sliding_window import MICROSECONDS
 from api_gateway.upstream import Upstream, Upstreams
-from api_gateway.windows import MICROSECONDS
-from common.logging import get_logger
+from common.observability.logging import get_logger
 
 log = get_logger(__name__)
 

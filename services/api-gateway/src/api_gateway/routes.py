@@ -3,7 +3,7 @@
 from typing import Final
 
 from api_gateway.routing import KIB, SIGNED_IN, Access, Idempotency, Media, Quota, Route
-from common.guards import Guard
+from common.auth.guards import Guard
 
 MIB: Final = 1024 * KIB
 IDENTITY: Final = "identity"
@@ -57,7 +57,7 @@ def _act_once(
     return Route("POST", path, upstream, quota, idempotency=Idempotency.REQUIRED, seconds_max=seconds_max, guard=guard)
 
 
-def _picture(path: str, upstream: str, guard: Guard = SIGNED_IN) -> Route:
+def _upload_image(path: str, upstream: str, guard: Guard = SIGNED_IN) -> Route:
     return Route(
         "POST",
         path,
@@ -160,7 +160,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route("PUT", "/api/products/:id", ORDERS),
     Route("PATCH", "/api/products/:id", ORDERS),
     Route("DELETE", "/api/products/:id", ORDERS),
-    _picture("/api/products/:id/images", ORDERS, guard=_needs("catalog:own")),
+    _upload_image("/api/products/:id/images", ORDERS, guard=_needs("catalog:own")),
     Route("DELETE", "/api/products/:id/images/:id", ORDERS),
     _share("/api/categories", ORDERS),
     _image("/media/:id", ORDERS),
@@ -306,7 +306,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     _read("/api/support-tickets/:id/messages", NOTIFICATIONS),
     _act("/api/support-tickets/:id/messages", NOTIFICATIONS),
     _read("/api/support-tickets/:id/attachments", NOTIFICATIONS),
-    _picture("/api/support-tickets/:id/attachments", NOTIFICATIONS),
+    _upload_image("/api/support-tickets/:id/attachments", NOTIFICATIONS),
     _read("/api/support-tickets/:id/attachments/:id", NOTIFICATIONS),
     _question("/api/assistant/chat", REPLY_SECONDS_MAX),
     _question("/api/assistant/stream", 30.0),

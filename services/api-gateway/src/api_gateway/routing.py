@@ -8,7 +8,7 @@ from email.utils import format_datetime
 from enum import Enum
 from typing import Final
 
-from common.guards import Guard
+from common.auth.guards import Guard
 
 KIB: Final = 1024
 SIGNED_IN: Final = Guard()

@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from common.settings import HttpAddress, Origins, ServiceSettings
+from common.process.settings import HttpAddress, Origins, ServiceSettings
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -56,7 +56,7 @@ class Settings(ServiceSettings):
     # Requests that one process answers at once; one processor answers some 3,000 in a second.
     requests_in_flight_max: int = Field(default=1_024, ge=1)
     # After the signal to end: how long new connections are still taken, until every balancer has seen that readiness is gone.
-    leave_seconds: float = Field(default=2.0, ge=0)
+    shutdown_drain_seconds: float = Field(default=2.0, ge=0)
 
     idempotency_lock_seconds: int = Field(default=120, ge=1)
     idempotency_keep_seconds: int = Field(default=86_400, ge=1)
@@ -67,7 +67,7 @@ class Settings(ServiceSettings):
         return tuple(ipaddress.ip_network(part) for part in _parts(value)) if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def two_doors(self) -> Self:
+    def ports_differ(self) -> Self:
         if self.port == self.metrics_port:
             raise ValueError("METRICS_PORT must differ from PORT: metrics are not public")
         return self

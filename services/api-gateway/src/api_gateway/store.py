@@ -8,10 +8,10 @@ from uuid import UUID
 
 import asyncpg
 
-from api_gateway.batching import Batches
+from api_gateway.batches import Batches
 from api_gateway.idempotency import Begun, InProgress, Leased, OtherRequest, Stored
-from common.database import ACQUIRE_SECONDS_MAX, Database, DatabaseAway, is_away
-from common.retention import Kept
+from common.database.retention import RetentionRule
+from common.database.unit_of_work import ACQUIRE_SECONDS_MAX, Database, DatabaseUnavailable, is_unavailable
 
 # A key is free again when its answer was kept long enough. A lease that ended without an answer may be taken over by the
 # same request only: the first one may have had its effect.
@@ -56,14 +56,14 @@ DELETE FROM idempotency_records WHERE caller_id = $1 AND key_hash = $2 AND lease
 
 
 # While one batch of a kind is under way the next one fills: a second beside it would only make both smaller.
-_AT_ONCE: Final = 1
+_CONCURRENT_MAX: Final = 1
 _BATCH_MAX: Final = 64
 # Two gateways that write the same keys in one moment may deadlock; each statement is one transaction and may be repeated.
 _ATTEMPTS_MAX: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class IdempotencyClaim:
     """A request under a key: whose, which, what it is, and the token that its lease would have."""
 
     caller_id: UUID
@@ -78,44 +78,44 @@ class IdempotencyRecords:
     def __init__(self, database: Database, *, lock_seconds: int, keep_seconds: int) -> None:
         self._pool: Any = database.service
         self._lock_seconds, self._keep_seconds = float(lock_seconds), float(keep_seconds)
-        self._beginning = Batches(self._begin_all, size_max=_BATCH_MAX, at_once=_AT_ONCE)
-        self._finishing = Batches(self._finish_all, size_max=_BATCH_MAX, at_once=_AT_ONCE)
+        self._beginning = Batches(self._begin_all, size_max=_BATCH_MAX, at_once=_CONCURRENT_MAX)
+        self._finishing = Batches(self._finish_all, size_max=_BATCH_MAX, at_once=_CONCURRENT_MAX)
 
-    async def begin(self, ask: Ask) -> Begun:
+    async def begin(self, ask: IdempotencyClaim) -> Begun:
         """Takes the lease of a key, or tells what stands there. Raises DatabaseAway (503)."""
         return await self._beginning.ask(ask)
 
-    async def _begin_all(self, asks: Sequence[Ask]) -> Sequence[Begun]:
+    async def _begin_all(self, asks: Sequence[IdempotencyClaim]) -> Sequence[Begun]:
         # One statement cannot touch a row twice: of several requests under one key the first stands for all.
         first = {(ask.caller_id, ask.key_hash): ask for ask in reversed(asks)}
-        columns = [[getattr(ask, name) for ask in first.values()] for name in Ask.__slots__]
+        columns = [[getattr(ask, name) for ask in first.values()] for name in IdempotencyClaim.__slots__]
         found = await self._run(
             lambda connection: connection.fetch(_BEGIN, *columns, self._lock_seconds, self._keep_seconds)
         )
         rows = {(row["caller_id"], row["key_hash"]): row for row in found}
         return [_begun(ask, rows[ask.caller_id, ask.key_hash]) for ask in asks]
 
-    async def finish(self, ask: Ask, answer: Stored) -> bool:
+    async def finish(self, ask: IdempotencyClaim, answer: Stored) -> bool:
         """Keeps the answer; False when another holder took the key over after our lease had ended."""
         return await self._finishing.ask((ask, answer))
 
-    async def _finish_all(self, ended: Sequence[tuple[Ask, Stored]]) -> Sequence[bool]:
+    async def _finish_all(self, ended: Sequence[tuple[IdempotencyClaim, Stored]]) -> Sequence[bool]:
         first = {(ask.caller_id, ask.key_hash): (ask, answer) for ask, answer in reversed(ended)}
         columns = [
-            *([getattr(ask, name) for ask, _ in first.values()] for name in Ask.__slots__),
+            *([getattr(ask, name) for ask, _ in first.values()] for name in IdempotencyClaim.__slots__),
             *([getattr(answer, name) for _, answer in first.values()] for name in Stored.__slots__),
         ]
         kept = {row["lease"] for row in await self._run(lambda connection: connection.fetch(_FINISH, *columns))}
         return [ask.token in kept for ask, _ in ended]
 
-    async def release(self, ask: Ask) -> None:
+    async def release(self, ask: IdempotencyClaim) -> None:
         """Frees the key: the answer was not one to keep."""
         await self._run(lambda connection: connection.execute(_RELEASE, ask.caller_id, ask.key_hash, ask.token))
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> RetentionRule:
         """A record stays as long as its answer, or its lease, counts."""
-        return Kept(
+        return RetentionRule(
             "idempotency_records",
             ("caller_id", "key_hash"),
             "begun_at",
@@ -135,18 +135,18 @@ class IdempotencyRecords:
                 async with self._pool.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
                     return await work(connection)
             except OSError as error:
-                raise DatabaseAway from error
+                raise DatabaseUnavailable from error
             except asyncpg.DeadlockDetectedError:
                 if attempt == _ATTEMPTS_MAX:
                     raise
             except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-                if is_away(error):
-                    raise DatabaseAway from error
+                if is_unavailable(error):
+                    raise DatabaseUnavailable from error
                 raise
         raise AssertionError("the loop above returns or raises")
 
 
-def _begun(ask: Ask, row: asyncpg.Record) -> Begun:
+def _begun(ask: IdempotencyClaim, row: asyncpg.Record) -> Begun:
     if row["lease"] == ask.token:
         return Leased()
     if row["fingerprint"] != ask.fingerprint:

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from common.tables import attach_messaging_tables
+from common.database.tables import attach_messaging_tables
 
 metadata = sa.MetaData()
 attach_messaging_tables(metadata)

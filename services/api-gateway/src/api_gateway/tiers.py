@@ -5,8 +5,8 @@ from typing import Final
 from uuid import UUID
 
 from api_gateway.routing import Quota
-from api_gateway.windows import Counter
-from common.caller import Caller
+from api_gateway.sliding_window import Counter
+from common.auth.caller import Caller
 from contracts.permissions import STAFF_ROLES
 
 _TIER_3_ROLES: Final = STAFF_ROLES | {"merchant"}

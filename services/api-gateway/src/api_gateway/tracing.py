@@ -11,7 +11,7 @@ from opentelemetry import propagate, trace
 from opentelemetry.trace import Link, SpanKind
 
 from api_gateway.call import Call
-from common import telemetry
+from common.observability import telemetry
 
 
 class ServerSpans:
@@ -48,5 +48,5 @@ class ServerSpans:
                 yield
             finally:
                 route = call.route.path if call.route is not None else "unknown"
-                telemetry.tell_answer(call.method, route, call.status)
+                telemetry.record_response(call.method, route, call.status)
                 span.set_attribute("campus.request_id", call.request_id)

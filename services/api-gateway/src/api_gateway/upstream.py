@@ -11,14 +11,14 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from api_gateway.connection import Chunks, Connection, Gone, UpstreamFailed
-from common.process import Loop, run_loop
+from common.process.service import Loop, run_loop
 
 CONNECT_SECONDS_MAX: Final = 2.0
 # A request that waits longer for a connection than this is one too many.
 QUEUE_SECONDS_MAX: Final = 2.0
 QUEUE_MAX: Final = 1_024
-# Ours is the end that closes an idle connection. A service that leaves answers for 2 s more (LEAVE_SECONDS), each request as the last
-# one of its connection: shorter than that, no connection is left on which a request could meet the end of its process.
+# The gateway closes idle connections. A draining service responds for 2 s more (SHUTDOWN_DRAIN_SECONDS), each response as the last one
+# of its connection. The idle limit is shorter, so no request is sent on a connection whose process has ended.
 IDLE_SECONDS_MAX: Final = 1.5
 # Answers that last, of one service: each holds a connection, which the short ones must not miss.
 STREAMS_MAX: Final = 2_000
@@ -53,7 +53,7 @@ class Upstream:
         `may_repeat`: whether a request may be sent again when a kept connection died before a byte of its answer came.
         `gone` returns when the client has left; then ClientGone is raised. Raises UpstreamFailed.
         """
-        connection = self._take_idle() or await self._open_one()
+        connection = self._claim_idle() or await self._open_one()
         try:
             return await self._exchange(connection, head, body, seconds_max, gone)
         except UpstreamFailed as failure:
@@ -91,7 +91,7 @@ class Upstream:
             connection._wake()
             await connection.drained()
 
-    def _take_idle(self) -> Connection | None:
+    def _claim_idle(self) -> Connection | None:
         while self._idle:
             connection = self._idle.pop()
             if connection.is_open:
@@ -114,7 +114,7 @@ class Upstream:
                 _, connection = await self.loop.create_connection(lambda: Connection(self), self._host, self._port)
         except BaseException as error:
             self._opening -= 1
-            self._give_place()
+            self._release_slot()
             if isinstance(error, OSError | TimeoutError):
                 raise UpstreamFailed(f"not reached: {error!r}", nothing_sent=True) from error
             raise
@@ -142,7 +142,7 @@ class Upstream:
             given = place.result()
             if given is None:
                 self._opening -= 1
-                self._give_place()
+                self._release_slot()
             else:
                 self.give_back(given)
         else:
@@ -157,7 +157,7 @@ class Upstream:
                 return True
         return False
 
-    def _give_place(self) -> None:
+    def _release_slot(self) -> None:
         """The first in the queue may open a connection; its place counts from now on."""
         if self._hand_over(None):
             self._opening += 1
@@ -177,7 +177,7 @@ class Upstream:
             raise UpstreamFailed("too many streams are open")
         self._busy.discard(connection)
         self._streams.add(connection)
-        self._give_place()
+        self._release_slot()
 
     def end_streams(self) -> None:
         """The process stops: what would last for ever ends here, whole, and its clients come back to another process."""
@@ -192,7 +192,7 @@ class Upstream:
             return
         self._busy.discard(connection)
         if self._queue:
-            self._give_place()
+            self._release_slot()
 
     def forget_idle(self, connection: Connection) -> None:
         with suppress(ValueError):
@@ -202,7 +202,7 @@ class Upstream:
         """Looks at every deadline."""
         now = self.loop.time()
         for connection in [*self._busy, *self._streams]:
-            connection.look_at_deadline(now)
+            connection.check_deadline(now)
         while self._idle and now - self._idle[0].idle_since > IDLE_SECONDS_MAX:
             self._idle.pop(0).close()
 

@@ -25,8 +25,8 @@ from campus_tools.servers import held_ports
 from campus_tools.servers.redis import PrivateRedis
 from campus_tools.service_kit import BASE_URL, Issuer, issuing, served
 from campus_tools.testing import PATIENCE_SECONDS, DatabaseFactory, DatabaseUrls
-from common.ids import new_id
-from common.process import Runtime, running
+from common.primitives.ids import new_id
+from common.process.service import Runtime, running
 
 
 @dataclass(slots=True)

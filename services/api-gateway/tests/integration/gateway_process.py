@@ -18,7 +18,7 @@ PROCESS_LIMITS = (
     "api_gateway.quotas.STORE_SECONDS_MAX",
     "api_gateway.upstream.CONNECT_SECONDS_MAX",
     "api_gateway.upstream.QUEUE_SECONDS_MAX",
-    "common.verification_keys.FETCH_SECONDS_MAX",
+    "common.auth.verification_keys.FETCH_SECONDS_MAX",
 )
 # The services behind, the identity provider and the store share a busy machine with the tests, and are never away for long here.
 PATIENT = f"""

@@ -1,6 +1,6 @@
 """The doors of the assistant at the edge: tier 5, small bodies, no idempotency (contract sections 3 and 4)."""
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 
 from .conftest import OpenGateway, problem_of
 

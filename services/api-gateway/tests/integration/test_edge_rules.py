@@ -16,8 +16,8 @@ from api_gateway.routing import Access, Idempotency, Media, Quota, Route, RouteT
 from campus_tools.servers.redis import PrivateRedis
 from campus_tools.service_kit import BASE_URL
 from campus_tools.testing import eventually
-from common.clock import SystemClock
-from common.ids import new_id
+from common.primitives.clock import SystemClock
+from common.primitives.ids import new_id
 
 from .conftest import Gateway, OpenGateway, listening, problem_of
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from campus_tools.testing import eventually
-from common.ids import new_id
+from common.primitives.ids import new_id
 
 from .conftest import Gateway, OpenGateway, problem_of
 

@@ -12,11 +12,11 @@ import httpx
 import pytest
 
 from api_gateway.idempotency import InProgress, Leased, OtherRequest, Stored
-from api_gateway.store import Ask, IdempotencyRecords
+from api_gateway.store import IdempotencyClaim, IdempotencyRecords
 from campus_tools.testing import eventually
-from common.caller import THE_SERVICE
-from common.ids import new_id
-from common.retention import remove_old_once
+from common.auth.caller import THE_SERVICE
+from common.database.retention import purge_expired_once
+from common.primitives.ids import new_id
 
 from .conftest import Gateway, OpenGateway, problem_of
 
@@ -255,8 +255,8 @@ async def test_a_service_that_could_not_be_reached_frees_the_key(open_gateway: O
     assert (await post(gateway, user, key)).status_code == 201
 
 
-def asked(user: UUID, fingerprint: bytes = b"f" * 32) -> Ask:
-    return Ask(user, b"k" * 32, fingerprint, new_id())
+def asked(user: UUID, fingerprint: bytes = b"f" * 32) -> IdempotencyClaim:
+    return IdempotencyClaim(user, b"k" * 32, fingerprint, new_id())
 
 
 async def test_a_lease_that_ended_is_taken_over_and_its_late_holder_overwrites_nothing(gateway: Gateway) -> None:
@@ -314,10 +314,10 @@ async def test_an_answer_that_was_kept_long_enough_is_forgotten_and_pruned(gatew
     first = asked(user)
     assert await records.begin(first) == Leased()
     await records.finish(first, Stored(201, "application/json", b"kept"))
-    assert await remove_old_once(gateway.runtime.database, [records.kept], gateway.runtime.clock) == 0
+    assert await purge_expired_once(gateway.runtime.database, [records.kept], gateway.runtime.clock) == 0
     assert isinstance(await records.begin(asked(user)), Stored)
     assert await short.begin(asked(user, b"g" * 32)) == Leased(), "the key is free for any request"
-    assert await remove_old_once(gateway.runtime.database, [short.kept], gateway.runtime.clock) >= 1
+    assert await purge_expired_once(gateway.runtime.database, [short.kept], gateway.runtime.clock) >= 1
     assert await rows(gateway, user) == []
 
 

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from api_gateway.readiness import CHECKED_EVERY_SECONDS
-from common.clock import ManualClock, SystemClock
-from common.problems import Code, slug_of
+from common.primitives.clock import ManualClock, SystemClock
+from common.primitives.problems import Code, slug_of
 
 from .conftest import Gateway, OpenGateway, listening, problem_of
 

@@ -12,12 +12,12 @@ import pytest
 from api_gateway import page_cache
 from campus_tools.service_kit import BASE_URL
 from campus_tools.testing import eventually
-from common.bus import Bus, Outgoing
-from common.clock import SystemClock, iso
-from common.ids import new_id
-from common.process import hear_broadcasts
-from common.retry import RetryLadder
-from common.topology import declared_topology
+from common.messaging.bus import Bus, Outgoing
+from common.messaging.topology import declared_topology
+from common.primitives.clock import SystemClock, iso
+from common.primitives.ids import new_id
+from common.primitives.retry import RetryLadder
+from common.process.service import consume_broadcasts
 from contracts.orders import ProductChanged
 
 from .conftest import Gateway, OpenGateway, problem_of
@@ -284,7 +284,7 @@ async def test_a_service_that_is_away_is_503_for_all_who_wait(open_gateway: Open
 
 @asynccontextmanager
 async def hearing(gateway: Gateway) -> AsyncIterator[None]:
-    task = asyncio.create_task(hear_broadcasts(gateway.runtime))
+    task = asyncio.create_task(consume_broadcasts(gateway.runtime))
     try:
         yield
     finally:

@@ -14,11 +14,11 @@ import msgspec
 
 from campus_tools.service_kit import Issuer
 from campus_tools.testing import DatabaseUrls, eventually
-from common.bus import Bus, Outgoing
-from common.clock import SystemClock, iso
-from common.ids import new_id
-from common.retry import RetryLadder
-from common.topology import declare_topology, declared_topology
+from common.messaging.bus import Bus, Outgoing
+from common.messaging.topology import declare_topology, declared_topology
+from common.primitives.clock import SystemClock, iso
+from common.primitives.ids import new_id
+from common.primitives.retry import RetryLadder
 from contracts.identity import SessionRevoked
 
 from .conftest import Upstream

@@ -7,8 +7,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from common.clock import SystemClock
-from common.ids import new_id
+from common.primitives.clock import SystemClock
+from common.primitives.ids import new_id
 
 from .conftest import Gateway, problem_of
 

@@ -11,7 +11,7 @@ import httpx
 
 from campus_tools.service_kit import Issuer
 from campus_tools.testing import DatabaseUrls, eventually
-from common.ids import new_id
+from common.primitives.ids import new_id
 
 from .conftest import Upstream
 from .gateway_process import Process, running_process
@@ -19,7 +19,7 @@ from .gateway_process import Process, running_process
 # Far more often than a real balancer asks, and with more time to see that a gateway leaves than by default: on a busy machine a
 # process may stand still for a second or two.
 PROBE_SECONDS = 0.1
-LEAVE_SECONDS = "5"
+SHUTDOWN_DRAIN_SECONDS = "5"
 CLIENTS = 8
 
 
@@ -104,7 +104,12 @@ async def test_no_request_is_lost_while_gateways_are_restarted_one_after_another
         processes: list[Process] = []
         for _ in range(2):
             opened = running_process(
-                module_urls, broker_url, issuer, upstream.url, RATE_TIER_2="1000000", LEAVE_SECONDS=LEAVE_SECONDS
+                module_urls,
+                broker_url,
+                issuer,
+                upstream.url,
+                RATE_TIER_2="1000000",
+                SHUTDOWN_DRAIN_SECONDS=SHUTDOWN_DRAIN_SECONDS,
             )
             processes.append((await stack.enter_async_context(opened))[0])
         balancer, url = await stack.enter_async_context(balanced([process.port for process in processes]))

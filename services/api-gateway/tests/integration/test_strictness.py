@@ -16,7 +16,7 @@ import pytest_asyncio
 
 from campus_tools.service_kit import Issuer, issuing
 from campus_tools.testing import DatabaseUrls, eventually
-from common.ids import new_id
+from common.primitives.ids import new_id
 
 from .gateway_process import Process, running_process
 from .odd_forms import FORMS, KEY, KEY_2, LOGIN, WEBHOOK, Form, get, post

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from api_gateway.batching import Batches
+from api_gateway.batches import Batches
 
 
 class Store:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api_gateway.headers import quota_headers
-from api_gateway.windows import MICROSECONDS, Counter, SlidingWindows, Standing
+from api_gateway.sliding_window import MICROSECONDS, Counter, QuotaStatus, SlidingWindows
 
 WINDOW = 60 * MICROSECONDS
 # A Structured Field (RFC 9651) of the shape that the draft asks for: a List of one String with Integer parameters.
@@ -25,7 +25,7 @@ def item(value: bytes) -> tuple[str, dict[str, int]]:
     return found[1].strip('"'), {name: int(number) for name, number in parameters}
 
 
-def said(standing: Standing, now: int) -> tuple[dict[bytes, bytes], dict[str, int], dict[str, int]]:
+def said(standing: QuotaStatus, now: int) -> tuple[dict[bytes, bytes], dict[str, int], dict[str, int]]:
     """All headers, and the parameters of both fields, which must speak of the same policy."""
     headers = dict(quota_headers(standing, now, WINDOW))
     policy, quota = item(headers[b"ratelimit-policy"])
@@ -36,7 +36,7 @@ def said(standing: Standing, now: int) -> tuple[dict[bytes, bytes], dict[str, in
 
 @given(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(0, WINDOW - 1), st.integers(10**15, 2 * 10**15))
 def test_both_forms_say_the_same(limit: int, counted: int, ago: int, now: int) -> None:
-    standing = Standing("2", limit, counted, now - ago if counted else None, counted < limit)
+    standing = QuotaStatus("2", limit, counted, now - ago if counted else None, counted < limit)
     headers, quota, left = said(standing, now)
     assert quota == {"q": limit, "w": 60}
     assert int(headers[b"ratelimit-limit"]) == limit
@@ -47,7 +47,7 @@ def test_both_forms_say_the_same(limit: int, counted: int, ago: int, now: int) -
 
 @given(st.integers(0, WINDOW - 1), st.integers(10**15, 2 * 10**15))
 def test_who_is_told_to_wait_is_never_told_less_than_the_window_that_is_said(ago: int, now: int) -> None:
-    standing = Standing("1", 60, 60, now - ago, admitted=False)
+    standing = QuotaStatus("1", 60, 60, now - ago, admitted=False)
     _, _, left = said(standing, now)
     assert left["r"] == 0
     assert standing.retry_after_seconds(now, WINDOW) >= left["t"]

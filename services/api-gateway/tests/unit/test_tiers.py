@@ -7,7 +7,7 @@ import pytest
 from api_gateway.edge import account_named_in, session_named_in
 from api_gateway.routing import Quota
 from api_gateway.tiers import Limits, Tiers
-from common.caller import Caller
+from common.auth.caller import Caller
 from contracts.permissions import ROLES_BY_RANK
 
 TIERS = Tiers(Limits(60, 300, 600, 10, 20, 60, 6_000, 1_200))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api_gateway.windows import MICROSECONDS, Counter, SlidingWindows
+from api_gateway.sliding_window import MICROSECONDS, Counter, SlidingWindows
 
 WINDOW = 60
 ADDRESS = Counter("1", "192.0.2.1", 3)

@@ -6,7 +6,7 @@ but the vendor's and the staff's is read through `vendors_in_full`, which has it
 
 from alembic import op
 
-from common.migrations import grant_api_v1
+from common.migrations.functions import grant_api_v1
 
 revision = "0006"
 down_revision = "0005"

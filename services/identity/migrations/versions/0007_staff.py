@@ -6,7 +6,7 @@ the present. Nobody's roles may contradict each other, whichever way they came: 
 
 from alembic import op
 
-from common.migrations import grant_api_v1
+from common.migrations.functions import grant_api_v1
 
 revision = "0007"
 down_revision = "0006"

@@ -5,7 +5,7 @@ Revision ID: 0009
 
 from alembic import op
 
-from common.migrations import grant_api_v1
+from common.migrations.functions import grant_api_v1
 
 revision = "0009"
 down_revision = "0008"

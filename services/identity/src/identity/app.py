@@ -4,31 +4,30 @@ import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from importlib.resources import files
 
-from common.caller import ServiceItself
-from common.clock import Clock
-from common.cursors import CursorSigner
-from common.database import Database, UnitOfWork
-from common.hash_keys import ensure_hash_key
-from common.issuers import Stranger
-from common.process import EXIT_UNKNOWN_COMMAND, Loop, Runtime, Service
-from common.reencryption import COMMAND as REENCRYPT
-from common.reencryption import EncryptedMessages, reencrypt_by_command
-from common.standings import PersonOfOurs
-from common.tokens import Revocations
+from common.auth.caller import ServiceItself
+from common.auth.issuers import FederatedIdentity
+from common.auth.user_lookup import LocalUser
+from common.database.hash_keys import ensure_hash_key
+from common.database.reencryption import COMMAND as REENCRYPT
+from common.database.reencryption import EncryptedMessages, reencrypt_by_command
+from common.database.unit_of_work import Database, UnitOfWork
+from common.primitives.clock import Clock
+from common.primitives.cursors import CursorSigner
+from common.process.service import EXIT_UNKNOWN_COMMAND, Loop, Runtime, Service
 from contracts.demo import CAMPUSES
 from contracts.identity import OneTimeCodeIssued
 from identity.consumers import SUBSCRIPTIONS, WORK
 from identity.credentials.encryption import Encryption, encryption_of
 from identity.credentials.keyed_hashes import KeyedHashes, hash_key_of_release_before
+from identity.credentials.login_throttle import LoginThrottle
 from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.passkeys import Passkeys, RelyingParty
 from identity.credentials.passwords import Passwords
-from identity.credentials.patience import Patience
 from identity.credentials.recovery_codes import RecoveryCodes
 from identity.credentials.signing_keys import SigningKeys
+from identity.dependencies import Dependencies
 from identity.domain.errors import CannotAppoint, KeysStillNeeded, UnknownKey
 from identity.domain.institutions import Institutions
 from identity.queries.personal_records import SECTIONS
@@ -43,56 +42,31 @@ from identity.routes import (
     profiles,
     sessions,
     staff,
-    standings,
     vendor_applications,
     vendors,
 )
+from identity.routes import user_lookup as standings
 from identity.settings import Settings
 from identity.store.encrypted_values import encrypted_rows
-from identity.store.retention import KEPT
+from identity.store.retention import RETENTION_RULES
 from identity.timers import (
-    LOOK_EVERY_SECONDS,
+    CHECK_EVERY_SECONDS,
     MEASURE_ERASURES_EVERY_SECONDS,
     end_distrusted_sessions_once,
     measure_erasures_once,
     measure_signing_key_once,
 )
-from identity.use_cases.appoint_admin import appoint_admin
-from identity.use_cases.ensure_first_admin import ensure_first_admin
-from identity.use_cases.ensure_signing_key import ensure_signing_key
-from identity.use_cases.find_person import find_person
-from identity.use_cases.load_demo import DemoSecrets, load_demo
-from identity.use_cases.request_code import SENDING_QUEUE
-from identity.use_cases.retire_compromised_key import retire_compromised_key
-from identity.use_cases.retire_keys import retire_keys
-from identity.use_cases.rotate_keys import rotate_keys
+from identity.use_cases.accounts.find_user import find_user
+from identity.use_cases.accounts.load_demo import DemoSecrets, load_demo
+from identity.use_cases.codes.request_code import SENDING_QUEUE
+from identity.use_cases.signing_keys.ensure_signing_key import ensure_signing_key
+from identity.use_cases.signing_keys.retire_compromised_key import retire_compromised_key
+from identity.use_cases.signing_keys.retire_keys import retire_keys
+from identity.use_cases.signing_keys.rotate_keys import rotate_keys
+from identity.use_cases.staff.appoint_admin import appoint_admin
+from identity.use_cases.staff.ensure_first_admin import ensure_first_admin
 
 KNOWING = ServiceItself("whoever came with a token of a further issuer")
-
-
-@dataclass(frozen=True, slots=True)
-class Dependencies:
-    """What the service works with."""
-
-    clock: Clock
-    database: Database
-    revocations: Revocations
-    cursors: CursorSigner
-    passwords: Passwords
-    patience: Patience
-    encryption: Encryption
-    hashes: KeyedHashes
-    codes: OneTimeCodes
-    recovery_codes: RecoveryCodes
-    passkeys: Passkeys
-    signing_keys: SigningKeys
-    institutions: Institutions
-    issuer: str
-    further_issuers: frozenset[str]
-    # Those of them that may speak about staff.
-    staff_issuers: frozenset[str]
-    referral_reward_minor: int
-    demo: DemoSecrets
 
 
 @asynccontextmanager
@@ -115,7 +89,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             revocations=runtime.verifier.revocations,
             cursors=CursorSigner(settings.cursor_key),
             passwords=passwords,
-            patience=Patience(),
+            throttle=LoginThrottle(),
             encryption=encryption,
             hashes=hashes,
             codes=OneTimeCodes(encryption.totp_secrets),
@@ -130,7 +104,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             demo=DemoSecrets(settings.demo_password, settings.demo_totp_by_name),
         )
         # The others ask us; we know.
-        runtime.verifier.standings = OwnStandings(runtime.database, dependencies.hashes, runtime.clock)
+        runtime.verifier.standings = OwnUserLookup(runtime.database, dependencies.hashes, runtime.clock)
         if settings.bootstrap_admin_email:
             await ensure_first_admin(
                 runtime.database,
@@ -185,26 +159,24 @@ def loops(dependencies: Dependencies) -> list[Loop]:
         )
 
     return [
-        Loop("sessions of distrusted issuers", end_distrusted, LOOK_EVERY_SECONDS),
-        Loop("age of the signing key", measure_signing_key, LOOK_EVERY_SECONDS),
+        Loop("sessions of distrusted issuers", end_distrusted, CHECK_EVERY_SECONDS),
+        Loop("age of the signing key", measure_signing_key, CHECK_EVERY_SECONDS),
         Loop("age of requests to be erased", measure_erasures, MEASURE_ERASURES_EVERY_SECONDS),
     ]
 
 
-class OwnStandings:
+class OwnUserLookup:
     """Knows the people of our own, in our own database."""
 
     def __init__(self, database: Database, hashes: KeyedHashes, clock: Clock) -> None:
         self._database, self._hashes, self._clock = database, hashes, clock
 
-    async def find(self, token: str, stranger: Stranger) -> PersonOfOurs:
+    async def find(self, token: str, stranger: FederatedIdentity) -> LocalUser:
         """Raises ProfileMissing and Unauthorized."""
 
-        async def find(uow: UnitOfWork) -> PersonOfOurs:
+        async def find(uow: UnitOfWork) -> LocalUser:
             now = self._clock.now()
-            return await find_person(
-                uow, self._hashes, stranger.user_id, stranger.session_id, stranger=stranger, now=now
-            )
+            return await find_user(uow, self._hashes, stranger.user_id, stranger.session_id, stranger=stranger, now=now)
 
         return await self._database.transact(acting_as=KNOWING, work=find)
 
@@ -273,7 +245,7 @@ SERVICE = Service(
     subscriptions=SUBSCRIPTIONS,
     work_items=WORK,
     loops=loops,
-    kept=lambda _: KEPT,
+    kept=lambda _: RETENTION_RULES,
     commands={
         "demo-data": demo_data,
         "rotate-keys": rotate_keys_command,

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from contracts.demo import DemoCampus, DemoHub, DemoVendor
 
 _HASHES: Final = "SELECT user_id, password_hash FROM accounts WHERE user_id = ANY ($1::uuid[])"
@@ -37,16 +37,16 @@ async def list_password_hashes(uow: UnitOfWork, user_ids: Sequence[UUID]) -> dic
     return {row["user_id"]: row["password_hash"] for row in await uow.fetch(_HASHES, list(user_ids))}
 
 
-async def record_campus_once(uow: UnitOfWork, campus: DemoCampus, now: datetime) -> bool:
+async def record_campus_if_new(uow: UnitOfWork, campus: DemoCampus, now: datetime) -> bool:
     return bool(await uow.fetch_value(_RECORD_CAMPUS, campus.id, campus.name, campus.domain, now))
 
 
-async def record_hub_once(uow: UnitOfWork, hub: DemoHub, now: datetime) -> bool:
+async def record_hub_if_new(uow: UnitOfWork, hub: DemoHub, now: datetime) -> bool:
     values = (hub.id, hub.campus_id, hub.name, hub.address, hub.delivery_fee_minor, now)
     return bool(await uow.fetch_value(_RECORD_HUB, *values))
 
 
-async def record_vendor_once(uow: UnitOfWork, vendor: DemoVendor, now: datetime) -> bool:
+async def record_vendor_if_new(uow: UnitOfWork, vendor: DemoVendor, now: datetime) -> bool:
     values = (vendor.id, vendor.owner_user_id, vendor.business_name, vendor.legal_name, vendor.campus_id, now)
     return bool(await uow.fetch_value(_RECORD_VENDOR, *values))
 

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
-from common.sealing import FurtherKey, PurposeKey
-from common.settings import ServiceSettings
+from common.primitives.encryption import FurtherKey, PurposeKey
+from common.process.settings import ServiceSettings
 
 
 class Settings(ServiceSettings):

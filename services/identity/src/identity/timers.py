@@ -3,16 +3,16 @@
 from datetime import datetime
 from typing import Final
 
-from common.caller import ServiceItself
-from common.database import Database
-from identity.measures import ERASURE_OPEN_SECONDS, SIGNING_KEY_TIME
+from common.auth.caller import ServiceItself
+from common.database.unit_of_work import Database
+from identity.metrics import ERASURE_OPEN_SECONDS, SIGNING_KEY_TIME
 from identity.store import erasure, keys
-from identity.use_cases.end_distrusted_sessions import end_distrusted_sessions
+from identity.use_cases.sessions.end_distrusted_sessions import end_distrusted_sessions
 
 DISTRUSTING: Final = ServiceItself("sessions of issuers that are no longer trusted")
 MEASURING: Final = ServiceItself("the age of the signing key")
-COUNTING_WISHES: Final = ServiceItself("how long people wait to be erased")
-LOOK_EVERY_SECONDS: Final = 600.0
+COUNTING_REQUESTS: Final = ServiceItself("how long people wait to be erased")
+CHECK_EVERY_SECONDS: Final = 600.0
 # The alert speaks of an hour.
 MEASURE_ERASURES_EVERY_SECONDS: Final = 60.0
 
@@ -35,7 +35,7 @@ async def measure_signing_key_once(database: Database, *, now: datetime) -> None
 
 async def measure_erasures_once(database: Database, *, now: datetime) -> None:
     """Publishes for how long each service has owed its word on a request to be erased (decision 25)."""
-    async with database.unit_of_work(acting_as=COUNTING_WISHES) as uow:
+    async with database.unit_of_work(acting_as=COUNTING_REQUESTS) as uow:
         awaited = await erasure.list_awaited(uow)
     for service, since in awaited.items():
         ERASURE_OPEN_SECONDS.labels(service).set((now - since).total_seconds() if since else 0)

@@ -9,16 +9,16 @@ from uuid import UUID
 import jwt
 import pytest
 
-from common import process
-from common.caller import ANONYMOUS, THE_SERVICE
-from common.ids import new_id
-from common.sealing import Sealer
-from common.tokens import Revocations
+from common.auth.caller import ANONYMOUS, THE_SERVICE
+from common.auth.tokens import Revocations
+from common.primitives.encryption import Encryptor
+from common.primitives.ids import new_id
+from common.process import service as process
 from contracts.identity import CODE_DELIVERY
-from identity.credentials.patience import WAITING_MAX, Patience
+from identity.credentials.login_throttle import WAITING_MAX, LoginThrottle
 from identity.domain.issued_codes import ISSUED_IN_HOUR_MAX, TRIES_MAX, Destination
-from identity.use_cases.reset_password import reset_password
-from identity.use_cases.verify_code import verify_code
+from identity.use_cases.codes.verify_code import verify_code
+from identity.use_cases.passwords.reset_password import reset_password
 
 from .conftest import CODE_DELIVERY_KEY, DEMO_SECRET, PASSWORD, SERVICE_ROLE_KEY, USERS, Identity
 
@@ -32,11 +32,11 @@ REVOKED = "identity.session_revoked.v1"
 async def sent(identity: Identity) -> list[dict[str, str]]:
     """What notifications would send: address, code, purpose and channel in the clear, oldest first."""
     await identity.service.work(QUEUE)
-    sealer = Sealer(CODE_DELIVERY, CODE_DELIVERY_KEY)
+    sealer = Encryptor(CODE_DELIVERY, CODE_DELIVERY_KEY)
     return [
         {
-            "to": sealer.unseal(event["addressSealed"], event["codeId"]),
-            "code": sealer.unseal(event["codeSealed"], event["codeId"]),
+            "to": sealer.decrypt(event["addressSealed"], event["codeId"]),
+            "code": sealer.decrypt(event["codeSealed"], event["codeId"]),
             "purpose": event["purpose"],
             "channel": event["channel"],
         }
@@ -570,7 +570,7 @@ async def test_failed_logins_slow_down_known_and_unknown_accounts_alike_and_the_
     async def pause(seconds: float) -> None:
         waited.append(seconds)
 
-    identity.dependencies.patience.pause = pause
+    identity.dependencies.throttle.pause = pause
     slowed = {}
     for email in (EMAIL, "nobody@unilag.edu.ng"):
         waited.clear()
@@ -593,14 +593,14 @@ async def test_no_more_logins_wait_at_once_than_there_is_room_for(identity: Iden
         paused += 1
         await go_on.wait()
 
-    patience = Patience(pause)
-    waiting = [asyncio.create_task(patience.wait(1)) for _ in range(WAITING_MAX)]
+    throttle = LoginThrottle(pause)
+    waiting = [asyncio.create_task(throttle.wait(1)) for _ in range(WAITING_MAX)]
     await asyncio.sleep(0)
-    await patience.wait(1)
+    await throttle.wait(1)
     assert paused == WAITING_MAX
     go_on.set()
     await asyncio.gather(*waiting)
-    await patience.wait(1)
+    await throttle.wait(1)
     assert paused == WAITING_MAX + 1
 
 

@@ -14,7 +14,7 @@ import pytest_asyncio
 from contracts import demo
 
 from .conftest import USERS, Identity
-from .test_staff import Office
+from .test_staff import Appointment
 
 ADA = f"/api/vendors/{demo.ADA.id}"
 CHANGES = "/api/commission-changes"
@@ -26,7 +26,7 @@ CONFLICT = (409, "CONCURRENCY_CONFLICT")
 class Platform:
     """ADMIN prepares, BUYER2 is the second administrator."""
 
-    office: Office
+    office: Appointment
 
     @property
     def identity(self) -> Identity:
@@ -72,7 +72,7 @@ class Platform:
 @pytest_asyncio.fixture
 async def platform(identity: Identity) -> Platform:
     await identity.load_demo()
-    office = Office(identity)
+    office = Appointment(identity)
     await office.second_admin()
     return Platform(office)
 

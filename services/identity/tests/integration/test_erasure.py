@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from contracts import demo, orders, payments, payouts
-from identity.measures import ERASURE_OPEN_SECONDS
+from identity.metrics import ERASURE_OPEN_SECONDS
 from identity.timers import measure_erasures_once
 
 from .conftest import DEMO_PASSWORD, DEMO_SECRET, PASSWORD, USERS, Identity
@@ -18,7 +18,7 @@ from .test_create_user import created, referral_count_of, referral_token_of
 TOLA = "tola@unilag.edu.ng"
 
 
-JUDGES = (orders.ErasureJudged, payments.ErasureJudged, payouts.ErasureJudged)
+EVALUATING_SERVICES = (orders.ErasureJudged, payments.ErasureJudged, payouts.ErasureJudged)
 
 
 async def ask(identity: Identity, token: str, body: Any = None) -> httpx.Response:
@@ -30,10 +30,10 @@ async def ask(identity: Identity, token: str, body: Any = None) -> httpx.Respons
     )
 
 
-async def judge(identity: Identity, answer: httpx.Response, **matters: tuple[str, ...]) -> None:
+async def evaluate(identity: Identity, answer: httpx.Response, **matters: tuple[str, ...]) -> None:
     """Every service says what it finds; nothing, unless it is told."""
     asked = answer.json()["data"]
-    for event in JUDGES:
+    for event in EVALUATING_SERVICES:
         open_matters = matters.get(event.publisher(), ())
         await identity.service.hear(
             event(request_id=UUID(asked["id"]), user_id=UUID(asked["userId"]), open_matters=open_matters)
@@ -44,7 +44,7 @@ async def erase(identity: Identity, token: str, body: Any = None) -> httpx.Respo
     """Asked for, and nothing stands in the way."""
     answer = await ask(identity, token, body)
     if answer.status_code == 202:
-        await judge(identity, answer)
+        await evaluate(identity, answer)
     return answer
 
 
@@ -97,7 +97,7 @@ async def test_how_long_a_person_waits_is_told_by_the_service_that_has_not_spoke
     asked = (await ask(identity, tokens["accessToken"])).json()["data"]
     identity.clock.advance(timedelta(hours=2))
     assert await shown() == {"orders": 7200, "payments": 7200, "payouts": 7200}
-    words = [event(request_id=UUID(asked["id"]), user_id=UUID(asked["userId"])) for event in JUDGES]
+    words = [event(request_id=UUID(asked["id"]), user_id=UUID(asked["userId"])) for event in EVALUATING_SERVICES]
     await identity.service.hear(words[0])
     assert await shown() == {"orders": 0, "payments": 7200, "payouts": 7200}
     for word in words[1:]:
@@ -197,7 +197,7 @@ async def test_asking_twice_at_once_is_said_once(identity: Identity) -> None:
 async def test_nobody_goes_before_all_have_spoken_and_verdicts_of_one_moment_erase_once(identity: Identity) -> None:
     _, tokens = await person(identity)
     asked = (await ask(identity, tokens["accessToken"])).json()["data"]
-    said = [event(request_id=UUID(asked["id"]), user_id=UUID(asked["userId"])) for event in JUDGES]
+    said = [event(request_id=UUID(asked["id"]), user_id=UUID(asked["userId"])) for event in EVALUATING_SERVICES]
     await identity.service.hear(said[0])
     again = await identity.service.hear(said[1])
     await identity.service.hear(said[1], event_id=again.event_id)
@@ -210,7 +210,7 @@ async def test_nobody_goes_before_all_have_spoken_and_verdicts_of_one_moment_era
 async def test_an_open_matter_keeps_a_person_who_learns_of_all_of_them_and_may_ask_again(identity: Identity) -> None:
     user_id, tokens = await person(identity)
     first = await ask(identity, tokens["accessToken"])
-    await judge(identity, first, orders=("open_orders",), payments=("escrow_held", "open_chargebacks"))
+    await evaluate(identity, first, orders=("open_orders",), payments=("escrow_held", "open_chargebacks"))
     refused = await newest(identity, tokens["accessToken"])
     assert refused["status"] == "refused"
     assert refused["openMatters"] == [
@@ -225,7 +225,7 @@ async def test_an_open_matter_keeps_a_person_who_learns_of_all_of_them_and_may_a
             "openMatters": ["escrow_held", "open_chargebacks", "open_orders"],
         }
     ]
-    await judge(identity, first)
+    await evaluate(identity, first)
     assert await traces_of(identity, "tola@unilag") == {"profiles", "accounts"}
     assert (await erase(identity, tokens["accessToken"])).status_code == 202
     assert await traces_of(identity, "tola@unilag") == set()
@@ -237,7 +237,7 @@ async def test_a_role_of_staff_given_meanwhile_keeps_the_person(identity: Identi
     await identity.service.fetch(
         "INSERT INTO role_grants (user_id, role, granted_at) VALUES ($1, 'support_agent', now())", user_id
     )
-    await judge(identity, asked)
+    await evaluate(identity, asked)
     refused = await newest(identity, tokens["accessToken"])
     assert (refused["status"], refused["openMatters"]) == (
         "refused",

@@ -11,9 +11,9 @@ import pytest
 
 from campus_tools.authenticator import Authenticator
 from campus_tools.testing import eventually
-from common.caller import THE_SERVICE
-from common.ids import new_id
-from identity.use_cases.refresh_session import refresh_session
+from common.auth.caller import THE_SERVICE
+from common.primitives.ids import new_id
+from identity.use_cases.sessions.refresh_session import refresh_session
 
 from .conftest import PASSWORD, Identity
 

@@ -14,14 +14,14 @@ import pytest_asyncio
 
 from campus_tools.service_kit import opened, served
 from campus_tools.testing import DatabaseFactory
-from common.clock import ManualClock
-from common.ids import new_id
-from common.process import http_app
-from common.sealing import Sealer
-from common.settings import ServiceSettings
-from common.standings import STANDING_PATH, IdentityStandings, ProfileMissing
-from common.tokens import TokenVerifier
-from common.verification_keys import KeySet
+from common.auth.tokens import TokenVerifier
+from common.auth.user_lookup import STANDING_PATH, IdentityUserLookup, ProfileMissing
+from common.auth.verification_keys import KeySet
+from common.primitives.clock import ManualClock
+from common.primitives.encryption import Encryptor
+from common.primitives.ids import new_id
+from common.process.service import http_app
+from common.process.settings import ServiceSettings
 from contracts.identity import CODE_DELIVERY
 from identity.app import SERVICE
 from identity.timers import end_distrusted_sessions_once
@@ -145,7 +145,7 @@ async def test_the_same_subject_of_another_issuer_is_another_person(elsewhere: E
 async def test_the_other_services_learn_from_us_what_holds_for_a_person(elsewhere: Elsewhere) -> None:
     """A verifier of another process, over HTTP, with nothing but the token."""
     identity, user_id = elsewhere.identity, new_id()
-    standings = IdentityStandings(identity.jwks_url.removesuffix("/.well-known/jwks.json"))
+    standings = IdentityUserLookup(identity.jwks_url.removesuffix("/.well-known/jwks.json"))
     verifier = TokenVerifier(
         KeySet(identity.jwks_url, identity.clock),
         issuer=identity.dependencies.issuer,
@@ -387,7 +387,7 @@ async def test_a_user_of_an_issuer_proves_the_number_of_the_profile_in_the_issue
     assert (await identity.post("/api/auth/otp", {"phone": "+2348031234567"}, token=token)).status_code == 200
     await identity.service.work("identity.codes")
     [issued] = await identity.service.published("identity.one_time_code_issued.v1")
-    code = Sealer(CODE_DELIVERY, CODE_DELIVERY_KEY).unseal(issued["codeSealed"], issued["codeId"])
+    code = Encryptor(CODE_DELIVERY, CODE_DELIVERY_KEY).decrypt(issued["codeSealed"], issued["codeId"])
     shown = {"phone": "+2348031234567", "code": code}
     answer = await identity.post("/api/auth/otp/verify", shown, token=token)
     assert answer.status_code == 200, answer.text

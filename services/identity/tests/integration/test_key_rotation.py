@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from campus_tools.service_kit import opened, served
-from common.clock import ManualClock
-from common.process import http_app, running
-from common.sealing import SealBroken, Sealer
+from common.primitives.clock import ManualClock
+from common.primitives.encryption import DecryptionFailed, Encryptor
+from common.process.service import http_app, running
 from contracts.identity import CODE_DELIVERY
 from identity.app import SERVICE
 
@@ -82,7 +82,7 @@ async def test_factors_recovery_codes_and_tokens_are_valid_through_a_rotation_an
         assert (await with_recovery_code(identity, codes[1])).status_code == 200
         await re_encrypt(identity, "--count")
         settings = identity.service.settings.model_copy(update=OLD)
-    with pytest.raises(SealBroken):
+    with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test", identity.clock):
             pass
 
@@ -98,8 +98,8 @@ async def test_a_code_on_its_way_is_sent_under_the_keys_of_the_rotation_and_coun
         assert "unpublished messages: 0 encrypted anew, 1 remain" in capsys.readouterr().out
         await identity.service.work("identity.codes")
         [event] = await identity.service.published("identity.one_time_code_issued.v1")
-        both = Sealer(CODE_DELIVERY, NEW["code_delivery_key"], OLD["code_delivery_key"])
-        assert both.unseal(event["addressSealed"], event["codeId"]) == "maker@campus.example"
+        both = Encryptor(CODE_DELIVERY, NEW["code_delivery_key"], OLD["code_delivery_key"])
+        assert both.decrypt(event["addressSealed"], event["codeId"]) == "maker@campus.example"
 
 
 async def test_an_installation_of_the_release_before_keeps_its_hashes_and_secrets(open_identity, capsys):
@@ -109,9 +109,9 @@ async def test_an_installation_of_the_release_before_keeps_its_hashes_and_secret
         tokens = await stepped_up(identity)
         answer = await identity.post("/api/auth/mfa/recovery-codes", token=tokens["accessToken"])
         codes = answer.json()["data"]["codes"]
-        before = Sealer("unused", "unused", old_keys=(SHARED,))
+        before = Encryptor("unused", "unused", old_keys=(SHARED,))
         for row in await identity.service.fetch("SELECT id, secret_sealed FROM totp_factors"):
-            assert before.unseal(row["secret_sealed"], f"totp:{row['id']}") in DEMO_SECRETS.values()
+            assert before.decrypt(row["secret_sealed"], f"totp:{row['id']}") in DEMO_SECRETS.values()
         # The release before knows no such table: the first start makes the key of its hashes from the shared one.
         await identity.service.fetch("DELETE FROM hash_keys RETURNING 1")
     async with open_identity({**NEW, "sealing_key_previous": SHARED}) as identity:
@@ -128,7 +128,7 @@ async def test_an_installation_of_the_release_before_does_not_start_without_its_
     async with open_identity({**NEW, "sealing_key": SHARED}) as identity:
         await identity.service.fetch("DELETE FROM hash_keys RETURNING 1")
         settings = identity.service.settings.model_copy(update={"sealing_key": ""})
-    with pytest.raises(SealBroken):
+    with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test", identity.clock):
             pass
 
@@ -139,8 +139,8 @@ def test_one_key_opens_neither_the_other_service_s_texts_nor_another_purpose_of_
     encryption = encryption_of(("the same value", ""), ("the same value", ""), ("", ""))
     sealers = (encryption.totp_secrets, encryption.signing_keys, encryption.hash_key, encryption.codes)
     for sealer in sealers:
-        sealed = sealer.seal("1", "a")
+        sealed = sealer.encrypt("1", "a")
         for other in sealers:
             if other is not sealer:
-                with pytest.raises(SealBroken):
-                    other.unseal(sealed, "a")
+                with pytest.raises(DecryptionFailed):
+                    other.decrypt(sealed, "a")

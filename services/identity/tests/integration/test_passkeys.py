@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, SECP384R1, g
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from campus_tools.authenticator import USER_PRESENT, USER_VERIFIED, Authenticator, b64
-from common.ids import new_id
+from common.primitives.ids import new_id
 
 from .conftest import Identity
 

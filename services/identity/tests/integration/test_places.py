@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from contracts import demo
-from identity.domain.places import DELIVERY_FEE_MINOR_MAX
+from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
 
 from .conftest import USERS, Identity
 from .test_row_security import caller_named

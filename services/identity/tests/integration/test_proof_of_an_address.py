@@ -7,13 +7,13 @@ from uuid import UUID
 
 import pytest
 
-from common.caller import THE_SERVICE
-from common.ids import new_id
-from common.sealing import Sealer
+from common.auth.caller import THE_SERVICE
+from common.primitives.encryption import Encryptor
+from common.primitives.ids import new_id
 from contracts.identity import CODE_DELIVERY
 from identity.domain.errors import CannotAppoint
-from identity.use_cases.appoint_admin import appoint_admin
-from identity.use_cases.ensure_first_admin import ensure_first_admin
+from identity.use_cases.staff.appoint_admin import appoint_admin
+from identity.use_cases.staff.ensure_first_admin import ensure_first_admin
 
 from .conftest import CODE_DELIVERY_KEY, PASSWORD, SERVICE_ROLE_KEY, USERS, Identity
 
@@ -28,11 +28,11 @@ LOGIN, VERIFY = "/api/auth/login", "/api/auth/otp/verify"
 async def codes_sent(identity: Identity) -> list[tuple[str, str, bool]]:
     """Address, code, and whether the mail confirms the address: everything that was sent, oldest first."""
     await identity.service.work(QUEUE)
-    sealer = Sealer(CODE_DELIVERY, CODE_DELIVERY_KEY)
+    sealer = Encryptor(CODE_DELIVERY, CODE_DELIVERY_KEY)
     return [
         (
-            sealer.unseal(event["addressSealed"], event["codeId"]),
-            sealer.unseal(event["codeSealed"], event["codeId"]),
+            sealer.decrypt(event["addressSealed"], event["codeId"]),
+            sealer.decrypt(event["codeSealed"], event["codeId"]),
             event.get("confirmsEmail", False),
         )
         for event in await identity.service.published(CODES)

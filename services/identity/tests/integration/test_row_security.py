@@ -6,7 +6,7 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from common.caller import ANONYMOUS, Caller
+from common.auth.caller import ANONYMOUS, Caller
 from contracts import demo
 from contracts.permissions import permissions_of
 from identity.tables import metadata

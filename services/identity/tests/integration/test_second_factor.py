@@ -169,7 +169,7 @@ async def test_the_secret_is_stored_sealed(identity: Identity) -> None:
     _, secret = await enrolled(identity)
     row = (await identity.service.fetch("SELECT id, secret_sealed FROM totp_factors"))[0]
     assert secret not in row["secret_sealed"]
-    assert identity.dependencies.codes.unseal(row["id"], row["secret_sealed"]) == secret
+    assert identity.dependencies.codes.decrypt(row["id"], row["secret_sealed"]) == secret
 
 
 async def test_an_ended_session_does_not_step_up(identity: Identity) -> None:

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 
-from common.caller import THE_SERVICE
+from common.auth.caller import THE_SERVICE
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.passwords import HASHER, Passwords
 from identity.domain.errors import WrongCredentials
 from identity.domain.institutions import Institutions
-from identity.use_cases.log_in import LogIn, log_in
-from identity.use_cases.refresh_session import refresh_session
-from identity.use_cases.sign_up import SignUp, sign_up
+from identity.use_cases.accounts.sign_up import SignUp, sign_up
+from identity.use_cases.sessions.log_in import LogIn, log_in
+from identity.use_cases.sessions.refresh_session import refresh_session
 
 from .conftest import DEMO_SECRET, PASSWORD, Identity
 
-KEPT = ("profiles", "role_grants", "sessions", "refresh_tokens", "outbox", "referrals")
+RETENTION_RULES = ("profiles", "role_grants", "sessions", "refresh_tokens", "outbox", "referrals")
 
 
 class CountingHasher(PasswordHasher):
@@ -37,7 +37,7 @@ class CountingHasher(PasswordHasher):
 
 
 async def state_of(identity: Identity) -> dict[str, list[Any]]:
-    return {table: await identity.service.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in KEPT}
+    return {table: await identity.service.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in RETENTION_RULES}
 
 
 async def test_a_new_person_signs_up_logs_in_and_reads_their_profile(identity: Identity) -> None:
@@ -99,7 +99,7 @@ async def test_an_unknown_address_costs_the_same_hashing_as_a_wrong_password(ide
                 await log_in(
                     dependencies.database,
                     passwords,
-                    dependencies.patience,
+                    dependencies.throttle,
                     dependencies.hashes,
                     dependencies.signing_keys,
                     LogIn(address, "a wrong password"),

@@ -12,21 +12,21 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from common.caller import ServiceItself
-from common.issuers import Stranger
-from common.problems import Conflict, Unauthorized
+from common.auth.caller import ServiceItself
+from common.auth.issuers import FederatedIdentity
+from common.primitives.problems import Conflict, Unauthorized
 from contracts import demo
 from contracts.permissions import MONEY_ROLES, STAFF_ROLES
-from identity.app import OwnStandings
+from identity.app import OwnUserLookup
+from identity.domain.authorization_profile import SignIn
 from identity.domain.errors import CannotAppoint, LastAdmin, NoLongerAppointing
 from identity.domain.staff import ADMIN
-from identity.domain.standing import SignIn
 from identity.store import accounts, sessions
-from identity.use_cases.appoint_admin import appoint_admin
-from identity.use_cases.approve_staff_grant import approve_staff_grant
-from identity.use_cases.issue_tokens import issue_tokens
-from identity.use_cases.revoke_role import revoke_role
-from identity.use_cases.suspend_person import suspend_person
+from identity.use_cases.sessions.issue_tokens import issue_tokens
+from identity.use_cases.staff.appoint_admin import appoint_admin
+from identity.use_cases.staff.approve_staff_grant import approve_staff_grant
+from identity.use_cases.staff.revoke_role import revoke_role
+from identity.use_cases.staff.suspend_user import suspend_user
 
 from .conftest import DEMO_PASSWORD, PASSWORD, USERS, Identity
 
@@ -35,7 +35,7 @@ TESTING = ServiceItself("a test")
 
 
 @dataclass
-class Office:
+class Appointment:
     """The demo's people at the doors of staff. BUYER2 is the second administrator."""
 
     identity: Identity
@@ -53,7 +53,7 @@ class Office:
         sign_in = SignIn(uuid4(), now)
         async with dependencies.database.unit_of_work(acting_as=TESTING) as uow:
             await sessions.record_session(uow, USERS[name].id, sign_in)
-            standing = await accounts.find_standing(uow, USERS[name].id)
+            standing = await accounts.find_authorization_profile(uow, USERS[name].id)
             shown = sign_in.stepped_up("totp", None, now) if stepped_up else sign_in
             signed = await issue_tokens(
                 uow, dependencies.signing_keys, standing, shown, issuer=dependencies.issuer, now=now
@@ -112,16 +112,16 @@ class Office:
 
 
 @pytest_asyncio.fixture
-async def office(identity: Identity) -> Office:
+async def office(identity: Identity) -> Appointment:
     await identity.load_demo()
-    return Office(identity)
+    return Appointment(identity)
 
 
 def refusal(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["code"]
 
 
-async def test_a_granted_role_holds_from_the_next_token_on_and_ends_no_session(office: Office) -> None:
+async def test_a_granted_role_holds_from_the_next_token_on_and_ends_no_session(office: Appointment) -> None:
     token, refresh_token = await office.sign_in("BUYER")
     answer = await office.grant("BUYER", "campus_admin", campusId=str(demo.IBADAN.id))
     assert (answer.status_code, answer.json()["data"]["status"]) == (200, "granted"), answer.text
@@ -146,7 +146,7 @@ async def test_a_granted_role_holds_from_the_next_token_on_and_ends_no_session(o
     assert await office.acts() == [("ADMIN", "role_granted", "BUYER")]
 
 
-async def test_a_role_is_held_where_it_belongs_and_nowhere_else(office: Office) -> None:
+async def test_a_role_is_held_where_it_belongs_and_nowhere_else(office: Appointment) -> None:
     lagos, hub, unknown = str(demo.LAGOS.id), str(demo.AKOKA_HUB.id), str(uuid4())
     await office.identity.service.fetch("UPDATE campuses SET active = false WHERE id = $1", demo.NSUKKA.id)
     state = await office.state()
@@ -186,7 +186,7 @@ async def test_a_role_is_held_where_it_belongs_and_nowhere_else(office: Office) 
     assert (await office.grant("BUYER", "campus_admin", campusId=lagos)).status_code == 200
 
 
-async def test_whoever_may_not_decide_changes_nothing(office: Office) -> None:
+async def test_whoever_may_not_decide_changes_nothing(office: Appointment) -> None:
     verbs = ("grant", "revoke", "suspend", "reinstate")
     grant_id = await office.prepared("SUPPORT", "finance_maker")
     tokens = {name: await office.token(name) for name in ("BUYER", "AUDITOR", "CAMPUS", "CHECKER", "ADMIN")}
@@ -231,7 +231,7 @@ async def test_whoever_may_not_decide_changes_nothing(office: Office) -> None:
 
 
 async def test_roles_that_move_money_or_appoint_people_wait_for_a_second_person_and_the_others_do_not(
-    office: Office,
+    office: Appointment,
 ) -> None:
     places = {"hub_agent": {"hubId": str(demo.AKOKA_HUB.id)}, "campus_admin": {"campusId": str(demo.LAGOS.id)}}
     assert sorted(MONEY_ROLES) == ["finance_checker", "finance_maker", "ops_oncall"]
@@ -244,7 +244,7 @@ async def test_roles_that_move_money_or_appoint_people_wait_for_a_second_person_
         assert (role in await office.roles("BUYER")) is not waits
 
 
-async def test_a_prepared_grant_becomes_a_role_when_a_second_admin_approves(office: Office) -> None:
+async def test_a_prepared_grant_becomes_a_role_when_a_second_admin_approves(office: Appointment) -> None:
     await office.second_admin()
     grant_id = await office.prepared("SUPPORT", "finance_maker")
     assert await office.prepared("SUPPORT", "finance_maker") == grant_id
@@ -278,7 +278,7 @@ async def test_a_prepared_grant_becomes_a_role_when_a_second_admin_approves(offi
     ]
 
 
-async def test_an_approval_names_the_grant_that_was_read(office: Office) -> None:
+async def test_an_approval_names_the_grant_that_was_read(office: Appointment) -> None:
     await office.second_admin()
     prepared = (await office.grant("SUPPORT", "finance_maker")).json()["data"]
     other = (await office.grant("HUB", "finance_maker")).json()["data"]
@@ -302,7 +302,7 @@ async def test_an_approval_names_the_grant_that_was_read(office: Office) -> None
     assert await office.roles("SUPPORT") == {"support_agent"}
 
 
-async def test_nobody_approves_a_grant_to_themselves(office: Office) -> None:
+async def test_nobody_approves_a_grant_to_themselves(office: Appointment) -> None:
     grant_id = await office.prepared("BUYER2", ADMIN)
     await office.second_admin()
     state = await office.state()
@@ -311,7 +311,7 @@ async def test_nobody_approves_a_grant_to_themselves(office: Office) -> None:
     assert await office.state() == state
 
 
-async def test_a_prepared_grant_lives_a_day(office: Office) -> None:
+async def test_a_prepared_grant_lives_a_day(office: Appointment) -> None:
     await office.second_admin()
     grant_id = await office.prepared("SUPPORT", "finance_maker")
     office.identity.clock.advance(timedelta(hours=24))
@@ -332,7 +332,7 @@ async def test_a_prepared_grant_lives_a_day(office: Office) -> None:
     assert [grant["status"] for grant in listed.json()["data"]] == ["expired", "approved"]
 
 
-async def test_a_powerful_role_needs_a_second_factor_that_stands(office: Office) -> None:
+async def test_a_powerful_role_needs_a_second_factor_that_stands(office: Appointment) -> None:
     await office.second_admin()
     grant_id = await office.prepared("BUYER", "finance_maker")
     state = await office.state()
@@ -341,7 +341,7 @@ async def test_a_powerful_role_needs_a_second_factor_that_stands(office: Office)
     assert (await office.grant("BUYER", "support_agent")).status_code == 200
 
 
-async def test_maker_and_checker_admin_and_money_are_never_one_person(office: Office) -> None:
+async def test_maker_and_checker_admin_and_money_are_never_one_person(office: Appointment) -> None:
     await office.second_admin()
     for name, role in (
         ("MAKER", "finance_checker"),
@@ -367,7 +367,7 @@ async def test_maker_and_checker_admin_and_money_are_never_one_person(office: Of
             )
 
 
-async def test_a_revoked_role_ends_every_token_from_before(office: Office) -> None:
+async def test_a_revoked_role_ends_every_token_from_before(office: Appointment) -> None:
     token, refresh_token = await office.sign_in("SUPPORT")
     answer = await office.act("revoke", "SUPPORT", {"role": "support_agent"})
     assert answer.status_code == 200, answer.text
@@ -389,7 +389,7 @@ async def test_a_revoked_role_ends_every_token_from_before(office: Office) -> No
     assert await office.acts() == [("ADMIN", "role_revoked", "SUPPORT")]
 
 
-async def test_no_way_in_is_open_to_a_suspended_person(office: Office) -> None:
+async def test_no_way_in_is_open_to_a_suspended_person(office: Appointment) -> None:
     identity, support = office.identity, USERS["SUPPORT"]
     token, refresh_token = await office.sign_in("SUPPORT")
     wrong = await identity.post("/api/auth/login", {"email": support.email, "password": PASSWORD})
@@ -417,7 +417,7 @@ async def test_no_way_in_is_open_to_a_suspended_person(office: Office) -> None:
         "SELECT id FROM one_time_codes WHERE user_id = $1 AND expires_at > $2", support.id, identity.clock.now()
     )
     assert live == []
-    stranger = Stranger(
+    stranger = FederatedIdentity(
         issuer="https://school.example",
         user_id=support.id,
         session_id=None,
@@ -428,7 +428,7 @@ async def test_no_way_in_is_open_to_a_suspended_person(office: Office) -> None:
         staff_roles=frozenset(),
     )
     with pytest.raises(Unauthorized):
-        await OwnStandings(identity.dependencies.database, identity.dependencies.hashes, identity.clock).find(
+        await OwnUserLookup(identity.dependencies.database, identity.dependencies.hashes, identity.clock).find(
             "", stranger
         )
     state = await office.state()
@@ -446,7 +446,7 @@ async def test_no_way_in_is_open_to_a_suspended_person(office: Office) -> None:
     assert await office.acts() == [("ADMIN", "suspended", "SUPPORT"), ("ADMIN", "reinstated", "SUPPORT")]
 
 
-async def test_whoever_signs_in_while_being_suspended_is_signed_out_or_never_in(office: Office) -> None:
+async def test_whoever_signs_in_while_being_suspended_is_signed_out_or_never_in(office: Appointment) -> None:
     _, refresh_token = await office.sign_in("SUPPORT")
     await office.token("ADMIN")
     answers = await asyncio.gather(
@@ -469,7 +469,7 @@ async def test_whoever_signs_in_while_being_suspended_is_signed_out_or_never_in(
             assert (await office.identity.get("/api/profiles/current", token=token)).status_code == 401
 
 
-async def test_the_last_admin_stays_and_nobody_decides_on_themselves(office: Office) -> None:
+async def test_the_last_admin_stays_and_nobody_decides_on_themselves(office: Appointment) -> None:
     state = await office.state()
     for answer in (await office.act("revoke", "ADMIN", {"role": ADMIN}), await office.act("suspend", "ADMIN")):
         assert refusal(answer) == (409, "CONCURRENCY_CONFLICT")
@@ -484,13 +484,13 @@ async def test_the_last_admin_stays_and_nobody_decides_on_themselves(office: Off
     assert refusal(await office.act("suspend", "ADMIN")) == (409, "CONCURRENCY_CONFLICT")
 
 
-async def test_of_two_admins_who_remove_each_other_at_once_one_stays(office: Office) -> None:
+async def test_of_two_admins_who_remove_each_other_at_once_one_stays(office: Appointment) -> None:
     database, now = office.identity.dependencies.database, office.identity.clock.now()
     await office.second_admin()
     first, second = await office.caller("ADMIN"), await office.caller("BUYER2")
     for removing in (
         lambda uow, caller, other: revoke_role(uow, caller, other, ADMIN, now=now),
-        lambda uow, caller, other: suspend_person(uow, caller, other, None, now=now),
+        lambda uow, caller, other: suspend_user(uow, caller, other, None, now=now),
     ):
         outcomes = await asyncio.gather(
             database.transact(acting_as=TESTING, work=partial(removing, caller=first, other=second.id)),
@@ -512,14 +512,14 @@ async def test_of_two_admins_who_remove_each_other_at_once_one_stays(office: Off
         )
 
 
-async def test_an_admin_by_another_issuer_cannot_remove_the_last_of_ours(office: Office) -> None:
+async def test_an_admin_by_another_issuer_cannot_remove_the_last_of_ours(office: Appointment) -> None:
     foreign = replace(await office.caller("AUDITOR"), issuer="https://school.example")
     async with office.identity.dependencies.database.unit_of_work(acting_as=TESTING) as uow:
         with pytest.raises(LastAdmin):
             await revoke_role(uow, foreign, USERS["ADMIN"].id, ADMIN, now=office.identity.clock.now())
 
 
-async def test_twenty_grants_at_once_are_one_and_so_is_its_decision(office: Office) -> None:
+async def test_twenty_grants_at_once_are_one_and_so_is_its_decision(office: Appointment) -> None:
     await office.second_admin()
     await asyncio.gather(office.token("ADMIN"), office.token("BUYER2"))
     prepared = await asyncio.gather(*(office.grant("SUPPORT", "finance_maker") for _ in range(20)))
@@ -534,7 +534,7 @@ async def test_twenty_grants_at_once_are_one_and_so_is_its_decision(office: Offi
     assert len(await office.acts()) == 4
 
 
-async def test_what_a_removed_admin_prepared_is_rejected(office: Office) -> None:
+async def test_what_a_removed_admin_prepared_is_rejected(office: Appointment) -> None:
     await office.second_admin()
     await office.identity.service.fetch("DELETE FROM role_grants WHERE role = 'auditor'")
     grant_id = await office.prepared("SUPPORT", "finance_maker")
@@ -544,7 +544,7 @@ async def test_what_a_removed_admin_prepared_is_rejected(office: Office) -> None
     assert refusal(await office.decide(grant_id, "approve")) == (409, "CONCURRENCY_CONFLICT")
 
 
-async def test_a_change_that_dies_before_its_commit_leaves_nothing(office: Office) -> None:
+async def test_a_change_that_dies_before_its_commit_leaves_nothing(office: Appointment) -> None:
     await office.second_admin()
     shown = (await office.grant("SUPPORT", "finance_maker")).json()["data"]
     grant_id = UUID(shown["id"])
@@ -553,7 +553,7 @@ async def test_a_change_that_dies_before_its_commit_leaves_nothing(office: Offic
     for change in (
         lambda uow: approve_staff_grant(uow, second, grant_id, shown["hash"], now=now),
         lambda uow: revoke_role(uow, first, USERS["AUDITOR"].id, "auditor", now=now),
-        lambda uow: suspend_person(uow, first, USERS["HUB"].id, None, now=now),
+        lambda uow: suspend_user(uow, first, USERS["HUB"].id, None, now=now),
     ):
         with pytest.raises(ZeroDivisionError):
             async with office.identity.dependencies.database.unit_of_work(acting_as=TESTING) as uow:
@@ -562,7 +562,7 @@ async def test_a_change_that_dies_before_its_commit_leaves_nothing(office: Offic
     assert await office.state() == state
 
 
-async def test_the_second_admin_comes_from_the_machine_and_stands_in_the_trail(office: Office) -> None:
+async def test_the_second_admin_comes_from_the_machine_and_stands_in_the_trail(office: Appointment) -> None:
     database, now = office.identity.dependencies.database, office.identity.clock.now()
     assert "from the next token on" in await appoint_admin(database, " Buyer2@unilag.edu.ng ", now=now)
     state = await office.state()
@@ -578,7 +578,7 @@ async def test_the_second_admin_comes_from_the_machine_and_stands_in_the_trail(o
     ]
 
 
-async def test_the_lists_are_paged_sorted_and_filtered(office: Office) -> None:
+async def test_the_lists_are_paged_sorted_and_filtered(office: Appointment) -> None:
     token = await office.token("AUDITOR")
     await office.act("suspend", "BUYER", {"reason": "Fraud"})
     await office.act("suspend", "HUB")
@@ -613,7 +613,7 @@ async def test_the_lists_are_paged_sorted_and_filtered(office: Office) -> None:
         assert refusal(await office.identity.get(path, token=token, **params)) == (422, "VALIDATION_FAILED")
 
 
-async def test_an_auditor_reads_closed_places_too(office: Office) -> None:
+async def test_an_auditor_reads_closed_places_too(office: Appointment) -> None:
     for table, place in (("campuses", demo.LAGOS.id), ("hubs", demo.MOREMI_HUB.id)):
         await office.identity.service.fetch(f"UPDATE {table} SET active = false WHERE id = $1", place)
     for path in (f"/api/campuses/{demo.LAGOS.id}", f"/api/hubs/{demo.MOREMI_HUB.id}"):
@@ -621,7 +621,7 @@ async def test_an_auditor_reads_closed_places_too(office: Office) -> None:
             assert (await office.identity.get(path, token=await office.token(name))).status_code == status
 
 
-async def test_the_trail_is_never_changed_and_nobody_writes_in_another_s_name(office: Office) -> None:
+async def test_the_trail_is_never_changed_and_nobody_writes_in_another_s_name(office: Appointment) -> None:
     await office.prepared("SUPPORT", "finance_maker")
     database = office.identity.dependencies.database
     for statement in ("UPDATE staff_acts SET act = 'nothing'", "DELETE FROM staff_acts", "TRUNCATE staff_acts"):
@@ -659,7 +659,7 @@ async def test_the_trail_is_never_changed_and_nobody_writes_in_another_s_name(of
                 await uow.execute(statement)
 
 
-async def test_the_database_knows_no_grant_by_one_person_alone(office: Office) -> None:
+async def test_the_database_knows_no_grant_by_one_person_alone(office: Appointment) -> None:
     grant_id = await office.prepared("SUPPORT", "finance_maker")
     for decider in (USERS["ADMIN"].id, USERS["SUPPORT"].id):
         with pytest.raises(asyncpg.CheckViolationError):

@@ -12,11 +12,11 @@ import jwt
 import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from common.caller import THE_SERVICE
-from common.ids import new_id
+from common.auth.caller import THE_SERVICE
+from common.primitives.ids import new_id
 from identity.credentials.signing_keys import SigningKey
 from identity.store import keys
-from identity.use_cases.ensure_signing_key import ensure_signing_key
+from identity.use_cases.signing_keys.ensure_signing_key import ensure_signing_key
 
 from .conftest import Identity
 

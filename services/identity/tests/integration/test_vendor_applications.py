@@ -9,12 +9,12 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from common.caller import THE_SERVICE, Caller
-from common.problems import NotFound
+from common.auth.caller import THE_SERVICE, Caller
+from common.primitives.problems import NotFound
 from contracts import demo
 from contracts.permissions import permissions_of
-from identity.store.erasure import forget_person
-from identity.use_cases.approve_vendor_application import approve_vendor_application
+from identity.store.erasure import delete_user
+from identity.use_cases.vendors.approve_vendor_application import approve_vendor_application
 
 from .conftest import USERS, Identity
 
@@ -267,7 +267,7 @@ async def test_an_erased_person_neither_applies_nor_becomes_a_vendor(campus: Cam
     await campus.token("CAMPUS")
     # What staff saw a moment before is gone when they decide.
     async with campus.identity.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await forget_person(uow, USERS["BUYER2"].id, b"hash", campus.identity.clock.now())
+        await delete_user(uow, USERS["BUYER2"].id, b"hash", campus.identity.clock.now())
     state = await campus.state()
     with pytest.raises(NotFound):
         async with campus.identity.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -324,7 +324,7 @@ async def test_a_decision_that_dies_before_its_commit_leaves_nothing(
         raise RuntimeError("the process dies here")
 
     with monkeypatch.context() as patched:
-        patched.setattr("identity.use_cases.approve_vendor_application.vendors.save_decision", die)
+        patched.setattr("identity.use_cases.vendors.approve_vendor_application.vendors.save_decision", die)
         assert (await campus.approve(application_id)).status_code == 500
     assert await campus.state() == state
     assert (await campus.approve(application_id)).status_code == 200

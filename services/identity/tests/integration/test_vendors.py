@@ -9,12 +9,12 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from common.caller import Caller
+from common.auth.caller import Caller
 from contracts import demo
 
 from .conftest import USERS, Identity
 from .test_row_security import caller_named
-from .test_staff import Office
+from .test_staff import Appointment
 
 ADA = f"/api/vendors/{demo.ADA.id}"
 SUSPENDED, REINSTATED, CHANGED = (f"identity.vendor_{fact}.v1" for fact in ("suspended", "reinstated", "changed"))
@@ -54,7 +54,7 @@ class Staff:
 async def staff(identity: Identity) -> Staff:
     await identity.load_demo()
     names = ("CAMPUS", "ADMIN", "BUYER", "VENDOR", "VENDOR2")
-    office = Office(identity)
+    office = Appointment(identity)
     return Staff(identity, {name: await office.token(name) for name in names})
 
 
@@ -136,7 +136,7 @@ async def test_only_staff_of_the_campus_suspend_and_nobody_their_own(staff: Staf
 
 
 async def test_a_vendor_is_changed_with_a_second_factor_only(staff: Staff) -> None:
-    office, state = Office(staff.identity), await staff.state()
+    office, state = Appointment(staff.identity), await staff.state()
     for name, body in (("VENDOR", {"businessName": "Ada's Place"}), ("ADMIN", {"commissionBasisPoints": 100})):
         token = await office.token(name, stepped_up=False)
         answer = await staff.identity.client.patch(ADA, json=body, headers={"Authorization": f"Bearer {token}"})

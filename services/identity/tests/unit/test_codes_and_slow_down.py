@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.domain.issued_codes import (
     ISSUED_IN_DAY_MAX,
@@ -14,12 +14,12 @@ from identity.domain.issued_codes import (
     Issuable,
     IssuedCode,
     TooOften,
+    evaluate_request,
     is_live,
-    judge_request,
 )
+from identity.domain.login_delays import LONGEST_PAUSE_SECONDS, pause_seconds
 from identity.domain.programs import program_named
 from identity.domain.sessions import revocation_of
-from identity.domain.slow_down import LONGEST_PAUSE_SECONDS, pause_seconds
 
 NOW = datetime(2026, 9, 1, 8, 0, 0, 500_000, tzinfo=UTC)
 
@@ -34,7 +34,7 @@ def codes_given(asked_every: timedelta, for_time: timedelta) -> int:
     last: IssuedCode | None = None
     given, now = 0, NOW
     while now < NOW + for_time:
-        verdict = judge_request(last, now)
+        verdict = evaluate_request(last, now)
         if isinstance(verdict, Issuable):
             given += 1
             last = issued(
@@ -57,8 +57,8 @@ def test_however_often_somebody_asks_an_address_gets_few_codes() -> None:
 
 def test_who_used_a_code_may_have_the_next_one_at_once() -> None:
     used = issued(used_at=NOW, issued_in_hour=ISSUED_IN_HOUR_MAX, issued_in_day=ISSUED_IN_DAY_MAX)
-    assert judge_request(used, NOW) == Issuable(NOW, 1, NOW, 1)
-    assert judge_request(replace(used, used_at=None), NOW) == TooOften()
+    assert evaluate_request(used, NOW) == Issuable(NOW, 1, NOW, 1)
+    assert evaluate_request(replace(used, used_at=None), NOW) == TooOften()
 
 
 @pytest.mark.parametrize(

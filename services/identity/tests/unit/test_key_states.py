@@ -7,7 +7,7 @@ from identity.domain.key_rotation import (
     KeyStates,
     ListedKey,
     StillBelieved,
-    judge_retirement,
+    evaluate_retirement,
     states_of,
 )
 
@@ -36,12 +36,12 @@ def test_keys_of_one_moment_have_one_order() -> None:
 
 def test_previous_keys_go_when_the_last_token_of_theirs_has_ended() -> None:
     states = states_of([OLD, SIGNING], NOW)
-    assert judge_retirement(states, NOW + FORGOTTEN_AFTER - timedelta(milliseconds=1)) == StillBelieved(
+    assert evaluate_retirement(states, NOW + FORGOTTEN_AFTER - timedelta(milliseconds=1)) == StillBelieved(
         NOW + FORGOTTEN_AFTER
     )
-    assert judge_retirement(states, NOW + FORGOTTEN_AFTER) == (OLD,)
+    assert evaluate_retirement(states, NOW + FORGOTTEN_AFTER) == (OLD,)
 
 
 def test_a_key_that_signs_or_will_sign_is_never_retired_by_age() -> None:
     for keys in ([SIGNING], [SIGNING, COMING], [COMING], []):
-        assert judge_retirement(states_of(keys, NOW), NOW + timedelta(days=400)) == ()
+        assert evaluate_retirement(states_of(keys, NOW), NOW + timedelta(days=400)) == ()

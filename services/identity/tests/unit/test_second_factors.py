@@ -12,11 +12,11 @@ from identity.credentials.recovery_codes import RecoveryCodes, is_recovery_code
 from identity.domain.second_factors import (
     Advanced,
     Factor,
-    NeededByOffice,
     Removable,
+    RequiredByAppointment,
     WentBack,
-    judge_removal,
-    judge_sign_count,
+    check_removal,
+    check_sign_count,
 )
 from identity.settings import Settings
 
@@ -33,19 +33,19 @@ def factor(number: int, *, confirmed: bool = True) -> Factor:
     [
         (True, [], ["buyer"], Removable(is_last=True)),
         (True, [], ["buyer", "merchant"], Removable(is_last=True)),
-        (True, [], ["buyer", "auditor"], NeededByOffice()),
-        (True, [False], ["hub_agent"], NeededByOffice()),
+        (True, [], ["buyer", "auditor"], RequiredByAppointment()),
+        (True, [False], ["hub_agent"], RequiredByAppointment()),
         (True, [True], ["hub_agent"], Removable(is_last=False)),
         (False, [True], ["hub_agent"], Removable(is_last=False)),
         (False, [], ["hub_agent"], Removable(is_last=False)),
     ],
 )
 def test_staff_keep_a_confirmed_factor(
-    confirmed: bool, others_confirmed: list[bool], roles: list[str], verdict: Removable | NeededByOffice
+    confirmed: bool, others_confirmed: list[bool], roles: list[str], verdict: Removable | RequiredByAppointment
 ) -> None:
     chosen = factor(1, confirmed=confirmed)
     others = [factor(2 + number, confirmed=each) for number, each in enumerate(others_confirmed)]
-    assert judge_removal(chosen, [chosen, *others], roles) == verdict
+    assert check_removal(chosen, [chosen, *others], roles) == verdict
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_staff_keep_a_confirmed_factor(
     ],
 )
 def test_a_counter_goes_on_or_is_always_zero(known: int, shown: int, verdict: Advanced | WentBack) -> None:
-    assert judge_sign_count(known, shown) == verdict
+    assert check_sign_count(known, shown) == verdict
 
 
 def test_a_recovery_code_is_of_one_person_and_has_a_form_of_its_own() -> None:

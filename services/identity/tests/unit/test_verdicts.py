@@ -5,10 +5,10 @@ from uuid import UUID
 
 import pytest
 
+from identity.domain.authorization_profile import AuthorizationProfile, SignIn, claims_of
 from identity.domain.one_time_codes import blocked_until
-from identity.domain.referrals import NotRewarded, Referrer, Rewarded, judge_referral
-from identity.domain.sessions import Repeated, Reused, ShownToken, Usable, Worthless, judge_refresh
-from identity.domain.standing import SignIn, Standing, claims_of
+from identity.domain.referrals import NotRewarded, Referrer, Rewarded, evaluate_referral
+from identity.domain.sessions import Repeated, Reused, ShownToken, Usable, Worthless, evaluate_refresh
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 ME, OTHER = UUID(int=1), UUID(int=2)
@@ -29,12 +29,12 @@ ME, OTHER = UUID(int=1), UUID(int=2)
 def test_a_referral_rewards_a_new_mailbox_that_somebody_else_brought(
     token_given: bool, referrer: Referrer | None, mailbox_known: bool, verdict: Rewarded | NotRewarded
 ) -> None:
-    judged = judge_referral(ME, "me@x.co", token_given=token_given, referrer=referrer, mailbox_known=mailbox_known)
+    judged = evaluate_referral(ME, "me@x.co", token_given=token_given, referrer=referrer, mailbox_known=mailbox_known)
     assert judged == verdict
 
 
 def test_an_address_that_cannot_be_compared_earns_nothing() -> None:
-    judged = judge_referral(
+    judged = evaluate_referral(
         ME,
         '"me"@x.co',
         token_given=True,
@@ -71,7 +71,7 @@ def test_a_refresh_token_is_usable_once_and_repeatable_for_thirty_seconds(
         used_at=None if used_ago is None else NOW - timedelta(seconds=used_ago),
         session_ended=ended,
     )
-    assert judge_refresh(token, NOW) == verdict
+    assert evaluate_refresh(token, NOW) == verdict
 
 
 def test_guessing_codes_becomes_slower_up_to_a_bound() -> None:
@@ -89,7 +89,7 @@ def test_the_second_factor_counts_for_fifteen_minutes(minutes: int, aal: str) ->
 
 
 def test_a_token_without_vendor_and_campus_says_so() -> None:
-    standing = Standing(ME, "buyer", ("buyer",), None, None, has_second_factor=False)
+    standing = AuthorizationProfile(ME, "buyer", ("buyer",), None, None, has_second_factor=False)
     claims = claims_of(standing, SignIn(OTHER, NOW), issuer="http://x", audience="y", now=NOW)
     assert claims["app_metadata"] == {"roles": ["buyer"], "vendor_id": None, "campus_id": None}
     assert claims["aal"] == "aal1"

@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from common.migrations import create_messaging_v1, grant_api_v1, grant_roles_v1
+from common.migrations.functions import create_messaging_v1, grant_api_v1, grant_roles_v1
 
 revision = "0001"
 down_revision = None

@@ -5,8 +5,8 @@ Revision ID: 0008
 
 from alembic import op
 
-from common.migrations import grant_api_v1
-from common.monthly_partitions import close_partition_v1, turn_months_v1
+from common.migrations.functions import grant_api_v1
+from common.migrations.monthly_partitions import close_partition_v1, turn_months_v1
 
 revision = "0008"
 down_revision = "0007"

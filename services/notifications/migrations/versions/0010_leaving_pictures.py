@@ -5,7 +5,7 @@ Revision ID: 0010
 
 from alembic import op
 
-from common.migrations import create_leaving_pictures_v1
+from common.migrations.functions import create_leaving_pictures_v1
 
 revision = "0010"
 down_revision = "0009"

@@ -3,7 +3,7 @@ settings: it writes every message as it goes out."""
 
 import sys
 
-from common.process import main
+from common.process.service import main
 from notifications.app import SERVICE
 from notifications.templates.preview import write_preview
 

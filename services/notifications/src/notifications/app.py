@@ -9,23 +9,23 @@ from typing import Final
 
 import httpx
 
-from common.circuit import Circuit, CircuitLimits, Circuits
-from common.clock import Clock
-from common.cursors import CursorSigner
-from common.database import Database
-from common.hash_keys import ensure_hash_key
-from common.leaving_pictures import EVERY_SECONDS as PICTURES_EVERY_SECONDS
-from common.leaving_pictures import remove_pictures_once
-from common.logging import get_logger
-from common.media import MediaStore, open_media_store
-from common.outbound import OutboundClient
-from common.outbound_addresses import OutboundRules, origin_of
-from common.pictures import Studio
-from common.process import Loop, Runtime, Service
-from common.reencryption import COMMAND as REENCRYPT
-from common.reencryption import EncryptedMessages, reencrypt_by_command
-from common.sealing import Sealer
-from common.tls import client_tls
+from common.database.hash_keys import ensure_hash_key
+from common.database.reencryption import COMMAND as REENCRYPT
+from common.database.reencryption import EncryptedMessages, reencrypt_by_command
+from common.database.unit_of_work import Database
+from common.media.cleanup import EVERY_SECONDS as PICTURES_EVERY_SECONDS
+from common.media.cleanup import remove_images_once
+from common.media.images import ImageProcessor
+from common.media.storage import open_media_store
+from common.observability.logging import get_logger
+from common.primitives.circuit_breaker import Circuit, CircuitLimits, Circuits
+from common.primitives.clock import Clock
+from common.primitives.cursors import CursorSigner
+from common.primitives.encryption import Encryptor
+from common.primitives.tls import client_tls
+from common.process.service import Loop, Runtime, Service
+from common.web.outbound import OutboundClient
+from common.web.outbound_addresses import OutboundRules, origin_of
 from notifications.clients.built_in import BuiltIn
 from notifications.clients.language_model import LanguageModel
 from notifications.clients.mail import CONNECTIONS_MAX, Mail
@@ -36,8 +36,7 @@ from notifications.clients.on_call import OnCall
 from notifications.clients.sms import SHAPES
 from notifications.clients.web_push import WebPush
 from notifications.consumers import SUBSCRIPTIONS, WORK, encrypted_events
-from notifications.consumers.feed_streams import FeedStreams
-from notifications.consumers.lanes import Lanes
+from notifications.dependencies import Dependencies
 from notifications.domain.attachments import FOLDER as PICTURES
 from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
 from notifications.domain.telephone_numbers import hash_key_of_release_before
@@ -58,56 +57,28 @@ from notifications.settings import Settings
 from notifications.store import delivery_queue_of
 from notifications.store.encrypted_values import Encryption, encrypted_rows
 from notifications.store.retention import Times, kept
-from notifications.store.tickets import ALBUM
-from notifications.templates.words import Words
+from notifications.store.tickets import MEDIA
+from notifications.streams.concurrency_limiter import ConcurrencyLimiter
+from notifications.streams.feed_streams import FeedStreams
+from notifications.templates.renderer import MessageRenderer
 from notifications.timers import (
     DUE_EVERY_SECONDS,
-    STANDING_EVERY_SECONDS,
+    OPEN_ALERTS_EVERY_SECONDS,
     SWEEP_EVERY_SECONDS,
-    advance_pins_once,
-    release_due_once,
-    say_standing_alerts_once,
-    settle_abandoned_once,
+    advance_pins,
+    release_due,
+    repeat_open_alerts,
+    resolve_abandoned,
 )
-from notifications.use_cases.answer_turn import Assistant
-from notifications.use_cases.ask_model import Watched
-from notifications.use_cases.check_message_key import check_message_key
-from notifications.use_cases.deliver_notification import Desk
-from notifications.use_cases.hear_customer import Numbers
-from notifications.use_cases.open_turn import TurnLimits
-from notifications.use_cases.register_device import PushDoors
-from notifications.use_cases.send_delivery import Carrier, Post
+from notifications.use_cases.assistant.answer_turn import Assistant
+from notifications.use_cases.assistant.open_turn import TurnLimits
+from notifications.use_cases.assistant.query_model import Watched
+from notifications.use_cases.deliveries.check_message_key import check_message_key
+from notifications.use_cases.deliveries.send_delivery import ChannelProvider, DeliverySender
+from notifications.use_cases.devices.register_device import PushSettings
+from notifications.use_cases.tickets.record_customer_message import Numbers
 
 log: Final = get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Dependencies:
-    """What routes, consumers and timers work with."""
-
-    clock: Clock
-    database: Database
-    cursors: CursorSigner
-    post: Post
-    on_call: OnCall
-    push_doors: PushDoors
-    sms_receipt_key: str
-    messaging_verify_token: str
-    messaging_app_secret: str
-    numbers: Numbers
-    encryption: Encryption
-    media: MediaStore
-    studio: Studio
-    pin_receipt: timedelta
-    feed_streams: FeedStreams
-    lanes: Lanes
-    assistant: Assistant
-    kept_for: Times
-
-    def desk(self) -> Desk:
-        """What writing a notification down needs, as of now."""
-        post = self.post
-        return Desk(post.channels, post.words, self.clock.now(), post.device_kinds, self.pin_receipt)
 
 
 SMS: Final = "sms-http"
@@ -118,7 +89,7 @@ SMS_FALLBACK: Final = "sms-http-fallback"
 class Carriers:
     """`vapid_key` is what browsers subscribe with; None when there is no push to browsers."""
 
-    by_channel: Mapping[str, tuple[Carrier, ...]]
+    by_channel: Mapping[str, tuple[ChannelProvider, ...]]
     mail: Mail
     vapid_key: str | None
 
@@ -130,7 +101,7 @@ class Carriers:
 def compose_carriers(settings: Settings, http: httpx.AsyncClient, outbound: OutboundClient, clock: Clock) -> Carriers:
     """The providers whose address and keys are set."""
     mail = Mail(settings.smtp_url, settings.mail_from)
-    carriers: dict[str, tuple[Carrier, ...]] = {"sms": _sms(settings, http), "email": (mail,)}
+    carriers: dict[str, tuple[ChannelProvider, ...]] = {"sms": _sms(settings, http), "email": (mail,)}
     if settings.messaging_api_url:
         carriers["messaging"] = (
             Messaging(
@@ -153,7 +124,7 @@ def compose_carriers(settings: Settings, http: httpx.AsyncClient, outbound: Outb
     return Carriers(carriers, mail, web.public_key if web else None)
 
 
-def _sms(settings: Settings, http: httpx.AsyncClient) -> tuple[Carrier, ...]:
+def _sms(settings: Settings, http: httpx.AsyncClient) -> tuple[ChannelProvider, ...]:
     shape = SHAPES[settings.sms_shape]
     first = shape(http, settings.sms_api_url, settings.sms_api_key, settings.sms_sender, SMS)
     if not settings.sms_fallback_api_url:
@@ -174,19 +145,19 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     ):
         if not settings.messaging_app_secret:
             log.critical("MESSAGING_APP_SECRET is empty: every messaging webhook is answered 401 until it is set")
-        studio = Studio()
-        stack.callback(studio.close)
+        image_processor = ImageProcessor()
+        stack.callback(image_processor.close)
         carriers = compose_carriers(settings, http, outbound, runtime.clock)
         encryption = encryption_of(settings)
         await check_message_key(runtime.database, encryption.messages)
-        post = Post(
+        post = DeliverySender(
             runtime.database,
             runtime.clock,
             carriers.by_channel,
-            Words(),
+            MessageRenderer(),
             encryption.messages,
             Circuits(runtime.clock, _circuit_limits(settings)),
-            hears_statuses=bool(settings.messaging_app_secret),
+            reports_statuses=bool(settings.messaging_app_secret),
         )
         streams = _feed_streams(settings, runtime)
         yield Dependencies(
@@ -195,18 +166,18 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             cursors=CursorSigner(settings.cursor_key),
             post=post,
             on_call=OnCall(http, settings.on_call_url, settings.on_call_key),
-            push_doors=PushDoors(carriers.vapid_key, push_rules, settings.devices_max),
+            push_settings=PushSettings(carriers.vapid_key, push_rules, settings.devices_max),
             sms_receipt_key=settings.sms_receipt_key,
             messaging_verify_token=settings.messaging_verify_token,
             messaging_app_secret=settings.messaging_app_secret,
             numbers=Numbers(await _hash_key(settings, runtime.database, encryption)),
             encryption=encryption,
             media=await open_media_store(settings, runtime.clock, stack, under=PICTURES),
-            studio=studio,
+            image_processor=image_processor,
             pin_receipt=timedelta(seconds=settings.pin_receipt_seconds),
             feed_streams=streams,
             # A mail that waits for a connection has been claimed, and would be in doubt if its worker died.
-            lanes=Lanes(settings.deliveries_at_once, {delivery_queue_of("email"): CONNECTIONS_MAX}),
+            limiter=ConcurrencyLimiter(settings.deliveries_at_once, {delivery_queue_of("email"): CONNECTIONS_MAX}),
             assistant=answering,
             kept_for=_times(settings),
         )
@@ -223,8 +194,8 @@ def encryption_of(settings: Settings) -> Encryption:
     """A key for each purpose; while the shared key is set, texts are still written for the release before."""
     shared = (settings.sealing_key, settings.sealing_key_previous)
 
-    def sealer(purpose: str, current: str, previous: str, *also: Sealer) -> Sealer:
-        return Sealer(
+    def sealer(purpose: str, current: str, previous: str, *also: Encryptor) -> Encryptor:
+        return Encryptor(
             purpose, current, previous, old_keys=shared, writes_old_format=bool(settings.sealing_key), also=also
         )
 
@@ -326,25 +297,25 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
     return [
         Loop(
             "release due deliveries",
-            lambda: release_due_once(dependencies.database, dependencies.clock),
+            lambda: release_due(dependencies.database, dependencies.clock),
             DUE_EVERY_SECONDS,
         ),
         Loop(
             "say standing alerts again",
-            lambda: say_standing_alerts_once(dependencies.database, dependencies.clock, dependencies.on_call),
-            STANDING_EVERY_SECONDS,
+            lambda: repeat_open_alerts(dependencies.database, dependencies.clock, dependencies.on_call),
+            OPEN_ALERTS_EVERY_SECONDS,
         ),
-        Loop("send PINs on", lambda: advance_pins_once(dependencies), DUE_EVERY_SECONDS),
+        Loop("send PINs on", lambda: advance_pins(dependencies), DUE_EVERY_SECONDS),
         Loop(
             "settle abandoned deliveries",
-            lambda: settle_abandoned_once(
-                dependencies.database, dependencies.clock, hears_statuses=dependencies.post.hears_statuses
+            lambda: resolve_abandoned(
+                dependencies.database, dependencies.clock, reports_statuses=dependencies.post.reports_statuses
             ),
             SWEEP_EVERY_SECONDS,
         ),
         Loop(
             "pictures that leave",
-            lambda: remove_pictures_once(dependencies.database, dependencies.media, ALBUM, dependencies.clock),
+            lambda: remove_images_once(dependencies.database, dependencies.media, MEDIA, dependencies.clock),
             PICTURES_EVERY_SECONDS,
         ),
     ]

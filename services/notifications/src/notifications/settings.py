@@ -4,8 +4,8 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from common.media import MediaSettings
-from common.sealing import FurtherKey, PurposeKey
+from common.media.storage import MediaSettings
+from common.primitives.encryption import FurtherKey, PurposeKey
 from notifications.domain.alerts import PAGERDUTY_PATH
 
 

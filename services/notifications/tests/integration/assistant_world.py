@@ -17,9 +17,9 @@ from starlette.routing import Route
 
 from campus_tools.service_kit import OpenService, opened, served
 from campus_tools.testing import DatabaseUrls
-from common.clock import ManualClock
-from common.ids import new_id
-from common.process import http_app
+from common.primitives.clock import ManualClock
+from common.primitives.ids import new_id
+from common.process.service import http_app
 from notifications.app import SERVICE
 
 from .conftest import KEYS, SERVICE_ROLE_KEY
@@ -206,7 +206,7 @@ def events_of(text: str) -> list[tuple[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Desk:
+class DeliveryContext:
     """The service on a real socket, and the world around it."""
 
     service: OpenService
@@ -244,11 +244,13 @@ class Desk:
         return len(rows)
 
 
-Open = Callable[..., Awaitable[Desk]]
+Open = Callable[..., Awaitable[DeliveryContext]]
 
 
 @asynccontextmanager
-async def desk_opened(urls: DatabaseUrls, broker_url: str, *, with_model: bool, **settings: Any) -> AsyncIterator[Desk]:
+async def desk_opened(
+    urls: DatabaseUrls, broker_url: str, *, with_model: bool, **settings: Any
+) -> AsyncIterator[DeliveryContext]:
     """The service with a provider or without one; keyword arguments replace settings."""
     world, clock = AssistantWorld(), ManualClock()
     async with AsyncExitStack() as stack:
@@ -267,4 +269,4 @@ async def desk_opened(urls: DatabaseUrls, broker_url: str, *, with_model: bool, 
         app = http_app(SERVICE, service.settings, service.runtime, service.dependencies)
         url = await stack.enter_async_context(served(app))
         http = await stack.enter_async_context(httpx.AsyncClient(base_url=url, timeout=60))
-        yield Desk(service, world, http, clock)
+        yield DeliveryContext(service, world, http, clock)

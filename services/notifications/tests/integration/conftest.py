@@ -26,9 +26,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from campus_tools.service_kit import OpenService, opened, served
-from common.clock import Clock, ManualClock
-from common.ids import new_id
-from common.sealing import Sealer
+from common.primitives.clock import Clock, ManualClock
+from common.primitives.encryption import Encryptor
+from common.primitives.ids import new_id
 from contracts.identity import ReferralOutcome, UserProvisioned, VendorApproved
 from contracts.orders import PIN_DELIVERY, DeliveryPinIssued, OrderPlaced, PlacedItem
 from contracts.payments import EscrowHeld
@@ -225,7 +225,7 @@ class Story:
     """One order, its buyer and its vendor, as the other services tell of them."""
 
     service: OpenService
-    sealer: Sealer
+    sealer: Encryptor
     buyer_id: UUID
     owner_id: UUID
     vendor_id: UUID
@@ -293,7 +293,7 @@ class Story:
         )
 
     def pin(self, pin: str = "042917", issue: int = 1) -> DeliveryPinIssued:
-        sealed = self.sealer.seal(pin, str(self.order_id))
+        sealed = self.sealer.encrypt(pin, str(self.order_id))
         return DeliveryPinIssued(order_id=self.order_id, buyer_id=self.buyer_id, pin_sealed=sealed, issue=issue)
 
     async def deliveries(self) -> list[Any]:
@@ -326,7 +326,9 @@ def open_story(fresh_database, broker_url, outside) -> Open:
             **settings,
         }
         async with opened(SERVICE, urls, broker_url, clock=clock or ManualClock(), **values) as service:
-            yield Story(service, Sealer(PIN_DELIVERY, KEYS["pin_delivery_key"]), new_id(), new_id(), new_id(), new_id())
+            yield Story(
+                service, Encryptor(PIN_DELIVERY, KEYS["pin_delivery_key"]), new_id(), new_id(), new_id(), new_id()
+            )
 
     return open_one
 

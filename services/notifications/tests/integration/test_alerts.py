@@ -8,13 +8,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from campus_tools.service_kit import served
-from common.caller import THE_SERVICE
-from common.ids import new_id
+from common.auth.caller import THE_SERVICE
+from common.primitives.ids import new_id
 from contracts.operations import AlertCleared, AlertRaised
 from notifications.consumers import WORK
-from notifications.domain.alerts import PAGE_AGAIN_AFTER, SAID_AGAIN_AFTER
-from notifications.domain.errors import AlertUnheardOf, ProviderAway
-from notifications.timers import say_standing_alerts_once
+from notifications.domain.alerts import PAGE_AGAIN_AFTER, REPEAT_AFTER
+from notifications.domain.errors import AlertUnheardOf, ProviderUnavailable
+from notifications.timers import repeat_open_alerts
 
 QUEUE = "notifications.deliveries"
 
@@ -107,14 +107,14 @@ async def test_what_stands_is_said_again_to_whoever_forgets_it_at_a_restart(open
         service, clock = story.service, story.service.runtime.clock
 
         async def say_again():
-            count = await say_standing_alerts_once(service.runtime.database, clock, service.dependencies.on_call)
+            count = await repeat_open_alerts(service.runtime.database, clock, service.dependencies.on_call)
             await service.work(QUEUE)
             return count
 
         for key in ("still:open", "open:too", "over:soon"):
             await service.hear(alert(dedup_key=key))
         await service.work(QUEUE)
-        clock.advance(SAID_AGAIN_AFTER)
+        clock.advance(REPEAT_AFTER)
         await service.hear(cleared("over:soon"))
         await service.work(QUEUE)
         outside.pages.clear()
@@ -126,12 +126,12 @@ async def test_a_page_that_nobody_takes_is_asked_again_and_at_the_end_written_do
     outside.page_faults = [500, 503]
     raised = alert()
     await story.service.hear(raised)
-    with pytest.raises(ProviderAway):
+    with pytest.raises(ProviderUnavailable):
         await story.service.work(QUEUE)
     [work] = [one for one in WORK if one.queue == QUEUE]
-    errand = work.payload(alert_id=raised.alert_id)
+    job = work.payload(alert_id=raised.alert_id)
     async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await work.when_exhausted(errand, None, uow, "ProviderAway: webhook: answered 503")
+        await work.when_exhausted(job, None, uow, "ProviderAway: webhook: answered 503")
     [row] = await story.service.fetch("SELECT page_error, paged_at FROM alerts")
     assert (row["page_error"], row["paged_at"]) == ("ProviderAway: webhook: answered 503", None)
     assert await story.service.published("operations.alert_raised.v1") == []

@@ -13,14 +13,14 @@ import pytest
 from starlette.responses import JSONResponse, Response
 
 from campus_tools.testing import eventually
-from common.caller import THE_SERVICE
-from common.ids import new_id
+from common.auth.caller import THE_SERVICE
+from common.primitives.ids import new_id
 from contracts.orders import OrderDelivered, OrderDispatched
 from contracts.payouts import BankDetailsChanged
-from notifications.domain.errors import MessageUnknown, ProviderAway
+from notifications.domain.errors import MessageUnknown, ProviderUnavailable
 from notifications.templates.examples import example_of
-from notifications.timers import advance_pins_once, release_due_once
-from notifications.use_cases.hear_delivery_status import hear_delivery_status
+from notifications.timers import advance_pins, release_due
+from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
 
 from .conftest import without_drawn
 
@@ -32,7 +32,7 @@ PIN_RECEIPT = timedelta(seconds=91)
 async def hear(story, channel, message_id, status, delivery_id=None):
     async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         at = story.service.runtime.clock.now()
-        return await hear_delivery_status(uow, channel, message_id, status, at, delivery_id=delivery_id)
+        return await record_delivery_status(uow, channel, message_id, status, at, delivery_id=delivery_id)
 
 
 async def standing(story):
@@ -102,7 +102,7 @@ async def test_an_app_is_reached_with_a_token_of_the_service_account_and_a_quota
     await whole.register(whole.buyer_id, kind="android", token="token-of-a-phone")
     await whole.service.hear(dispatched(whole))
     outside.native_faults.append(JSONResponse({"error": {"code": 429, "status": "RESOURCE_EXHAUSTED"}}, 429))
-    with pytest.raises(ProviderAway):
+    with pytest.raises(ProviderUnavailable):
         await whole.service.work(QUEUE)
     assert (await standing(whole))["push"] == "queued"
     await resend_queued(whole)
@@ -122,7 +122,7 @@ async def test_an_app_is_reached_with_a_token_of_the_service_account_and_a_quota
 async def resend_queued(story):
     async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for row in await uow.fetch("SELECT id FROM notification_deliveries WHERE status = 'queued'"):
-            uow.leave_work(QUEUE, row["id"], {"deliveryId": str(row["id"])})
+            uow.enqueue_work(QUEUE, row["id"], {"deliveryId": str(row["id"])})
 
 
 async def test_the_messaging_app_gets_an_approved_text_only_for_who_asked_for_it(whole, outside):
@@ -242,7 +242,7 @@ async def test_a_provider_that_fails_again_and_again_rests_and_its_messages_wait
         outside.sms_down = True
         for _ in range(2):
             await story.service.hear(story.pin(issue=_ + 1))
-            with pytest.raises(ProviderAway):
+            with pytest.raises(ProviderUnavailable):
                 await story.service.work(QUEUE)
         [alert] = await story.service.published("operations.alert_raised.v1")
         assert alert["dedupKey"] == "provider-rests:sms-http"
@@ -255,9 +255,9 @@ async def test_a_provider_that_fails_again_and_again_rests_and_its_messages_wait
         assert [(row["channel"], row["attempts"]) for row in waiting] == [("sms", 0)]
         outside.sms_down = False
         clock, database = story.service.runtime.clock, story.service.runtime.database
-        assert await release_due_once(database, clock) == 0
+        assert await release_due(database, clock) == 0
         clock.advance(timedelta(seconds=31))
-        assert await release_due_once(database, clock) == 1
+        assert await release_due(database, clock) == 1
         await story.service.work(QUEUE)
         assert ["583016" in text["sms"] for text in outside.texts] == [True]
 
@@ -271,22 +271,22 @@ async def test_a_pin_goes_on_by_the_messaging_app_and_then_by_push_until_somebod
     clock = whole.service.runtime.clock
     await whole.service.hear(whole.pin())
     await whole.service.work(QUEUE)
-    assert await advance_pins_once(whole.service.dependencies) == 0
+    assert await advance_pins(whole.service.dependencies) == 0
     clock.advance(PIN_RECEIPT)
-    assert await advance_pins_once(whole.service.dependencies) == 1
-    assert await advance_pins_once(whole.service.dependencies) == 0
+    assert await advance_pins(whole.service.dependencies) == 1
+    assert await advance_pins(whole.service.dependencies) == 0
     await whole.service.work(QUEUE)
     [message] = outside.approved
     assert [one["text"] for one in message["template"]["components"][0]["parameters"]][1] == "042917"
     # The second failed, says the company: the third is due at once.
     assert await hear(whole, "messaging", "wamid.1", "failed") is True
-    assert await advance_pins_once(whole.service.dependencies) == 1
+    assert await advance_pins(whole.service.dependencies) == 1
     await whole.service.work(QUEUE)
     [push] = outside.native
     assert "notification" not in push["message"]
     assert "042917" in push["message"]["data"]["body"]
     clock.advance(PIN_RECEIPT)
-    assert await advance_pins_once(whole.service.dependencies) == 0
+    assert await advance_pins(whole.service.dependencies) == 0
     assert (len(outside.texts), len(outside.approved), len(outside.native)) == (1, 1, 1)
     # Staff see how far each got, and no PIN.
     logs = await whole.service.client.get(
@@ -318,7 +318,7 @@ async def test_a_pin_that_arrived_or_opens_nothing_any_more_goes_no_other_way(wh
         await whole.service.hear(whole.pin(issue=2))
     await whole.service.work(QUEUE)
     whole.service.runtime.clock.advance(PIN_RECEIPT)
-    assert await advance_pins_once(whole.service.dependencies) == 0
+    assert await advance_pins(whole.service.dependencies) == 0
     assert outside.approved == []
     assert len(outside.texts) == (2 if ended_by == "newer" else 1)
     if ended_by != "receipt":
@@ -331,7 +331,7 @@ async def test_a_dead_process_between_two_steps_of_a_pin_repeats_none(whole, out
     await whole.service.hear(whole.pin())
     await whole.service.work(QUEUE)
     whole.service.runtime.clock.advance(PIN_RECEIPT)
-    moved = await asyncio.gather(*(advance_pins_once(whole.service.dependencies) for _ in range(5)))
+    moved = await asyncio.gather(*(advance_pins(whole.service.dependencies) for _ in range(5)))
     assert sum(moved) == 1
     await whole.service.work(QUEUE)
     assert len(outside.approved) == 1
@@ -355,9 +355,9 @@ async def test_quiet_hours_delay_messages_until_their_end_but_never_a_pin_or_the
     await whole.service.work(QUEUE)
     assert (len(outside.texts), [mail["To"] for mail in outside.mails]) == (1, ["ada@unilag.edu.ng"])
     clock.advance(timedelta(hours=6, minutes=29))
-    assert await release_due_once(database, clock) == 0
+    assert await release_due(database, clock) == 0
     clock.advance(timedelta(minutes=1))
-    assert await release_due_once(database, clock) == 1
+    assert await release_due(database, clock) == 1
     await whole.service.work(QUEUE)
     assert [mail["To"] for mail in outside.mails] == ["ada@unilag.edu.ng", "chidi@unilag.edu.ng"]
 
@@ -430,7 +430,7 @@ async def test_a_push_into_our_own_network_is_never_sent(whole, outside, monkeyp
     await whole.register(whole.buyer_id, kind="web", subscription=subscription)
     await whole.service.fetch("UPDATE user_devices SET address = $1 RETURNING 1", address)
     await whole.service.hear(dispatched(whole))
-    monkeypatch.setattr("common.outbound.socket.getaddrinfo", resolved)
+    monkeypatch.setattr("common.web.outbound.socket.getaddrinfo", resolved)
     await whole.service.work(QUEUE)
     assert await standing(whole) == {"push": "failed", "email": "sent"}
     assert outside.browser.received == []

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from campus_tools.service_kit import OpenService
-from common.caller import Caller
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
 from contracts.identity import CredentialsChanged, EmailConfirmed
 from contracts.payouts import PayoutProcessed
 from notifications.templates.examples import example_of

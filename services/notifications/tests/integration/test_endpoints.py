@@ -5,8 +5,8 @@ from datetime import timedelta
 import asyncpg
 import pytest
 
-from common.caller import Caller
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
 from notifications.templates.examples import example_of
 
 from .conftest import without_drawn
@@ -219,7 +219,7 @@ async def test_the_function_opens_with_the_service_key_only(story, key):
     assert user.status_code == 401
 
 
-async def tell(story, count):
+async def notify(story, count):
     for number in range(count):
         data = {"orderId": str(story.order_id), "businessName": f"Kitchen {number}"}
         body = request_of(story, channel="email", template="order_dispatched", data=data, sensitive=False)
@@ -230,7 +230,7 @@ async def tell(story, count):
 
 async def test_a_walk_through_the_feed_during_inserts_gives_each_notification_once(story):
     await story.know_the_people()
-    await tell(story, 7)
+    await notify(story, 7)
     [*standing] = [item["id"] for item in (await feed_of(story, story.buyer_id, limit=100)).json()["data"]]
     walked, cursor = [], None
     while True:
@@ -240,7 +240,7 @@ async def test_a_walk_through_the_feed_during_inserts_gives_each_notification_on
         assert page["meta"]["has_more"] == (cursor is not None)
         if cursor is None:
             break
-        await tell(story, 1)
+        await notify(story, 1)
     assert walked == standing
     assert len(set(walked)) == 7
 
@@ -256,7 +256,7 @@ async def test_the_feed_shows_words_and_no_secret(story):
 
 async def test_a_cursor_of_somebody_else_is_refused(story):
     await story.know_the_people()
-    await tell(story, 2)
+    await notify(story, 2)
     cursor = (await feed_of(story, story.buyer_id, limit=1)).json()["meta"]["next_cursor"]
     answer = await feed_of(story, story.owner_id, cursor=cursor)
     assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "cursor")
@@ -264,7 +264,7 @@ async def test_a_cursor_of_somebody_else_is_refused(story):
 
 async def test_a_notification_is_read_by_its_user_once_and_by_nobody_else(story):
     await story.know_the_people()
-    await tell(story, 1)
+    await notify(story, 1)
     [item] = (await feed_of(story, story.buyer_id)).json()["data"]
     client, path = story.service.client, f"/api/notifications/{item['id']}/read"
     stranger = await client.post(path, headers=story.service.headers(story.owner_id))

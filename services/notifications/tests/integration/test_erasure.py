@@ -2,10 +2,10 @@
 
 import re
 
-from common.caller import THE_SERVICE
-from common.ids import new_id
+from common.auth.caller import THE_SERVICE
+from common.primitives.ids import new_id
 from contracts.identity import ErasureRefused, ProfileChanged, UserErased
-from notifications.use_cases.give_up_delivery import give_up_delivery
+from notifications.use_cases.deliveries.fail_delivery import fail_delivery
 
 QUEUE = "notifications.deliveries"
 
@@ -92,7 +92,7 @@ async def test_a_last_mail_that_is_given_up_forgets_its_address_too(story):
     await story.service.hear(UserErased(user_id=story.buyer_id), sequence=9)
     [row] = await story.service.fetch("SELECT id FROM notification_deliveries WHERE sealed ? 'address'")
     async with story.service.dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await give_up_delivery(uow, row["id"], "the mail server is away")
+        await fail_delivery(uow, row["id"], "the mail server is away")
     assert (await sealed_addresses(story), await traces(story, "chidi")) == ([], set())
 
 

@@ -9,14 +9,14 @@ import pytest
 from starlette.responses import JSONResponse
 
 from campus_tools.testing import eventually
-from common.caller import THE_SERVICE
-from common.process import background
+from common.auth.caller import THE_SERVICE
+from common.process.service import background
 from contracts.payouts import BankDetailsChanged
 from notifications.app import SERVICE
 from notifications.domain.deliveries import ATTEMPTS_MAX, CLAIM_LIFE
-from notifications.domain.errors import ProviderAway
-from notifications.timers import settle_abandoned_once
-from notifications.use_cases.send_delivery import send_delivery
+from notifications.domain.errors import ProviderUnavailable
+from notifications.timers import resolve_abandoned
+from notifications.use_cases.deliveries.send_delivery import send_delivery
 
 from .conftest import without_drawn
 
@@ -46,7 +46,7 @@ async def say(story, *events):
 
 async def sweep(story):
     runtime = story.service.runtime
-    return await settle_abandoned_once(runtime.database, runtime.clock, hears_statuses=False)
+    return await resolve_abandoned(runtime.database, runtime.clock, reports_statuses=False)
 
 
 async def statuses(story):
@@ -105,7 +105,7 @@ async def test_a_mail_server_is_believed_for_good_or_asked_again(story, outside,
     await story.service.hear(story.pin())
     outside.mail_faults.append(answer)
     if status == "queued":
-        with pytest.raises(ProviderAway):
+        with pytest.raises(ProviderUnavailable):
             await story.service.work(QUEUE)
     else:
         await story.service.work(QUEUE)
@@ -117,7 +117,7 @@ async def test_a_mail_server_that_is_away_is_asked_again(open_story):
     async with open_story(smtp_url="smtp://127.0.0.1:1") as story:
         await story.know_the_people(phone=None)
         await story.service.hear(story.pin())
-        with pytest.raises(ProviderAway):
+        with pytest.raises(ProviderUnavailable):
             await story.service.work(QUEUE)
         assert await statuses(story) == ["failed"]
 
@@ -126,7 +126,7 @@ async def test_an_sms_company_that_refuses_our_key_is_asked_again_after_somebody
     await story.know_the_people()
     await story.service.hear(story.pin())
     outside.sms_faults.append(JSONResponse({"message": "Invalid API key"}, 401))
-    with pytest.raises(ProviderAway):
+    with pytest.raises(ProviderUnavailable):
         await story.service.work(QUEUE)
     assert [row["status"] for row in await story.deliveries()] == ["queued"]
 
@@ -238,7 +238,7 @@ async def test_an_unknown_key_is_tried_again_and_a_broken_text_is_given_up(open_
         await story.service.hear(story.pin())
         waiting = await story.deliveries()
     async with open_story(urls=urls, pin_delivery_key="quite another key of PINs") as other:
-        with pytest.raises(ProviderAway):
+        with pytest.raises(ProviderUnavailable):
             await send_delivery(waiting[0]["id"], other.service.dependencies.post)
         assert [row["status"] for row in await other.deliveries()] == ["queued"]
         [attempt] = await other.attempts()

@@ -11,11 +11,11 @@ import pytest
 
 from campus_tools.service_kit import served
 from campus_tools.testing import PATIENCE_SECONDS, eventually
-from common.caller import Caller
-from common.clock import ManualClock, iso
-from common.event_streams import EventStream
-from common.ids import new_id
-from common.process import background, http_app
+from common.auth.caller import Caller
+from common.primitives.clock import ManualClock, iso
+from common.primitives.ids import new_id
+from common.process.service import background, http_app
+from common.web.event_streams import EventStream
 from contracts.identity import SessionRevoked
 from contracts.orders import OrderDispatched
 from notifications.app import SERVICE
@@ -77,7 +77,7 @@ async def following(story, client, user_id=None, *, last=None, **claims):
         yield events
 
 
-async def tell(story, *, vendor_id=None):
+async def notify(story, *, vendor_id=None):
     """Something happens to the buyer."""
     news = OrderDispatched(order_id=new_id(), buyer_id=story.buyer_id, vendor_id=vendor_id or story.vendor_id)
     await story.service.hear(news)
@@ -97,21 +97,21 @@ async def unread(story):
 async def test_a_stream_tells_what_comes_as_the_list_shows_it_and_resumes_without_loss_or_repetition(open_story):
     async with open_story(feed_poll_seconds=0.2) as story, listening(story) as client:
         await story.know_the_people()
-        await tell(story)
+        await notify(story)
         async with following(story, client) as events, following(story, client, story.owner_id) as foreign:
-            await tell(story)
-            await tell(story)
+            await notify(story)
+            await notify(story)
             told = [await events.next_told(), await events.next_told()]
             # Newest first in the list; what was there before the stream began is not told again.
             assert told == (await feed(story))["data"][1::-1]
             with pytest.raises(TimeoutError):
                 await foreign.next(within=0.1)
-        await tell(story)
-        await tell(story)
+        await notify(story)
+        await notify(story)
         missed = (await feed(story))["data"][1::-1]
         async with following(story, client, last=told[1]["id"]) as events:
             assert [await events.next_told(), await events.next_told()] == missed
-            await tell(story)
+            await notify(story)
             assert (await events.next_told())["id"] == (await feed(story))["data"][0]["id"]
         async with following(story, client, last=told[0]["id"]) as events:
             assert (await events.next_told())["id"] == told[1]["id"]
@@ -127,7 +127,7 @@ async def test_lines_written_at_once_reach_a_stream_once_each_whatever_the_order
             httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as client,
             following(story, client) as events,
         ):
-            await asyncio.gather(*(tell(story) for _ in range(40)))
+            await asyncio.gather(*(notify(story) for _ in range(40)))
             told = [(await events.next_told())["id"] for _ in range(40)]
             assert len(set(told)) == 40
             assert set(told) == {str(row["id"]) for row in await story.service.fetch("SELECT id FROM notifications")}
@@ -271,7 +271,7 @@ async def test_fifty_streams_hear_everything_beside_one_that_never_reads_and_tha
 async def test_unread_lines_are_counted_filtered_and_read_up_to_what_was_seen(story):
     await story.know_the_people()
     for _ in range(3):
-        await tell(story)
+        await notify(story)
         story.service.runtime.clock.advance(timedelta(seconds=1))
     newest, middle, oldest = (await feed(story))["data"]
     client, headers = story.service.client, story.service.headers(story.buyer_id)
@@ -302,6 +302,6 @@ async def test_unread_lines_are_counted_filtered_and_read_up_to_what_was_seen(st
 
 async def test_a_caller_sees_no_place_of_another_feed(story):
     await story.know_the_people()
-    await tell(story)
+    await notify(story)
     async with story.service.runtime.database.unit_of_work(acting_as=Caller(user_id=story.owner_id)) as uow:
         assert await uow.fetch("SELECT id FROM notifications") == []

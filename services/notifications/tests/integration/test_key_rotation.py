@@ -2,13 +2,13 @@
 
 import pytest
 
-from common.ids import new_id
-from common.process import running
-from common.sealing import SealBroken, Sealer
+from common.primitives.encryption import DecryptionFailed, Encryptor
+from common.primitives.ids import new_id
+from common.process.service import running
 from contracts.identity import CODE_DELIVERY, OneTimeCodeIssued
 from contracts.orders import PIN_DELIVERY, DeliveryPinIssued
 from notifications.app import SERVICE
-from notifications.use_cases.send_delivery import send_delivery
+from notifications.use_cases.deliveries.send_delivery import send_delivery
 
 OLD = {
     "message_key": "the old key of messages",
@@ -22,7 +22,7 @@ PHONE = "+2348030000077"
 
 
 def pin_issued(story, sealer):
-    sealed = sealer.seal("271828", str(story.order_id))
+    sealed = sealer.encrypt("271828", str(story.order_id))
     return DeliveryPinIssued(order_id=story.order_id, buyer_id=story.buyer_id, pin_sealed=sealed, issue=1)
 
 
@@ -32,8 +32,8 @@ def code_issued(sealer, address="+2348030000009"):
         code_id=code_id,
         purpose="sign_in",
         channel="sms",
-        address_sealed=sealer.seal(address, str(code_id)),
-        code_sealed=sealer.seal("770031", str(code_id)),
+        address_sealed=sealer.encrypt(address, str(code_id)),
+        code_sealed=sealer.encrypt("770031", str(code_id)),
     )
 
 
@@ -56,7 +56,7 @@ async def ticket_of_a_number(story):
         "VALUES ($1, 'messaging', 'x', 'open', 'normal', 1, 1, now(), now(), $2, $3, '') RETURNING 1",
         ticket_id,
         dependencies.numbers.key_of(PHONE),
-        dependencies.post.sealer.seal(PHONE, str(ticket_id)),
+        dependencies.post.sealer.encrypt(PHONE, str(ticket_id)),
     )
     return ticket_id
 
@@ -67,13 +67,13 @@ async def test_waiting_secrets_are_sent_and_numbers_are_found_after_a_rotation(
     urls = await fresh_database("notifications")
     async with open_story(urls=urls, **OLD) as story:
         await story.know_the_people()
-        await story.service.hear(pin_issued(story, Sealer(PIN_DELIVERY, OLD["pin_delivery_key"])))
-        await story.service.hear(code_issued(Sealer(CODE_DELIVERY, OLD["code_delivery_key"])))
+        await story.service.hear(pin_issued(story, Encryptor(PIN_DELIVERY, OLD["pin_delivery_key"])))
+        await story.service.hear(code_issued(Encryptor(CODE_DELIVERY, OLD["code_delivery_key"])))
         ticket_id = await ticket_of_a_number(story)
     async with open_story(urls=urls, **AFTER_THE_SWITCH) as story:
         # A process that was not restarted yet publishes under the old key.
-        await story.service.hear(code_issued(Sealer(CODE_DELIVERY, OLD["code_delivery_key"])))
-        await story.service.hear(code_issued(Sealer(CODE_DELIVERY, NEW["code_delivery_key"])))
+        await story.service.hear(code_issued(Encryptor(CODE_DELIVERY, OLD["code_delivery_key"])))
+        await story.service.hear(code_issued(Encryptor(CODE_DELIVERY, NEW["code_delivery_key"])))
         await re_encrypt(story)
         said = capsys.readouterr().out
         assert "notification_deliveries: 3 encrypted anew, 0 remain" in said
@@ -87,9 +87,9 @@ async def test_waiting_secrets_are_sent_and_numbers_are_found_after_a_rotation(
             story.service.dependencies.numbers.key_of(PHONE),
         )
         assert ticket["id"] == ticket_id
-        assert story.service.dependencies.post.sealer.unseal(ticket["phone_sealed"], str(ticket_id)) == PHONE
+        assert story.service.dependencies.post.sealer.decrypt(ticket["phone_sealed"], str(ticket_id)) == PHONE
         settings = story.service.settings.model_copy(update=OLD)
-    with pytest.raises(SealBroken):
+    with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test"):
             pass
 
@@ -97,7 +97,7 @@ async def test_waiting_secrets_are_sent_and_numbers_are_found_after_a_rotation(
 async def test_dead_letters_under_the_old_key_are_counted_until_they_are_replayed(open_story, fresh_database, capsys):
     urls = await fresh_database("notifications")
     async with open_story(urls=urls, **AFTER_THE_SWITCH) as story:
-        event = pin_issued(story, Sealer(PIN_DELIVERY, OLD["pin_delivery_key"]))
+        event = pin_issued(story, Encryptor(PIN_DELIVERY, OLD["pin_delivery_key"]))
         body = b'{"payload": {"pinSealed": "%s"}}' % event.pin_sealed.encode()
         await story.service.fetch(
             "INSERT INTO dead_letters (id, queue, event_type, body, headers, error, attempts) "
@@ -117,7 +117,7 @@ async def test_messages_and_numbers_of_the_release_before_are_kept(open_story, o
     urls = await fresh_database("notifications")
     async with open_story(urls=urls, **NEW, sealing_key=SHARED) as story:
         await story.know_the_people()
-        await story.service.hear(pin_issued(story, Sealer("x", "x", old_keys=(SHARED,), writes_old_format=True)))
+        await story.service.hear(pin_issued(story, Encryptor("x", "x", old_keys=(SHARED,), writes_old_format=True)))
         await ticket_of_a_number(story)
         await story.service.fetch("DELETE FROM hash_keys RETURNING 1")
     async with open_story(urls=urls, **NEW, sealing_key_previous=SHARED) as story:
@@ -144,5 +144,5 @@ def test_notifications_opens_what_is_sent_to_it_and_nothing_that_rests_elsewhere
         "identity: signing keys",
         "orders: delivery PINs",
     ):
-        with pytest.raises(SealBroken):
-            messages.unseal(Sealer(purpose, same).seal("1", "a"), "a")
+        with pytest.raises(DecryptionFailed):
+            messages.decrypt(Encryptor(purpose, same).encrypt("1", "a"), "a")

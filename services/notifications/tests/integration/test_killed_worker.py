@@ -15,14 +15,14 @@ from starlette.responses import Response
 
 from campus_tools.service_kit import BASE_URL, CURSOR_KEY
 from campus_tools.testing import eventually
-from common.caller import THE_SERVICE
-from common.clock import ManualClock, SystemClock
-from common.ids import new_id
-from notifications.domain.errors import ProviderSilent
+from common.auth.caller import THE_SERVICE
+from common.primitives.clock import ManualClock, SystemClock
+from common.primitives.ids import new_id
+from notifications.domain.errors import ProviderTimeout
 from notifications.templates.examples import example_of
-from notifications.timers import settle_abandoned_once
-from notifications.use_cases.hear_delivery_status import hear_delivery_status
-from notifications.use_cases.send_delivery import send_delivery
+from notifications.timers import resolve_abandoned
+from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
+from notifications.use_cases.deliveries.send_delivery import send_delivery
 
 from .conftest import KEYS, SERVICE_ROLE_KEY
 
@@ -122,11 +122,11 @@ async def test_a_killed_workers_messages_go_out_again_only_where_they_may(
         database = story.service.runtime.database
         [told] = [row for row in await story.deliveries() if row["channel"] == "messaging"]
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            assert await hear_delivery_status(
+            assert await record_delivery_status(
                 uow, "messaging", "wamid.1", "delivered", datetime.now(UTC), delivery_id=told["id"]
             )
         later = ManualClock(datetime.now(UTC) + timedelta(minutes=5))
-        assert await settle_abandoned_once(database, later, hears_statuses=True) == 4
+        assert await resolve_abandoned(database, later, reports_statuses=True) == 4
         for row in await story.deliveries():
             await send_delivery(row["id"], story.service.dependencies.post)
 
@@ -152,12 +152,12 @@ async def test_what_the_messaging_app_did_not_answer_is_known_by_its_status_and_
         await ask_for(story, "messaging", "order_dispatched")
         # Cut off in the middle of its answer.
         outside.approved_faults.append(Response(status_code=200, headers={"Content-Length": "10"}))
-        with pytest.raises(ProviderSilent):
+        with pytest.raises(ProviderTimeout):
             await story.service.work(QUEUE)
         [delivery] = await story.deliveries()
         async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             now = story.service.runtime.clock.now()
-            assert await hear_delivery_status(uow, "messaging", "wamid.1", "sent", now, delivery_id=delivery["id"])
+            assert await record_delivery_status(uow, "messaging", "wamid.1", "sent", now, delivery_id=delivery["id"])
         await send_delivery(delivery["id"], story.service.dependencies.post)
         assert outside.approved == []
         assert [row["status"] for row in await story.deliveries()] == ["sent"]

@@ -9,16 +9,16 @@ from uuid import UUID
 
 import pytest
 
-from common.caller import THE_SERVICE
-from common.ids import new_id
+from common.auth.caller import THE_SERVICE
+from common.primitives.ids import new_id
 from contracts.orders import DeliveryPinIssued
 from notifications import store
 from notifications.domain.deliveries import notification_id_of
-from notifications.use_cases.advance_pin import advance_pin
-from notifications.use_cases.end_pin import end_pin
-from notifications.use_cases.give_up_delivery import give_up_delivery
-from notifications.use_cases.hear_delivery_status import hear_delivery_status
-from notifications.use_cases.watch_pin import watch_pin
+from notifications.use_cases.deliveries.fail_delivery import fail_delivery
+from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
+from notifications.use_cases.pins.advance_pin import advance_pin
+from notifications.use_cases.pins.end_pin import end_pin
+from notifications.use_cases.pins.watch_pin import watch_pin
 
 QUEUE = "notifications.deliveries"
 MEETINGS = 25
@@ -68,7 +68,7 @@ async def sent_pins(story) -> list[Any]:
     orders = {}
     for _ in range(MEETINGS):
         order_id = new_id()
-        sealed = story.sealer.seal("042917", str(order_id))
+        sealed = story.sealer.encrypt("042917", str(order_id))
         issued = DeliveryPinIssued(order_id=order_id, buyer_id=story.buyer_id, pin_sealed=sealed, issue=1)
         await story.service.hear(issued)
         orders[notification_id_of("delivery_pin", order_id, 1)] = order_id
@@ -79,11 +79,11 @@ async def sent_pins(story) -> list[Any]:
 
 def receipt(story, status) -> Callable[[Any], Step]:
     at = story.service.runtime.clock.now()
-    return lambda row: lambda uow: hear_delivery_status(uow, "sms", row["provider_message_id"], status, at)
+    return lambda row: lambda uow: record_delivery_status(uow, "sms", row["provider_message_id"], status, at)
 
 
 def given_up(row) -> Step:
-    return lambda uow: give_up_delivery(uow, row["id"], "nobody took it")
+    return lambda uow: fail_delivery(uow, row["id"], "nobody took it")
 
 
 def ended(row) -> Step:
@@ -91,12 +91,12 @@ def ended(row) -> Step:
 
 
 def reissued(story) -> Callable[[Any], Step]:
-    desk, issues = story.service.dependencies.desk(), count(2)
+    delivery_context, issues = story.service.dependencies.delivery_context(), count(2)
 
     def step(row) -> Step:
         issue = next(issues)
         of_issue: UUID = notification_id_of("delivery_pin", row["order_id"], issue)
-        return lambda uow: watch_pin(uow, desk, of_issue, row["order_id"], issue, "sms")
+        return lambda uow: watch_pin(uow, delivery_context, of_issue, row["order_id"], issue, "sms")
 
     return step
 
@@ -132,7 +132,7 @@ async def test_all_that_may_happen_to_a_pin_at_once_ends_without_a_deadlock(stor
             ended(row),
             over_again(row),
             given_up(row),
-            lambda uow, row=row: advance_pin(uow, dependencies.desk(), row["notification_id"]),
+            lambda uow, row=row: advance_pin(uow, dependencies.delivery_context(), row["notification_id"]),
             lambda uow, sequence=sequence: store.forget_contact(uow, story.buyer_id, sequence),
         ]
         story.service.runtime.clock.advance(dependencies.pin_receipt)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from notifications.clients.mail import Mail
-from notifications.domain.deliveries import Letter, Message
+from notifications.domain.deliveries import Message, OutboundMessage
 from notifications.domain.errors import ProviderRefused
 
 WORDS = Message(
@@ -22,16 +22,16 @@ async def mail(outside):
 
 
 def letter_to(address):
-    return Letter(new_id(), new_id(), "order_confirmation", address, WORDS, sensitive=False)
+    return OutboundMessage(new_id(), new_id(), "order_confirmation", address, WORDS, sensitive=False)
 
 
 async def test_every_script_and_every_length_of_line_arrives_as_it_was_written(mail, outside):
-    letter = letter_to("ada@unilag.edu.ng")
-    message_id = await mail.send(letter)
+    message_out = letter_to("ada@unilag.edu.ng")
+    message_id = await mail.send(message_out)
     [arrived] = outside.mails
     assert not arrived.defects
-    assert (arrived["To"], arrived["From"]) == (letter.address, "Àṣẹ Campus <no-reply@campus.example>")
-    assert arrived["Message-ID"] == message_id == f"<{letter.notification_id}@campus.example>"
+    assert (arrived["To"], arrived["From"]) == (message_out.address, "Àṣẹ Campus <no-reply@campus.example>")
+    assert arrived["Message-ID"] == message_id == f"<{message_out.notification_id}@campus.example>"
     assert arrived["Subject"] == WORDS.subject
     for kind, written in (("plain", WORDS.text), ("html", WORDS.html)):
         part = arrived.get_body((kind,))

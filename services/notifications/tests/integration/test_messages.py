@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.identity import OneTimeCodeIssued, ProfileChanged, SignUpRepeated
 from contracts.orders import OrderDelivered, OrderDispatched, ReturnDecided, ReturnRequested
 from contracts.payouts import BankDetailsChanged, BankDetailsQuarantined, PayoutDelayed, PayoutProcessed
@@ -130,8 +130,8 @@ async def test_a_one_time_code_goes_to_the_sealed_address_and_not_into_the_feed(
         code_id=code_id,
         purpose="sign_in",
         channel=channel,
-        address_sealed=story.sealer.seal(address, str(code_id)),
-        code_sealed=story.sealer.seal("770031", str(code_id)),
+        address_sealed=story.sealer.encrypt(address, str(code_id)),
+        code_sealed=story.sealer.encrypt("770031", str(code_id)),
     )
     await story.service.hear(issued)
     await send_everything(story)
@@ -152,8 +152,8 @@ async def test_a_code_that_confirms_an_address_says_so_and_names_nobody(story, o
             code_id=code_id,
             purpose="sign_in",
             channel="email",
-            address_sealed=story.sealer.seal("bisi@unilag.edu.ng", str(code_id)),
-            code_sealed=story.sealer.seal("770031", str(code_id)),
+            address_sealed=story.sealer.encrypt("bisi@unilag.edu.ng", str(code_id)),
+            code_sealed=story.sealer.encrypt("770031", str(code_id)),
             user_id=story.buyer_id,
             confirms_email=True,
         )
@@ -188,8 +188,8 @@ async def test_a_code_says_what_it_is_for_and_how_long_it_works(story, outside):
                 code_id=code_id,
                 purpose=purpose,
                 channel=channel,
-                address_sealed=story.sealer.seal(address, str(code_id)),
-                code_sealed=story.sealer.seal(code, str(code_id)),
+                address_sealed=story.sealer.encrypt(address, str(code_id)),
+                code_sealed=story.sealer.encrypt(code, str(code_id)),
             )
         )
     await send_everything(story)
@@ -224,8 +224,8 @@ async def test_every_event_that_comes_twice_tells_once(story, outside):
             code_id=code_id,
             purpose="password_reset",
             channel="sms",
-            address_sealed=story.sealer.seal("+2348030000009", str(code_id)),
-            code_sealed=story.sealer.seal("770031", str(code_id)),
+            address_sealed=story.sealer.encrypt("+2348030000009", str(code_id)),
+            code_sealed=story.sealer.encrypt("770031", str(code_id)),
         ),
     ]
     for event in events:

@@ -5,7 +5,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from common.alembic_environment import names_of_ours
+from common.migrations.alembic_environment import names_of_ours
 from notifications.tables import metadata
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.orders import DisputeResolved, OrderCancelled, OrderDisputed, OrderExpired
 from contracts.payments import (
     ChargeDisputed,

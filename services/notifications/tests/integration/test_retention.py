@@ -10,10 +10,10 @@ from prometheus_client import REGISTRY
 from pydantic import ValidationError
 
 from campus_tools.testing import eventually
-from common.caller import Caller
-from common.clock import ManualClock
-from common.ids import new_id
-from common.retention import REMOVING
+from common.auth.caller import Caller
+from common.database.retention import REMOVING
+from common.primitives.clock import ManualClock
+from common.primitives.ids import new_id
 
 LOG = "notification_delivery_logs"
 # Beyond every month that the migration makes.
@@ -26,7 +26,7 @@ async def story(open_story):
         yield opened
 
 
-async def tell(story, at, *, status="sent", tried_at=None):
+async def notify(story, at, *, status="sent", tried_at=None):
     """A notification of that time with a delivery, and an attempt unless `tried_at` is False."""
     notification, delivery, attempt = new_id(), new_id(), new_id()
     await story.service.fetch(
@@ -81,7 +81,7 @@ def astray():
 
 
 async def test_attempts_that_no_month_takes_are_counted_and_move_to_their_month_when_it_is_made(story):
-    _, _, attempt = await tell(story, LATER)
+    _, _, attempt = await notify(story, LATER)
     await turn_the_months(story)
     assert astray() == 1
 
@@ -100,9 +100,9 @@ async def test_attempts_that_no_month_takes_are_counted_and_move_to_their_month_
 async def test_whole_months_leave_with_their_attempts_and_their_deliveries_after_them(story):
     # 180 days before the fifteenth of March lie in September: all of August is old enough, and nothing of September.
     months_of = [datetime(2030, month, 20, tzinfo=UTC) for month in (7, 8, 9)]
-    (_, july, _), (august_notification, august, _), (_, september, kept) = [await tell(story, at) for at in months_of]
-    _, resent, again = await tell(story, months_of[0], tried_at=LATER - timedelta(days=3))
-    _, waiting, _ = await tell(story, months_of[0], status="queued", tried_at=False)
+    (_, july, _), (august_notification, august, _), (_, september, kept) = [await notify(story, at) for at in months_of]
+    _, resent, again = await notify(story, months_of[0], tried_at=LATER - timedelta(days=3))
+    _, waiting, _ = await notify(story, months_of[0], status="queued", tried_at=False)
     await story.service.fetch(
         "INSERT INTO notification_resends (id, delivery_id, log_id, asked_by, asked_at) VALUES ($1, $2, $1, $1, $3) RETURNING id",
         new_id(),
@@ -121,7 +121,7 @@ async def test_whole_months_leave_with_their_attempts_and_their_deliveries_after
 
 async def test_a_notification_leaves_after_a_year_with_the_watch_over_its_pin_and_never_before_its_deliveries(story):
     year_ago = LATER - timedelta(days=366)
-    bare, held = new_id(), (await tell(story, year_ago, status="queued", tried_at=False))[0]
+    bare, held = new_id(), (await notify(story, year_ago, status="queued", tried_at=False))[0]
     for identifier, at in ((bare, year_ago), (young := new_id(), LATER - timedelta(days=364))):
         await story.service.fetch(
             "INSERT INTO notifications (id, user_id, template, created_at) VALUES ($1, $1, 'delivery_pin', $2) RETURNING id",
@@ -197,7 +197,7 @@ async def test_a_log_that_somebody_holds_keeps_its_months_until_the_next_round(s
 
 
 async def test_a_month_is_read_through_the_log_and_its_row_policies_only(story):
-    await tell(story, LATER)
+    await notify(story, LATER)
     await story.service.remove_old()
     database = story.service.runtime.database
     auditor = Caller(user_id=new_id(), permissions=frozenset({"delivery_logs:read"}))

@@ -8,9 +8,9 @@ import aio_pika
 from starlette.responses import JSONResponse
 
 from campus_tools.testing import eventually
-from common.caller import THE_SERVICE
-from common.ids import new_id
-from common.process import background
+from common.auth.caller import THE_SERVICE
+from common.primitives.ids import new_id
+from common.process.service import background
 from contracts.identity import OneTimeCodeIssued
 from contracts.orders import DeliveryPinIssued
 from notifications.app import SERVICE
@@ -100,7 +100,7 @@ async def test_no_pin_and_no_code_stands_readable_in_any_table_log_queue_or_dead
 
             await eventually(gone_on)
             outside.sms_down = True
-            sealed = story.sealer.seal(PINS[2], str(stranger))
+            sealed = story.sealer.encrypt(PINS[2], str(stranger))
             await say(
                 story,
                 story.pin(PINS[2], issue=5),
@@ -109,8 +109,8 @@ async def test_no_pin_and_no_code_stands_readable_in_any_table_log_queue_or_dead
                     code_id=code_id,
                     purpose="sign_in",
                     channel="sms",
-                    address_sealed=story.sealer.seal(ADDRESS, str(code_id)),
-                    code_sealed=story.sealer.seal(CODE, str(code_id)),
+                    address_sealed=story.sealer.encrypt(ADDRESS, str(code_id)),
+                    code_sealed=story.sealer.encrypt(CODE, str(code_id)),
                 ),
             )
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.identity import VendorApplicationDecided, VendorReinstated, VendorSuspended
 from contracts.payouts import PayoutDelayed
 from notifications.domain.errors import ContactUnknown

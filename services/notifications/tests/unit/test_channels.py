@@ -5,11 +5,11 @@ from datetime import UTC, datetime, time
 import pytest
 
 from notifications.domain.approved_templates import APPROVED
+from notifications.domain.channels import CHANNELS_BY_TEMPLATE, Preferences
 from notifications.domain.quiet_hours import QuietHours, is_timezone
 from notifications.domain.receipt_keys import is_accompanied, is_signed
 from notifications.domain.statuses import climbs, furthest
 from notifications.domain.templates import CATALOG
-from notifications.domain.ways import WAYS, Preferences
 
 ORDER = ["queued", "sent", "delivered", "read"]
 
@@ -69,8 +69,8 @@ def test_without_a_key_nobody_is_believed():
 
 def test_every_message_has_its_channels_and_its_approved_text():
     assert set(APPROVED) == set(CATALOG)
-    assert set(WAYS) == set(CATALOG) - {"delivery_pin", "one_time_code", "confirm_email"}
-    assert all(set(WAYS[name]) <= CATALOG[name].channels for name in WAYS)
+    assert set(CHANNELS_BY_TEMPLATE) == set(CATALOG) - {"delivery_pin", "one_time_code", "confirm_email"}
+    assert all(set(CHANNELS_BY_TEMPLATE[name]) <= CATALOG[name].channels for name in CHANNELS_BY_TEMPLATE)
 
 
 def test_the_messaging_app_is_for_who_asked_and_the_other_channels_for_who_did_not_refuse():

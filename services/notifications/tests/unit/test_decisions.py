@@ -8,36 +8,36 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from common.ids import new_id
-from common.problems import ValidationFailed
+from common.primitives.ids import new_id
+from common.primitives.problems import ValidationFailed
 from notifications.domain.alerts import (
     PAGE_AGAIN_AFTER,
     Alert,
     Counted,
     PageNow,
     dialect_of,
-    judge_repetition,
+    evaluate_repetition,
     page_of_alert,
 )
+from notifications.domain.channels import redelivery_policy
 from notifications.domain.deliveries import (
     ATTEMPTS_MAX,
     CLAIM_LIFE,
     Contact,
-    Doubt,
     Doubtful,
     Free,
+    RedeliveryPolicy,
     Settled,
     UnderWay,
     UsedUp,
-    judge_claim,
+    evaluate_claim,
     masked,
     notification_id_of,
     pin_channel,
     without,
 )
-from notifications.domain.erasures import OTHER, told_matters
-from notifications.domain.templates import CATALOG, TEXT_MAX, check_complete, take_parameters, template_of
-from notifications.domain.ways import doubt_about
+from notifications.domain.erasures import OTHER, open_matters_text
+from notifications.domain.templates import CATALOG, TEXT_MAX, check_complete, read_parameters, template_of
 from notifications.settings import Settings
 from notifications.templates.examples import example_of
 
@@ -60,12 +60,12 @@ LATER = timedelta(milliseconds=1)
     ],
 )
 def test_a_delivery_may_be_claimed_when_nobody_holds_it(status, claimed_at, attempts, verdict):
-    assert judge_claim(status, claimed_at, attempts, NOW, Doubt(CLAIM_LIFE, goes_again=True)) == verdict
+    assert evaluate_claim(status, claimed_at, attempts, NOW, RedeliveryPolicy(CLAIM_LIFE, goes_again=True)) == verdict
 
 
 def test_what_may_have_gone_out_is_sent_again_only_where_that_does_no_harm():
     assert {
-        (template, channel): doubt_about(template, channel, hears_statuses=True).goes_again
+        (template, channel): redelivery_policy(template, channel, reports_statuses=True).goes_again
         for template, channel in [
             ("delivery_pin", "sms"), ("one_time_code", "email"), ("bank_details_changed", "email"), ("order_dispatched", "push"),
             ("order_dispatched", "messaging"), ("order_dispatched", "email"), ("order_dispatched", "sms"),
@@ -75,10 +75,10 @@ def test_what_may_have_gone_out_is_sent_again_only_where_that_does_no_harm():
         ("order_dispatched", "push"): True, ("order_dispatched", "messaging"): True, ("order_dispatched", "email"): False,
         ("order_dispatched", "sms"): False,
     }  # fmt: skip
-    deaf = doubt_about("order_dispatched", "messaging", hears_statuses=False)
-    assert judge_claim("queued", NOW - deaf.life, 1, NOW, deaf) == UnderWay()
-    assert judge_claim("queued", NOW - deaf.life - LATER, 1, NOW, deaf) == Doubtful()
-    assert judge_claim("queued", None, 1, NOW, deaf) == Free()
+    deaf = redelivery_policy("order_dispatched", "messaging", reports_statuses=False)
+    assert evaluate_claim("queued", NOW - deaf.life, 1, NOW, deaf) == UnderWay()
+    assert evaluate_claim("queued", NOW - deaf.life - LATER, 1, NOW, deaf) == Doubtful()
+    assert evaluate_claim("queued", None, 1, NOW, deaf) == Free()
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_parameters_of_a_consumer_that_do_not_fit_are_named(values, names):
 )
 def test_lines_have_a_name_and_counts_of_the_right_kind(line):
     with pytest.raises(ValidationFailed) as refused:
-        take_parameters(CATALOG["vendor_dispatch_alert"], {**example_of("vendor_dispatch_alert"), "items": [line]})
+        read_parameters(CATALOG["vendor_dispatch_alert"], {**example_of("vendor_dispatch_alert"), "items": [line]})
     assert [param.name for param in refused.value.invalid_params] == ["data.items"]
 
 
@@ -173,12 +173,12 @@ def test_the_lines_of_a_consumer_are_whole(line):
 def test_of_a_callers_values_a_message_takes_the_parameters_of_its_template():
     items = [{"name": "x", "quantity": 1, "sku": "s"}]
     values = {**example_of("order_confirmation"), "admin": "yes", "items": items}
-    assert take_parameters(CATALOG["order_confirmation"], values) == {
+    assert read_parameters(CATALOG["order_confirmation"], values) == {
         **example_of("order_confirmation"),
         "items": [{"name": "x", "quantity": 1, "lineTotalMinor": None}],
     }
     given = {"orderId": "o", "outcome": None}
-    assert take_parameters(CATALOG["return_request_update"], given) == {"orderId": "o"}
+    assert read_parameters(CATALOG["return_request_update"], given) == {"orderId": "o"}
 
 
 @pytest.mark.parametrize("name", CATALOG)
@@ -187,13 +187,13 @@ def test_each_parameter_that_a_caller_leaves_out_is_named_with_its_kind(name):
     needed = [one for one in (*template.parameters, *template.secrets) if one not in template.optional]
     for left_out in needed:
         with pytest.raises(ValidationFailed) as refused:
-            take_parameters(template, {**example_of(name), left_out: None})
+            read_parameters(template, {**example_of(name), left_out: None})
         [param] = refused.value.invalid_params
         assert param.name == f"data.{left_out}"
         assert re.match("is required by this template and must be .+", param.reason)
     if needed:
         with pytest.raises(ValidationFailed) as refused:
-            take_parameters(template, {})
+            read_parameters(template, {})
         assert [param.name for param in refused.value.invalid_params] == [f"data.{one}" for one in needed]
 
 
@@ -210,7 +210,7 @@ def test_each_parameter_that_a_caller_leaves_out_is_named_with_its_kind(name):
 )
 def test_a_value_of_the_wrong_kind_is_refused_by_name(name, values, named):
     with pytest.raises(ValidationFailed) as refused:
-        take_parameters(CATALOG[name], {**example_of(name), **values})
+        read_parameters(CATALOG[name], {**example_of(name), **values})
     assert [param.name for param in refused.value.invalid_params] == named
 
 
@@ -228,9 +228,9 @@ def test_every_open_matter_of_the_page_on_privacy_has_plain_words_and_all_of_the
     page = (Path(__file__).parents[4] / "docs/privacy.md").read_text()
     matters = set(re.findall(r"`([a-z_]+)`", page.partition("| Service | Open matters |")[2]))
     assert len(matters) > 15
-    assert all(OTHER not in told_matters([matter]) for matter in matters)
-    assert told_matters([]) == told_matters(["a_word_of_tomorrow"]) == OTHER
-    everything = told_matters([*matters, *matters])
+    assert all(OTHER not in open_matters_text([matter]) for matter in matters)
+    assert open_matters_text([]) == open_matters_text(["a_word_of_tomorrow"]) == OTHER
+    everything = open_matters_text([*matters, *matters])
     assert len(everything) <= TEXT_MAX
     assert everything.endswith(OTHER)
 
@@ -255,7 +255,7 @@ def test_a_repeated_alert_is_said_again_when_it_grew_worse_or_the_last_page_is_o
     was, paged_ago, now_severity, verdict
 ):
     paged_at = None if paged_ago is None else NOW - paged_ago
-    assert judge_repetition(was_severity=was, was_paged_at=paged_at, severity=now_severity, now=NOW) == verdict
+    assert evaluate_repetition(was_severity=was, was_paged_at=paged_at, severity=now_severity, now=NOW) == verdict
 
 
 ALERT = Alert(

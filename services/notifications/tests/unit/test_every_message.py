@@ -5,14 +5,14 @@ from html.parser import HTMLParser
 import pytest
 
 from notifications.domain.approved_templates import APPROVED
+from notifications.domain.channels import CHANNELS
 from notifications.domain.templates import CATALOG, check_complete
 from notifications.domain.text_messages import PARTS_MAX, parts_of
-from notifications.domain.ways import CHANNELS
 from notifications.templates.examples import example_of
 from notifications.templates.preview import preview_page, write_preview
-from notifications.templates.words import GREETED, Words
+from notifications.templates.renderer import GREETED, MessageRenderer
 
-WORDS = Words()
+WORDS = MessageRenderer()
 HOSTILE = "</p><script>alert('x')</script>\"&<b>"
 # What a mail program shows of a subject on a small screen, and what RFC 5322 says of a line.
 SUBJECT_MAX = 78

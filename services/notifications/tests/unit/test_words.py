@@ -3,9 +3,9 @@
 import pytest
 
 from notifications.domain.approved_templates import APPROVED
-from notifications.domain.templates import CATALOG, check_complete, take_parameters
+from notifications.domain.templates import CATALOG, check_complete, read_parameters
 from notifications.domain.text_messages import PARTS_MAX, cut_to_parts
-from notifications.templates.words import GREETED, Words, naira_text, order_number
+from notifications.templates.renderer import GREETED, MessageRenderer, naira_text, order_number
 
 SAMPLES = {
     "text": "0192f3c4-0000-7000-8000-00003f2a91bc",
@@ -13,7 +13,7 @@ SAMPLES = {
     "lines": [{"name": "Jollof", "quantity": 2, "lineTotalMinor": 500_000}],
     "purpose": "sign_in",
 }
-WORDS = Words()
+WORDS = MessageRenderer()
 
 
 def values_of(name: str) -> dict[str, object]:
@@ -68,10 +68,10 @@ def parts_of(text):
 
 
 @pytest.mark.parametrize("name", [name for name in CATALOG if "sms" in CATALOG[name].channels])
-@pytest.mark.parametrize("letter", ["😀", "{", "`", "x"])
-def test_no_text_message_has_more_than_three_parts_or_loses_its_secret(name, letter):
-    texts = {**LARGEST, "text": letter * 500}
-    secret = letter * 64
+@pytest.mark.parametrize("message_out", ["😀", "{", "`", "x"])
+def test_no_text_message_has_more_than_three_parts_or_loses_its_secret(name, message_out):
+    texts = {**LARGEST, "text": message_out * 500}
+    secret = message_out * 64
     values = {parameter: texts[kind] for parameter, kind in CATALOG[name].parameters.items()}
     values |= dict.fromkeys(CATALOG[name].secrets, secret)
     check_complete(CATALOG[name], values)
@@ -126,7 +126,7 @@ def test_a_confirmation_without_an_order_number_or_amount_speaks_of_your_order()
 
 def test_a_line_of_which_only_the_name_is_known_is_shown_by_its_name():
     given = {**values_of("order_confirmation"), "items": [{"name": "Jollof"}, *SAMPLES["lines"]]}
-    taken = take_parameters(CATALOG["order_confirmation"], given)
+    taken = read_parameters(CATALOG["order_confirmation"], given)
     mail = WORDS.message("email", "order_confirmation", {**taken, GREETED: "Chidi"})
     assert "\n  Jollof\n  2 x Jollof: ₦5,000.00\n" in mail.text
     assert ">Jollof</td>" in mail.html
@@ -143,7 +143,7 @@ def test_a_line_of_which_only_the_name_is_known_is_shown_by_its_name():
 )
 def test_an_update_of_a_return_request_tells_its_outcome(outcome, said):
     given = {**values_of("return_request_update"), "outcome": outcome, "refundMinor": 500}
-    values = take_parameters(CATALOG["return_request_update"], given)
+    values = read_parameters(CATALOG["return_request_update"], given)
     mail = WORDS.message("email", "return_request_update", {**values, GREETED: "Chidi"})
     assert said in mail.text
     assert said in mail.html

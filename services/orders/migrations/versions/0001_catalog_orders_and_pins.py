@@ -6,7 +6,7 @@ in the service's own units of work, after the caller's right to the order was es
 
 from alembic import op
 
-from common.migrations import create_messaging_v1, grant_api_v1, grant_roles_v1
+from common.migrations.functions import create_messaging_v1, grant_api_v1, grant_roles_v1
 
 revision = "0001"
 down_revision = None

@@ -8,7 +8,7 @@ without any one of its letters, and two words with a spelling in common are one 
 
 from alembic import op
 
-from common.migrations import grant_api_v1
+from common.migrations.functions import grant_api_v1
 
 revision = "0003"
 down_revision = "0002"

@@ -6,7 +6,7 @@ only read here; every change is a move of an order in the service's own units of
 
 from alembic import op
 
-from common.migrations import grant_api_v1
+from common.migrations.functions import grant_api_v1
 
 revision = "0004"
 down_revision = "0003"

@@ -7,7 +7,7 @@ goods of an order go back on the shelf.
 
 from alembic import op
 
-from common.migrations import grant_api_v1
+from common.migrations.functions import grant_api_v1
 
 revision = "0005"
 down_revision = "0004"

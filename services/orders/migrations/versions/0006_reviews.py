@@ -6,7 +6,7 @@ indexes allow no second one. Ratings are kept in step by the database, whoever w
 
 from alembic import op
 
-from common.migrations import grant_api_v1
+from common.migrations.functions import grant_api_v1
 
 revision = "0006"
 down_revision = "0005"

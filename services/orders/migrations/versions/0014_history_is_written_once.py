@@ -5,7 +5,7 @@ Revision ID: 0014
 
 from typing import Final
 
-from common.migrations import protect_history_v1, release_history_v1
+from common.migrations.functions import protect_history_v1, release_history_v1
 
 revision = "0014"
 down_revision = "0013"

@@ -1,6 +1,6 @@
 """The processes of the orders service."""
 
-from common.process import main
+from common.process.service import main
 from orders.app import SERVICE
 
 main(SERVICE)

@@ -2,24 +2,22 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 
-from common.clock import Clock
-from common.cursors import CursorSigner
-from common.database import Database
-from common.leaving_pictures import EVERY_SECONDS as PICTURES_EVERY_SECONDS
-from common.leaving_pictures import remove_pictures_once
-from common.media import MediaStore, open_media_store
-from common.pictures import Studio
-from common.process import Loop, Runtime, Service
-from common.reencryption import COMMAND as REENCRYPT
-from common.reencryption import EncryptedMessages, reencrypt_by_command
-from common.retention import Rule
-from common.sealing import Sealer
+from common.database.reencryption import COMMAND as REENCRYPT
+from common.database.reencryption import EncryptedMessages, reencrypt_by_command
+from common.database.retention import Rule
+from common.media.cleanup import EVERY_SECONDS as PICTURES_EVERY_SECONDS
+from common.media.cleanup import remove_images_once
+from common.media.images import ImageProcessor
+from common.media.storage import MediaStore, open_media_store
+from common.primitives.cursors import CursorSigner
+from common.primitives.encryption import Encryptor
+from common.process.service import Loop, Runtime, Service
 from contracts.orders import PIN_DELIVERY, DeliveryPinIssued
 from orders.consumers import SUBSCRIPTIONS
 from orders.demo import load_demo_data
+from orders.dependencies import Dependencies
 from orders.domain.orders import Windows
 from orders.domain.pins import PinKey
 from orders.queries.personal_records import SECTIONS
@@ -37,41 +35,28 @@ from orders.routes.reviews import router as reviews
 from orders.routes.sales import router as sales
 from orders.settings import Settings
 from orders.store import retention
-from orders.store.pictures import ALBUM
+from orders.store.images import MEDIA
 from orders.store.pins import encrypted_pins
 from orders.timers import TIMERS_EVERY_SECONDS, fire_timers_once
-from orders.use_cases.check_pin_key import check_pin_key
-from orders.use_cases.issue_delivery_pin import PinOffice
-
-
-@dataclass(frozen=True, slots=True)
-class Dependencies:
-    """What the doors of this service need."""
-
-    settings: Settings
-    clock: Clock
-    database: Database
-    cursors: CursorSigner
-    windows: Windows
-    pins: PinOffice
-    studio: Studio
-    media: MediaStore
-    media_url: str
+from orders.use_cases.delivery.check_pin_key import check_pin_key
+from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
 
 
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
     """The runtime holds the connections; what is closed here is what pictures need."""
     async with AsyncExitStack() as stack:
-        studio = Studio()
-        stack.callback(studio.close)
+        image_processor = ImageProcessor()
+        stack.callback(image_processor.close)
         media = await open_media_store(settings, runtime.clock, stack)
-        dependencies = _dependencies(settings, runtime, studio, media)
+        dependencies = _dependencies(settings, runtime, image_processor, media)
         await check_pin_key(runtime.database, dependencies.pins)
         yield dependencies
 
 
-def _dependencies(settings: Settings, runtime: Runtime, studio: Studio, media: MediaStore) -> Dependencies:
+def _dependencies(
+    settings: Settings, runtime: Runtime, image_processor: ImageProcessor, media: MediaStore
+) -> Dependencies:
     return Dependencies(
         settings=settings,
         clock=runtime.clock,
@@ -84,29 +69,29 @@ def _dependencies(settings: Settings, runtime: Runtime, studio: Studio, media: M
             returns=timedelta(seconds=settings.return_window_seconds),
         ),
         pins=_pin_office(settings),
-        studio=studio,
+        image_processor=image_processor,
         media=media,
         media_url=(settings.media_url or f"{settings.base_url}/media").rstrip("/"),
     )
 
 
-def _pin_office(settings: Settings) -> PinOffice:
+def _pin_office(settings: Settings) -> PinIssuer:
     """PINs at rest open for this service alone, PINs on their way for notifications."""
     pin_keys = (settings.pin_key, settings.pin_key_previous)
     delivery_keys = (settings.pin_delivery_key, settings.pin_delivery_key_previous)
     shared = (settings.sealing_key, settings.sealing_key_previous)
     # While processes of the release before may run, they must read what is written here.
     writes_old_format = bool(settings.sealing_key)
-    return PinOffice(
+    return PinIssuer(
         key=PinKey(*pin_keys),
-        kept=Sealer(
+        kept=Encryptor(
             "orders: delivery PINs",
             *pin_keys,
             counted_as="pin-key",
             old_keys=pin_keys,
             writes_old_format=writes_old_format,
         ),
-        sent=Sealer(PIN_DELIVERY, *delivery_keys, old_keys=shared, writes_old_format=writes_old_format),
+        sent=Encryptor(PIN_DELIVERY, *delivery_keys, old_keys=shared, writes_old_format=writes_old_format),
         length=settings.delivery_pin_length,
     )
 
@@ -124,7 +109,7 @@ def loops(dependencies: Dependencies) -> list[Loop]:
         Loop("timers", lambda: fire_timers_once(dependencies), TIMERS_EVERY_SECONDS),
         Loop(
             "pictures that leave",
-            lambda: remove_pictures_once(dependencies.database, dependencies.media, ALBUM, dependencies.clock),
+            lambda: remove_images_once(dependencies.database, dependencies.media, MEDIA, dependencies.clock),
             PICTURES_EVERY_SECONDS,
         ),
     ]

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from common import telemetry
-from common.database import UnitOfWork
-from common.messages import Received, Subscription
+from common.database.unit_of_work import UnitOfWork
+from common.messaging.messages import Received, Subscription
+from common.observability import telemetry
 from contracts.identity import (
     CampusChanged,
     ErasureRefused,
@@ -26,53 +26,66 @@ from contracts.payments import (
     RefundFailed,
     RefundSettled,
 )
+from orders.dependencies import Dependencies
+from orders.domain.delivery_locations import HubLocation, KnownVendor
 from orders.domain.disputes import ChargeOutcome
-from orders.domain.moves import NoMove
-from orders.domain.places import HubPlace, KnownVendor
-from orders.use_cases.accept_payment import accept_payment
-from orders.use_cases.close_vendor import close_vendor
-from orders.use_cases.complete_order import complete_order
-from orders.use_cases.dispute_charge import dispute_charge
-from orders.use_cases.forget_buyer import forget_buyer
-from orders.use_cases.judge_erasure import judge_erasure
-from orders.use_cases.keep_buyer import keep_buyer
-from orders.use_cases.learn_campus import learn_campus
-from orders.use_cases.learn_hub import learn_hub
-from orders.use_cases.learn_vendor import learn_vendor
-from orders.use_cases.learn_vendor_standing import learn_vendor_standing
-from orders.use_cases.record_refund_failed import record_refund_failed
-from orders.use_cases.record_refund_posted import record_refund_posted
-from orders.use_cases.settle_refund import settle_refund
+from orders.domain.transitions import Rejection
+from orders.use_cases.disputes.record_chargeback import record_chargeback
+from orders.use_cases.erasure.erase_buyer import erase_buyer
+from orders.use_cases.erasure.evaluate_erasure import evaluate_erasure
+from orders.use_cases.erasure.keep_buyer import keep_buyer
+from orders.use_cases.orders.accept_payment import accept_payment
+from orders.use_cases.orders.complete_order import complete_order
+from orders.use_cases.projections.close_vendor import close_vendor
+from orders.use_cases.projections.project_campus import project_campus
+from orders.use_cases.projections.project_hub import project_hub
+from orders.use_cases.projections.project_vendor import project_vendor
+from orders.use_cases.projections.project_vendor_status import project_vendor_status
+from orders.use_cases.refunds.record_refund_failed import record_refund_failed
+from orders.use_cases.refunds.record_refund_posted import record_refund_posted
+from orders.use_cases.refunds.record_refund_settled import record_refund_settled
 
 
-async def on_vendor_approved(event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    _count(received, await learn_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now()))
+async def on_vendor_approved(
+    event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    _count(received, await project_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now()))
 
 
-async def on_vendor_changed(event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    _count(received, await learn_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now()))
+async def on_vendor_changed(
+    event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    _count(received, await project_vendor(uow, _vendor(event), received.sequence, now=dependencies.clock.now()))
 
 
-async def on_vendor_suspended(event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_vendor_suspended(
+    event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     now = dependencies.clock.now()
-    _count(received, await learn_vendor_standing(uow, _vendor(event), True, received.sequence, now=now))
+    _count(received, await project_vendor_status(uow, _vendor(event), True, received.sequence, now=now))
 
 
-async def on_vendor_reinstated(event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_vendor_reinstated(
+    event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     now = dependencies.clock.now()
-    _count(received, await learn_vendor_standing(uow, _vendor(event), False, received.sequence, now=now))
+    _count(received, await project_vendor_status(uow, _vendor(event), False, received.sequence, now=now))
 
 
-async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_vendor_closed(
+    event: VendorClosed, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     await close_vendor(uow, event.vendor_id, event.campus_id, received.sequence, dependencies.clock.now())
 
 
-async def on_erasure_requested(event: ErasureRequested, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_erasure_requested(
+    event: ErasureRequested, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     now, windows, sequence = dependencies.clock.now(), dependencies.windows, received.sequence
     request_id, user_id, vendor_id = event.request_id, event.user_id, event.vendor_id
     _count(
         received,
-        await judge_erasure(uow, request_id, user_id, vendor_id, sequence=sequence, now=now, windows=windows),
+        await evaluate_erasure(uow, request_id, user_id, vendor_id, sequence=sequence, now=now, windows=windows),
     )
 
 
@@ -81,19 +94,19 @@ async def on_erasure_refused(event: ErasureRefused, received: Received, uow: Uni
 
 
 async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, _: Any) -> None:
-    _count(received, await forget_buyer(uow, event.user_id, received.sequence))
+    _count(received, await erase_buyer(uow, event.user_id, received.sequence))
 
 
 async def on_campus_changed(event: CampusChanged, received: Received, uow: UnitOfWork, _: Any) -> None:
-    _count(received, await learn_campus(uow, event.campus_id, event.name, event.active, received.sequence))
+    _count(received, await project_campus(uow, event.campus_id, event.name, event.active, received.sequence))
 
 
 async def on_hub_changed(event: HubChanged, received: Received, uow: UnitOfWork, _: Any) -> None:
-    hub = HubPlace(event.hub_id, event.campus_id, event.name, event.delivery_fee_minor, event.active)
-    _count(received, await learn_hub(uow, hub, received.sequence))
+    hub = HubLocation(event.hub_id, event.campus_id, event.name, event.delivery_fee_minor, event.active)
+    _count(received, await project_hub(uow, hub, received.sequence))
 
 
-async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
     now, windows = dependencies.clock.now(), dependencies.windows
     answer = await accept_payment(
         uow,
@@ -107,13 +120,17 @@ async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork,
     _count(received, answer)
 
 
-async def on_escrow_released(event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_escrow_released(
+    event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     now, windows = dependencies.clock.now(), dependencies.windows
     remaining, sequence = event.remaining_minor, received.sequence
     _count(received, await complete_order(uow, event.order_id, remaining, sequence=sequence, now=now, windows=windows))
 
 
-async def on_escrow_refunded(event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_escrow_refunded(
+    event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     now, windows = dependencies.clock.now(), dependencies.windows
     answer = await record_refund_posted(
         uow,
@@ -127,11 +144,13 @@ async def on_escrow_refunded(event: EscrowRefunded, received: Received, uow: Uni
     _count(received, answer)
 
 
-async def on_refund_settled(event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_refund_settled(
+    event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     # Refunds of a surplus or of quarantined money are payments' own and change no order.
     if event.kind == "order" and event.order_id is not None:
         now, windows = dependencies.clock.now(), dependencies.windows
-        _count(received, await settle_refund(uow, event.order_id, event.refund_id, now=now, windows=windows))
+        _count(received, await record_refund_settled(uow, event.order_id, event.refund_id, now=now, windows=windows))
 
 
 async def on_refund_failed(event: RefundFailed, received: Received, uow: UnitOfWork, _: Any) -> None:
@@ -139,10 +158,12 @@ async def on_refund_failed(event: RefundFailed, received: Received, uow: UnitOfW
         _count(received, await record_refund_failed(uow, event.order_id, event.refund_id, event.amount_minor))
 
 
-async def on_charge_disputed(event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_charge_disputed(
+    event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     now, windows = dependencies.clock.now(), dependencies.windows
     sequence, outcome = received.sequence, _CHARGE_OUTCOMES.get(event.outcome or "")
-    _count(received, await dispute_charge(uow, event.order_id, outcome, sequence=sequence, now=now, windows=windows))
+    _count(received, await record_chargeback(uow, event.order_id, outcome, sequence=sequence, now=now, windows=windows))
 
 
 # Any other word is no decision yet.
@@ -155,10 +176,10 @@ def _vendor(event: VendorApproved | VendorChanged | VendorSuspended | VendorRein
     )
 
 
-def _count(received: Received, answer: NoMove | None) -> None:
+def _count(received: Received, answer: Rejection | None) -> None:
     """Stale news is ignored, and seen on the dashboards."""
-    if answer is NoMove.STALE:
-        telemetry.STALE_NEWS.labels(received.type).inc()
+    if answer is Rejection.STALE:
+        telemetry.STALE_EVENTS.labels(received.type).inc()
 
 
 SUBSCRIPTIONS: list[Subscription[Any]] = [

@@ -5,17 +5,15 @@ Names and prices are those of a Nigerian campus. Loading twice changes nothing, 
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from common.caller import THE_SERVICE
+from common.auth.caller import THE_SERVICE
 from contracts.demo import ADA, BOLA, DemoVendor
 from contracts.orders import ProductChanged
 from orders import store
+from orders.dependencies import Dependencies
 from orders.store import catalog
-
-if TYPE_CHECKING:
-    from orders.app import Dependencies
 
 
 class DemoLine(NamedTuple):
@@ -122,7 +120,7 @@ _FIRST_ON_THE_SHELF: Final = datetime(2024, 1, 1, 8, 0, tzinfo=UTC)
 class DemoProduct(NamedTuple):
     """A product of the demo, ready for its shelf."""
 
-    shelf: store.Shelf
+    shelf: store.StockLevel
     vendor_name: str
     description: str
     category: str
@@ -151,7 +149,7 @@ def _variants() -> Iterator[tuple[DemoVendor, DemoLine, str, int]]:
 
 def _demo_product(number: int, vendor: DemoVendor, line: DemoLine, variant: str, naira: int) -> DemoProduct:
     stock = 0 if number % _SOLD_OUT_EVERY == 0 else 20 + number % 60
-    shelf = store.Shelf(
+    shelf = store.StockLevel(
         product_id=demo_product_id(number),
         vendor_id=vendor.id,
         campus_id=vendor.campus_id,
@@ -165,12 +163,12 @@ def _demo_product(number: int, vendor: DemoVendor, line: DemoLine, variant: str,
     return DemoProduct(shelf, vendor.business_name, line.description, line.category, created_at)
 
 
-async def load_demo_data(dependencies: "Dependencies") -> None:
+async def load_demo_data(dependencies: Dependencies) -> None:
     """Puts the demo products on their shelves; each that is new is said aloud."""
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for product in demo_products():
             shelf, vendor_name, description, category, created_at = product
-            if await store.save_product_once(uow, shelf, vendor_name, description, category, created_at):
+            if await store.save_product_if_new(uow, shelf, vendor_name, description, category, created_at):
                 await catalog.save_search_words(uow, shelf.name, category)
                 uow.publish(
                     ProductChanged(

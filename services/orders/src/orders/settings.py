@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from common.media import MediaSettings
-from common.sealing import FurtherKey, PurposeKey
+from common.media.storage import MediaSettings
+from common.primitives.encryption import FurtherKey, PurposeKey
 
 
 class Settings(MediaSettings):

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 
-from common.tables import attach_leaving_pictures, attach_messaging_tables
+from common.database.tables import attach_leaving_pictures, attach_messaging_tables
 
 metadata = sa.MetaData()
 attach_messaging_tables(metadata)

@@ -1,16 +1,14 @@
 """The timers of orders: rows with `due_at`, fired on the injected clock. Several workers may run this side by side."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from common import telemetry
-from common.caller import THE_SERVICE
-from common.logging import get_logger
+from common.auth.caller import THE_SERVICE
+from common.observability import telemetry
+from common.observability.logging import get_logger
 from orders import store
-from orders.domain.moves import NoMove
-from orders.use_cases.fire_timer import fire_timer
-
-if TYPE_CHECKING:
-    from orders.app import Dependencies
+from orders.dependencies import Dependencies
+from orders.domain.transitions import Rejection
+from orders.use_cases.orders.fire_timer import fire_timer
 
 log = get_logger(__name__)
 
@@ -20,7 +18,7 @@ TIMERS_EVERY_SECONDS: Final = 1.0
 BATCH: Final = 100
 
 
-async def fire_timers_once(dependencies: "Dependencies") -> int:
+async def fire_timers_once(dependencies: Dependencies) -> int:
     """Fires what is due, each timer in a transaction of its own; tells how many orders it moved.
 
     One transaction for each, because freeing the stock of several orders in one would lock products out of their order and
@@ -38,6 +36,6 @@ async def fire_timers_once(dependencies: "Dependencies") -> int:
             log.error("timer failed", order_id=str(order_id), timer=kind, exc_info=error)
             continue
         moved += outcome is None
-        if outcome is NoMove.STALE:
-            telemetry.STALE_NEWS.labels(kind).inc()
+        if outcome is Rejection.STALE:
+            telemetry.STALE_EVENTS.labels(kind).inc()
     return moved

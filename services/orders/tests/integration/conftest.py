@@ -13,9 +13,9 @@ import pytest_asyncio
 
 from campus_tools.service_kit import OpenService, opened
 from campus_tools.testing import DatabaseFactory
-from common.clock import ManualClock
-from common.ids import new_id
-from common.messages import Received
+from common.messaging.messages import Received
+from common.primitives.clock import ManualClock
+from common.primitives.ids import new_id
 from contracts.payments import EscrowHeld, EscrowReleased
 from orders.app import SERVICE
 
@@ -182,7 +182,7 @@ def broken_outbox(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractConte
     @contextmanager
     def breaking() -> Iterator[None]:
         with monkeypatch.context() as patch:
-            patch.setattr("common.outbox.APPEND", BROKEN_OUTBOX)
+            patch.setattr("common.messaging.outbox.APPEND", BROKEN_OUTBOX)
             yield
 
     return breaking

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from common.caller import Caller
-from common.ids import new_id
-from common.spreadsheets import as_text
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
+from common.web.csv_export import as_text
 from contracts.permissions import permissions_of
 
 

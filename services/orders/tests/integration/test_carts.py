@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from common.caller import Caller
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 
 

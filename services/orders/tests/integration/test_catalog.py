@@ -2,8 +2,8 @@ from datetime import timedelta
 
 import pytest
 
-from common.caller import ANONYMOUS
-from common.ids import new_id
+from common.auth.caller import ANONYMOUS
+from common.primitives.ids import new_id
 from orders.demo import demo_products, load_demo_data
 
 

@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.identity import CampusChanged, HubChanged, VendorApproved
 
 

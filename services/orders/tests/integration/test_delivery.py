@@ -5,8 +5,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from common.ids import new_id
-from common.sealing import Sealer
+from common.primitives.encryption import Encryptor
+from common.primitives.ids import new_id
 from contracts.orders import PIN_DELIVERY
 
 from .conftest import PIN_DELIVERY_KEY
@@ -29,7 +29,7 @@ async def test_a_paid_order_has_a_pin_that_only_its_buyer_and_the_sealed_event_h
     assert pin.isdecimal()
     said = (await market.service.published("orders.delivery_pin_issued.v1"))[0]
     assert said["issue"] == 1
-    assert Sealer(PIN_DELIVERY, PIN_DELIVERY_KEY).unseal(said["pinSealed"], order["id"]) == pin
+    assert Encryptor(PIN_DELIVERY, PIN_DELIVERY_KEY).decrypt(said["pinSealed"], order["id"]) == pin
     kept = await market.service.fetch("SELECT delivery_pins::text AS kept FROM delivery_pins")
     events = await market.service.fetch("SELECT convert_from(payload, 'UTF8') AS payload FROM outbox")
     # Among the digits of hashes any six come up one day: the PIN would stand by itself, or as bytes.

@@ -5,11 +5,11 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
-from common.caller import Caller
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
 from contracts.payments import ChargeDisputed, EscrowRefunded, RefundSettled
 from contracts.permissions import permissions_of
-from orders.domain.news import NewsBeforeItsTime
+from orders.domain.order_updates import EarlyUpdate
 from orders.timers import fire_timers_once
 
 COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}
@@ -498,7 +498,7 @@ async def test_a_chargeback_disputes_an_order_that_was_not_delivered(market, dis
 
 async def test_after_the_pin_a_chargeback_leaves_the_status_and_before_the_charge_it_is_tried_again(market):
     order = await market.ordered()
-    with pytest.raises(NewsBeforeItsTime):
+    with pytest.raises(EarlyUpdate):
         await market.service.hear(chargeback(order))
     await market.pay(order)
     await market.verify(order, await market.pin_of(order))

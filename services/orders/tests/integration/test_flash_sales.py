@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from campus_tools.audit.invariants import INVARIANTS
-from common.caller import Caller
-from common.clock import iso
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.clock import iso
+from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 from orders.timers import fire_timers_once
 

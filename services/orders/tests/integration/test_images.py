@@ -14,14 +14,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from campus_tools.service_kit import opened, served
-from common.clock import ManualClock, SystemClock
-from common.ids import new_id
-from common.leaving_pictures import remove_pictures_once
-from common.media import Bucket, Folder, MediaAway
-from common.s3_signature import Key, signed_headers
+from common.media.cleanup import remove_images_once
+from common.media.s3_signature import Key, signed_headers
+from common.media.storage import Bucket, Folder, MediaUnavailable
+from common.primitives.clock import ManualClock, SystemClock
+from common.primitives.ids import new_id
 from contracts.identity import VendorClosed
 from orders.app import SERVICE
-from orders.store.pictures import ALBUM
+from orders.store.images import MEDIA
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, Market
 
@@ -54,7 +54,7 @@ async def dated_shop(fresh_database, broker_url, tmp_path):
 async def removed_of(shop, media=None):
     """How many pictures the worker's next round takes out of the store."""
     service = shop.service.dependencies
-    return await remove_pictures_once(service.database, media or service.media, ALBUM, shop.clock)
+    return await remove_images_once(service.database, media or service.media, MEDIA, shop.clock)
 
 
 def files_of(shop):
@@ -197,7 +197,7 @@ class HalfAway:
     async def remove(self, name) -> None:
         self._removals += 1
         if self._removals == 2:
-            raise MediaAway
+            raise MediaUnavailable
         await self._media.remove(name)
 
 
@@ -311,14 +311,14 @@ async def test_a_bucket_keeps_pictures_for_who_has_its_key():
         assert await bucket.get(name) == b"content"
         stranger = Bucket(http, url, "pictures", Key("id", "guess"), SystemClock())
         for call in (stranger.get(name), stranger.put(name, b"other"), stranger.remove(name)):
-            with pytest.raises(MediaAway):
+            with pytest.raises(MediaUnavailable):
                 await call
         assert store.objects == {f"/pictures/{name}": b"content"}
         for _ in range(2):
             await bucket.remove(name)
         assert store.objects == {}
     async with httpx.AsyncClient(trust_env=False, timeout=60) as http:
-        with pytest.raises(MediaAway):
+        with pytest.raises(MediaUnavailable):
             await Bucket(http, url, "pictures", key, SystemClock()).get(name)
 
 

@@ -8,10 +8,10 @@ from uuid import UUID, uuid4
 import pytest
 
 from campus_tools.service_kit import opened
-from common.clock import ManualClock
-from common.database import Database
-from common.process import running
-from common.sealing import SealBroken, Sealer
+from common.database.unit_of_work import Database
+from common.primitives.clock import ManualClock
+from common.primitives.encryption import DecryptionFailed, Encryptor
+from common.process.service import running
 from contracts.orders import PIN_DELIVERY
 from orders.app import SERVICE
 
@@ -73,7 +73,7 @@ async def test_a_pin_of_a_living_order_is_valid_through_a_rotation_and_after_it(
         for order, pin in zip(orders[1:], pins[1:], strict=True):
             assert (await market.verify(order, pin)).status_code == 200
         settings = market.service.settings.model_copy(update=OLD)
-    with pytest.raises(SealBroken):
+    with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test", market.clock):
             pass
 
@@ -130,10 +130,10 @@ async def test_the_release_before_reads_pins_and_events_while_it_may_run(open_ma
         order = await market.paid()
         pin = await market.pin_of(order)
         [stored] = await market.service.fetch("SELECT issue, digest, sealed FROM delivery_pins")
-        before = Sealer("unused", "unused", old_keys=(pin_key,))
-        assert before.unseal(stored["sealed"], f"{order['id']}:{stored['issue']}") == pin
+        before = Encryptor("unused", "unused", old_keys=(pin_key,))
+        assert before.decrypt(stored["sealed"], f"{order['id']}:{stored['issue']}") == pin
         [event] = await market.service.published("orders.delivery_pin_issued.v1")
-        assert Sealer("unused", "unused", old_keys=(SHARED,)).unseal(event["pinSealed"], order["id"]) == pin
+        assert Encryptor("unused", "unused", old_keys=(SHARED,)).decrypt(event["pinSealed"], order["id"]) == pin
         with pytest.raises(SystemExit):
             await re_encrypt(market)
         assert "Rotate the key first" in capsys.readouterr().err
@@ -143,7 +143,9 @@ async def test_the_release_before_reads_pins_and_events_while_it_may_run(open_ma
         await re_encrypt(market)
         other = await market.paid()
         event = (await market.service.published("orders.delivery_pin_issued.v1"))[-1]
-        opened_by_notifications = Sealer(PIN_DELIVERY, NEW["pin_delivery_key"]).unseal(event["pinSealed"], other["id"])
+        opened_by_notifications = Encryptor(PIN_DELIVERY, NEW["pin_delivery_key"]).decrypt(
+            event["pinSealed"], other["id"]
+        )
         assert opened_by_notifications == await market.pin_of(other)
         assert (await market.verify(order, pin)).status_code == 200
 

@@ -8,17 +8,17 @@ from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
-from common import telemetry
-from common.ids import new_id
+from common.observability import telemetry
+from common.primitives.ids import new_id
 from contracts.payments import ChargeDisputed, EscrowHeld, EscrowReleased, RefundFailed, RefundSettled
-from orders.domain.moves import MOVES, STATES, NoMove, answer
+from orders.domain.transitions import STATES, TRANSITIONS, Rejection, answer
 from orders.timers import fire_timers_once
 
 COMPLAINT = {"reason": "never came", "details": "I waited."}
 # Stock is reserved while an order waits for its payment: there it cannot be gone.
 UNREACHABLE = {("Processing", "escrow_held_without_stock")}
 ROWS = [
-    (state, trigger) for trigger, row in MOVES.items() for state in row.leads if (state, trigger) not in UNREACHABLE
+    (state, trigger) for trigger, row in TRANSITIONS.items() for state in row.to if (state, trigger) not in UNREACHABLE
 ]
 
 
@@ -183,7 +183,7 @@ async def everything(market):
 
 def test_there_is_a_way_to_every_state_and_a_hand_for_every_trigger():
     assert set(WAYS) == set(STATES)
-    assert set(TRIGGERS) == set(MOVES)
+    assert set(TRIGGERS) == set(TRANSITIONS)
 
 
 async def test_each_row_of_the_table_is_a_move_of_the_running_service(market):
@@ -192,7 +192,7 @@ async def test_each_row_of_the_table_is_a_move_of_the_running_service(market):
         story = await reached(market, state)
         await TRIGGERS[trigger](story)
         status = await market.status_of(story.order)
-        if status != MOVES[trigger].leads[state]:
+        if status != TRANSITIONS[trigger].to[state]:
             wrong[state, trigger] = status
     assert wrong == {}
 
@@ -223,8 +223,8 @@ def refused_commands(story, state):
     """Each command that the state forbids (409) or finds done already (200)."""
     for trigger in COMMANDS:
         verdict = answer(state, trigger)
-        if isinstance(verdict, NoMove):
-            yield trigger, 200 if verdict is NoMove.REPEATED else 409, partial(TRIGGERS[trigger], story)
+        if isinstance(verdict, Rejection):
+            yield trigger, 200 if verdict is Rejection.REPEATED else 409, partial(TRIGGERS[trigger], story)
     if state != "disputed":
         for outcome in ("buyer", "vendor", "split"):
             yield f"prepare {outcome}", 409, partial(story.prepare, outcome)
@@ -279,7 +279,7 @@ async def test_stale_news_in_every_state_is_ignored_and_counted(market):
     wrong, told = [], 0
 
     async def expect_ignored(state, label, tell):
-        counter = telemetry.STALE_NEWS.labels(label)._value
+        counter = telemetry.STALE_EVENTS.labels(label)._value
         before, counted = await everything(market), counter.get()
         await tell()
         if counter.get() != counted + 1 or await everything(market) != before:
@@ -288,11 +288,11 @@ async def test_stale_news_in_every_state_is_ignored_and_counted(market):
     for state in STATES:
         story = await reached(market, state)
         for trigger, event in NEWS.items():
-            if answer(state, trigger) is NoMove.STALE:
+            if answer(state, trigger) is Rejection.STALE:
                 await expect_ignored(state, event.TYPE, partial(TRIGGERS[trigger], story))
                 told += 1
         for kind, trigger in TIMERS.items():
-            if answer(state, trigger) is NoMove.STALE:
+            if answer(state, trigger) is Rejection.STALE:
                 await expect_ignored(state, kind, partial(outlive, story, kind))
                 told += 1
     assert wrong == []

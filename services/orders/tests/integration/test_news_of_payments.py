@@ -5,16 +5,16 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from common import telemetry
-from common.ids import new_id
+from common.observability import telemetry
+from common.primitives.ids import new_id
 from contracts.identity import CampusChanged, HubChanged, VendorApproved, VendorChanged
 from contracts.payments import EscrowHeld, EscrowRefunded, RefundFailed, RefundSettled
-from orders.domain.news import NewsBeforeItsTime, OrderUnknown
+from orders.domain.order_updates import EarlyUpdate, OrderNotReceived
 from orders.timers import fire_timers_once
 
 
 def stale_count(event_type):
-    return telemetry.STALE_NEWS.labels(event_type)._value.get()
+    return telemetry.STALE_EVENTS.labels(event_type)._value.get()
 
 
 async def everything(market):
@@ -157,7 +157,7 @@ async def test_stale_news_never_moves_an_order_back_and_is_counted(market):
 
 async def test_a_release_before_its_charge_is_tried_again_and_then_counts(market):
     order = await market.ordered()
-    with pytest.raises(NewsBeforeItsTime):
+    with pytest.raises(EarlyUpdate):
         await market.release(order)
     assert await market.service.fetch("SELECT 1 FROM inbox") == []
     await market.pay(order)
@@ -167,10 +167,10 @@ async def test_a_release_before_its_charge_is_tried_again_and_then_counts(market
 
 async def test_news_of_an_order_that_is_not_known_is_tried_again(market):
     order = await market.ordered()
-    with pytest.raises(OrderUnknown):
+    with pytest.raises(OrderNotReceived):
         await market.pay({**order, "id": str(new_id())})
     for event in (refunded(order, new_id(), 1), settled(order, new_id(), 1)):
-        with pytest.raises(OrderUnknown):
+        with pytest.raises(OrderNotReceived):
             await market.service.hear(msgspec.structs.replace(event, order_id=new_id()))
 
 

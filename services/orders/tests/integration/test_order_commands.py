@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.payments import RefundSettled
 from orders.timers import fire_timers_once
 

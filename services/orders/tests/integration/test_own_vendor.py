@@ -7,8 +7,8 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from common.caller import Caller
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
 from contracts.identity import VendorApproved, VendorChanged
 from contracts.permissions import permissions_of
 

@@ -4,13 +4,13 @@ import asyncio
 from datetime import timedelta
 from uuid import uuid4
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.identity import ErasureRefused, ErasureRequested, UserErased, VendorApproved, VendorChanged, VendorClosed
 
 SECRET = "Block C room 12 beside Ngozi"
 
 
-def wish(market, **more):
+def requested_item(market, **more):
     return ErasureRequested(user_id=market.buyer_id, request_id=new_id(), **more)
 
 
@@ -50,15 +50,15 @@ async def write(market, path, body):
 async def test_what_is_under_way_is_told_and_the_person_buys_on(market):
     product_id = await market.sell()
     await market.ordered(product_id)
-    await market.service.hear(wish(market))
+    await market.service.hear(requested_item(market))
     assert await judged(market) == [["open_orders"]]
     assert (await market.checkout(product_id)).status_code == 201
 
 
 async def test_who_may_go_begins_nothing_new_until_the_others_refuse(market):
     product_id = await market.sell()
-    asked = await market.service.hear(wish(market))
-    await market.service.hear(wish(market), event_id=asked.event_id, sequence=asked.sequence)
+    asked = await market.service.hear(requested_item(market))
+    await market.service.hear(requested_item(market), event_id=asked.event_id, sequence=asked.sequence)
     assert await judged(market) == [[]]
     answer = await market.checkout(product_id)
     assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
@@ -75,7 +75,7 @@ async def test_who_may_go_begins_nothing_new_until_the_others_refuse(market):
 async def test_a_checkout_at_the_moment_of_the_judgement_is_counted_or_refused(market):
     product_id = await market.sell(stock=99)
     answers = await asyncio.gather(
-        market.service.hear(wish(market)), *(market.checkout(product_id, key=uuid4()) for _ in range(6))
+        market.service.hear(requested_item(market)), *(market.checkout(product_id, key=uuid4()) for _ in range(6))
     )
     statuses = {answer.status_code for answer in answers[1:]}
     [matters] = await judged(market)
@@ -88,7 +88,7 @@ async def test_a_checkout_at_the_moment_of_the_judgement_is_counted_or_refused(m
 async def test_a_request_that_comes_after_its_own_refusal_holds_nobody(market):
     product_id = await market.sell()
     await market.service.hear(ErasureRefused(user_id=market.buyer_id, request_id=new_id()), sequence=8)
-    await market.service.hear(wish(market), sequence=7)
+    await market.service.hear(requested_item(market), sequence=7)
     assert await judged(market) == []
     assert (await market.checkout(product_id)).status_code == 201
 
@@ -100,7 +100,7 @@ async def test_nothing_that_an_erased_buyer_wrote_is_left_and_what_the_books_nee
     items = [{"itemId": order["items"][0]["id"], "quantity": 1}]
     asked = await write(market, f"{path}/return-requests", {"items": items, "reason": SECRET})
     assert asked.status_code == 201, asked.text
-    await market.service.hear(wish(market))
+    await market.service.hear(requested_item(market))
     assert await judged(market) == [["undecided_returns"]]
     review = await write(
         market, f"/api/products/{product_id}/reviews", {"orderId": order["id"], "rating": 4, "text": SECRET}

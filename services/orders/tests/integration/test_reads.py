@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 
 
 async def listed(market, headers, **query):

@@ -4,8 +4,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from common.caller import Caller
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
 from contracts.payments import EscrowRefunded, RefundSettled
 from contracts.permissions import permissions_of
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from orders.queries import search
 
 # So many that the three ways of a search differ.

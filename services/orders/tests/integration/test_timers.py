@@ -1,7 +1,7 @@
 import asyncio
 from datetime import timedelta
 
-from common import telemetry
+from common.observability import telemetry
 from orders.timers import BATCH, fire_timers_once
 
 
@@ -85,10 +85,10 @@ async def test_the_timer_and_the_charge_at_the_same_moment_end_in_an_allowed_way
 async def test_a_timer_that_outlived_its_state_is_ignored_and_ended(market):
     order = await market.paid()
     await market.service.fetch("UPDATE order_timers SET kind = 'payment_window', due_at = $1", market.clock.now())
-    counted = telemetry.STALE_NEWS.labels("payment_window")._value.get()
+    counted = telemetry.STALE_EVENTS.labels("payment_window")._value.get()
     assert await fire(market) == 0
     assert await market.status_of(order) == "paid_escrow"
-    assert telemetry.STALE_NEWS.labels("payment_window")._value.get() == counted + 1
+    assert telemetry.STALE_EVENTS.labels("payment_window")._value.get() == counted + 1
     assert await market.service.fetch("SELECT 1 FROM order_timers") == []
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from common.ids import new_id
-from orders.domain.moves import State
+from common.primitives.ids import new_id
 from orders.domain.orders import Order
+from orders.domain.transitions import State
 
 
 @pytest.fixture

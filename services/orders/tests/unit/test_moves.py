@@ -2,8 +2,8 @@
 
 import pytest
 
-from orders.domain.moves import MOVES, STATES, TRIGGERS, NoMove, answer
-from orders.domain.news import NewsBeforeItsTime, OrderUnknown, judge_news
+from orders.domain.order_updates import EarlyUpdate, OrderNotReceived, evaluate_update
+from orders.domain.transitions import STATES, TRANSITIONS, TRIGGERS, Rejection, answer
 
 # From, trigger, to: as the contract lists them.
 CONTRACT = [
@@ -95,44 +95,44 @@ def test_each_row_of_the_contract_is_a_move(state, trigger, to):
 
 @pytest.mark.parametrize(("state", "trigger"), [pair for pair in UNLISTED if pair[1] in COMMANDS])
 def test_every_other_command_is_forbidden_or_obeyed_already(state, trigger):
-    expected = NoMove.REPEATED if (state, trigger) in OBEYED else NoMove.FORBIDDEN
+    expected = Rejection.REPEATED if (state, trigger) in OBEYED else Rejection.FORBIDDEN
     assert answer(state, trigger) is expected
 
 
 @pytest.mark.parametrize(("state", "trigger"), [pair for pair in UNLISTED if pair[1] not in COMMANDS])
 def test_all_other_news_moves_nothing_and_is_forbidden_only_before_its_charge(state, trigger):
     too_early = trigger in PRESUMES_A_CHARGE and state in ("Processing", "expired", "cancelled")
-    expected = {NoMove.FORBIDDEN} if too_early else {NoMove.STALE, NoMove.REPEATED}
+    expected = {Rejection.FORBIDDEN} if too_early else {Rejection.STALE, Rejection.REPEATED}
     assert answer(state, trigger) in expected
 
 
 @pytest.mark.parametrize("trigger", [trigger for trigger in TRIGGERS if trigger not in COMMANDS])
 def test_news_heard_again_in_the_state_it_led_to_never_moves_the_order_on(trigger):
-    for reached in set(MOVES[trigger].leads.values()):
-        assert answer(reached, trigger) in (reached, NoMove.REPEATED, NoMove.STALE)
+    for reached in set(TRANSITIONS[trigger].to.values()):
+        assert answer(reached, trigger) in (reached, Rejection.REPEATED, Rejection.STALE)
 
 
 @pytest.mark.parametrize("state", TERMINAL)
 @pytest.mark.parametrize("trigger", TRIGGERS)
 def test_stale_news_never_overwrites_a_terminal_state(state, trigger):
     outcome = answer(state, trigger)
-    assert isinstance(outcome, NoMove) or outcome == state or (state, trigger) == ("paid", "everything_returned")
+    assert isinstance(outcome, Rejection) or outcome == state or (state, trigger) == ("paid", "everything_returned")
 
 
 def test_a_row_says_one_thing_of_each_state():
     for trigger in TRIGGERS:
-        row = MOVES[trigger]
-        assert not set(row.leads) & row.repeated
-        assert not set(row.leads) & row.stale
+        row = TRANSITIONS[trigger]
+        assert not set(row.to) & row.repeated
+        assert not set(row.to) & row.stale
         assert not row.repeated & row.stale
 
 
 def test_news_of_an_unknown_order_is_tried_again(new_order):
-    with pytest.raises(OrderUnknown):
-        judge_news(None, "escrow_held", about=new_order("Processing").id)
+    with pytest.raises(OrderNotReceived):
+        evaluate_update(None, "escrow_held", about=new_order("Processing").id)
 
 
 def test_news_before_its_time_is_tried_again(new_order):
     order = new_order("Processing")
-    with pytest.raises(NewsBeforeItsTime):
-        judge_news(order, "escrow_fully_released", about=order.id)
+    with pytest.raises(EarlyUpdate):
+        evaluate_update(order, "escrow_fully_released", about=order.id)

@@ -1,9 +1,9 @@
 import pytest
 
-from common.caller import Caller
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
 from contracts.permissions import PERMISSIONS_BY_ROLE, permissions_of
-from orders.domain.parties import parts_of, sees_commission, trigger_of_cancelling
+from orders.domain.order_roles import cancel_trigger, roles_of, sees_commission
 
 
 def caller(*roles, **facts):
@@ -12,15 +12,15 @@ def caller(*roles, **facts):
 
 def test_each_part_needs_its_role_and_its_tie_to_the_order(new_order):
     order = new_order("paid_escrow")
-    assert parts_of(caller("buyer", user_id=order.buyer_id), order) == {"buyer"}
-    assert parts_of(caller("merchant", vendor_id=order.vendor_id), order) == {"vendor"}
-    assert parts_of(caller("buyer", vendor_id=order.vendor_id), order) == set()
-    assert parts_of(caller("hub_agent", campus_id=order.campus_id), order) == {"hub_agent"}
-    assert parts_of(caller("hub_agent", campus_id=new_id()), order) == set()
-    assert parts_of(caller("buyer", campus_id=order.campus_id), order) == set()
-    assert parts_of(caller("support_agent"), order) == {"support"}
-    assert parts_of(caller("auditor"), order) == set()
-    assert parts_of(Caller(), order) == set()
+    assert roles_of(caller("buyer", user_id=order.buyer_id), order) == {"buyer"}
+    assert roles_of(caller("merchant", vendor_id=order.vendor_id), order) == {"vendor"}
+    assert roles_of(caller("buyer", vendor_id=order.vendor_id), order) == set()
+    assert roles_of(caller("hub_agent", campus_id=order.campus_id), order) == {"hub_agent"}
+    assert roles_of(caller("hub_agent", campus_id=new_id()), order) == set()
+    assert roles_of(caller("buyer", campus_id=order.campus_id), order) == set()
+    assert roles_of(caller("support_agent"), order) == {"support"}
+    assert roles_of(caller("auditor"), order) == set()
+    assert roles_of(Caller(), order) == set()
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_each_part_needs_its_role_and_its_tie_to_the_order(new_order):
 def test_who_plays_several_parts_cancels_as_the_vendor_then_the_buyer_and_never_as_staff_in_their_own_case(
     parts, trigger
 ):
-    assert trigger_of_cancelling(frozenset(parts)) == trigger
+    assert cancel_trigger(frozenset(parts)) == trigger
 
 
 def test_the_commission_is_shown_to_the_vendor_and_to_staff_only(new_order):

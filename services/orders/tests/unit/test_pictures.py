@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 from PIL import Image
 
-from common import pictures
-from common.pictures import NotAPicture, Studio, StudioBusy, render
+from common.media import images as pictures
+from common.media.images import ImageProcessor, ImageProcessorBusy, NotAnImage, render
 from orders.domain.images import image_id_of
 
 
@@ -101,7 +101,7 @@ def test_what_a_file_carries_beside_its_picture_is_gone():
     ids=lambda content: content[:12].hex() + f"-{len(content)}",
 )
 def test_what_is_no_whole_picture_of_a_bearable_size_is_refused(content):
-    with pytest.raises(NotAPicture):
+    with pytest.raises(NotAnImage):
         render(content)
 
 
@@ -113,7 +113,7 @@ def with_scans(times):
 
 
 def test_a_small_file_cannot_keep_the_decoder_at_work_by_thousands_of_scans():
-    with pytest.raises(NotAPicture, match="scans"):
+    with pytest.raises(NotAnImage, match="scans"):
         render(with_scans(pictures.SCANS_MAX))
     assert render(with_scans(2)).picture
 
@@ -127,15 +127,15 @@ def test_what_looks_like_scans_but_is_none_of_the_picture_refuses_nothing():
 
 
 async def test_more_pictures_than_can_wait_are_told_to_come_again(monkeypatch):
-    studio = Studio()
+    image_processor = ImageProcessor()
     try:
         monkeypatch.setattr(pictures, "WAITING_MAX", -pictures.THREADS)
-        with pytest.raises(StudioBusy):
-            await studio.render(drawn())
+        with pytest.raises(ImageProcessorBusy):
+            await image_processor.render(drawn())
         monkeypatch.setattr(pictures, "WAITING_MAX", 1)
-        assert (await studio.render(drawn(size=(8, 8)))).picture
+        assert (await image_processor.render(drawn(size=(8, 8)))).picture
     finally:
-        studio.close()
+        image_processor.close()
 
 
 def test_a_name_has_one_content_and_belongs_to_one_product():

@@ -1,9 +1,9 @@
 import pytest
 
-from common.ids import new_id
-from orders.domain.errors import DeliveryPinLocked, ForbiddenMove
-from orders.domain.moves import STATES
+from common.primitives.ids import new_id
+from orders.domain.errors import DeliveryPinLocked, ForbiddenTransition
 from orders.domain.pins import WRONG_TRIES_MAX, Accepted, IssuedPin, PinKey, Wrong, attempts_remaining, judge
+from orders.domain.transitions import STATES
 
 KEY = PinKey("a pin key for the tests")
 ORDER = new_id()
@@ -39,7 +39,7 @@ def test_after_five_wrong_tries_even_the_right_pin_is_refused():
     "state", [state for state in STATES if state not in ("paid_escrow", "dispatched", "delivered", "paid")]
 )
 def test_no_other_state_takes_a_pin_and_no_try_is_spent(state):
-    with pytest.raises(ForbiddenMove):
+    with pytest.raises(ForbiddenTransition):
         judge(state, issued(), tried("123456"))
 
 

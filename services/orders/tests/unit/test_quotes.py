@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.ids import new_id
-from common.money import AMOUNT_MINOR_MAX
+from common.primitives.ids import new_id
+from common.primitives.money import AMOUNT_MINOR_MAX
 from orders.domain.errors import (
     OutOfStock,
     PriceMoved,
@@ -13,7 +13,7 @@ from orders.domain.errors import (
     UnknownHub,
     UnknownProduct,
 )
-from orders.domain.quotes import Destination, Hub, Offer, Wish, quote
+from orders.domain.quotes import Destination, Hub, Offer, RequestedItem, quote
 
 VENDOR, CAMPUS, OTHER_CAMPUS, PRODUCT, HUB = (new_id() for _ in range(5))
 ANYWHERE = Destination(campus_id=None, campus_known=False, hub_id=None, hub=None)
@@ -35,12 +35,12 @@ def to(**known):
     commission=st.none() | st.integers(0, 10_000),
 )
 def test_a_quote_adds_up_and_its_commission_is_within_the_subtotal(lines, fee, commission):
-    wishes = [Wish(new_id(), quantity) for _, quantity in lines]
+    requested_items = [RequestedItem(new_id(), quantity) for _, quantity in lines]
     offers = {
-        wish.product_id: offer(price, stock=99, commission=commission)
-        for wish, (price, _) in zip(wishes, lines, strict=True)
+        requested_item.product_id: offer(price, stock=99, commission=commission)
+        for requested_item, (price, _) in zip(requested_items, lines, strict=True)
     }
-    quoted = quote(wishes, offers, to(hub_id=HUB, hub=Hub(CAMPUS, fee)), None)
+    quoted = quote(requested_items, offers, to(hub_id=HUB, hub=Hub(CAMPUS, fee)), None)
     assert quoted.subtotal_minor == sum(price * quantity for price, quantity in lines)
     assert quoted.total_minor == quoted.subtotal_minor + fee
     assert 0 <= quoted.commission_minor <= quoted.subtotal_minor
@@ -53,7 +53,7 @@ def test_a_quote_adds_up_and_its_commission_is_within_the_subtotal(lines, fee, c
 )
 def test_commission_is_the_vendors_share_or_five_percent_half_to_even(commission, price, expected):
     offers = {PRODUCT: offer(price, commission=commission)}
-    assert quote([Wish(PRODUCT, 1)], offers, ANYWHERE, None).commission_minor == expected
+    assert quote([RequestedItem(PRODUCT, 1)], offers, ANYWHERE, None).commission_minor == expected
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_commission_is_the_vendors_share_or_five_percent_half_to_even(commission
     ],
 )
 def test_an_order_goes_to_the_hubs_campus_else_the_one_asked_for_else_the_vendors(destination, campus):
-    assert quote([Wish(PRODUCT, 1)], {PRODUCT: offer()}, destination, None).campus_id == campus
+    assert quote([RequestedItem(PRODUCT, 1)], {PRODUCT: offer()}, destination, None).campus_id == campus
 
 
 @pytest.mark.parametrize(
@@ -80,21 +80,21 @@ def test_an_order_goes_to_the_hubs_campus_else_the_one_asked_for_else_the_vendor
 )
 def test_a_destination_that_is_not_known_or_contradicts_itself_is_refused(destination, refusal):
     with pytest.raises(refusal):
-        quote([Wish(PRODUCT, 1)], {PRODUCT: offer()}, destination, None)
+        quote([RequestedItem(PRODUCT, 1)], {PRODUCT: offer()}, destination, None)
 
 
 @pytest.mark.parametrize(
-    ("wishes", "expected_total", "refusal"),
+    ("requested_items", "expected_total", "refusal"),
     [
-        ([Wish(PRODUCT, 1), Wish(PRODUCT, 2)], None, RepeatedProduct),
-        ([Wish(PRODUCT, 1), Wish(HUB, 1)], None, UnknownProduct),
-        ([Wish(PRODUCT, 1), Wish(CAMPUS, 1)], None, SeveralVendors),
-        ([Wish(PRODUCT, 11)], None, OutOfStock),
-        ([Wish(PRODUCT, 1)], 100_001, PriceMoved),
-        ([Wish(PRODUCT, 11)], 1, PriceMoved),
+        ([RequestedItem(PRODUCT, 1), RequestedItem(PRODUCT, 2)], None, RepeatedProduct),
+        ([RequestedItem(PRODUCT, 1), RequestedItem(HUB, 1)], None, UnknownProduct),
+        ([RequestedItem(PRODUCT, 1), RequestedItem(CAMPUS, 1)], None, SeveralVendors),
+        ([RequestedItem(PRODUCT, 11)], None, OutOfStock),
+        ([RequestedItem(PRODUCT, 1)], 100_001, PriceMoved),
+        ([RequestedItem(PRODUCT, 11)], 1, PriceMoved),
     ],
 )
-def test_what_cannot_be_sold_is_refused_by_name(wishes, expected_total, refusal):
+def test_what_cannot_be_sold_is_refused_by_name(requested_items, expected_total, refusal):
     offers = {PRODUCT: offer(), CAMPUS: offer(vendor_id=new_id())}
     with pytest.raises(refusal):
-        quote(wishes, offers, ANYWHERE, expected_total)
+        quote(requested_items, offers, ANYWHERE, expected_total)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.http import create_app
+from common.web.http import create_app
 from orders.app import SERVICE
 
 PROBLEMS = {

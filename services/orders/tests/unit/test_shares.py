@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from orders.domain.disputes import refund_of, release_of
 from orders.domain.errors import RefundBeyondOrder, RefundWithoutSplit, SplitWithoutRefund
-from orders.domain.returns import Line, Refunds, Wanted, worth_of
+from orders.domain.returns import Line, Refunds, ReturnedItem, worth_of
 
 
 @pytest.mark.parametrize(("outcome", "asked", "refund"), [("buyer", None, 100), ("vendor", None, 0), ("split", 99, 99)])
@@ -57,7 +57,7 @@ def test_goods_that_come_back_bit_by_bit_are_worth_the_whole_order_and_never_a_k
         left = [(item_id, line) for item_id, line in order.items() if line.left]
         item_id, line = choices.choice(left)
         quantity = choices.randint(1, line.left)
-        worth = worth_of(total, [Wanted(item_id, quantity)], order, Refunds(sent, otherwise))
+        worth = worth_of(total, [ReturnedItem(item_id, quantity)], order, Refunds(sent, otherwise))
         assert worth.refund_minor >= 0
         if not worth.everything and otherwise == 0:
             assert worth.refund_minor == quantity * line.unit_price_minor

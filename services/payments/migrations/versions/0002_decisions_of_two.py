@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from common.migrations import grant_api_v1
+from common.migrations.functions import grant_api_v1
 
 revision = "0002"
 down_revision = "0001"

@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from common.migrations import extend_ledger_v2, retract_ledger_v2
+from common.migrations.functions import extend_ledger_v2, retract_ledger_v2
 
 revision = "0004"
 down_revision = "0003"

@@ -7,7 +7,7 @@ from typing import Final
 
 from alembic import op
 
-from common.migrations import protect_history_v1, release_history_v1
+from common.migrations.functions import protect_history_v1, release_history_v1
 
 revision = "0011"
 down_revision = "0010"

@@ -1,6 +1,6 @@
 """`python -m payments api | worker | all | migrate`."""
 
-from common.process import main
+from common.process.service import main
 from payments.app import SERVICE
 
 main(SERVICE)

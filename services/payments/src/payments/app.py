@@ -6,25 +6,25 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
-from common.book import LOOK_EVERY_SECONDS
-from common.database import Signatures
-from common.logging import get_logger
-from common.process import Loop, Runtime, Service
-from common.signatures import SigningKey
+from common.database.unit_of_work import Signatures
+from common.ledger.chain_loops import LOOK_EVERY_SECONDS
+from common.observability.logging import get_logger
+from common.primitives.signatures import SigningKey
+from common.process.service import Loop, Runtime, Service
 from payments.clients.gateway import PaymentGateway
 from payments.consumers import SUBSCRIPTIONS, WORK
 from payments.dependencies import Dependencies
 from payments.domain.charges import SurchargeBound
 from payments.domain.reconciliation import LOOK_BACK, PERIOD_MAX, UNDER_WAY
-from payments.measures import BOOK
+from payments.metrics import BOOK
 from payments.queries.personal_records import SECTIONS
 from payments.routes import ROUTERS
 from payments.settings import Settings
 from payments.store import retention
 from payments.timers import (
-    ASK_EVERY_SECONDS,
     ISSUE_EVERY_SECONDS,
     MEASURE_EVERY_SECONDS,
+    POLL_EVERY_SECONDS,
     QUERY_REVISED_EVERY_SECONDS,
     QUERY_UNPAID_EVERY_SECONDS,
     issue_statements_once,
@@ -34,7 +34,7 @@ from payments.timers import (
     reconcile_once,
     settle_refunds_once,
 )
-from payments.use_cases.reconcile import reconcile
+from payments.use_cases.reconciliation.reconcile import reconcile
 
 log = get_logger(__name__)
 
@@ -64,7 +64,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
     return [
-        Loop("settle refunds", lambda: settle_refunds_once(dependencies), ASK_EVERY_SECONDS),
+        Loop("settle refunds", lambda: settle_refunds_once(dependencies), POLL_EVERY_SECONDS),
         Loop(
             "query revised webhooks",
             lambda: query_revised_webhooks_once(dependencies),
@@ -82,7 +82,7 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
     ]
 
 
-async def verify_book_command(dependencies: Dependencies, *earlier: str) -> None:
+async def verify_ledger_command(dependencies: Dependencies, *earlier: str) -> None:
     """`verify-book [<length> <head>]`: prints what the walk found; ends with status 1 and names the first broken row.
 
     With the length and head of an earlier report, that link must still be the same.
@@ -124,5 +124,5 @@ SERVICE = Service(
     work_items=WORK,
     loops=loops,
     kept=lambda dependencies: retention.kept(dependencies.webhooks_kept),
-    commands={"verify-book": verify_book_command, "reconcile": reconcile_command},
+    commands={"verify-book": verify_ledger_command, "reconcile": reconcile_command},
 )

@@ -6,10 +6,10 @@ from uuid import UUID
 
 import msgspec
 
-from common.caller import THE_SERVICE
-from common.database import UnitOfWork
-from common.faults import PermanentFault
-from common.messages import Received, Subscription, WorkItem
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import UnitOfWork
+from common.messaging.faults import PermanentFault
+from common.messaging.messages import Received, Subscription, WorkItem
 from contracts.identity import EmailConfirmed, ErasureRequested, UserErased, UserProvisioned, VendorClosed
 from contracts.orders import (
     DisputeResolved,
@@ -21,22 +21,23 @@ from contracts.orders import (
     RefundRequested,
 )
 from payments import store
-from payments.domain.errors import NewsUnreadable
+from payments.dependencies import Dependencies
+from payments.domain.errors import MalformedEvent
 from payments.domain.webhooks import KNOWN_EVENTS
-from payments.measures import WEBHOOKS_TAKEN
-from payments.store import leaving
-from payments.use_cases.bury_webhook import bury_webhook
-from payments.use_cases.close_order import close_order
-from payments.use_cases.credit_reward import credit_reward
-from payments.use_cases.freeze_escrow import freeze_escrow
-from payments.use_cases.judge_erasure import judge_erasure
-from payments.use_cases.owe_overpayment import REFUND_QUEUE
-from payments.use_cases.refund_order import refund_order
-from payments.use_cases.release_on_delivery import release_on_delivery
-from payments.use_cases.replay_webhook import WEBHOOK_QUEUE
-from payments.use_cases.submit_refund import submit_refund
-from payments.use_cases.take_webhook import take_webhook
-from payments.use_cases.thaw_escrow import thaw_escrow
+from payments.metrics import WEBHOOKS_PROCESSED
+from payments.store import erasure as leaving
+from payments.use_cases.charges.create_overpayment_refund import REFUND_QUEUE
+from payments.use_cases.erasure.evaluate_erasure import evaluate_erasure
+from payments.use_cases.escrow.close_order import close_order
+from payments.use_cases.escrow.freeze_escrow import freeze_escrow
+from payments.use_cases.escrow.release_on_delivery import release_on_delivery
+from payments.use_cases.escrow.unfreeze_escrow import unfreeze_escrow
+from payments.use_cases.refunds.refund_order import refund_order
+from payments.use_cases.refunds.submit_refund import submit_refund
+from payments.use_cases.rewards.credit_reward import credit_reward
+from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
+from payments.use_cases.webhooks.process_webhook import process_webhook
+from payments.use_cases.webhooks.replay_webhook import WEBHOOK_QUEUE
 
 
 class WebhookWork(msgspec.Struct, frozen=True, rename="camel"):
@@ -51,20 +52,24 @@ class RefundWork(msgspec.Struct, frozen=True, rename="camel"):
     refund_id: UUID
 
 
-async def on_user_provisioned(event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_user_provisioned(
+    event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     await store.save_buyer(uow, event.user_id, event.email, dependencies.clock.now())
     # The reward is earned by a proven address: here, or with the first proof (contract section 10.1).
     if event.email_confirmed and event.referral.applied and event.referral.reward_minor > 0:
         await credit_reward(uow, event.user_id, event.referral.reward_minor)
 
 
-async def on_email_confirmed(event: EmailConfirmed, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_email_confirmed(
+    event: EmailConfirmed, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     """It may arrive before the profile's event, and twice: the posting's key is the user's."""
     if event.referral_reward_minor > 0:
         await credit_reward(uow, event.user_id, event.referral_reward_minor)
 
 
-async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
     await leaving.forget_buyer(uow, event.user_id, dependencies.clock.now())
 
 
@@ -72,12 +77,14 @@ async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfW
     await leaving.forget_vendor(uow, event.vendor_id)
 
 
-async def on_erasure_requested(event: ErasureRequested, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    await judge_erasure(uow, event.request_id, event.user_id, event.vendor_id)
+async def on_erasure_requested(
+    event: ErasureRequested, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    await evaluate_erasure(uow, event.request_id, event.user_id, event.vendor_id)
 
 
-async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    await store.record_order_once(
+async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
+    await store.record_order_if_new(
         uow,
         event.order_id,
         event.buyer_id,
@@ -91,48 +98,60 @@ async def on_order_placed(event: OrderPlaced, received: Received, uow: UnitOfWor
     )
 
 
-async def on_order_cancelled(event: OrderCancelled, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_order_cancelled(
+    event: OrderCancelled, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     await close_order(uow, event.order_id, "cancelled")
 
 
-async def on_order_expired(event: OrderExpired, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_order_expired(
+    event: OrderExpired, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     await close_order(uow, event.order_id, "expired")
 
 
-async def on_order_delivered(event: OrderDelivered, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_order_delivered(
+    event: OrderDelivered, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     await release_on_delivery(uow, event.order_id, dependencies.clock.now())
 
 
-async def on_order_disputed(event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_order_disputed(
+    event: OrderDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     await freeze_escrow(uow, event.order_id, received.sequence, dependencies.clock.now())
 
 
-async def on_dispute_resolved(event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    await thaw_escrow(uow, event.order_id, received.sequence, event.release_minor, dependencies.clock.now())
+async def on_dispute_resolved(
+    event: DisputeResolved, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    await unfreeze_escrow(uow, event.order_id, received.sequence, event.release_minor, dependencies.clock.now())
 
 
-async def on_refund_requested(event: RefundRequested, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_refund_requested(
+    event: RefundRequested, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     await refund_order(uow, event.order_id, event.refund_id, event.amount_minor, event.reason, dependencies.clock.now())
 
 
-async def on_webhook_queued(item: WebhookWork, received: Received, dependencies: Any) -> None:
+async def on_webhook_queued(item: WebhookWork, received: Received, dependencies: Dependencies) -> None:
     now, is_last = dependencies.clock.now(), received.is_last_attempt
     try:
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            taken = await take_webhook(
+            taken = await process_webhook(
                 uow, item.webhook_id, dependencies.surcharge_bound, is_last_attempt=is_last, now=now
             )
-    except NewsUnreadable as fault:
+    except MalformedEvent as fault:
         raise PermanentFault(str(fault)) from fault
     event_type = taken.event_type if taken.event_type in KNOWN_EVENTS else "other"
-    WEBHOOKS_TAKEN.labels(event_type, taken.outcome or "repeated").inc()
+    WEBHOOKS_PROCESSED.labels(event_type, taken.outcome or "repeated").inc()
 
 
 async def on_webhook_exhausted(item: WebhookWork, received: Received, uow: UnitOfWork, error: str) -> None:
-    await bury_webhook(uow, item.webhook_id, error, received.attempt)
+    await dead_letter_webhook(uow, item.webhook_id, error, received.attempt)
 
 
-async def on_refund_owed(item: RefundWork, received: Received, dependencies: Any) -> None:
+async def on_refund_queued(item: RefundWork, received: Received, dependencies: Dependencies) -> None:
     await submit_refund(dependencies.database, dependencies.gateway, dependencies.clock, item.refund_id)
 
 
@@ -153,5 +172,5 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
 
 WORK: Final[list[WorkItem[Any]]] = [
     WorkItem(WEBHOOK_QUEUE, WebhookWork, on_webhook_queued, on_webhook_exhausted),
-    WorkItem(REFUND_QUEUE, RefundWork, on_refund_owed),
+    WorkItem(REFUND_QUEUE, RefundWork, on_refund_queued),
 ]

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from common.clock import Clock
-from common.database import Database
+from common.database.unit_of_work import Database
+from common.primitives.clock import Clock
 from payments.clients.gateway import PaymentGateway
 from payments.domain.charges import SurchargeBound
 

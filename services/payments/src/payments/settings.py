@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from common.settings import HttpAddress, Origins, ServiceSettings
-from common.signatures import SigningKey
+from common.primitives.signatures import SigningKey
+from common.process.settings import HttpAddress, Origins, ServiceSettings
 
 
 class Settings(ServiceSettings):

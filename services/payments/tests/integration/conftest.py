@@ -26,9 +26,9 @@ from starlette.routing import Route
 
 from campus_tools.service_kit import OpenService, opened, served
 from campus_tools.testing import PATIENCE_SECONDS, DatabaseFactory, DatabaseUrls, eventually
-from common.clock import ManualClock, iso
-from common.ids import new_id
-from common.process import http_app
+from common.primitives.clock import ManualClock, iso
+from common.primitives.ids import new_id
+from common.process.service import http_app
 from contracts.orders import OrderPlaced, RefundRequested
 from payments.app import SERVICE
 from payments.timers import query_revised_webhooks_once
@@ -73,9 +73,9 @@ class SmallGateway:
             return JSONResponse({"status": False, "message": "Invalid key"}, 401)
         if self.slow_seconds:
             await asyncio.sleep(self.slow_seconds)
-        refusal = self.fail_before.pop(0) if self.fail_before else None
-        if refusal is not None:
-            return self._failure(refusal)
+        rejection = self.fail_before.pop(0) if self.fail_before else None
+        if rejection is not None:
+            return self._failure(rejection)
         done = await self._work(request)
         status = self.fail_after.pop(0) if self.fail_after else None
         return done if status is None else self._failure(status)

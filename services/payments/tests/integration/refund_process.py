@@ -5,10 +5,10 @@ import sys
 from datetime import datetime
 from uuid import UUID
 
-from common.clock import ManualClock
-from common.database import Database
+from common.database.unit_of_work import Database
+from common.primitives.clock import ManualClock
 from payments.clients.gateway import PaymentGateway
-from payments.use_cases.submit_refund import submit_refund
+from payments.use_cases.refunds.submit_refund import submit_refund
 
 
 async def main(api_url: str, service_url: str, gateway_url: str, secret: str, now: str, refund_id: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 
 from campus_tools.testing import eventually
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from payments.timers import query_revised_webhooks_once
 

@@ -9,8 +9,8 @@ from alembic import command
 from alembic.config import Config
 
 from campus_tools.audit.invariants import INVARIANTS
-from common.ids import new_id
-from common.migrating import migrations_folder
+from common.migrations.runner import migrations_folder
+from common.primitives.ids import new_id
 from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderDelivered, RefundRequested
 

@@ -8,10 +8,10 @@ from uuid import uuid4
 
 import pytest
 
-from common import ledger
-from common.caller import THE_SERVICE
-from common.chain import seal_once
-from common.ids import new_id
+from common.auth.caller import THE_SERVICE
+from common.ledger import posting as ledger
+from common.ledger.hash_chain import seal_once
+from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from payments.domain import exports, postings
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from common.caller import THE_SERVICE
-from common.ids import new_id
+from common.auth.caller import THE_SERVICE
+from common.primitives.ids import new_id
 from contracts.orders import DisputeResolved, OrderDelivered, OrderDisputed, RefundRequested
-from payments.clients.gateway import GatewayAway
+from payments.clients.gateway import GatewayUnavailable
 from payments.domain.errors import ChargebackContradiction, RefundExceedsHeld, SubjectUnknown
-from payments.use_cases.bury_webhook import bury_webhook
+from payments.use_cases.webhooks.dead_letter_webhook import dead_letter_webhook
 
 CREATE, REMIND, RESOLVE = (f"charge.dispute.{act}" for act in ("create", "remind", "resolve"))
 LOST, WON = "merchant-accepted", "declined"
@@ -215,11 +215,11 @@ async def test_a_dispute_of_an_unknown_charge_climbs_the_ladder_is_kept_and_take
     with pytest.raises(SubjectUnknown):
         await story.service.work("payments.webhooks", attempt=6, is_last_attempt=True)
     async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await bury_webhook(uow, f"{CREATE}:{number}", "SubjectUnknown", 6)
+        await dead_letter_webhook(uow, f"{CREATE}:{number}", "SubjectUnknown", 6)
     await story.tell(story.charge(intent["reference"], 500_000))
-    [letter] = await story.service.fetch("SELECT id FROM dead_letter_webhooks")
+    [dead_letter] = await story.service.fetch("SELECT id FROM dead_letter_webhooks")
     headers = story.service.headers(new_id(), roles=("ops_oncall",), stepped_up=True)
-    answer = await story.service.client.post(f"/api/dead-letter-webhooks/{letter['id']}/replay", headers=headers)
+    answer = await story.service.client.post(f"/api/dead-letter-webhooks/{dead_letter['id']}/replay", headers=headers)
     assert answer.json()["data"]["requeued"] is True
     await story.service.work("payments.webhooks")
     assert await _chargebacks(story) == [("opened", 500_000, 0)]
@@ -297,7 +297,7 @@ async def test_a_refund_whose_call_never_arrived_is_not_repeated_for_what_the_ba
     placed, reference = await _paid(story)
     asked = await _ask_refund(story, placed, 500_000)
     story.gateway.fail_before = [503]
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         await story.service.work("payments.refunds")
     number = next(_numbers)
     await story.tell(_dispute(number, CREATE, reference, taken_minor))
@@ -317,7 +317,7 @@ async def test_a_loss_before_the_call_is_known_not_to_have_arrived_is_made_good(
     placed, reference = await _paid(story)
     asked = await _ask_refund(story, placed, 500_000)
     story.gateway.fail_before = [503]
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         await story.service.work("payments.refunds")
     # The call may be under way for all we know: what the order cannot cover is a loss.
     await story.tell(_dispute(next(_numbers), RESOLVE, reference, 500_000, resolution=LOST))

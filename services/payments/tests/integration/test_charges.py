@@ -6,8 +6,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from common.ids import new_id
-from common.messages import Received
+from common.messaging.messages import Received
+from common.primitives.ids import new_id
 from contracts.orders import OrderCancelled, OrderExpired
 from payments.consumers import WebhookWork, on_webhook_queued
 from payments.domain.errors import SubjectUnknown
@@ -244,10 +244,10 @@ async def test_transfer_news_is_passed_on_and_changes_nothing_here(story: Any) -
         ("transfer.reversed", "payments.transfer_reversed.v1"),
     ):
         await story.tell({"event": event, "data": told})
-        [news] = await story.service.published(said)
-        occurred = news.pop("occurredAt")
+        [update] = await story.service.published(said)
+        occurred = update.pop("occurredAt")
         assert occurred.endswith("Z")
-        assert news == {
+        assert update == {
             "reference": "po-" + "1" * 32,
             "transferCode": "TRF_abc",
             "amountMinor": 120_000,

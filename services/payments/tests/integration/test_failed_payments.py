@@ -8,7 +8,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from common.telemetry import STALE_NEWS
+from common.observability.telemetry import STALE_EVENTS
 from contracts.orders import OrderExpired
 from payments.domain.errors import SubjectUnknown
 from payments.timers import query_unpaid_attempts_once
@@ -36,7 +36,7 @@ async def _payments(story: Any, **query: Any) -> list[dict[str, Any]]:
 
 
 def _stale() -> float:
-    return float(STALE_NEWS.labels("charge.failed")._value.get())
+    return float(STALE_EVENTS.labels("charge.failed")._value.get())
 
 
 async def test_a_declined_payment_is_failed_with_the_gateways_words_and_announced_once(story: Any) -> None:

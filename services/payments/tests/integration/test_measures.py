@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from payments.measures import DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR
+from payments.metrics import DEAD_WEBHOOKS_WAITING, ESCROW_LIABILITY_MINOR
 from payments.timers import measure_once
 
 from .test_releases import _delivered
@@ -22,9 +22,9 @@ async def test_what_is_held_for_orders_is_shown_until_it_is_released(story: Any)
 async def test_a_webhook_that_was_given_up_is_shown_until_it_is_brought_through(story: Any) -> None:
     await measure_once(story.service.runtime.database)
     assert DEAD_WEBHOOKS_WAITING._value.get() == 0
-    letter_id = await _dead(story)
+    dead_letter_id = await _dead(story)
     await measure_once(story.service.runtime.database)
     assert DEAD_WEBHOOKS_WAITING._value.get() == 1
-    assert (await _replay(story, letter_id)).status_code == 200
+    assert (await _replay(story, dead_letter_id)).status_code == 200
     await measure_once(story.service.runtime.database)
     assert DEAD_WEBHOOKS_WAITING._value.get() == 0

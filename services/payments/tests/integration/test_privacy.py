@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.identity import ErasureRequested, UserErased, UserProvisioned, VendorClosed
 from contracts.identity import ReferralOutcome as Referral
 

@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 
 from campus_tools.testing import eventually
-from common.caller import THE_SERVICE
-from payments.measures import QUARANTINED_CHARGES_WAITING
+from common.auth.caller import THE_SERVICE
+from payments.metrics import QUARANTINED_CHARGES_WAITING
 from payments.timers import measure_once
-from payments.use_cases.record_chargeback_news import record_chargeback_news
+from payments.use_cases.chargebacks.record_chargeback_update import record_chargeback_update
 
 MISMATCH = {"metadata": {"orderId": "018cc251-f400-7000-8000-000000000002"}}
 APPROVAL = {"hash": "0" * 64}
@@ -262,7 +262,7 @@ async def test_a_charge_whose_dispute_is_written_down_at_this_moment_is_not_acce
             )
 
     async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        assert await record_chargeback_news(uow, event, told, story.clock.now())
+        assert await record_chargeback_update(uow, event, told, story.clock.now())
         approval = asyncio.create_task(_approve(story, charge_id))
         await eventually(waits_for_the_dispute)
 

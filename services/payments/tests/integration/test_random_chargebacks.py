@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from campus_tools.audit.invariants import INVARIANTS
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.orders import OrderDelivered, RefundRequested
-from payments.clients.gateway import GatewayAway
+from payments.clients.gateway import GatewayUnavailable
 from payments.domain.errors import RefundExceedsHeld, RefundOutcomeUnknown
 
 STEPS = 25
@@ -45,7 +45,7 @@ async def send(story: Any, draw: random.Random) -> None:
     story.clock.advance(timedelta(seconds=draw.choice([0, 121])))
     story.gateway.fail_before = draw.choice([[], [], [503], [None, 503]])
     story.gateway.fail_after = draw.choice([[], [], [500], [None, 500]])
-    with suppress(GatewayAway, RefundOutcomeUnknown):
+    with suppress(GatewayUnavailable, RefundOutcomeUnknown):
         await story.service.work("payments.refunds")
     story.gateway.fail_before, story.gateway.fail_after = [], []
 

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from campus_tools.audit.invariants import INVARIANTS
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.orders import DisputeResolved, OrderCancelled, OrderDelivered, OrderDisputed, RefundRequested
 from payments.domain.errors import ChargebackContradiction, EscrowLocked, RefundExceedsHeld, SubjectUnknown
-from payments.measures import BOOK
-from payments.use_cases.verify_book import verify_book
+from payments.metrics import BOOK
+from payments.use_cases.ledger.verify_ledger import verify_ledger
 
 Answer = TypeVar("Answer")
 
@@ -212,7 +212,7 @@ class Sequences(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """What the audit promises of this database holds at the end of every sequence."""
-        self.run(BOOK.seal(self.story.service.runtime.database))
+        self.run(BOOK.encrypt(self.story.service.runtime.database))
         for promised in (line for line in INVARIANTS if line.service == "payments"):
             assert self.run(self.story.service.fetch(promised.offending)) == [], promised.promise
 
@@ -237,6 +237,6 @@ def test_the_books_are_right_after_every_step(told_story: tuple[Any, asyncio.Abs
             suppress_health_check=list(HealthCheck),
         ),
     )
-    report = loop.run_until_complete(verify_book(story.service.runtime.database))
+    report = loop.run_until_complete(verify_ledger(story.service.runtime.database))
     assert report.broken is None
     assert report.length >= EXAMPLES

@@ -8,12 +8,12 @@ import httpx
 import pytest
 
 from campus_tools.testing import eventually
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from payments.app import reconcile_command
-from payments.domain.reconciliation import HEALING_TAKES
+from payments.domain.reconciliation import SELF_HEALING_PERIOD
 from payments.timers import DAILY, reconcile_once
-from payments.use_cases.reconcile import Reconciled, reconcile
+from payments.use_cases.reconciliation.reconcile import Reconciled, reconcile
 
 WHOLE_TIME = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 
@@ -176,7 +176,7 @@ async def test_what_does_not_heal_within_the_hour_is_told_to_people(sandboxed: t
     await sandbox.put("/control/faults", json={"charge_webhook": {"drop": True}})
     await _pay(story, sandbox)
     await _reconcile(story)
-    story.clock.advance(HEALING_TAKES)
+    story.clock.advance(SELF_HEALING_PERIOD)
     await _reconcile(story)
     [alert] = await story.service.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-2", "unexplained-kobo")

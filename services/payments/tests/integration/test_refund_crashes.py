@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from campus_tools.testing import eventually
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from payments.domain.errors import RefundOutcomeUnknown
 from payments.timers import settle_refunds_once

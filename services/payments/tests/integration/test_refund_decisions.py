@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from payments.clients.gateway import GatewayAway
+from payments.clients.gateway import GatewayUnavailable
 from payments.domain.errors import RefundContradiction, RefundOutcomeUnknown
 from payments.timers import settle_refunds_once
 
@@ -135,7 +135,7 @@ async def test_a_transfer_is_settled_by_asking_and_its_lost_answer_found(story: 
     await _approve(story, refund_id)
     # The gateway is asked about the failed attempt first, and then told to send.
     story.gateway.fail_after = [None, 500]
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         await story.service.work("payments.refunds")
     await _again(story)
     await story.service.work("payments.refunds")
@@ -156,7 +156,7 @@ async def test_nothing_is_sent_before_the_gateway_has_confirmed_that_the_failed_
         await story.service.work("payments.refunds")
     story.gateway.fail_before = [500]
     await _again(story)
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         await story.service.work("payments.refunds")
     assert (len(story.gateway.refunds), (await story.see(_path(refund_id)))["status"]) == (1, "pending")
     story.gateway.refunds[0]["status"] = "failed"

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from common.clock import ManualClock
-from common.ids import new_id
+from common.primitives.clock import ManualClock
+from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
-from payments.clients.gateway import GatewayAway
+from payments.clients.gateway import GatewayUnavailable
 from payments.domain.errors import RefundContradiction, RefundExceedsHeld, RefundOutcomeUnknown, SubjectUnknown
 from payments.timers import settle_refunds_once
-from payments.use_cases.submit_refund import submit_refund
+from payments.use_cases.refunds.submit_refund import submit_refund
 
 
 async def _refunded(story: Any, amount_minor: int = 500_000) -> tuple[Any, RefundRequested]:
@@ -103,7 +103,7 @@ async def test_an_answer_that_was_lost_is_found_by_asking_and_nothing_is_sent_tw
     await _refunded(story)
     # The list is asked for first, and that is answered.
     story.gateway.fail_after = [None, 500]
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         await story.service.work("payments.refunds")
     assert await _status(story) == "submitting"
     await _again(story)
@@ -115,7 +115,7 @@ async def test_an_answer_that_was_lost_is_found_by_asking_and_nothing_is_sent_tw
 async def test_a_call_that_never_arrived_is_repeated_only_when_it_can_no_longer_be_at_work(story: Any) -> None:
     await _refunded(story)
     story.gateway.fail_before = [503]
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         await story.service.work("payments.refunds")
     await _again(story)
     with pytest.raises(RefundOutcomeUnknown):
@@ -133,7 +133,7 @@ async def test_a_repeated_call_is_waited_for_as_long_as_the_first(story: Any) ->
     # Before a call is repeated the list is asked for, and that is answered.
     for lost in ([503], [None, 503]):
         story.gateway.fail_before = list(lost)
-        with pytest.raises(GatewayAway):
+        with pytest.raises(GatewayUnavailable):
             await story.service.work("payments.refunds")
         await _again(story)
         with pytest.raises(RefundOutcomeUnknown):
@@ -187,7 +187,7 @@ async def test_a_worker_whose_clock_is_ahead_repeats_no_call_that_is_on_its_way(
 async def test_of_two_workers_that_repeat_a_call_one_sends_it(story: Any) -> None:
     _, event = await _refunded(story)
     story.gateway.fail_before = [500]
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         await story.service.work("payments.refunds")
     story.clock.advance(timedelta(seconds=121))
     story.gateway.slow_seconds = 0.4

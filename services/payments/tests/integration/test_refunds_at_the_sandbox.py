@@ -7,12 +7,12 @@ from uuid import UUID
 import httpx
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
-from payments.clients.gateway import GatewayAway, PaymentGateway
-from payments.domain.errors import RefundBesideTheBooks, RefundOutcomeUnknown
+from payments.clients.gateway import GatewayUnavailable, PaymentGateway
+from payments.domain.errors import RefundOutcomeUnknown, UnrecordedRefund
 from payments.timers import settle_refunds_once
-from payments.use_cases.submit_refund import submit_refund
+from payments.use_cases.refunds.submit_refund import submit_refund
 
 SECRET = "sk_test_current"
 
@@ -55,7 +55,7 @@ async def _lose_the_answer(story: Any, sandbox: httpx.AsyncClient, refund_id: st
     service = story.service
     sender = PaymentGateway(service.settings.gateway_api_url, SECRET, seconds_max=1 if "timeout" in fault else 60)
     while True:
-        with pytest.raises(GatewayAway):
+        with pytest.raises(GatewayUnavailable):
             await submit_refund(service.dependencies.database, sender, story.clock, UUID(refund_id))
         if not (await sandbox.get("/control/faults")).json():
             break
@@ -196,7 +196,7 @@ async def test_a_charge_with_another_refund_beside_the_books_is_refunded_no_furt
     needs = story.service.dependencies
     parts = (needs.database, needs.gateway, story.clock)
     for _ in range(2):
-        with pytest.raises(RefundBesideTheBooks):
+        with pytest.raises(UnrecordedRefund):
             await submit_refund(*parts, UUID(refund_id))
     assert len(await needs.gateway.list_refunds(reference)) == 1
     assert (await story.see(f"/api/refunds/{refund_id}"))["status"] == "pending"

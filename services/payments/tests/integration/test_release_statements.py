@@ -7,15 +7,15 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from common.caller import THE_SERVICE
-from common.ids import new_id
-from common.signatures import SigningKey, VerifyKeys
+from common.auth.caller import THE_SERVICE
+from common.primitives.ids import new_id
+from common.primitives.signatures import SigningKey, VerifyKeys
 from contracts.orders import OrderDelivered, RefundRequested
 from contracts.payments import statement_message
 from payments.domain.identifiers import release_on_delivery
 from payments.settings import Settings
 from payments.timers import issue_statements_once
-from payments.use_cases.release_on_delivery import release_on_delivery as release
+from payments.use_cases.escrow.release_on_delivery import release_on_delivery as release
 
 from .conftest import RELEASE_SIGNING_KEY
 

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.orders import DisputeResolved, OrderDelivered, OrderDisputed, RefundRequested
 from payments.domain.errors import EscrowLocked, SubjectUnknown
 

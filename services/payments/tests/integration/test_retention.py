@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 
 _AGE = "UPDATE processed_webhook_events SET processed_at = processed_at - make_interval(days => $1) RETURNING id"

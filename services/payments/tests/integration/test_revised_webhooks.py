@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from payments.domain.revisions import REVISIONS_KEPT_MAX
-from payments.measures import WEBHOOKS_ACCEPTED
+from payments.metrics import WEBHOOKS_ACCEPTED
 from payments.timers import query_revised_webhooks_once
 
 ALERT = "operations.alert_raised.v1"

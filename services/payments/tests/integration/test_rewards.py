@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
-from common.caller import THE_SERVICE
-from common.ids import new_id
-from common.inbox import record_message_once
-from common.messages import Received
+from common.auth.caller import THE_SERVICE
+from common.messaging.inbox import record_message_if_new
+from common.messaging.messages import Received
+from common.primitives.ids import new_id
 from contracts.identity import EmailConfirmed, ReferralOutcome, UserErased, UserProvisioned
 from payments.consumers import on_user_provisioned
 
@@ -76,7 +76,7 @@ async def test_a_worker_that_dies_before_its_commit_leaves_nothing_and_the_next_
     received = Received(event_id, event.TYPE, "/services/identity", event.subject, 1, "", 1, False)
     with pytest.raises(WorkerDied):
         async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            assert await record_message_once(uow, event_id, "on_user_provisioned")
+            assert await record_message_if_new(uow, event_id, "on_user_provisioned")
             await on_user_provisioned(event, received, uow, story.service.dependencies)
             raise WorkerDied
     assert (await story.balances(), await rewards_said(story)) == ({}, 0)

@@ -8,10 +8,10 @@ import asyncpg
 import msgspec
 import pytest
 
-from common.caller import THE_SERVICE
-from common.faults import PermanentFault
-from common.ids import new_id
-from common.messages import Received
+from common.auth.caller import THE_SERVICE
+from common.messaging.faults import PermanentFault
+from common.messaging.messages import Received
+from common.primitives.ids import new_id
 from contracts.identity import ReferralOutcome, UserProvisioned
 from payments.consumers import WebhookWork, on_webhook_exhausted
 
@@ -33,16 +33,20 @@ async def _dead(story: Any) -> str:
     return str(letters["data"][0]["id"])
 
 
-async def _replay(story: Any, letter_id: str, **claims: Any) -> Any:
+async def _replay(story: Any, dead_letter_id: str, **claims: Any) -> Any:
     headers = story.service.headers(uuid4(), **{"roles": ("ops_oncall",), "stepped_up": True, **claims})
-    return await story.service.client.post(f"/api/dead-letter-webhooks/{letter_id}/replay", headers=headers)
+    return await story.service.client.post(f"/api/dead-letter-webhooks/{dead_letter_id}/replay", headers=headers)
 
 
 async def test_what_the_ladder_could_not_mend_is_a_dead_letter_with_an_alert_that_names_the_event(story: Any) -> None:
-    letter_id = await _dead(story)
-    [letter] = (await _get(story, "/api/dead-letter-webhooks", "auditor")).json()["data"]
-    assert (letter["id"], letter["service"], letter["eventId"]) == (letter_id, "payments", "charge.success:5")
-    assert (letter["eventType"], letter["attempts"], letter["outcome"]) == ("charge.success", 1, "dead")
+    dead_letter_id = await _dead(story)
+    [dead_letter] = (await _get(story, "/api/dead-letter-webhooks", "auditor")).json()["data"]
+    assert (dead_letter["id"], dead_letter["service"], dead_letter["eventId"]) == (
+        dead_letter_id,
+        "payments",
+        "charge.success:5",
+    )
+    assert (dead_letter["eventType"], dead_letter["attempts"], dead_letter["outcome"]) == ("charge.success", 1, "dead")
     [alert] = await story.service.published("operations.alert_raised.v1")
     assert alert["severity"] == "SEV-2"
     assert "charge.success" in alert["title"]
@@ -51,15 +55,15 @@ async def test_what_the_ladder_could_not_mend_is_a_dead_letter_with_an_alert_tha
 
 
 async def test_a_replay_needs_step_up_and_puts_the_webhook_back_once(story: Any) -> None:
-    letter_id = await _dead(story)
-    assert (await _replay(story, letter_id, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
-    assert (await _replay(story, letter_id, roles=("auditor",))).json()["code"] == "AUTH_FORBIDDEN"
+    dead_letter_id = await _dead(story)
+    assert (await _replay(story, dead_letter_id, stepped_up=False)).json()["code"] == "AUTH_AAL2_REQUIRED"
+    assert (await _replay(story, dead_letter_id, roles=("auditor",))).json()["code"] == "AUTH_FORBIDDEN"
     assert (await _replay(story, str(uuid4()))).status_code == 404
     await story.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
 
-    replayed = (await _replay(story, letter_id)).json()["data"]
-    assert replayed == {"id": letter_id, "eventId": "charge.success:5", "outcome": "queued", "requeued": True}
-    assert (await _replay(story, letter_id)).json()["data"]["requeued"] is False
+    replayed = (await _replay(story, dead_letter_id)).json()["data"]
+    assert replayed == {"id": dead_letter_id, "eventId": "charge.success:5", "outcome": "queued", "requeued": True}
+    assert (await _replay(story, dead_letter_id)).json()["data"]["requeued"] is False
     [alert], [cleared] = [
         await story.service.published(f"operations.alert_{word}.v1") for word in ("raised", "cleared")
     ]
@@ -69,19 +73,19 @@ async def test_a_replay_needs_step_up_and_puts_the_webhook_back_once(story: Any)
 
 
 async def test_a_replay_of_an_effected_event_says_so_and_does_nothing(story: Any) -> None:
-    letter_id = await _dead(story)
+    dead_letter_id = await _dead(story)
     await story.service.fetch("UPDATE processed_webhook_events SET outcome = 'done' RETURNING 1")
     await story.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
-    replayed = (await _replay(story, letter_id)).json()["data"]
+    replayed = (await _replay(story, dead_letter_id)).json()["data"]
     assert (replayed["outcome"], replayed["requeued"]) == ("done", False)
     assert await story.service.work("payments.webhooks") == 0
     assert len(await story.service.published("operations.alert_cleared.v1")) == 1
 
 
 async def test_of_replays_at_the_same_moment_one_puts_the_webhook_back(story: Any) -> None:
-    letter_id = await _dead(story)
+    dead_letter_id = await _dead(story)
     await story.service.fetch("UPDATE outbox SET published_at = now() RETURNING 1")
-    answers = await asyncio.gather(*(_replay(story, letter_id) for _ in range(5)))
+    answers = await asyncio.gather(*(_replay(story, dead_letter_id) for _ in range(5)))
     assert sorted(answer.json()["data"]["requeued"] for answer in answers) == [False] * 4 + [True]
     [work] = await story.service.fetch(
         "SELECT count(*) AS items FROM outbox WHERE published_at IS NULL AND queue IS NOT NULL"
@@ -90,7 +94,7 @@ async def test_of_replays_at_the_same_moment_one_puts_the_webhook_back(story: An
 
 
 async def test_dead_webhooks_are_found_by_event_type_outcome_and_event(story: Any) -> None:
-    letter_id = await _dead(story)
+    dead_letter_id = await _dead(story)
     path = "/api/dead-letter-webhooks"
     for query, total in (
         ("eventType=charge.success", 1),
@@ -102,7 +106,7 @@ async def test_dead_webhooks_are_found_by_event_type_outcome_and_event(story: An
     ):
         assert (await _get(story, f"{path}?{query}", "ops_oncall")).json()["meta"]["total"] == total, query
     assert (await _get(story, f"{path}?outcome=lost", "ops_oncall")).status_code == 422
-    await _replay(story, letter_id)
+    await _replay(story, dead_letter_id)
     assert (await _get(story, f"{path}?outcome=queued", "ops_oncall")).json()["meta"]["total"] == 1
 
 

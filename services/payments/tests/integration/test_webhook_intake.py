@@ -6,8 +6,8 @@ from typing import Any
 
 from campus_tools.service_kit import opened
 from campus_tools.testing import eventually
-from common.process import background
-from common.telemetry import PREVIOUS_KEY_ACCEPTED
+from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
+from common.process.service import background
 from payments.app import SERVICE
 
 from .conftest import RELEASE_SIGNING_KEY
@@ -44,7 +44,7 @@ async def test_the_answer_stands_in_the_success_envelope_after_row_and_work_were
     [work] = await story.service.fetch("SELECT queue, payload, published_at FROM outbox")
     assert (work["queue"], work["published_at"]) == ("payments.webhooks", None)
     assert json.loads(bytes(work["payload"])) == {"webhookId": "charge.success:11"}
-    assert story.service.runtime.database.outbox_bell.is_set()
+    assert story.service.runtime.database.outbox_wakeup.is_set()
 
 
 ODD_BODIES = [

@@ -7,7 +7,7 @@ import pytest
 from payments.domain.charges import Expected, read_charge
 from payments.domain.destinations import names_match
 from payments.domain.errors import ChargeCannotBeAccepted
-from payments.domain.quarantine import Acceptance, judge_acceptance
+from payments.domain.quarantine import Acceptance, evaluate_acceptance
 
 
 def _expected(total_minor: int = 500, *, is_paid: bool = False) -> Expected:
@@ -25,7 +25,7 @@ def _expected(total_minor: int = 500, *, is_paid: bool = False) -> Expected:
 def test_an_accepted_charge_covers_its_order_and_the_rest_goes_back(
     amount_minor: int, is_paid: bool, worth: Acceptance
 ) -> None:
-    assert judge_acceptance(amount_minor, "NGN", _expected(is_paid=is_paid)) == worth
+    assert evaluate_acceptance(amount_minor, "NGN", _expected(is_paid=is_paid)) == worth
 
 
 @pytest.mark.parametrize("is_paid", [True, False])
@@ -37,7 +37,7 @@ def test_only_naira_and_a_whole_total_of_a_known_order_are_accepted(is_paid: boo
         (500, "NGN", None),
     ):
         with pytest.raises(ChargeCannotBeAccepted):
-            judge_acceptance(amount_minor, currency, expected)
+            evaluate_acceptance(amount_minor, currency, expected)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from common.ledger import Posting
+from common.ledger.posting import Posting
 from payments.domain import escrow, postings
 from payments.domain.accounts import HOME_CURRENCY
-from payments.domain.charges import Charge, Covered, Expected, SurchargeBound, judge_charge
+from payments.domain.charges import Charge, Covered, Expected, SurchargeBound, classify_charge
 from payments.domain.errors import EscrowBalanceDeficit, EscrowLocked, RefundExceedsHeld
 from payments.domain.escrow import Escrow, Parts
 
@@ -64,7 +64,7 @@ def test_the_book_is_right_after_every_step(
         try:
             if step == "charge":
                 charge = Charge(str(uuid4()), None, amount, "NGN", None, None, None)
-                verdict = judge_charge(charge, Expected(ORDER, total, str(total), state is not None), BOUND)
+                verdict = classify_charge(charge, Expected(ORDER, total, str(total), state is not None), BOUND)
                 refund_id = uuid4()
                 if isinstance(verdict, Covered):
                     book.post(
@@ -123,10 +123,10 @@ def test_a_partial_release_takes_each_part_in_proportion_with_the_remainder_on_t
 
 
 def test_more_than_is_locked_is_refused_with_the_parameter_named() -> None:
-    with pytest.raises(EscrowBalanceDeficit) as refusal:
+    with pytest.raises(EscrowBalanceDeficit) as rejection:
         escrow.release(escrow.held(1_000, 50, 100), 1_001)
-    assert (refusal.value.answer_status, refusal.value.code) == (409, "ESCROW_BALANCE_DEFICIT")
-    assert [param.name for param in refusal.value.invalid_params] == ["amountMinor"]
+    assert (rejection.value.answer_status, rejection.value.code) == (409, "ESCROW_BALANCE_DEFICIT")
+    assert [param.name for param in rejection.value.invalid_params] == ["amountMinor"]
 
 
 def test_a_disputed_escrow_is_released_only_by_its_resolution() -> None:

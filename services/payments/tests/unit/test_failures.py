@@ -40,7 +40,9 @@ def test_a_failure_reason_is_one_short_printable_line_without_long_numbers(words
     assert 0 < len(reason) <= REASON_CHARACTERS_MAX
     assert reason.isprintable()
     assert not set("<>{}") & set(reason)
-    assert not any(all(letter.isdecimal() for letter in reason[place : place + 5]) for place in range(len(reason) - 4))
+    assert not any(
+        all(dead_letter.isdecimal() for dead_letter in reason[place : place + 5]) for place in range(len(reason) - 4)
+    )
 
 
 def test_an_unpaid_attempt_is_queried_seldomer_and_at_last_no_more() -> None:

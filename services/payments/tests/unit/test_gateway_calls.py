@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from payments.clients.gateway import GatewayAway, PaymentGateway
+from payments.clients.gateway import GatewayUnavailable, PaymentGateway
 
 ANSWER = b'{"status": true, "data": {"id": 1}}'
 
@@ -28,7 +28,7 @@ async def test_an_answer_that_drips_is_none(monkeypatch: pytest.MonkeyPatch) -> 
     body = Dripping()
     gateway = PaymentGateway("http://gateway", "sk", seconds_max=0.3)
     monkeypatch.setattr(gateway._client, "_transport", httpx.MockTransport(lambda _: httpx.Response(200, stream=body)))
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         await gateway.find_refund("1")
     assert body.given < len(ANSWER)
     await gateway.close()
@@ -38,6 +38,6 @@ async def test_an_answer_that_drips_is_none(monkeypatch: pytest.MonkeyPatch) -> 
 async def test_a_body_that_cannot_be_read_is_no_answer(monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
     gateway = PaymentGateway("http://gateway", "sk")
     monkeypatch.setattr(gateway._client, "_transport", httpx.MockTransport(lambda _: httpx.Response(500, content=body)))
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         await gateway.find_refund("1")
     await gateway.close()

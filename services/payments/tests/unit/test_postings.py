@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from common.ledger import Posting
+from common.ledger.posting import Posting
 from payments.domain import accounts, postings
 from payments.domain.escrow import Parts
 

@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from payments.domain.identifiers import refund_reference
 from payments.domain.reconciliation import BookedRefund, compare_refund
-from payments.domain.refunds import RefundNews
+from payments.domain.refunds import RefundUpdate
 
 
 def test_a_second_refund_under_one_note_is_a_case_of_its_own_and_the_first_is_none():
     attempt_id = new_id()
     booked = BookedRefund(new_id(), attempt_id, new_id(), "NGN", "settled", 5_000, "501")
-    first = RefundNews("501", refund_reference(attempt_id), "processed", 5_000, "NGN", None)
+    first = RefundUpdate("501", refund_reference(attempt_id), "processed", 5_000, "NGN", None)
     assert compare_refund(first, attempt_id, booked) == []
     [difference] = compare_refund(replace(first, gateway_refund_id="502"), attempt_id, booked)
     assert (difference.kind, difference.subject, difference.order_id) == (

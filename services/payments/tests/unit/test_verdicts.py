@@ -16,10 +16,10 @@ from payments.domain.charges import (
     SurchargeBound,
     Underpaid,
     UnknownReference,
-    judge_charge,
+    classify_charge,
     read_charge,
 )
-from payments.domain.errors import NewsUnreadable
+from payments.domain.errors import MalformedEvent
 
 ORDER = UUID("018cc251-f400-7000-8000-000000000001")
 TOTAL = 500_000
@@ -29,7 +29,7 @@ BOUND = SurchargeBound(basis_points_max=200, minor_max=200_000)
 
 def _judge(told: dict[str, Any], *, is_paid: bool = False, known: bool = True) -> Any:
     charge = read_charge({"id": 1, "reference": "ch-1", "amount": TOTAL, "currency": "NGN", **told}, "webhook")
-    return judge_charge(charge, Expected(ORDER, TOTAL, str(TOTAL), is_paid) if known else None, BOUND)
+    return classify_charge(charge, Expected(ORDER, TOTAL, str(TOTAL), is_paid) if known else None, BOUND)
 
 
 def _metadata(**fields: Any) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def test_a_covering_charge_is_split_without_rest_and_its_surcharge_is_bounded(
     principal, bound = total + above_total, SurchargeBound(basis_points, minor_max)
     told = {"reference": "ch-1", "amount": principal + on_top, "currency": "NGN"}
     charge = read_charge({**told, "metadata": {"settlement": str(principal)}}, "webhook")
-    verdict = judge_charge(charge, Expected(ORDER, total, str(principal), False), bound)
+    verdict = classify_charge(charge, Expected(ORDER, total, str(principal), False), bound)
     assert isinstance(verdict, Covered)
     assert verdict.escrow_minor == total
     assert verdict.escrow_minor + verdict.surplus_minor + verdict.surcharge_minor == principal + on_top
@@ -144,7 +144,7 @@ def test_a_reference_that_is_not_ours_is_unknown() -> None:
 
 @pytest.mark.parametrize("amount", [None, "500000", 500_000.0, True, 0, -1, 10**19, {}, []])
 def test_a_charge_without_a_usable_amount_is_unreadable(amount: Any) -> None:
-    with pytest.raises(NewsUnreadable):
+    with pytest.raises(MalformedEvent):
         read_charge({"reference": "ch-1", "amount": amount}, "webhook")
 
 

@@ -3,7 +3,7 @@
 Revision ID: 0006
 """
 
-from common.migrations import extend_ledger_v2, retract_ledger_v2
+from common.migrations.functions import extend_ledger_v2, retract_ledger_v2
 
 revision = "0006"
 down_revision = "0005"

@@ -5,7 +5,7 @@ Revision ID: 0008
 
 from alembic import op
 
-from common.migrations import grant_api_v1
+from common.migrations.functions import grant_api_v1
 
 revision = "0008"
 down_revision = "0007"

@@ -1,6 +1,6 @@
 """The processes of the payouts service."""
 
-from common.process import main
+from common.process.service import main
 from payouts.app import SERVICE
 
 main(SERVICE)

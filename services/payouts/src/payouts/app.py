@@ -4,52 +4,51 @@ import argparse
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import httpx
 
-from common.caller import THE_SERVICE
-from common.clock import Clock, iso
-from common.cursors import CursorSigner
-from common.database import Database, Signatures
-from common.hash_keys import ensure_hash_key
-from common.process import Loop, Runtime, Service
-from common.reencryption import COMMAND as REENCRYPT
-from common.reencryption import reencrypt_by_command
-from common.retention import Rule
-from common.sealing import Sealer
-from common.signatures import VerifyKeys
-from common.tls import client_tls
+from common.auth.caller import THE_SERVICE
+from common.database.hash_keys import ensure_hash_key
+from common.database.reencryption import COMMAND as REENCRYPT
+from common.database.reencryption import reencrypt_by_command
+from common.database.retention import Rule
+from common.database.unit_of_work import Signatures
+from common.primitives.clock import iso
+from common.primitives.cursors import CursorSigner
+from common.primitives.encryption import Encryptor
+from common.primitives.signatures import VerifyKeys
+from common.primitives.tls import client_tls
+from common.process.service import Loop, Runtime, Service
 from payouts.clients.gateway import Gateway
 from payouts.consumers import SUBSCRIPTIONS, WORK
 from payouts.demo import load_demo_data
+from payouts.dependencies import Dependencies
 from payouts.domain.errors import NothingToCorrect
-from payouts.domain.failure_rate import Watch
-from payouts.measures import BOOK
+from payouts.metrics import BOOK
 from payouts.queries.personal_records import SECTIONS
 from payouts.routes import ROUTERS
 from payouts.settings import Settings
 from payouts.store import found_transfers, retention
 from payouts.store.account_numbers import AccountNumbers, fingerprint_key_of_release_before
 from payouts.timers import (
+    claim_due_transfers,
     compare_when_due,
     measure_balance,
     request_scheduled_payouts,
-    take_up_due_transfers,
     watch_payouts,
     watch_releases,
 )
-from payouts.use_cases.check_sealing_key import check_sealing_key
-from payouts.use_cases.compare_transfers import compare_transfers
-from payouts.use_cases.correct_wallet import correct_wallet
-from payouts.use_cases.seal_account_numbers import seal_account_numbers
+from payouts.use_cases.bank_details.check_encryption_key import check_encryption_key
+from payouts.use_cases.bank_details.encrypt_account_numbers import encrypt_account_numbers
+from payouts.use_cases.releases.correct_wallet import correct_wallet
+from payouts.use_cases.transfers.compare_transfers import compare_transfers
 
 # A transfer that became due waits at most this long; the queue `payouts.transfers` brings the urgent ones at once.
-TAKE_UP_EVERY_SECONDS = 5.0
+CLAIM_EVERY_SECONDS = 5.0
 # How late after its hour a scheduled payout may be asked for.
-ASK_EVERY_SECONDS = 15.0
+POLL_EVERY_SECONDS = 15.0
 # Account numbers of the release before sealing, and what its last processes still write while this one starts.
 SEAL_EVERY_SECONDS = 30.0
 # The rate of failing payouts and the banks' switches are looked at this often.
@@ -62,45 +61,20 @@ COMPARE_EVERY_SECONDS = 5.0
 BALANCE_EVERY_SECONDS = 300.0
 
 
-@dataclass(frozen=True, slots=True)
-class Dependencies:
-    """What routes, consumers and timers of this service work with."""
-
-    settings: Settings
-    clock: Clock
-    database: Database
-    cursors: CursorSigner
-    gateway: Gateway
-    account_numbers: AccountNumbers
-    hash_key_sealer: Sealer
-
-    @property
-    def watch(self) -> Watch:
-        """How the rate of failing payouts is watched."""
-        settings = self.settings
-        calm_for = timedelta(seconds=settings.payout_observation_calm_seconds)
-        return Watch(settings.observation_window, settings.payout_observation_attempts_min, calm_for)
-
-    @property
-    def cooling(self) -> timedelta:
-        """How long changed bank details wait for their first payout."""
-        return timedelta(seconds=self.settings.bank_details_cooling_seconds)
-
-
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
     """Opens the client of the payment gateway and puts the parts together."""
     runtime.database.signatures = Signatures(verify_keys=VerifyKeys(settings.release_verify_keys))
     shared = (settings.sealing_key, settings.sealing_key_previous)
 
-    def at_rest(purpose: str) -> Sealer:
+    def at_rest(purpose: str) -> Encryptor:
         keys = (settings.account_number_key, settings.account_number_key_previous)
         # While processes of the release before may run, they must read what is written here.
-        return Sealer(f"payouts: {purpose}", *keys, old_keys=shared, writes_old_format=bool(settings.sealing_key))
+        return Encryptor(f"payouts: {purpose}", *keys, old_keys=shared, writes_old_format=bool(settings.sealing_key))
 
     sealer, hash_key_sealer = at_rest("account numbers"), at_rest("hash key")
     # A wrong key must stop the start, not the first payout.
-    await check_sealing_key(runtime.database, sealer)
+    await check_encryption_key(runtime.database, sealer)
     known = next((fingerprint_key_of_release_before(key) for key in shared if key), None)
     hash_key = await ensure_hash_key(runtime.database, hash_key_sealer, "payouts", of_release_before=known)
     numbers = AccountNumbers(sealer, hash_key)
@@ -122,15 +96,15 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
 
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
-    async def take_up() -> int:
-        return await take_up_due_transfers(dependencies.database, dependencies.gateway, dependencies.clock)
+    async def claim_transfers() -> int:
+        return await claim_due_transfers(dependencies.database, dependencies.gateway, dependencies.clock)
 
     async def ask() -> int:
         minimum_minor = dependencies.settings.payout_minimum_minor
         return await request_scheduled_payouts(dependencies.database, minimum_minor, dependencies.clock)
 
-    async def seal() -> int:
-        return await seal_account_numbers(dependencies.database, dependencies.account_numbers)
+    async def encrypt() -> int:
+        return await encrypt_account_numbers(dependencies.database, dependencies.account_numbers)
 
     async def watch() -> None:
         await watch_payouts(dependencies.database, dependencies.clock, dependencies.watch)
@@ -150,10 +124,10 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
         Loop("gateway-balance", measure, BALANCE_EVERY_SECONDS),
         Loop("failure-rate", watch, WATCH_EVERY_SECONDS),
         Loop("releases", watch_released, RELEASES_EVERY_SECONDS),
-        Loop("due-transfers", take_up, TAKE_UP_EVERY_SECONDS),
-        Loop("scheduled-payouts", ask, ASK_EVERY_SECONDS),
+        Loop("due-transfers", claim_transfers, CLAIM_EVERY_SECONDS),
+        Loop("scheduled-payouts", ask, POLL_EVERY_SECONDS),
         *BOOK.loops(dependencies.database, dependencies.clock),
-        Loop("open-account-numbers", seal, SEAL_EVERY_SECONDS),
+        Loop("open-account-numbers", encrypt, SEAL_EVERY_SECONDS),
     ]
 
 
@@ -162,7 +136,7 @@ def kept(dependencies: Dependencies) -> Sequence[Rule]:
     return retention.kept(timedelta(days=dependencies.settings.skipped_payouts_keep_days))
 
 
-async def verify_book_command(dependencies: Dependencies, *earlier: str) -> None:
+async def verify_ledger_command(dependencies: Dependencies, *earlier: str) -> None:
     """`verify-book [<length> <head>]`: prints what the walk found; ends with status 1 and names the first broken row."""
     await BOOK.verify_by_command(dependencies.database, *earlier)
 
@@ -234,7 +208,7 @@ SERVICE = Service(
     loops=loops,
     commands={
         "demo-data": load_demo,
-        "verify-book": verify_book_command,
+        "verify-book": verify_ledger_command,
         "compare-transfers": compare_command,
         "explain-transfer": explain_command,
         REENCRYPT: re_encrypt_command,

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import msgspec
 
-from common.database import UnitOfWork
-from common.messages import Received, Subscription, WorkItem
+from common.database.unit_of_work import UnitOfWork
+from common.messaging.messages import Received, Subscription, WorkItem
 from contracts.identity import (
     ErasureRequested,
     VendorApproved,
@@ -27,38 +27,47 @@ from contracts.payments import (
     TransferSucceeded,
     VendorStatementIssued,
 )
-from payouts.domain.chargebacks import ChargebackNews, Standing
+from payouts.dependencies import Dependencies
+from payouts.domain.chargebacks import ChargebackUpdate, Standing
 from payouts.domain.released import Statement
-from payouts.domain.transfer_news import News
+from payouts.domain.transfer_updates import TransferUpdate
 from payouts.domain.wallet import Refund, Release
-from payouts.use_cases.close_vendor import close_vendor
-from payouts.use_cases.credit_release import credit_release
-from payouts.use_cases.hear_chargeback import hear_chargeback
-from payouts.use_cases.hear_transfer_news import hear_transfer_news
-from payouts.use_cases.hear_vendor import hear_vendor
-from payouts.use_cases.hear_vendor_standing import hear_vendor_standing
-from payouts.use_cases.hold_disputed import hold_disputed
-from payouts.use_cases.judge_erasure import judge_erasure
-from payouts.use_cases.note_share import note_share
-from payouts.use_cases.record_statement import record_statement
-from payouts.use_cases.settle_transfer import settle_transfer
-from payouts.use_cases.take_refund import take_refund
+from payouts.use_cases.erasure.evaluate_erasure import evaluate_erasure
+from payouts.use_cases.projections.close_vendor import close_vendor
+from payouts.use_cases.projections.project_vendor import project_vendor
+from payouts.use_cases.projections.project_vendor_status import project_vendor_status
+from payouts.use_cases.releases.record_statement import record_statement
+from payouts.use_cases.transfers.record_transfer_update import record_transfer_update
+from payouts.use_cases.transfers.resolve_transfer import resolve_transfer
+from payouts.use_cases.wallets.credit_release import credit_release
+from payouts.use_cases.wallets.debit_refund import debit_refund
+from payouts.use_cases.wallets.hold_disputed import hold_disputed
+from payouts.use_cases.wallets.record_chargeback import record_chargeback
+from payouts.use_cases.wallets.record_escrow_share import record_escrow_share
 
 
-async def on_vendor_approved(event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    await _hear_vendor(event, received, uow, dependencies)
+async def on_vendor_approved(
+    event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    await _project_vendor(event, received, uow, dependencies)
 
 
-async def on_vendor_changed(event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    await _hear_vendor(event, received, uow, dependencies)
+async def on_vendor_changed(
+    event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    await _project_vendor(event, received, uow, dependencies)
 
 
-async def on_vendor_suspended(event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    await _hear_standing(event, True, received, uow, dependencies)
+async def on_vendor_suspended(
+    event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    await _project_vendor_status(event, True, received, uow, dependencies)
 
 
-async def on_vendor_reinstated(event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    await _hear_standing(event, False, received, uow, dependencies)
+async def on_vendor_reinstated(
+    event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    await _project_vendor_status(event, False, received, uow, dependencies)
 
 
 async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfWork, _: Any) -> None:
@@ -66,34 +75,40 @@ async def on_vendor_closed(event: VendorClosed, received: Received, uow: UnitOfW
 
 
 async def on_erasure_requested(event: ErasureRequested, received: Received, uow: UnitOfWork, _: Any) -> None:
-    await judge_erasure(uow, event.request_id, event.user_id, event.vendor_id)
+    await evaluate_erasure(uow, event.request_id, event.user_id, event.vendor_id)
 
 
-async def _hear_vendor(
+async def _project_vendor(
     event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated,
     received: Received,
     uow: UnitOfWork,
-    dependencies: Any,
+    dependencies: Dependencies,
 ) -> None:
     numbers, now = dependencies.account_numbers, dependencies.clock.now()
-    await hear_vendor(uow, numbers, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence, now)
+    await project_vendor(uow, numbers, event.vendor_id, event.owner_user_id, event.legal_name, received.sequence, now)
 
 
-async def _hear_standing(
-    event: VendorSuspended | VendorReinstated, suspended: bool, received: Received, uow: UnitOfWork, dependencies: Any
+async def _project_vendor_status(
+    event: VendorSuspended | VendorReinstated,
+    suspended: bool,
+    received: Received,
+    uow: UnitOfWork,
+    dependencies: Dependencies,
 ) -> None:
     # The news carries the whole vendor: it may be the first that is heard of it.
-    await _hear_vendor(event, received, uow, dependencies)
-    await hear_vendor_standing(uow, event.vendor_id, suspended, received.sequence)
+    await _project_vendor(event, received, uow, dependencies)
+    await project_vendor_status(uow, event.vendor_id, suspended, received.sequence)
 
 
 async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, _: Any) -> None:
     share_minor = event.amount_minor - event.commission_minor - event.delivery_fee_minor
-    await note_share(uow, event.order_id, event.vendor_id, share_minor, received.sequence)
+    await record_escrow_share(uow, event.order_id, event.vendor_id, share_minor, received.sequence)
 
 
-async def on_escrow_released(event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    await note_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
+async def on_escrow_released(
+    event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    await record_escrow_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
     release = Release(
         event.release_id,
         event.order_id,
@@ -110,20 +125,24 @@ async def on_escrow_released(event: EscrowReleased, received: Received, uow: Uni
     await hold_disputed(uow, event.vendor_id, event.order_id, str(received.sequence), now)
 
 
-async def on_escrow_refunded(event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    await note_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
+async def on_escrow_refunded(
+    event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    await record_escrow_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
     refund = Refund(event.refund_id, event.order_id, event.vendor_id, event.amount_minor, event.from_vendor_minor)
     now, key = dependencies.clock.now(), f"refund:{event.refund_id}"
     stated = _statement(event.statement, event.vendor_id, key, -event.from_vendor_minor)
     is_proven = await record_statement(uow, stated, now, line_key=key)
-    await take_refund(uow, refund, now, is_proven=is_proven)
+    await debit_refund(uow, refund, now, is_proven=is_proven)
 
 
-async def on_charge_disputed(event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Any) -> None:
+async def on_charge_disputed(
+    event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
     if event.remaining_vendor_minor is not None:
-        await note_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
+        await record_escrow_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
     standings: dict[str | None, Standing] = {None: "opened", "won": "won", "lost": "lost"}
-    news = ChargebackNews(
+    news = ChargebackUpdate(
         event.chargeback_id or event.order_id,
         event.order_id,
         event.vendor_id,
@@ -139,11 +158,11 @@ async def on_charge_disputed(event: ChargeDisputed, received: Received, uow: Uni
     source = f"chargeback:{news.id}:{event.outcome}"
     stated = _statement(event.statement, event.vendor_id, source, moved_minor)
     await record_statement(uow, stated, now, line_key=line_key)
-    await hear_chargeback(uow, news, received.sequence, now)
+    await record_chargeback(uow, news, received.sequence, now)
 
 
 async def on_vendor_statement_issued(
-    event: VendorStatementIssued, _: Received, uow: UnitOfWork, dependencies: Any
+    event: VendorStatementIssued, _: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     stated = _statement(event.statement, event.vendor_id, f"opening:{event.vendor_id}", 0)
     await record_statement(uow, stated, dependencies.clock.now())
@@ -158,21 +177,25 @@ def _statement(stated: ReleaseStatement | None, vendor_id: UUID, source: str, am
     )
 
 
-async def on_transfer_succeeded(event: TransferSucceeded, _: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    await hear_transfer_news(uow, event.reference, _news("success", event), dependencies.clock.now())
+async def on_transfer_succeeded(
+    event: TransferSucceeded, _: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    await record_transfer_update(uow, event.reference, _news("success", event), dependencies.clock.now())
 
 
-async def on_transfer_failed(event: TransferFailed, _: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    await hear_transfer_news(uow, event.reference, _news("failed", event), dependencies.clock.now())
+async def on_transfer_failed(event: TransferFailed, _: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
+    await record_transfer_update(uow, event.reference, _news("failed", event), dependencies.clock.now())
 
 
-async def on_transfer_reversed(event: TransferReversed, _: Received, uow: UnitOfWork, dependencies: Any) -> None:
-    await hear_transfer_news(uow, event.reference, _news("reversed", event), dependencies.clock.now())
+async def on_transfer_reversed(
+    event: TransferReversed, _: Received, uow: UnitOfWork, dependencies: Dependencies
+) -> None:
+    await record_transfer_update(uow, event.reference, _news("reversed", event), dependencies.clock.now())
 
 
-def _news(status: str, event: TransferNews) -> News:
+def _news(status: str, event: TransferNews) -> TransferUpdate:
     """The type of the event says what happened; a gateway's finer word (`rejected`, say) is of the same rank."""
-    return News(
+    return TransferUpdate(
         "webhook",
         status,
         event.amount_minor,
@@ -190,8 +213,8 @@ class TransferToSettle(msgspec.Struct, frozen=True, rename="camel"):
     transfer_id: UUID
 
 
-async def settle_left_transfer(item: TransferToSettle, _: Received, dependencies: Any) -> None:
-    await settle_transfer(dependencies.database, dependencies.gateway, dependencies.clock, item.transfer_id)
+async def settle_left_transfer(item: TransferToSettle, _: Received, dependencies: Dependencies) -> None:
+    await resolve_transfer(dependencies.database, dependencies.gateway, dependencies.clock, item.transfer_id)
 
 
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [

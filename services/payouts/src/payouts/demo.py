@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from common.caller import THE_SERVICE
-from common.clock import Clock
-from common.database import Database
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database
+from common.primitives.clock import Clock
 from contracts import demo
 from contracts.payouts import BankDetailsChanged
 from payouts import queries, store
-from payouts.domain.bank_accounts import Judged, check_digit_valid
+from payouts.domain.bank_accounts import CheckResult, check_digit_valid
 from payouts.store.account_numbers import AccountNumbers
 
 _ACCOUNTS: Final = ((demo.ADA, "058", "0123456785"), (demo.BOLA, "044", "0690123456"))
@@ -23,11 +23,11 @@ async def load_demo_data(database: Database, numbers: AccountNumbers, clock: Clo
                 continue
             details = store.BankDetails(
                 vendor.id,
-                numbers.seal(vendor.id, bank_code, account_number),
+                numbers.encrypt(vendor.id, bank_code, account_number),
                 account_number[-4:],
                 bank_code,
                 vendor.legal_name,
-                Judged(True, None),
+                CheckResult(True, None),
                 check_digit_valid(bank_code, account_number),
             )
             await store.save_bank_details(uow, details, vendor.owner_user_id, clock.now())

@@ -6,10 +6,10 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
-from common.money import AMOUNT_MINOR_MAX
-from common.sealing import FurtherKey, PurposeKey
-from common.settings import HttpAddress, ServiceSettings
-from common.signatures import VerifyKeys
+from common.primitives.encryption import FurtherKey, PurposeKey
+from common.primitives.money import AMOUNT_MINOR_MAX
+from common.primitives.signatures import VerifyKeys
+from common.process.settings import HttpAddress, ServiceSettings
 
 
 def _split(value: object) -> object:

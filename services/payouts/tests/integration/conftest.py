@@ -18,10 +18,10 @@ import uvicorn
 from campus_tools.servers import held_ports
 from campus_tools.service_kit import OpenService, opened
 from campus_tools.testing import DatabaseFactory, DatabaseUrls, eventually
-from common.clock import ManualClock
-from common.ids import new_id
-from common.messages import Received
-from common.signatures import SigningKey
+from common.messaging.messages import Received
+from common.primitives.clock import ManualClock
+from common.primitives.ids import new_id
+from common.primitives.signatures import SigningKey
 from contracts.event import Event
 from contracts.identity import VendorApproved
 from contracts.payments import (

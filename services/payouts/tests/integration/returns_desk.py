@@ -7,9 +7,9 @@ from uuid import UUID, uuid4
 import httpx
 
 from campus_tools.audit.invariants import INVARIANTS
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
-from payouts.timers import take_up_due_transfers
+from payouts.timers import claim_due_transfers
 
 from .conftest import Sandbox, Story, Vendor
 
@@ -114,7 +114,7 @@ class Desk:
 
     async def timers(self) -> None:
         parts = self.story.service.dependencies
-        await take_up_due_transfers(parts.database, parts.gateway, parts.clock)
+        await claim_due_transfers(parts.database, parts.gateway, parts.clock)
 
     async def questions(self) -> None:
         """What was left for the worker to ask the gateway."""

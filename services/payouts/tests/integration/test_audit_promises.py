@@ -6,7 +6,7 @@ import asyncpg
 
 from campus_tools.audit.invariants import INVARIANTS
 from campus_tools.testing import DatabaseUrls
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.payments import ChargeDisputed, EscrowRefunded
 
 PROMISES = {line.promise: line.offending for line in INVARIANTS if line.service == "payouts"}

@@ -4,15 +4,15 @@ from datetime import timedelta
 import asyncpg
 import pytest
 
-from common.caller import Caller
-from common.ids import new_id
-from common.process import running
-from common.sealing import SealBroken
+from common.auth.caller import Caller
+from common.primitives.encryption import DecryptionFailed
+from common.primitives.ids import new_id
+from common.process.service import running
 from contracts.identity import VendorChanged
 from contracts.payouts import BankDetailsChanged
 from contracts.permissions import permissions_of
 from payouts.app import SERVICE
-from payouts.use_cases.seal_account_numbers import seal_account_numbers
+from payouts.use_cases.bank_details.encrypt_account_numbers import encrypt_account_numbers
 
 from .conftest import Vendor
 
@@ -303,8 +303,8 @@ async def test_account_numbers_rest_sealed_and_older_ones_are_sealed_while_payou
     assert ADA[0] in await stored(story, first)
     before = (await story.dispatch(uuid.uuid4(), payoutIds=payouts[:1])).json()["data"]
     numbers = story.service.dependencies.account_numbers
-    assert await seal_account_numbers(story.service.runtime.database, numbers) == 2
-    assert await seal_account_numbers(story.service.runtime.database, numbers) == 0
+    assert await encrypt_account_numbers(story.service.runtime.database, numbers) == 2
+    assert await encrypt_account_numbers(story.service.runtime.database, numbers) == 0
     assert ADA[0] not in await stored(story, first) + await stored(story, second)
     after = (await story.dispatch(uuid.uuid4(), payoutIds=payouts[1:])).json()["data"]
     sent = {line["reference"] for line in before["transfers"] + after["transfers"]}
@@ -317,7 +317,7 @@ async def test_account_numbers_rest_sealed_and_older_ones_are_sealed_while_payou
 async def test_another_sealing_key_stops_the_start(story):
     await story.put_bank_details(await story.vendor(), *ADA)
     settings = story.service.settings.model_copy(update={"account_number_key": "quite another key"})
-    with pytest.raises(SealBroken):
+    with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test", story.clock):
             pass
 

@@ -1,11 +1,11 @@
-"""The wallets' book under its chain of hashes. The mechanism is `common.chain`, and tried hard by the tests of payments."""
+"""The wallets' book under its chain of hashes. The mechanism is `common.ledger.hash_chain`, and tried hard by the tests of payments."""
 
 import asyncpg
 import pytest
 
-from common.book import DAILY
-from payouts.app import SERVICE, verify_book_command
-from payouts.measures import BOOK
+from common.ledger.chain_loops import DAILY
+from payouts.app import SERVICE, verify_ledger_command
+from payouts.metrics import BOOK
 
 
 async def test_a_changed_posting_is_found_and_named_and_on_call_hears_of_it(story, urls, capsys):
@@ -13,12 +13,12 @@ async def test_a_changed_posting_is_found_and_named_and_on_call_hears_of_it(stor
     await story.payout(vendor, 400)
     await story.release(vendor, 50)
     database = story.service.runtime.database
-    [seal] = [loop for loop in SERVICE.loops(story.service.dependencies) if loop.name == "seal the book"]
-    assert await seal.run_once() == 3
-    await verify_book_command(story.service.dependencies)
+    [encrypt] = [loop for loop in SERVICE.loops(story.service.dependencies) if loop.name == "seal the book"]
+    assert await encrypt.run_once() == 3
+    await verify_ledger_command(story.service.dependencies)
     length, head = capsys.readouterr().out.splitlines()[-1].split()
     assert (length, (await BOOK.verify(database)).broken) == ("3", None)
-    await verify_book_command(story.service.dependencies, length, head)
+    await verify_ledger_command(story.service.dependencies, length, head)
     [row] = await story.service.fetch("SELECT transaction_id FROM ledger_links WHERE sequence = 2")
     tampered = row["transaction_id"]
     admin = await asyncpg.connect(urls.admin)
@@ -30,7 +30,7 @@ async def test_a_changed_posting_is_found_and_named_and_on_call_hears_of_it(stor
     finally:
         await admin.close()
     with pytest.raises(SystemExit) as broken:
-        await verify_book_command(story.service.dependencies)
+        await verify_ledger_command(story.service.dependencies)
     assert f"link 2: transaction {tampered} is not what was sealed" in str(broken.value.code)
     [alert] = await story.service.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-1", "book-changed")

@@ -5,9 +5,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from common.caller import THE_SERVICE
-from common.ids import new_id
-from payouts.use_cases.cancel_payout import cancel_payout
+from common.auth.caller import THE_SERVICE
+from common.primitives.ids import new_id
+from payouts.use_cases.payouts.cancel_payout import cancel_payout
 
 from .returns_desk import AMOUNT, Case, Desk
 

@@ -5,7 +5,7 @@ from itertools import permutations
 from typing import Any
 from uuid import uuid4
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.payments import ChargeDisputed
 from payouts.domain.errors import LossUnheardOf
 

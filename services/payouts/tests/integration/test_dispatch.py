@@ -7,15 +7,15 @@ from uuid import UUID
 import httpx
 import pytest
 
-from common.caller import Caller
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
 from contracts.identity import VendorSuspended
 from contracts.payments import TransferSucceeded
 from contracts.permissions import permissions_of
 from payouts.clients.gateway import Gateway
 from payouts.domain.dispatch import LEASE, LOST_CALL
-from payouts.timers import take_up_due_transfers
-from payouts.use_cases.dispatch_payouts import DispatchOrder, dispatch_payouts
+from payouts.timers import claim_due_transfers
+from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
 from .conftest import GATEWAY_SECONDS_MAX, OPENING_BALANCE_MINOR
 
@@ -37,7 +37,7 @@ async def recover(story):
     for _ in range(6):
         story.clock.advance(LEASE + timedelta(seconds=1))
         await story.service.work("payouts.transfers")
-        await take_up_due_transfers(dependencies.database, dependencies.gateway, story.clock)
+        await claim_due_transfers(dependencies.database, dependencies.gateway, story.clock)
 
 
 async def assert_paid_once(story, sandbox, payout_id, amount_minor):
@@ -318,7 +318,7 @@ async def test_a_refusal_does_not_count_while_an_earlier_call_may_still_arrive(s
 async def look(story, gateway=None):
     """One round of the worker."""
     dependencies = story.service.dependencies
-    await take_up_due_transfers(dependencies.database, gateway or dependencies.gateway, story.clock)
+    await claim_due_transfers(dependencies.database, gateway or dependencies.gateway, story.clock)
 
 
 async def reset(story, payout_id):
@@ -640,7 +640,7 @@ async def test_two_workers_take_up_a_due_transfer_once(story, immediate):
     story.clock.advance(LEASE + timedelta(seconds=1))
     dependencies = story.service.dependencies
     await asyncio.gather(
-        *(take_up_due_transfers(dependencies.database, dependencies.gateway, story.clock) for _ in range(4))
+        *(claim_due_transfers(dependencies.database, dependencies.gateway, story.clock) for _ in range(4))
     )
     await carry_on(story, "a new key")
     assert {(await story.read_payout(payout_id))["status"] for payout_id in payouts} == {"processed"}

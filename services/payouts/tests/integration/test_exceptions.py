@@ -7,14 +7,14 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from common.caller import THE_SERVICE, Caller
-from common.clock import iso
-from common.ids import new_id
+from common.auth.caller import THE_SERVICE, Caller
+from common.primitives.clock import iso
+from common.primitives.ids import new_id
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from contracts.permissions import permissions_of
-from payouts.domain.transfer_news import News
-from payouts.use_cases.close_exception import close_exception
-from payouts.use_cases.hear_transfer_news import hear_transfer_news
+from payouts.domain.transfer_updates import TransferUpdate
+from payouts.use_cases.exceptions.close_exception import close_exception
+from payouts.use_cases.transfers.record_transfer_update import record_transfer_update
 
 AMOUNT = 40_000
 
@@ -168,9 +168,11 @@ async def test_a_confirmed_success_closes_exception_and_alert(shared_story):
     assert len(await said(shared_story, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
 
 
-async def hear(story, reference, heard_from, status):
+async def hear(story, reference, update_source, status):
     async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        return await hear_transfer_news(uow, reference, News(heard_from, status, AMOUNT, "NGN"), story.clock.now())
+        return await record_transfer_update(
+            uow, reference, TransferUpdate(update_source, status, AMOUNT, "NGN"), story.clock.now()
+        )
 
 
 # One of each kind; all pairs of all states are folded in the unit tests.

@@ -6,11 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from payouts.app import SERVICE
 from payouts.domain.dispatch import LEASE
-from payouts.timers import compare_when_due, take_up_due_transfers
-from payouts.use_cases.compare_transfers import compare_transfers
+from payouts.timers import claim_due_transfers, compare_when_due
+from payouts.use_cases.transfers.compare_transfers import compare_transfers
 
 from .conftest import OPENING_BALANCE_MINOR
 
@@ -74,11 +74,11 @@ async def test_an_attempt_that_was_written_down_is_not_sent_before_the_compariso
     dependencies = story.service.dependencies
     for _ in range(3):
         story.clock.advance(LEASE + timedelta(seconds=1))
-        await take_up_due_transfers(dependencies.database, dependencies.gateway, story.clock)
+        await claim_due_transfers(dependencies.database, dependencies.gateway, story.clock)
     assert await immediate.transfers() == []
     assert (await compare(story)).is_complete
     story.clock.advance(LEASE + timedelta(seconds=1))
-    await take_up_due_transfers(dependencies.database, dependencies.gateway, story.clock)
+    await claim_due_transfers(dependencies.database, dependencies.gateway, story.clock)
     assert len(await immediate.transfers()) == 1
 
 
@@ -110,7 +110,7 @@ async def test_an_attempt_that_never_arrived_is_not_sent_when_the_payout_left_by
     for _ in range(6):
         story.clock.advance(timedelta(hours=2))
         await story.service.work("payouts.transfers")
-        await take_up_due_transfers(dependencies.database, dependencies.gateway, story.clock)
+        await claim_due_transfers(dependencies.database, dependencies.gateway, story.clock)
     payout = await story.read_payout(payout_id)
     assert (payout["status"], payout["transferReference"], payout["retryCount"]) == ("processed", later, 1)
     assert [transfer["reference"] for transfer in await immediate.transfers()] == [later]
@@ -171,6 +171,6 @@ async def test_a_gateway_that_does_not_answer_keeps_payouts_waiting(story, immed
     await story.service.work("payouts.transfers")
     story.clock.advance(timedelta(minutes=2))
     dependencies = story.service.dependencies
-    await take_up_due_transfers(dependencies.database, dependencies.gateway, story.clock)
+    await claim_due_transfers(dependencies.database, dependencies.gateway, story.clock)
     assert (await compare(story)).is_complete
     assert len(await immediate.transfers()) == 1

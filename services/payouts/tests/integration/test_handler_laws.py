@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from common.caller import THE_SERVICE
-from common.ids import new_id
+from common.auth.caller import THE_SERVICE
+from common.primitives.ids import new_id
 from contracts.identity import (
     ErasureRequested,
     VendorApproved,

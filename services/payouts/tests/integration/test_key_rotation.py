@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from campus_tools.service_kit import opened
-from common.process import running
-from common.sealing import SealBroken, Sealer
+from common.primitives.encryption import DecryptionFailed, Encryptor
+from common.process.service import running
 from payouts.app import SERVICE
 
 from .conftest import GATEWAY_SECONDS_MAX, KEY, RELEASE_KEY, Story
@@ -82,7 +82,7 @@ async def test_payouts_reach_the_same_account_through_a_rotation_and_after_it(op
         settings = story.service.settings.model_copy(update={"account_number_key": OLD})
     assert len(references) == 4
     assert await recipients(sandbox, references) == {"0123456785"}
-    with pytest.raises(SealBroken):
+    with pytest.raises(DecryptionFailed):
         async with running(SERVICE, settings, "test", story.clock):
             pass
 
@@ -119,8 +119,8 @@ async def test_an_installation_of_the_release_before_keeps_its_fingerprints(open
         [row] = await story.service.fetch(
             "SELECT account_sealed FROM vendor_bank_details WHERE vendor_id = $1", vendor.id
         )
-        before = Sealer("unused", "unused", old_keys=(SHARED,))
-        assert before.unseal(row["account_sealed"], f"account-number:{vendor.id}") == "0123456785"
+        before = Encryptor("unused", "unused", old_keys=(SHARED,))
+        assert before.decrypt(row["account_sealed"], f"account-number:{vendor.id}") == "0123456785"
         # The release before knows no such table: the first start makes the key of its fingerprints from the shared one.
         await story.service.fetch("DELETE FROM hash_keys RETURNING 1")
     async with open_story(account_number_key=NEW, sealing_key_previous=SHARED) as story:
@@ -136,7 +136,7 @@ async def test_an_installation_of_the_release_before_does_not_start_without_its_
         await story.ready_vendor(1_000)
         await story.service.fetch("DELETE FROM hash_keys RETURNING 1")
         settings = story.service.settings.model_copy(update={"sealing_key": ""})
-        with pytest.raises(SealBroken):
+        with pytest.raises(DecryptionFailed):
             async with running(SERVICE, settings, "test", story.clock):
                 pass
         assert await story.service.fetch("SELECT 1 FROM hash_keys") == []

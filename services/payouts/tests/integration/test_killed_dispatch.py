@@ -23,9 +23,9 @@ from starlette.routing import Route
 
 from campus_tools.service_kit import BASE_URL, CURSOR_KEY, SERVICE_ROLE_KEY, issuing, served
 from campus_tools.testing import eventually
-from common.clock import ManualClock
+from common.primitives.clock import ManualClock
 from payouts.domain.dispatch import LEASE
-from payouts.timers import take_up_due_transfers
+from payouts.timers import claim_due_transfers
 
 from .conftest import ACCOUNT_NUMBER_KEY, OPENING_BALANCE_MINOR, RELEASE_KEY
 from .conftest import KEY as GATEWAY_KEY
@@ -209,7 +209,7 @@ async def test_a_process_killed_at_any_step_of_a_dispatch_leaves_work_that_is_do
 
     dependencies = story.service.dependencies
     later = ManualClock(datetime.now(UTC) + LEASE + timedelta(seconds=5))
-    await take_up_due_transfers(dependencies.database, dependencies.gateway, later)
+    await claim_due_transfers(dependencies.database, dependencies.gateway, later)
     if step == "before the write":
         assert await sandbox.transfers() == []
         assert (await story.read_payout(payout_id))["transfer"] is None

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from payouts.measures import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
+from payouts.metrics import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
 from payouts.timers import measure_balance
 
 from .conftest import OPENING_BALANCE_MINOR

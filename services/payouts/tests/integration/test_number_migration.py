@@ -7,8 +7,8 @@ import pytest
 from alembic import command
 from alembic.config import Config
 
-from common.ids import new_id
-from common.migrating import migrations_folder
+from common.migrations.runner import migrations_folder
+from common.primitives.ids import new_id
 
 MIGRATIONS = migrations_folder("payouts")
 OPEN_ROWS = """

@@ -8,7 +8,7 @@ import pytest
 
 from contracts.payments import TransferFailed, TransferSucceeded
 from payouts.domain.failure_rate import Watch
-from payouts.measures import PAYOUT_FAILURE_RATE
+from payouts.metrics import PAYOUT_FAILURE_RATE
 from payouts.timers import watch_payouts
 
 from .conftest import released

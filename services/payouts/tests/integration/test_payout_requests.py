@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from common.caller import Caller
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 
 
@@ -119,7 +119,7 @@ async def test_the_policies_hold_in_sql_even_when_a_query_forgets_its_filter(sto
 
 async def test_a_crash_before_the_commit_leaves_nothing(story):
     vendor = await story.ready_vendor(1_000)
-    from payouts.use_cases.request_payout import request_payout
+    from payouts.use_cases.payouts.request_payout import request_payout
 
     class Crash(Exception):
         pass

@@ -2,11 +2,11 @@
 
 from datetime import timedelta
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.identity import ErasureRequested, VendorChanged, VendorClosed
 
 
-async def judge(story, vendor, user_id=None):
+async def evaluate_update(story, vendor, user_id=None):
     await story.service.hear(
         ErasureRequested(user_id=user_id or vendor.owner, request_id=new_id(), vendor_id=None if user_id else vendor.id)
     )
@@ -16,15 +16,15 @@ async def judge(story, vendor, user_id=None):
 async def test_money_in_the_wallet_in_escrow_and_on_its_way_keeps_a_vendor(shared_story):
     story = shared_story
     vendor = await story.vendor()
-    assert await judge(story, vendor) == []
+    assert await evaluate_update(story, vendor) == []
     await story.hold(vendor, 700)
-    assert await judge(story, vendor) == ["wallet_locked"]
+    assert await evaluate_update(story, vendor) == ["wallet_locked"]
     other = await story.ready_vendor(50_000)
-    assert await judge(story, other) == ["wallet_balance"]
+    assert await evaluate_update(story, other) == ["wallet_balance"]
     story.clock.advance(timedelta(days=2))
     await story.payout(other, 50_000)
-    assert await judge(story, other) == ["pending_payouts"]
-    assert await judge(story, other, user_id=new_id()) == []
+    assert await evaluate_update(story, other) == ["pending_payouts"]
+    assert await evaluate_update(story, other, user_id=new_id()) == []
 
 
 async def test_a_closed_vendor_has_neither_name_nor_account_and_the_book_is_as_it_was(shared_story):

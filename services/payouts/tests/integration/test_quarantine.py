@@ -8,12 +8,12 @@ from datetime import timedelta
 import asyncpg
 import pytest
 
-from common.caller import Caller
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
 from contracts.payments import TransferFailed, TransferSucceeded
 from contracts.permissions import permissions_of
 from payouts.domain.dispatch import LEASE, LOST_CALL
-from payouts.timers import take_up_due_transfers
+from payouts.timers import claim_due_transfers
 
 from .conftest import released
 from .test_transfer_news import news
@@ -75,7 +75,7 @@ async def let_the_worker_work(story):
     for _ in range(3):
         await story.service.work("payouts.transfers")
         story.clock.advance(LEASE + timedelta(seconds=1))
-        await take_up_due_transfers(dependencies.database, dependencies.gateway, story.clock)
+        await claim_due_transfers(dependencies.database, dependencies.gateway, story.clock)
 
 
 async def trail(story, vendor):
@@ -284,7 +284,7 @@ async def test_a_process_that_dies_before_it_asks_leaves_the_question_to_the_wor
 ):
     payout_id, reference = await sent(story, vendor)
     await at_the_gateway(sandbox, reference, "fail")
-    from payouts.use_cases import quarantine_bank_details as module
+    from payouts.use_cases.bank_details import quarantine_bank_details as module
 
     async def die(*_):
         raise asyncio.CancelledError

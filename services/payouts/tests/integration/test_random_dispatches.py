@@ -19,15 +19,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from campus_tools.audit.invariants import INVARIANTS
-from common.caller import Caller
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
 from contracts.identity import VendorReinstated, VendorSuspended
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from contracts.permissions import permissions_of
 from payouts.domain.dispatch import LEASE
-from payouts.domain.errors import GatewayAway
-from payouts.timers import take_up_due_transfers
-from payouts.use_cases.dispatch_payouts import DispatchOrder, dispatch_payouts
+from payouts.domain.errors import GatewayUnavailable
+from payouts.timers import claim_due_transfers
+from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
 from .conftest import GATEWAY_SECONDS_MAX
 from .test_dispatch import Died, MortalDatabase, MortalTransport, gateway_over
@@ -88,7 +88,7 @@ class Schedules(RuleBasedStateMachine):
         order = DispatchOrder(tuple(UUID(payout_id) for payout_id in self.payouts), None, False)
         try:
             await dispatch_payouts(database, gateway, self.story.clock, caller, uuid4(), order)
-        except (Died, GatewayAway):
+        except (Died, GatewayUnavailable):
             # The balance was not told in time, and nothing has begun: staff dispatch again.
             return
 
@@ -122,7 +122,7 @@ class Schedules(RuleBasedStateMachine):
         async def work() -> None:
             dependencies = self.story.service.dependencies
             await self.story.service.work("payouts.transfers")
-            await take_up_due_transfers(dependencies.database, dependencies.gateway, self.story.clock)
+            await claim_due_transfers(dependencies.database, dependencies.gateway, self.story.clock)
 
         self.story.clock.advance(wait)
         self.run(work())

@@ -6,8 +6,8 @@ import json
 import asyncpg
 import pytest
 
-from common.caller import Caller
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
 from contracts.payments import EscrowRefunded, TransferFailed, TransferReversed
 from contracts.permissions import permissions_of
 

@@ -10,15 +10,15 @@ import asyncpg
 import msgspec
 import pytest
 
-from common.caller import THE_SERVICE
-from common.database import Signatures
-from common.ids import new_id
-from common.signatures import SigningKey, VerifyKeys
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Signatures
+from common.primitives.ids import new_id
+from common.primitives.signatures import SigningKey, VerifyKeys
 from contracts.payments import EscrowRefunded, VendorStatementIssued
 from payouts.domain.errors import NothingToCorrect
 from payouts.domain.released import LATE_AFTER
 from payouts.timers import watch_releases
-from payouts.use_cases.correct_wallet import correct_wallet
+from payouts.use_cases.releases.correct_wallet import correct_wallet
 
 from .conftest import RELEASE_KEY, Payments, released
 
@@ -242,7 +242,7 @@ async def test_a_credit_that_comes_between_plan_and_sending_stops_the_attempt_un
 ) -> None:
     vendor = await story.ready_vendor(1_000)
     payout = await story.payout(vendor, 400)
-    from payouts.use_cases import dispatch_payouts as dispatching
+    from payouts.use_cases.transfers import dispatch_payouts as dispatching
 
     planned = dispatching._send
 

@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from campus_tools.testing import eventually
-from common.caller import THE_SERVICE
-from payouts.use_cases.restitute_payout import restitute_payout
+from common.auth.caller import THE_SERVICE
+from payouts.use_cases.payouts.restitute_payout import restitute_payout
 
 from .returns_desk import AMOUNT, Case, Desk
 

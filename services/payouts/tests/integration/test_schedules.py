@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from common.caller import THE_SERVICE
-from common.ids import new_id
+from common.auth.caller import THE_SERVICE
+from common.primitives.ids import new_id
 from contracts.identity import VendorSuspended
 from payouts.app import SERVICE
 from payouts.timers import request_scheduled_payouts
-from payouts.use_cases.request_scheduled_payout import request_scheduled_payout
+from payouts.use_cases.schedules.request_scheduled_payout import request_scheduled_payout
 
 from .test_suspended_vendors import news
 from .test_wallet import refunded

@@ -12,7 +12,7 @@ from random import Random
 import asyncpg
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from payouts.domain.exports import PIECE_LINES, naira_text
 
 from .conftest import released

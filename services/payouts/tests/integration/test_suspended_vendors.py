@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.identity import VendorApproved, VendorChanged, VendorReinstated, VendorSuspended
 
 KEYS = [UUID(f"6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f{number:02x}") for number in range(4)]

@@ -3,7 +3,7 @@ import itertools
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.payments import EscrowHeld, EscrowRefunded
 from payouts.domain.errors import ReleaseContradicts
 

@@ -11,32 +11,32 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from common.ledger import Posting
-from common.problems import Conflict
+from common.ledger.posting import Posting
+from common.primitives.problems import Conflict
 from payouts.domain import accounts
 from payouts.domain.attempts import (
     DETAILS_CHANGED,
-    Afterwards,
+    AttemptUpdate,
     Before,
     Calls,
     after_call,
     after_contradiction,
     after_question,
     after_waiting,
+    check_submission,
     is_open_after_contradiction,
     is_to_be_sent_again,
-    judge_submission,
-    look_again_at,
-    may_ask,
-    may_begin_call,
-    status_taken_up,
+    may_query,
+    may_start_call,
+    next_poll_at,
+    status_when_claimed,
     step_when_due,
 )
 from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, plan_batch, reason_to_hold
-from payouts.domain.gateway_answers import Absent, Refused, SubmitAnswer, Told, Unclear, VerifyAnswer
+from payouts.domain.gateway_results import Absent, Refused, Reported, SubmitAnswer, Unclear, VerifyAnswer
 from payouts.domain.returns import Attempt as AttemptInHand
-from payouts.domain.returns import PayoutInHand, judge_reset, plan_reconciliation, wait_before_retry
-from payouts.domain.transfer_news import RANKS, UNDER_WAY, News, TransferInHand, Verdict, consequences_of
+from payouts.domain.returns import LockedPayout, check_reset, plan_reconciliation, wait_before_retry
+from payouts.domain.transfer_updates import RANKS, UNDER_WAY, LockedTransfer, TransferUpdate, Verdict, consequences_of
 from payouts.domain.wallet import Standing
 
 VENDOR = UUID(int=1)
@@ -139,8 +139,8 @@ class SimulatedGateway:
         return Unclear("timeout") if outcome == "lost_after" else answer
 
 
-def told(heard_from: str, status: str) -> Told:
-    return Told(News(heard_from, status, AMOUNT_MINOR, "NGN"))  # type: ignore[arg-type]
+def told(update_source: str, status: str) -> Reported:
+    return Reported(TransferUpdate(update_source, status, AMOUNT_MINOR, "NGN"))  # type: ignore[arg-type]
 
 
 class Store:
@@ -200,14 +200,14 @@ class Store:
             self.suspended,
         )
 
-    def in_hand(self, attempt: Attempt) -> TransferInHand:
+    def in_hand(self, attempt: Attempt) -> LockedTransfer:
         payout = attempt.payout
         known = (attempt.id, payout.id, VENDOR, BATCH, attempt.reference, attempt.status, AMOUNT_MINOR, "NGN")
         tried = (attempt.due_at is not None, attempt.submissions, attempt.called_at, attempt.arrived_at)
         returned = payout.status == "processed" and payout.returned is not None
-        return TransferInHand(*known, payout.status, attempt.standing, attempt.asks, *tried, returned)
+        return LockedTransfer(*known, payout.status, attempt.standing, attempt.asks, *tried, returned)
 
-    def payout_in_hand(self, payout: Payout) -> PayoutInHand:
+    def payout_in_hand(self, payout: Payout) -> LockedPayout:
         attempts = tuple(
             AttemptInHand(
                 line.id, line.reference, line.status, line.due_at is not None, line.contradicted, line.recovered
@@ -215,7 +215,7 @@ class Store:
             for line in self.attempts_of(payout)
         )
         money = (AMOUNT_MINOR, payout.status, payout.retry_count)
-        return PayoutInHand(payout.id, VENDOR, *money, None, attempts, payout.returned)
+        return LockedPayout(payout.id, VENDOR, *money, None, attempts, payout.returned)
 
     # --- transactions ---
 
@@ -243,17 +243,17 @@ class Store:
         """Opens an exception; one live one for each payout, about the attempt that it began with."""
         self.excepted.setdefault(attempt.payout.id, attempt.id)
 
-    def begin_submission(self, attempt: Attempt, was: Before) -> tuple[bool, Calls] | None:
+    def start_submission(self, attempt: Attempt, was: Before) -> tuple[bool, Calls] | None:
         """Whether it may go, and what is known of its calls; None when it is not this caller's to send."""
         transfer = self.in_hand(attempt)
         reason = reason_to_hold(self.candidate(attempt.payout))
-        move = judge_submission(transfer, was, reason, self.now)
+        move = check_submission(transfer, was, reason, self.now)
         self.seen[f"{was}: {move}"] += 1
         if move == "hold":
             attempt.due_at = None
         elif move == "wait" and reason is not None:
             after = after_waiting(transfer, reason, self.now)
-            attempt.due_at, attempt.asks = after.ask_at, attempt.asks + 1
+            attempt.due_at, attempt.asks = after.poll_at, attempt.asks + 1
             if after.opens is not None:
                 self.hold(attempt)
         if move not in ("send", "fail"):
@@ -265,10 +265,10 @@ class Store:
             attempt.called_at = self.now
         return move == "send", calls
 
-    def leave_unknown(self, attempt: Attempt, after: Afterwards) -> bool:
+    def leave_unknown(self, attempt: Attempt, after: AttemptUpdate) -> bool:
         if attempt.status != "submitting":
             return False
-        attempt.status, attempt.due_at, attempt.called_at = "unknown", after.ask_at, after.called_at
+        attempt.status, attempt.due_at, attempt.called_at = "unknown", after.poll_at, after.called_at
         return True
 
     def record_call(self, attempt: Attempt, answer: SubmitAnswer, calls: Calls) -> None:
@@ -278,31 +278,31 @@ class Store:
             self.seen["overtaken"] += 1
             return
         if after.is_unknown:
-            self.seen["refused too early"] += calls.refused and not after.ask_now
-            if self.leave_unknown(attempt, after) and after.ask_now:
+            self.seen["refused too early"] += calls.refused and not after.poll_now
+            if self.leave_unknown(attempt, after) and after.poll_now:
                 self.work.append(attempt)
             return
         assert after.news is not None
-        verdict = self.record_news(attempt, after.news)
+        verdict = self.record_update(attempt, after.news)
         if is_open_after_contradiction(transfer.status, verdict):
             self.leave_unknown(attempt, after_contradiction(transfer, self.now))
             return
-        attempt.due_at = after.ask_at
+        attempt.due_at = after.poll_at
 
     def record_answer(self, attempt: Attempt, answer: VerifyAnswer) -> None:
         after = after_question(self.in_hand(attempt), answer, self.now)
         if after.news is not None:
-            self.record_news(attempt, after.news)
-        attempt.due_at, attempt.asks = after.ask_at, attempt.asks + 1
+            self.record_update(attempt, after.news)
+        attempt.due_at, attempt.asks = after.poll_at, attempt.asks + 1
         if after.opens is not None:
             self.hold(attempt)
 
-    def record_news(self, attempt: Attempt, news: News) -> Verdict:
+    def record_update(self, attempt: Attempt, news: TransferUpdate) -> Verdict:
         payout = attempt.payout
         follows = consequences_of(self.in_hand(attempt), news)
         self.seen[f"news {follows.verdict}"] += 1
-        self.seen[f"{news.heard_from}: {news.status}"] += 1
-        attempt.observed.append((news.heard_from, news.status, follows.verdict))
+        self.seen[f"{news.update_source}: {news.status}"] += 1
+        attempt.observed.append((news.update_source, news.status, follows.verdict))
         attempt.accepted = attempt.accepted or news.status in UNDER_WAY | {"success", "reversed"}
         if news.status == "success" and attempt.arrived_at is None:
             attempt.arrived_at = self.now
@@ -316,7 +316,7 @@ class Store:
             del self.excepted[payout.id]
         if follows.opens is not None:
             self.hold(attempt)
-        if follows.asks_the_gateway:
+        if follows.needs_query:
             self.work.append(attempt)
         return follows.verdict
 
@@ -327,24 +327,24 @@ class Store:
             elif other is not arrived and other.status in {"submitting", "unknown"} | UNDER_WAY:
                 self.hold(other)
 
-    def take_up(self) -> Attempt | None:
+    def claim_transfers(self) -> Attempt | None:
         due = [line for line in self.attempts if line.due_at is not None and line.due_at <= self.now]
         if not due:
             return None
         attempt = min(due, key=lambda line: (line.status == "success", line.due_at, line.reference))
-        attempt.status, attempt.due_at = status_taken_up(attempt.status), self.now + LEASE
+        attempt.status, attempt.due_at = status_when_claimed(attempt.status), self.now + LEASE
         return attempt
 
     def record_questioned(self, attempt: Attempt, answer: VerifyAnswer) -> None:
         """An answer that an operator's act asked for."""
-        if isinstance(answer, Told):
-            self.record_news(attempt, answer.news)
+        if isinstance(answer, Reported):
+            self.record_update(attempt, answer.news)
             if RANKS[answer.news.status] > 0:
-                attempt.due_at = look_again_at(self.in_hand(attempt), answer.news, self.now)
+                attempt.due_at = next_poll_at(self.in_hand(attempt), answer.news, self.now)
                 attempt.asks += 1
 
     def reset(self, payout: Payout) -> None:
-        judge_reset(self.payout_in_hand(payout))
+        check_reset(self.payout_in_hand(payout))
         self.seen["reset"] += 1
         payout.retry_count += 1
         self.reserve(payout, self.now + wait_before_retry(payout.retry_count, timedelta(minutes=5)))
@@ -379,7 +379,7 @@ def dispatch(store: Store, chosen: list[Payout], balance_minor: int) -> Process:
 
 def submit(store: Store, attempt: Attempt, was: Before) -> Process:
     yield None
-    begun_at, submission = store.now, store.begin_submission(attempt, was)
+    begun_at, submission = store.now, store.start_submission(attempt, was)
     if submission is None:
         return
     may_go, calls = submission
@@ -388,7 +388,7 @@ def submit(store: Store, attempt: Attempt, was: Before) -> Process:
         # The recipient is made and written down.
         yield None
         answer = Unclear("too late")
-        if may_begin_call(begun_at, store.now):
+        if may_start_call(begun_at, store.now):
             answer = yield ("transfer", attempt.reference, begun_at + LOST_CALL)
     if isinstance(answer, Refused):
         calls = replace(calls, refused=True, confirmed_at=store.now)
@@ -403,7 +403,7 @@ def submit(store: Store, attempt: Attempt, was: Before) -> Process:
 def settle(store: Store, attempt: Attempt) -> Process:
     yield None
     status = attempt.status
-    if not may_ask(status):
+    if not may_query(status):
         return
     answer = yield ("verify", attempt.reference, store.now)
     assert not isinstance(answer, Refused)
@@ -418,7 +418,7 @@ def settle(store: Store, attempt: Attempt) -> Process:
 def work(store: Store) -> Process:
     """One round of the worker's timer over one attempt."""
     yield None
-    attempt = store.take_up()
+    attempt = store.claim_transfers()
     if attempt is None:
         return
     if step_when_due(attempt.status) == "submit":

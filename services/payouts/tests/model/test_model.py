@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 
 from payouts.domain import accounts
 from payouts.domain.dispatch import LEASE, LOST_CALL
-from payouts.domain.transfer_news import RANKS, News
+from payouts.domain.transfer_updates import RANKS, TransferUpdate
 
 from .memory import (
     AMOUNT_MINOR,
@@ -208,7 +208,7 @@ class Schedules(RuleBasedStateMachine):
 
     def hear(self, reference: str, status: str) -> None:
         [attempt] = [line for line in self.store.attempts if line.reference == reference]
-        self.store.record_news(attempt, News("webhook", status, AMOUNT_MINOR, "NGN"))
+        self.store.record_update(attempt, TransferUpdate("webhook", status, AMOUNT_MINOR, "NGN"))
 
     # --- what holds after every step ---
 
@@ -369,7 +369,7 @@ def test_a_bank_that_changes_its_word_pays_twice_and_two_people_take_one_of_it_b
 
     def hear(attempt: Attempt, status: str) -> None:
         gateway.move(attempt.reference, status, store.now, told=False)
-        store.record_news(attempt, News("webhook", status, AMOUNT_MINOR, "NGN"))
+        store.record_update(attempt, TransferUpdate("webhook", status, AMOUNT_MINOR, "NGN"))
         questions()
 
     run(dispatch(store, [payout], BALANCE_MINOR))

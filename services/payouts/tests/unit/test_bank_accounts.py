@@ -4,11 +4,11 @@ import pytest
 
 from payouts.domain.bank_accounts import (
     BANK_NAMES,
-    Judged,
+    CheckResult,
     KnownAccounts,
+    check_account_name,
+    check_change,
     check_digit_valid,
-    judge_account_name,
-    judge_change,
 )
 from payouts.domain.errors import AccountQuarantined
 
@@ -49,7 +49,7 @@ def test_the_bank_list_is_the_bundled_one():
     ],
 )
 def test_names_match_by_words_whatever_their_order_case_and_punctuation(legal_name, account_name):
-    assert judge_account_name(legal_name, account_name).verified
+    assert check_account_name(legal_name, account_name).verified
 
 
 @pytest.mark.parametrize(
@@ -65,14 +65,14 @@ def test_names_match_by_words_whatever_their_order_case_and_punctuation(legal_na
     ],
 )
 def test_another_name_is_refused_with_a_reason_that_says_what_is_missing(legal_name, account_name, sign):
-    judged = judge_account_name(legal_name, account_name)
+    judged = check_account_name(legal_name, account_name)
     assert not judged.verified
     assert judged.reason is not None
     assert sign in judged.reason
 
 
 NOW, COOLING = datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=1)
-EARLIER, VERIFIED, REFUSED = NOW - timedelta(days=9), Judged(True, None), Judged(False, "name_mismatch")
+EARLIER, VERIFIED, REFUSED = NOW - timedelta(days=9), CheckResult(True, None), CheckResult(False, "name_mismatch")
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ EARLIER, VERIFIED, REFUSED = NOW - timedelta(days=9), Judged(True, None), Judged
     ],
 )
 def test_another_account_cools_off_and_only_a_verified_one_ends_a_quarantine(known, judged, reason, payouts_from):
-    change = judge_change(known, "new", judged, NOW, COOLING)
+    change = check_change(known, "new", judged, NOW, COOLING)
     assert (change.quarantine_reason, change.payouts_from) == (reason, payouts_from)
 
 
 @pytest.mark.parametrize("present", ["new", "other", None])
 def test_an_account_that_was_ever_quarantined_never_comes_back(present):
     with pytest.raises(AccountQuarantined):
-        judge_change(KnownAccounts(present, None, NOW, True, frozenset({"new"})), "new", VERIFIED, NOW, COOLING)
+        check_change(KnownAccounts(present, None, NOW, True, frozenset({"new"})), "new", VERIFIED, NOW, COOLING)

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, plan_batch, wait_before_asking
 
 
@@ -35,7 +35,7 @@ def test_a_payout_that_cannot_go_is_skipped_with_its_reason(given, reason):
 def test_the_total_is_never_above_the_limit_and_smaller_ones_still_fit():
     plan = plan_batch([candidate(60), candidate(50), candidate(40)], [], 100, 1_000)
     assert reasons(plan) == [None, "max_total_reached", None]
-    assert plan.taken_minor == 100
+    assert plan.planned_minor == 100
 
 
 def test_a_short_balance_stops_the_whole_batch():

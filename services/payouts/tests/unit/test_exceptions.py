@@ -4,19 +4,19 @@ from itertools import permutations
 
 import pytest
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from payouts.domain.errors import ExceptionIsClosed, MoneyUnsettled
 from payouts.domain.exceptions import (
     Finding,
+    OpenException,
     Settlement,
-    StandingException,
-    judge_classification,
-    judge_closing,
+    check_classification,
+    check_closing,
     revised,
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-STANDING = StandingException(
+STANDING = OpenException(
     new_id(),
     new_id(),
     None,
@@ -44,23 +44,23 @@ CLOSING = [
 def test_an_exception_goes_only_after_the_money_has_arrived(status, reversed_after_success, returned, may):
     settlement = Settlement(status, reversed_after_success, returned)
     if may:
-        assert judge_closing(STANDING, settlement)
+        assert check_closing(STANDING, settlement)
     else:
         with pytest.raises(MoneyUnsettled):
-            judge_closing(STANDING, settlement)
+            check_closing(STANDING, settlement)
 
 
 def test_a_batch_holds_no_money_and_a_closed_exception_stays_closed():
-    assert judge_closing(replace(STANDING, payout_id=None, batch_id=new_id()), None)
-    assert not judge_closing(replace(STANDING, is_open=False), Settlement("pending", False, False))
+    assert check_closing(replace(STANDING, payout_id=None, batch_id=new_id()), None)
+    assert not check_closing(replace(STANDING, is_open=False), Settlement("pending", False, False))
 
 
 def test_a_classification_changes_an_open_exception_and_the_same_again_nothing():
-    assert judge_classification(STANDING, Finding("name_mismatch", "SEV-3"))
-    assert judge_classification(STANDING, Finding("account_number_invalid", "SEV-1"))
-    assert not judge_classification(STANDING, STANDING.finding)
+    assert check_classification(STANDING, Finding("name_mismatch", "SEV-3"))
+    assert check_classification(STANDING, Finding("account_number_invalid", "SEV-1"))
+    assert not check_classification(STANDING, STANDING.finding)
     with pytest.raises(ExceptionIsClosed):
-        judge_classification(replace(STANDING, is_open=False), STANDING.finding)
+        check_classification(replace(STANDING, is_open=False), STANDING.finding)
 
 
 def test_news_names_a_cause_unless_it_says_less_or_a_person_has_spoken():

@@ -3,8 +3,8 @@ from datetime import timedelta
 
 import pytest
 
-from common.clock import ManualClock
-from payouts.domain.failure_rate import Measured, StandingAlert, Watch, is_alarming, judge_rate
+from common.primitives.clock import ManualClock
+from payouts.domain.failure_rate import Measured, OpenAlert, Watch, evaluate_rate, is_alarming
 
 WATCH = Watch(timedelta(hours=1), attempts_min=20, calm_for=timedelta(minutes=10))
 
@@ -34,13 +34,13 @@ def told(rates, *, every=timedelta(seconds=5)):
     """What is raised and cleared while these numbers of failures of a thousand attempts are seen one after another."""
     clock, standing, said = ManualClock(), None, []
     for failures in rates:
-        step = judge_rate(Measured(1000, failures), standing, WATCH, clock.now())
+        step = evaluate_rate(Measured(1000, failures), standing, WATCH, clock.now())
         if step == "raise":
-            standing = StandingAlert(clock.now())
+            standing = OpenAlert(clock.now())
         elif step == "clear":
             standing = None
         elif step in ("begin_calm", "end_calm"):
-            standing = StandingAlert(standing.raised_at, clock.now() if step == "begin_calm" else None)
+            standing = OpenAlert(standing.raised_at, clock.now() if step == "begin_calm" else None)
         if step in ("raise", "clear"):
             said.append(step)
         clock.advance(every)
@@ -68,6 +68,6 @@ def test_a_break_begins_the_quiet_time_anew():
 
 def test_an_hour_without_attempts_is_calm():
     clock = ManualClock()
-    standing = StandingAlert(clock.now())
-    assert judge_rate(Measured(0, 0), standing, WATCH, clock.now()) == "begin_calm"
-    assert judge_rate(Measured(0, 0), None, WATCH, clock.now()) == "stay"
+    standing = OpenAlert(clock.now())
+    assert evaluate_rate(Measured(0, 0), standing, WATCH, clock.now()) == "begin_calm"
+    assert evaluate_rate(Measured(0, 0), None, WATCH, clock.now()) == "stay"

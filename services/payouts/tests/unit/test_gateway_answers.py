@@ -4,8 +4,8 @@ import httpx
 import pytest
 
 from payouts.clients.gateway import Gateway
-from payouts.domain.errors import GatewayAway
-from payouts.domain.gateway_answers import Unclear
+from payouts.domain.errors import GatewayUnavailable
+from payouts.domain.gateway_results import Unclear
 
 
 @pytest.mark.parametrize("body", [b'{"status": true, "data": "\xff"}', b"[" * 100_000, b"<html>", b"", b"\xff\xfe"])
@@ -15,5 +15,5 @@ async def test_an_answer_that_cannot_be_read_is_no_answer(body):
         gateway = Gateway(client, 5.0, lambda *_: "0123456789")
         assert isinstance(await gateway.transfer("po-1", "RCP_1", 1_000), Unclear)
         assert isinstance(await gateway.verify("po-1"), Unclear)
-        with pytest.raises(GatewayAway):
+        with pytest.raises(GatewayUnavailable):
             await gateway.balance_minor()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.problems import ValidationFailed
+from common.primitives.problems import ValidationFailed
 from payouts.domain.exports import csv_heading, csv_of_lines, decimal_naira, naira_text
 from payouts.domain.lagos import LAGOS, Month
 from payouts.domain.schedules import Schedule, due_after, latest_due, period_of, why_skipped

@@ -5,23 +5,23 @@ from itertools import product
 
 import pytest
 
-from common.ids import new_id
-from payouts.domain.transfer_news import RANKS, News, TransferInHand, consequences_of
+from common.primitives.ids import new_id
+from payouts.domain.transfer_updates import RANKS, LockedTransfer, TransferUpdate, consequences_of
 
 AMOUNT = 500
 GATEWAY_ASKED = "query"
 ENDS_WITHOUT_PAYING = frozenset({"failed", "rejected", "blocked", "abandoned"})
-START = TransferInHand(*(new_id() for _ in range(4)), "po-1", "pending", AMOUNT, "NGN", "pending", "pending")
+START = LockedTransfer(*(new_id() for _ in range(4)), "po-1", "pending", AMOUNT, "NGN", "pending", "pending")
 
 
-class Told:
+class Reported:
     """A transfer while it is told things, as the database would hold it."""
 
     def __init__(self):
         self.transfer, self.live, self.asked, self.times_paid = START, False, False, 0
 
-    def hear(self, status, heard_from="webhook", amount_minor=AMOUNT):
-        follows = consequences_of(self.transfer, News(heard_from, status, amount_minor, "NGN"))
+    def hear(self, status, update_source="webhook", amount_minor=AMOUNT):
+        follows = consequences_of(self.transfer, TransferUpdate(update_source, status, amount_minor, "NGN"))
         if follows.names_the_state:
             self.transfer = replace(self.transfer, status=status)
         if follows.verdict in ("advanced", "confirmed"):
@@ -30,7 +30,7 @@ class Told:
             self.transfer = replace(self.transfer, payout_status="processed")
             self.times_paid += 1
         self.live = (self.live and not follows.closes_the_exception) or follows.opens is not None
-        self.asked = self.asked or follows.asks_the_gateway
+        self.asked = self.asked or follows.needs_query
         return self
 
     @property
@@ -39,7 +39,7 @@ class Told:
 
 
 def after(statuses):
-    told = Told()
+    told = Reported()
     for status in statuses:
         told.hear(status)
     return told
@@ -85,7 +85,7 @@ def test_repetition_and_lateness_change_nothing(status):
 
 @pytest.mark.parametrize("status", list(RANKS))
 def test_a_payout_whose_money_was_returned_is_never_paid_by_news(status):
-    told = Told()
+    told = Reported()
     told.transfer = replace(told.transfer, payout_status="failed", standing="failed")
     told.hear(status).hear("success").hear("success", GATEWAY_ASKED)
     assert told.state == ("failed", True)

@@ -1,14 +1,14 @@
 import pytest
 
-from common.ids import new_id
-from payouts.domain.quarantines import confirms_failure, judge_fate
-from payouts.domain.returns import Attempt, PayoutInHand
-from payouts.domain.transfer_news import News, TransferInHand
+from common.primitives.ids import new_id
+from payouts.domain.quarantines import confirms_failure, quarantine_action
+from payouts.domain.returns import Attempt, LockedPayout
+from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
 
 
 def payout(status, retry_count, *attempts, contradicted=False):
     listed = tuple(Attempt(new_id(), "po-1", attempt, contradicted=contradicted) for attempt in attempts)
-    return PayoutInHand(new_id(), new_id(), 100, status, retry_count, None, listed, None)
+    return LockedPayout(new_id(), new_id(), 100, status, retry_count, None, listed, None)
 
 
 @pytest.mark.parametrize(
@@ -29,24 +29,24 @@ def payout(status, retry_count, *attempts, contradicted=False):
     ],
 )
 def test_only_what_was_never_submitted_comes_back_without_the_gateways_word(held, fate):
-    assert judge_fate(held) == fate
+    assert quarantine_action(held) == fate
 
 
 def in_hand():
-    return TransferInHand(new_id(), new_id(), new_id(), new_id(), "po-1", "pending", 100, "NGN", "pending", None)
+    return LockedTransfer(new_id(), new_id(), new_id(), new_id(), "po-1", "pending", 100, "NGN", "pending", None)
 
 
 @pytest.mark.parametrize(
     ("news", "confirmed"),
     [
-        (News("query", "failed", 100, "NGN"), True),
-        (News("query", "reversed", 100, "NGN"), True),
-        (News("call", "failed", 100, "NGN"), True),
-        (News("webhook", "failed", 100, "NGN"), False),
-        (News("query", "failed", 99, "NGN"), False),
-        (News("query", "failed", 100, "GHS"), False),
-        (News("query", "success", 100, "NGN"), False),
-        (News("query", "pending", 100, "NGN"), False),
+        (TransferUpdate("query", "failed", 100, "NGN"), True),
+        (TransferUpdate("query", "reversed", 100, "NGN"), True),
+        (TransferUpdate("call", "failed", 100, "NGN"), True),
+        (TransferUpdate("webhook", "failed", 100, "NGN"), False),
+        (TransferUpdate("query", "failed", 99, "NGN"), False),
+        (TransferUpdate("query", "failed", 100, "GHS"), False),
+        (TransferUpdate("query", "success", 100, "NGN"), False),
+        (TransferUpdate("query", "pending", 100, "NGN"), False),
     ],
 )
 def test_a_failure_is_confirmed_by_the_gateways_own_answer_over_the_whole_amount(news, confirmed):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.ids import new_id
+from common.primitives.ids import new_id
 from contracts.payments import statement_message
-from payouts.domain.released import LATE_AFTER, Received, Statement, judge_received
+from payouts.domain.released import LATE_AFTER, Received, Statement, evaluate_received
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LONG_AGO = NOW - LATE_AFTER - timedelta(seconds=1)
@@ -52,19 +52,19 @@ def stated(net_minor: int = 100, sequence: int = 3, place: int = 3) -> Statement
     ],
 )
 def test_each_case_of_the_comparison(books: Received, newest: Statement | None, cover: str) -> None:
-    assert judge_received(books, newest, NOW).cover == cover
+    assert evaluate_received(books, newest, NOW).cover == cover
 
 
 @given(lines=AMOUNTS, net=AMOUNTS)
 def test_without_a_gap_only_equal_sums_are_covered_and_the_surplus_is_their_difference(lines: int, net: int) -> None:
-    judged = judge_received(received(lines), stated(net), NOW)
+    judged = evaluate_received(received(lines), stated(net), NOW)
     assert (judged.cover == "covered") == (lines == net)
     assert judged.surplus_minor == lines - net
 
 
 def test_a_wait_is_late_after_the_whole_retry_ladder() -> None:
-    assert not judge_received(received(gap_since=NOW - LATE_AFTER), stated(place=2), NOW).is_late(NOW)
-    assert judge_received(received(gap_since=LONG_AGO), stated(place=2), NOW).is_late(NOW)
+    assert not evaluate_received(received(gap_since=NOW - LATE_AFTER), stated(place=2), NOW).is_late(NOW)
+    assert evaluate_received(received(gap_since=LONG_AGO), stated(place=2), NOW).is_late(NOW)
     assert timedelta(seconds=1 + 5 + 25 + 125 + 600) < LATE_AFTER
 
 

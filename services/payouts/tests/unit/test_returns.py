@@ -2,15 +2,15 @@ from datetime import timedelta
 
 import pytest
 
-from common.ids import new_id
-from common.problems import Conflict
+from common.primitives.ids import new_id
+from common.primitives.problems import Conflict
 from payouts.domain.returns import (
     Attempt,
-    PayoutInHand,
+    LockedPayout,
+    check_reset,
+    check_restitution,
     describe_posting,
     hash_of,
-    judge_reset,
-    judge_restitution,
     plan_reconciliation,
     wait_before_retry,
 )
@@ -74,11 +74,11 @@ def test_what_may_become_of_a_payouts_money_follows_from_its_attempts(
     status, returned, attempts, reset, restitution, kind
 ):
     words = attempts.split()
-    payout = PayoutInHand(
+    payout = LockedPayout(
         new_id(), new_id(), 500, status, max(0, len(words) - 1), "po-1", tuple(map(attempt, words)), returned
     )
-    assert outcome(judge_reset, payout) == reset
-    assert outcome(judge_restitution, payout) == restitution
+    assert outcome(check_reset, payout) == reset
+    assert outcome(check_restitution, payout) == restitution
     plan = outcome(plan_reconciliation, payout, Standing(0, 0, 0, None, False))
     assert getattr(plan, "kind", plan) == kind
 
@@ -90,7 +90,7 @@ def test_the_wait_doubles_with_each_reset():
 
 @pytest.mark.parametrize(("debt_minor", "expected"), [(0, 500), (200, 300), (900, 0)])
 def test_what_comes_back_repays_debt_first(debt_minor, expected):
-    payout = PayoutInHand(new_id(), new_id(), 500, "processed", 0, "po-1", (attempt("reversed"),), None)
+    payout = LockedPayout(new_id(), new_id(), 500, "processed", 0, "po-1", (attempt("reversed"),), None)
     posting = plan_reconciliation(payout, Standing(0, debt_minor, 0, None, False)).posting
     entries = {entry.account.name: entry.amount_minor for entry in posting.entries}
     assert -entries.get(f"wallet:{payout.vendor_id}", 0) == expected
@@ -100,14 +100,14 @@ def test_what_comes_back_repays_debt_first(debt_minor, expected):
 @pytest.mark.parametrize(("available_minor", "owed"), [(500, 0), (120, 380), (0, 500)])
 def test_what_a_recovery_does_not_find_in_the_wallet_is_owed(available_minor, owed):
     attempts = (attempt("success"), attempt("success"))
-    payout = PayoutInHand(new_id(), new_id(), 500, "processed", 1, "po-1", attempts, None)
+    payout = LockedPayout(new_id(), new_id(), 500, "processed", 1, "po-1", attempts, None)
     plan = plan_reconciliation(payout, Standing(available_minor, 0, 0, None, False))
     entries = {entry.account.name: entry.amount_minor for entry in plan.posting.entries}
     assert (plan.transfer_id, entries.get(f"vendor_debt:{payout.vendor_id}", 0)) == (attempts[1].id, owed)
 
 
 def test_the_hash_changes_with_payout_kind_and_every_entry():
-    payout = PayoutInHand(new_id(), new_id(), 500, "processed", 0, "po-1", (attempt("reversed"),), None)
+    payout = LockedPayout(new_id(), new_id(), 500, "processed", 0, "po-1", (attempt("reversed"),), None)
     postings = [
         [describe_posting(plan_reconciliation(payout, Standing(0, debt_minor, 0, None, False)).posting)]
         for debt_minor in (0, 1)

@@ -1,7 +1,7 @@
 import pytest
 
-from common.ids import new_id
-from payouts.domain.transfer_news import News, TransferInHand, consequences_of, judge
+from common.primitives.ids import new_id
+from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, consequences_of, evaluate_update
 
 # standing, payout, heard from, news -> verdict
 TABLE = [
@@ -37,19 +37,24 @@ TABLE = [
 ]
 
 
-def in_hand(standing: str | None, payout_status: str = "pending", amount_minor: int = 500) -> TransferInHand:
+def in_hand(standing: str | None, payout_status: str = "pending", amount_minor: int = 500) -> LockedTransfer:
     ids = [new_id() for _ in range(4)]
-    return TransferInHand(*ids, "po-1", "pending", amount_minor, "NGN", payout_status, standing)
+    return LockedTransfer(*ids, "po-1", "pending", amount_minor, "NGN", payout_status, standing)
 
 
-@pytest.mark.parametrize(("standing", "payout_status", "heard_from", "status", "verdict"), TABLE)
-def test_news_is_judged_by_rank_and_never_by_arrival(standing, payout_status, heard_from, status, verdict):
-    assert judge(in_hand(standing, payout_status), News(heard_from, status, 500, "NGN")) == verdict
+@pytest.mark.parametrize(("standing", "payout_status", "update_source", "status", "verdict"), TABLE)
+def test_news_is_judged_by_rank_and_never_by_arrival(standing, payout_status, update_source, status, verdict):
+    assert (
+        evaluate_update(in_hand(standing, payout_status), TransferUpdate(update_source, status, 500, "NGN")) == verdict
+    )
 
 
 @pytest.mark.parametrize(("amount_minor", "currency"), [(499, "NGN"), (501, "NGN"), (500, "GHS")])
 def test_a_success_over_another_amount_or_currency_is_a_contradiction(amount_minor, currency):
-    assert judge(in_hand("pending"), News("webhook", "success", amount_minor, currency)) == "contradiction"
+    assert (
+        evaluate_update(in_hand("pending"), TransferUpdate("webhook", "success", amount_minor, currency))
+        == "contradiction"
+    )
 
 
 @pytest.mark.parametrize("status", ["failed", "rejected", "success", "reversed"])
@@ -60,23 +65,23 @@ def test_what_the_gateway_says_when_asked_names_the_state_however_it_was_heard_f
     if status == "success" and first_heard_from is None:
         transfer = in_hand("pending")
     assert transfer.status == "pending"
-    assert consequences_of(transfer, News("query", status, 500, "NGN")).names_the_state
+    assert consequences_of(transfer, TransferUpdate("query", status, 500, "NGN")).names_the_state
 
 
 def test_a_late_success_completes_the_payout_and_leaves_the_exception_of_its_reversal_open():
-    for heard_from in ("webhook", "query", "call"):
-        follows = consequences_of(in_hand("reversed"), News(heard_from, "success", 500, "NGN"))
+    for update_source in ("webhook", "query", "call"):
+        follows = consequences_of(in_hand("reversed"), TransferUpdate(update_source, "success", 500, "NGN"))
         assert (follows.verdict, follows.completes, follows.closes_the_exception) == ("late_success", True, False)
     # The payout that it completed hears of it again: that changes nothing.
-    again = consequences_of(in_hand("reversed", "processed"), News("webhook", "success", 500, "NGN"))
-    assert (again.verdict, again.completes, again.opens, again.asks_the_gateway) == ("repeated", False, None, False)
+    again = consequences_of(in_hand("reversed", "processed"), TransferUpdate("webhook", "success", 500, "NGN"))
+    assert (again.verdict, again.completes, again.opens, again.needs_query) == ("repeated", False, None, False)
 
 
 @pytest.mark.parametrize("standing", [None, "pending", "failed"])
 @pytest.mark.parametrize("payout_status", ["processed", "failed"])
-@pytest.mark.parametrize("heard_from", ["webhook", "call", "query"])
-def test_a_second_success_of_one_payout_is_never_a_repetition(standing, payout_status, heard_from):
-    follows = consequences_of(in_hand(standing, payout_status), News(heard_from, "success", 500, "NGN"))
+@pytest.mark.parametrize("update_source", ["webhook", "call", "query"])
+def test_a_second_success_of_one_payout_is_never_a_repetition(standing, payout_status, update_source):
+    follows = consequences_of(in_hand(standing, payout_status), TransferUpdate(update_source, "success", 500, "NGN"))
     assert (follows.verdict, follows.completes, follows.opens) == ("contradiction", False, "unclassified")
-    assert follows.asks_the_gateway is (heard_from != "query")
-    assert follows.names_the_state is (heard_from == "query")
+    assert follows.needs_query is (update_source != "query")
+    assert follows.names_the_state is (update_source == "query")

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from payouts.clients.gateway import Gateway
-from payouts.domain.errors import GatewayAway
-from payouts.domain.gateway_answers import Recipient, Told, Unclear
+from payouts.domain.errors import GatewayUnavailable
+from payouts.domain.gateway_results import Recipient, Reported, Unclear
 
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 REFERENCE = "po-" + "0" * 32
@@ -43,13 +43,13 @@ async def test_a_transfer_over_what_is_no_amount_in_kobo_is_unclear(amount: Any)
     assert isinstance(await gateway(told).transfer(REFERENCE, "RCP_1", 5_000), Unclear)
     listed = {**told, "createdAt": "2026-01-01T00:00:00Z"}
     listed["recipient"] = {"details": {"account_number": "0123456789", "bank_code": "044"}}
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         await gateway([listed]).page_of_transfers(SINCE, 1)
 
 
 @pytest.mark.parametrize("balance", [amount for amount in NO_AMOUNTS if amount != -1])
 async def test_a_balance_that_is_no_amount_in_kobo_is_no_balance(balance: Any) -> None:
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         await gateway([{"currency": "NGN", "balance": balance}]).balance_minor()
 
 
@@ -66,7 +66,7 @@ async def test_a_success_that_says_it_is_none_is_unclear() -> None:
 async def test_an_amount_told_in_digits_is_an_amount() -> None:
     for amount in (5_000, "5000"):
         answer = await gateway({**TRANSFER, "amount": amount}).verify(REFERENCE)
-        assert isinstance(answer, Told)
+        assert isinstance(answer, Reported)
         assert answer.news.amount_minor == 5_000
 
 
@@ -77,5 +77,5 @@ async def test_a_body_that_cannot_be_read_is_no_answer(body: bytes) -> None:
     assert isinstance(await odd.transfer(REFERENCE, "RCP_1", 5_000), Unclear)
     assert isinstance(await odd.create_recipient(Recipient(uuid4(), "sealed", "044", "ADA OBI")), Unclear)
     for asked in (odd.balance_minor(), odd.account_name("0123456789", "044"), odd.page_of_transfers(SINCE, 1)):
-        with pytest.raises(GatewayAway):
+        with pytest.raises(GatewayUnavailable):
             await asked

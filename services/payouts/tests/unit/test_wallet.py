@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.ids import new_id
-from common.problems import Conflict, ValidationFailed
+from common.primitives.ids import new_id
+from common.primitives.problems import Conflict, ValidationFailed
 from payouts.domain import accounts
 from payouts.domain.errors import BankDetailsUnverified, DebtOutstanding, EscrowLocked, VendorSuspended
-from payouts.domain.wallet import Standing, judge_payout_request, repayment, shortfall
+from payouts.domain.wallet import Standing, check_payout_request, repayment, shortfall
 
 moves = st.lists(st.tuples(st.sampled_from(["release", "refund"]), st.integers(1, 10_000)), max_size=40)
 
@@ -51,9 +51,9 @@ VERSION = new_id()
 )
 def test_a_payout_request_is_refused_by_its_condition(standing, amount_minor, refusal):
     with pytest.raises(refusal):
-        judge_payout_request(standing, amount_minor)
+        check_payout_request(standing, amount_minor)
     assert issubclass(DebtOutstanding, Conflict)
 
 
 def test_all_that_is_available_may_be_asked_for():
-    assert judge_payout_request(Standing(100, 0, 50, VERSION, True), 100) == VERSION
+    assert check_payout_request(Standing(100, 0, 50, VERSION, True), 100) == VERSION

@@ -9,7 +9,7 @@ import asyncpg
 
 from campus_tools.audit.findings import Kind, Offence
 from campus_tools.audit.gateway import Gateway
-from common.chain import verify_chain
+from common.ledger.hash_chain import verify_chain
 
 Connections = Mapping[str, asyncpg.Connection]
 

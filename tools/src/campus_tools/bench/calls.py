@@ -20,18 +20,18 @@ import uvloop
 
 from campus_tools.bench import catalogs, seeds
 from campus_tools.bench.figures import percentile
-from common import ledger
-from common.caller import ANONYMOUS, THE_SERVICE, Caller
-from common.cursors import CursorSigner
-from common.database import Database, UnitOfWork
-from common.ids import new_id
+from common.auth.caller import ANONYMOUS, THE_SERVICE, Caller
+from common.database.unit_of_work import Database, UnitOfWork
+from common.ledger import posting as ledger
+from common.primitives.cursors import CursorSigner
+from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 from orders.domain.orders import Windows
-from orders.domain.quotes import Wish
+from orders.domain.quotes import RequestedItem
 from orders.queries.orders import page_of_orders
 from orders.queries.pages import Page
 from orders.queries.products import page_of_products
-from orders.use_cases.place_order import Checkout, place_order
+from orders.use_cases.orders.place_order import Checkout, place_order
 from payments.domain import postings
 
 Call = Callable[[Database], Awaitable[Any]]
@@ -49,7 +49,7 @@ def buyer(user_id: UUID) -> Caller:
 async def checkout(database: Database, product: int | None = None) -> None:
     """One line of one product, as POST /api/orders/checkout does it."""
     number = product or random.randint(1, seeds.PRODUCTS)
-    asked = Checkout([Wish(seeds.product_id(number), 1)], None, None, None, None)
+    asked = Checkout([RequestedItem(seeds.product_id(number), 1)], None, None, None, None)
     caller = _CHECKOUT_BUYER
     async with database.unit_of_work(acting_as=caller) as uow:
         await place_order(uow, caller, asked, key=new_id(), now=datetime.now(UTC), windows=_WINDOWS)

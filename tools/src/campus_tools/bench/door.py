@@ -5,8 +5,8 @@ import sys
 
 import uvloop
 
-from common import logging
-from common.process import Service, http_app, running, serve
+from common.observability import logging
+from common.process.service import Service, http_app, running, serve
 
 
 async def main() -> None:

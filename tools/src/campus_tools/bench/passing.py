@@ -14,15 +14,15 @@ from typing import Any
 
 import uvloop
 
-from common import logging
-from common.caller import THE_SERVICE
-from common.clock import iso
-from common.consuming import Consumers
-from common.database import Database
-from common.ids import new_id
-from common.messages import Received, Subscription
-from common.process import Runtime, running
-from common.relay import run_relay
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database
+from common.messaging.consumers import Consumers
+from common.messaging.messages import Received, Subscription
+from common.messaging.relay import run_relay
+from common.observability import logging
+from common.primitives.clock import iso
+from common.primitives.ids import new_id
+from common.process.service import Runtime, running
 from contracts.orders import OrderPlaced, PlacedItem
 from orders.app import SERVICE as ORDERS
 from payments.app import SERVICE as PAYMENTS

@@ -28,8 +28,8 @@ from campus_tools.launcher.system import System
 from campus_tools.provision import create_database, service_database_urls
 from campus_tools.service_kit import BASE_URL, Issuer
 from campus_tools.services import Service, service_named
-from common.caller import Caller
-from common.database import Database
+from common.auth.caller import Caller
+from common.database.unit_of_work import Database
 
 # The load comes from one machine and a few accounts: quotas must count, and never refuse. In a window of one second the log
 # of each account is about as long as its real quota lets it grow in a minute.

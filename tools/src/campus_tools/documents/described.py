@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from api_gateway.routes import ROUTES
 from api_gateway.routing import Route
 from campus_tools.doors import SERVICES_WITH_DOORS, doors, routers_of, template_of
-from common.guards import Guard
+from common.auth.guards import Guard
 
 _REFERENCE_PREFIX: Final = "#/components/schemas/"
 # What services say to each other, behind the gateway.

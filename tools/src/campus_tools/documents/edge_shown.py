@@ -7,7 +7,7 @@ from api_gateway.readiness import ServiceStatus
 from api_gateway.routes import UPSTREAMS
 from campus_tools.documents.refusals import EVERYWHERE, INVALID_PARAM_SCHEMA, PROBLEM_SCHEMA, headers_shown
 from campus_tools.documents.samples import Samples
-from common.problems import Code
+from common.primitives.problems import Code
 
 
 def shared_schemas() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from campus_tools.documents.edge_shown import envelope_of, health_operations, sh
 from campus_tools.documents.refusals import BASE_URL, EVERYWHERE, HEADERS, headers_shown, refusal_answers, refusals_of
 from campus_tools.documents.requests import FILES, REQUESTS, SIGNED_BODIES
 from campus_tools.documents.samples import Samples
-from common.guards import Guard
+from common.auth.guards import Guard
 
 _SCHEMAS: Final = "#/components/schemas/"
 # What has no envelope (contract section 1.2).

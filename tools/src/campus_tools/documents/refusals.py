@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import msgspec
 
-from api_gateway.own_pages import DOCUMENTED_BASE_URL
+from api_gateway.gateway_endpoints import DOCUMENTED_BASE_URL
 from api_gateway.routing import Access, Idempotency, Quota
 from campus_tools.documents.described import Described
 from campus_tools.documents.samples import REQUEST_ID
-from common.problems import (
+from common.primitives.problems import (
     EXTENSIONS,
     Conflict,
     Forbidden,

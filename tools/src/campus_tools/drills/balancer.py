@@ -11,7 +11,7 @@ import httpx
 # Far more often than a real balancer asks: the drill waits for it at each restart.
 PROBE_SECONDS: Final = 0.1
 # After it is told that an instance leaves, connections that it has just passed on are through (the preStop of the manifests).
-LEAVE_SECONDS: Final = 1.0
+SHUTDOWN_DRAIN_SECONDS: Final = 1.0
 _BYTES: Final = 65_536
 
 
@@ -35,7 +35,7 @@ class Balancer:
         """The instance gets no more connections until it has been away and is back."""
         self._leaving.add(port)
         self.ready.discard(port)
-        await asyncio.sleep(LEAVE_SECONDS)
+        await asyncio.sleep(SHUTDOWN_DRAIN_SECONDS)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for _ in range(len(self.instances)):

@@ -17,7 +17,7 @@ from campus_tools.launcher.processes import ProcessPlan
 
 # Where the two instances of each door stand above PORT_BASE, in the room that the process list leaves free.
 _FIRST, _SECOND, _GATEWAYS_HEALTH = 30, 40, 50
-LEAVE_SECONDS: Final = "2"
+SHUTDOWN_DRAIN_SECONDS: Final = "2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def doubled(plan: SystemPlan) -> SystemPlan:
             processes.append(process)
             continue
         # As the manifests tell them.
-        told = {"LEAVE_SECONDS": LEAVE_SECONDS}
+        told = {"SHUTDOWN_DRAIN_SECONDS": SHUTDOWN_DRAIN_SECONDS}
         for number, above in enumerate((_FIRST, _SECOND), start=1):
             port = process.port_offset + above
             is_gateway = process.port_offset != process.health_offset

@@ -36,7 +36,7 @@ from campus_tools.provision import (
 from campus_tools.secrets import load_secrets, read_secrets, write_secrets
 from campus_tools.servers import ServerPorts, Servers, find_servers
 from campus_tools.services import Service
-from common.declaring import DeclarationFailed, declare_broker
+from common.messaging.declaring import DeclarationFailed, declare_broker
 
 READY_SECONDS_MAX = 90.0
 """Twelve interpreters importing their libraries on two busy cores take a third of this."""

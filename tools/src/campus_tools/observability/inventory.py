@@ -12,8 +12,8 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import Metric as Family
 
 from api_gateway.metrics import Metrics
-from common import telemetry
-from common.book import Book
+from common.ledger.chain_loops import Book
+from common.observability import telemetry
 
 SERVICES: Final = ("api-gateway", "identity", "orders", "payments", "payouts", "notifications")
 EVERY_PROCESS: Final = "every process"
@@ -82,7 +82,7 @@ def ours() -> list[Metric]:
     found = [*_of_module(telemetry, EVERY_PROCESS), *_of_families(PROCESS_COLLECTOR.collect(), EVERY_PROCESS)]
     found += _of_families(Metrics().collect(), "api-gateway")
     for service in SERVICES:
-        name = f"{service.replace('-', '_')}.measures"
+        name = f"{service.replace('-', '_')}.metrics"
         if find_spec(name):
             found += _of_module(importlib.import_module(name), service)
     return found

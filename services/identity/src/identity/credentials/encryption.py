@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from common.sealing import Sealer
+from common.primitives.encryption import Encryptor
 from contracts.identity import CODE_DELIVERY
 
 
@@ -10,10 +10,10 @@ from contracts.identity import CODE_DELIVERY
 class Encryption:
     """`codes` is for one-time codes on their way to notifications; the others are at rest and open for identity alone."""
 
-    totp_secrets: Sealer
-    signing_keys: Sealer
-    hash_key: Sealer
-    codes: Sealer
+    totp_secrets: Encryptor
+    signing_keys: Encryptor
+    hash_key: Encryptor
+    codes: Encryptor
 
 
 def encryption_of(credentials: tuple[str, str], code_delivery: tuple[str, str], shared: tuple[str, str]) -> Encryption:
@@ -21,12 +21,14 @@ def encryption_of(credentials: tuple[str, str], code_delivery: tuple[str, str], 
     current, previous = credentials
     writes_old_format = bool(shared[0])
 
-    def at_rest(purpose: str) -> Sealer:
-        return Sealer(f"identity: {purpose}", current, previous, old_keys=shared, writes_old_format=writes_old_format)
+    def at_rest(purpose: str) -> Encryptor:
+        return Encryptor(
+            f"identity: {purpose}", current, previous, old_keys=shared, writes_old_format=writes_old_format
+        )
 
     return Encryption(
         totp_secrets=at_rest("TOTP secrets"),
         signing_keys=at_rest("signing keys"),
         hash_key=at_rest("hash key"),
-        codes=Sealer(CODE_DELIVERY, *code_delivery, old_keys=shared, writes_old_format=writes_old_format),
+        codes=Encryptor(CODE_DELIVERY, *code_delivery, old_keys=shared, writes_old_format=writes_old_format),
     )

@@ -5,7 +5,7 @@ import hmac
 
 
 class KeyedHashes:
-    """HMAC-SHA-256 under the hash key, which is stored encrypted (`common.hash_keys`)."""
+    """HMAC-SHA-256 under the hash key, which is stored encrypted (`common.database.hash_keys`)."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pyotp
 
-from common.sealing import Sealer
+from common.primitives.encryption import Encryptor
 
 PERIOD_SECONDS: Final = 30
 # One step to either side: a phone's clock that is half a minute off still works.
@@ -18,23 +18,23 @@ ISSUER_SHOWN: Final = "Campus Marketplace"
 class OneTimeCodes:
     """Makes secrets, and finds the time step that a code stands for."""
 
-    def __init__(self, sealer: Sealer) -> None:
+    def __init__(self, sealer: Encryptor) -> None:
         self._sealer = sealer
 
     def new_secret(self) -> str:
         """A secret of 160 bits in base32, as authenticator programs read it."""
         return pyotp.random_base32()
 
-    def seal(self, factor_id: UUID, secret: str) -> str:
-        return self._sealer.seal(secret, _context(factor_id))
+    def encrypt(self, factor_id: UUID, secret: str) -> str:
+        return self._sealer.encrypt(secret, _context(factor_id))
 
-    def unseal(self, factor_id: UUID, secret_sealed: str) -> str:
+    def decrypt(self, factor_id: UUID, secret_sealed: str) -> str:
         """Raises SealBroken when CREDENTIALS_KEY does not open it."""
-        return self._sealer.unseal(secret_sealed, _context(factor_id))
+        return self._sealer.decrypt(secret_sealed, _context(factor_id))
 
     def reseal(self, factor_id: UUID, secret_sealed: str) -> str:
         """The same secret under the current key; raises SealBroken."""
-        return self.seal(factor_id, self.unseal(factor_id, secret_sealed))
+        return self.encrypt(factor_id, self.decrypt(factor_id, secret_sealed))
 
     def otpauth_uri(self, secret: str, email: str) -> str:
         """What an authenticator program scans."""

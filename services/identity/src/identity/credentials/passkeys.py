@@ -31,8 +31,8 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
-from common.ids import new_secret
-from common.logging import get_logger
+from common.observability.logging import get_logger
+from common.primitives.ids import new_secret
 from identity.domain.errors import PasskeyRefused
 from identity.domain.second_factors import CHALLENGE_LIFE
 

@@ -11,7 +11,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.low_level import Type, hash_secret_raw
 
-from common.problems import Unavailable
+from common.primitives.problems import Unavailable
 
 Answer = TypeVar("Answer")
 

@@ -5,7 +5,7 @@ import re
 from typing import Final
 from uuid import UUID
 
-from common.ids import new_secret
+from common.primitives.ids import new_secret
 from identity.credentials.keyed_hashes import KeyedHashes
 
 # 80 random bits: out of reach of guessing, and four groups of four letters to write down.

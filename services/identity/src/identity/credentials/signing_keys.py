@@ -9,8 +9,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from jwt.algorithms import OKPAlgorithm
 
-from common.ids import new_id
-from common.sealing import Sealer
+from common.primitives.encryption import Encryptor
+from common.primitives.ids import new_id
 
 ALGORITHM = "EdDSA"
 
@@ -24,7 +24,7 @@ class SigningKey:
 
 
 @dataclass(frozen=True, slots=True)
-class SealedKey:
+class EncryptedKey:
     """A key as it is stored: the public half as a JWK, the private half sealed."""
 
     kid: str
@@ -35,11 +35,11 @@ class SealedKey:
 class SigningKeys:
     """Makes signing keys and opens the stored ones; an opened key is kept, since opening costs more than signing."""
 
-    def __init__(self, sealer: Sealer) -> None:
+    def __init__(self, sealer: Encryptor) -> None:
         self._sealer = sealer
         self._opened: dict[str, SigningKey] = {}
 
-    def make(self) -> SealedKey:
+    def make(self) -> EncryptedKey:
         """A new key pair with a `kid` of its own."""
         kid = str(new_id())
         private_key = Ed25519PrivateKey.generate()
@@ -50,20 +50,20 @@ class SigningKeys:
             "alg": ALGORITHM,
             "use": "sig",
         }
-        return SealedKey(kid, public_key, self._sealer.seal(base64.b64encode(raw).decode(), _context(kid)))
+        return EncryptedKey(kid, public_key, self._sealer.encrypt(base64.b64encode(raw).decode(), _context(kid)))
 
     def open(self, kid: str, private_key_sealed: str) -> SigningKey:
         """The stored key; raises SealBroken when CREDENTIALS_KEY does not open it."""
         opened = self._opened.get(kid)
         if opened is None:
-            raw = base64.b64decode(self._sealer.unseal(private_key_sealed, _context(kid)))
+            raw = base64.b64decode(self._sealer.decrypt(private_key_sealed, _context(kid)))
             opened = self._opened[kid] = SigningKey(kid, Ed25519PrivateKey.from_private_bytes(raw))
         return opened
 
     def reseal(self, kid: str, private_key_sealed: str) -> str:
         """The same private key under the current key; raises SealBroken."""
         context = _context(kid)
-        return self._sealer.seal(self._sealer.unseal(private_key_sealed, context), context)
+        return self._sealer.encrypt(self._sealer.decrypt(private_key_sealed, context), context)
 
 
 def _context(kid: str) -> str:

@@ -9,11 +9,11 @@ from uuid import UUID
 
 import jwt
 
-from common.ids import new_secret, parse_uuid
-from common.tokens import AUDIENCE
+from common.auth.tokens import AUDIENCE
+from common.primitives.ids import new_secret, parse_uuid
 from identity.credentials.keyed_hashes import KeyedHashes
 from identity.credentials.signing_keys import ALGORITHM, SigningKey
-from identity.domain.standing import ACCESS_LIFE, SignIn, Standing, claims_of
+from identity.domain.authorization_profile import ACCESS_LIFE, AuthorizationProfile, SignIn, claims_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,9 @@ class SignedIn:
         }
 
 
-def sign_access_token(key: SigningKey, standing: Standing, sign_in: SignIn, *, issuer: str, now: datetime) -> str:
+def sign_access_token(
+    key: SigningKey, standing: AuthorizationProfile, sign_in: SignIn, *, issuer: str, now: datetime
+) -> str:
     """The access token of a person in a session."""
     claims = claims_of(standing, sign_in, issuer=issuer, audience=AUDIENCE, now=now)
     return jwt.encode(claims, key.private_key, algorithm=ALGORITHM, headers={"kid": key.kid})

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
-from common.decisions import PreparedDecision, content_hash
+from common.primitives.decisions import PreparedDecision, content_hash
 
 Status = Literal["prepared", "approved", "rejected", "expired"]
 

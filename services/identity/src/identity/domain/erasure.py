@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 # Whose word is waited for.
-JUDGES: Final = frozenset({"orders", "payments", "payouts"})
+EVALUATING_SERVICES: Final = frozenset({"orders", "payments", "payouts"})
 Status = Literal["asked", "refused", "done"]
 
 
-def judge(verdicts: Mapping[str, Sequence[str]]) -> Status:
+def evaluate(verdicts: Mapping[str, Sequence[str]]) -> Status:
     """`asked` until all have spoken, so that a person learns everything at once; then one open matter is enough to stay."""
-    if not verdicts.keys() >= JUDGES:
+    if not verdicts.keys() >= EVALUATING_SERVICES:
         return "asked"
     return "refused" if any(verdicts.values()) else "done"

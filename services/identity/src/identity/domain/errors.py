@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from common.problems import Conflict, Forbidden, InvalidParam, RateLimited, Unauthorized, ValidationFailed
+from common.primitives.problems import Conflict, Forbidden, InvalidParam, RateLimited, Unauthorized, ValidationFailed
 
 
 class WrongCredentials(Unauthorized):
@@ -199,7 +199,7 @@ class WrongPassword(ValidationFailed):
         super().__init__(invalid_params=[InvalidParam("password", "is wrong")])
 
 
-class PersonStillBound(Conflict):
+class OpenObligations(Conflict):
     """Others rely on this person: the office they hold, or staff who look into their vendor."""
 
     def __init__(self, *, is_staff: bool) -> None:
@@ -213,7 +213,7 @@ class ShopClosed(Conflict):
     detail = "This vendor is closed for good."
 
 
-class PersonSuspended(WrongCredentials):
+class UserSuspended(WrongCredentials):
     """Whoever is suspended is given no tokens; the answer is that of a wrong password."""
 
 
@@ -221,7 +221,7 @@ class OwnGrant(Forbidden):
     detail = "Nobody gives a role to themselves."
 
 
-class OwnOffice(Forbidden):
+class OwnAppointment(Forbidden):
     detail = "Nobody suspends themselves or takes a role from themselves."
 
 
@@ -244,7 +244,7 @@ class RolesExclude(Conflict):
         super().__init__(f"Whoever is {held} cannot be {wanted}. Revoke the other role first.")
 
 
-class OtherOffice(Conflict):
+class OtherAppointment(Conflict):
     """One person has the offices of one campus, and each role once."""
 
     def __init__(self, role: str) -> None:

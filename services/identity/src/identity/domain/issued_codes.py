@@ -69,7 +69,7 @@ class TooOften:
     """No new code: the last one is under way, or there were too many."""
 
 
-def judge_request(
+def evaluate_request(
     last: IssuedCode | None, now: datetime, *, resend_after: timedelta = RESEND_AFTER
 ) -> Issuable | TooOften:
     """Whether a further code may be made for an address. Whoever used the last one begins anew: they are the owner."""

@@ -48,7 +48,7 @@ def states_of(keys: Sequence[ListedKey], now: datetime) -> KeyStates:
     return KeyStates(tuple(waiting), begun[0] if begun else None, tuple(begun[1:]))
 
 
-def judge_retirement(states: KeyStates, now: datetime) -> StillBelieved | tuple[ListedKey, ...]:
+def evaluate_retirement(states: KeyStates, now: datetime) -> StillBelieved | tuple[ListedKey, ...]:
     """The previous keys, when nobody can hold a good token of theirs any more."""
     if states.current is None or not states.previous:
         return ()

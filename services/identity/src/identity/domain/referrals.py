@@ -29,7 +29,7 @@ class NotRewarded:
     reason: Reason | None = None
 
 
-def judge_referral(
+def evaluate_referral(
     user_id: UUID,
     mailbox: str,
     *,

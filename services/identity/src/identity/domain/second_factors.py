@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso, iso_or_none
+from common.primitives.clock import iso, iso_or_none
 from contracts.permissions import STAFF_ROLES
 
 # A phone, a laptop, a security key and what replaces them; more would only hide a stranger's among them.
@@ -62,15 +62,17 @@ class Removable:
 
 
 @dataclass(frozen=True, slots=True)
-class NeededByOffice:
+class RequiredByAppointment:
     """It is the last factor of a member of the staff."""
 
 
-def judge_removal(factor: Factor, owned: Collection[Factor], roles: Collection[str]) -> Removable | NeededByOffice:
+def check_removal(
+    factor: Factor, owned: Collection[Factor], roles: Collection[str]
+) -> Removable | RequiredByAppointment:
     """The verdict on removing a factor of a person who holds these roles. One that was never confirmed counts for nothing."""
     is_last = factor.confirmed and sum(other.confirmed for other in owned) == 1
     if is_last and not STAFF_ROLES.isdisjoint(roles):
-        return NeededByOffice()
+        return RequiredByAppointment()
     return Removable(is_last)
 
 
@@ -84,6 +86,6 @@ class WentBack:
     """The counter did not go on: two authenticators hold the same key, or an old answer was kept."""
 
 
-def judge_sign_count(known: int, shown: int) -> Advanced | WentBack:
+def check_sign_count(known: int, shown: int) -> Advanced | WentBack:
     """The verdict on the signature counter of an assertion (WebAuthn, section 6.1.1)."""
     return Advanced() if shown > known or shown == known == 0 else WentBack()

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from identity.domain.standing import ACCESS_LIFE
+from identity.domain.authorization_profile import ACCESS_LIFE
 
 # A student who signs in once a month stays signed in; each refresh begins the time anew.
 REFRESH_LIFE: Final = timedelta(days=30)
@@ -75,7 +75,7 @@ def revocation_of(last_issued: Mapping[UUID, datetime], now: datetime, *, one_go
     return Revocation(None if one_goes_on else second, given_since)
 
 
-def judge_refresh(token: ShownToken, now: datetime) -> Usable | Repeated | Reused | Worthless:
+def evaluate_refresh(token: ShownToken, now: datetime) -> Usable | Repeated | Reused | Worthless:
     """The verdict on a refresh token. Repeated holds only while its successor is the present token of the chain."""
     if token.session_ended:
         return Worthless()

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
-from common.decisions import PreparedDecision, content_hash
-from common.problems import ValidationFailed
+from common.primitives.decisions import PreparedDecision, content_hash
+from common.primitives.problems import ValidationFailed
 from contracts.permissions import MONEY_ROLES, STAFF_ROLES
-from identity.domain.errors import OtherOffice, OwnGrant, RolesExclude
+from identity.domain.errors import OtherAppointment, OwnGrant, RolesExclude
 
 ADMIN: Final = "platform_admin"
 # What nobody has approved within a day was not wanted, or was forgotten by who should know it best.
@@ -21,7 +21,7 @@ _EXCLUDE_EACH_OTHER: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Office:
+class Appointment:
     """A role with the campus it is held for, and for a hub agent the hub."""
 
     role: str
@@ -30,11 +30,11 @@ class Office:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class StaffUser:
     """A person as a decision on their roles needs to know them."""
 
     user_id: UUID
-    offices: tuple[Office, ...]
+    offices: tuple[Appointment, ...]
     is_suspended: bool
     has_second_factor: bool
     email_confirmed: bool
@@ -43,7 +43,7 @@ class Person:
     def roles(self) -> frozenset[str]:
         return frozenset(office.role for office in self.offices)
 
-    def office(self, role: str) -> Office | None:
+    def office(self, role: str) -> Appointment | None:
         """How they hold the role; None when they do not."""
         return next((office for office in self.offices if office.role == role), None)
 
@@ -81,7 +81,7 @@ def needs_second_person(role: str) -> bool:
     return role == ADMIN or role in MONEY_ROLES
 
 
-def must_name_its_place(role: str, campus_id: UUID | None, hub_id: UUID | None) -> None:
+def requires_location(role: str, campus_id: UUID | None, hub_id: UUID | None) -> None:
     """A campus_admin has a campus, a hub_agent a hub, whose campus may be told besides; the others have neither (422)."""
     if role == "hub_agent":
         if hub_id is None:
@@ -95,7 +95,7 @@ def must_name_its_place(role: str, campus_id: UUID | None, hub_id: UUID | None) 
         raise ValidationFailed.of("campusId", f"must be absent for {role}")
 
 
-def must_go_together(offices: Collection[Office], wanted: Office) -> None:
+def must_go_together(offices: Collection[Appointment], wanted: Appointment) -> None:
     """Raises RolesExclude, and OtherOffice for a second campus: a token names one, which would count for both roles."""
     for office in offices:
         if frozenset({office.role, wanted.role}) in _EXCLUDE_EACH_OTHER:
@@ -105,7 +105,7 @@ def must_go_together(offices: Collection[Office], wanted: Office) -> None:
             and None not in (office.campus_id, wanted.campus_id)
             and (office.campus_id != wanted.campus_id)
         ):
-            raise OtherOffice(office.role)
+            raise OtherAppointment(office.role)
 
 
 def must_be_another(grant: PreparedGrant, decider_id: UUID) -> None:

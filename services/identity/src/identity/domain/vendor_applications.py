@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from common.caller import Caller
+from common.auth.caller import Caller
 from identity.domain.errors import AnotherCampus, ApplicationDecidedOtherwise, OwnApplication
 
 Outcome = Literal["approved", "rejected"]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 from uuid import UUID
 
-from common.caller import Caller
-from common.problems import Forbidden
+from common.auth.caller import Caller
+from common.primitives.problems import Forbidden
 from identity.domain.errors import AnotherCampus, OwnVendor, ShopClosed
 
 # The legal name is compared with the name of the bank account: it stays as it was approved.

@@ -6,9 +6,9 @@ from uuid import UUID
 
 import asyncpg
 
-from common.clock import iso, iso_or_none
-from common.database import UnitOfWork
-from common.problems import NotFound
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso, iso_or_none
+from common.primitives.problems import NotFound
 from identity.domain.commission_changes import CommissionChange
 
 _CHANGE: Final = """

@@ -3,8 +3,8 @@
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso, iso_or_none
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso, iso_or_none
 
 _NEWEST: Final = """
 SELECT id, user_id, status, asked_at, decided_at FROM erasure_requests WHERE user_id = $1 ORDER BY asked_at DESC, id DESC LIMIT 1

@@ -6,8 +6,8 @@ No caller may read these tables, so the doors read them for the service, and eac
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso_or_none
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso_or_none
 from identity.domain.second_factors import Factor
 
 # Each kind is bounded, and of the unconfirmed there is one at most.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 
 _PUBLIC_KEYS: Final = "SELECT public_key FROM signing_keys WHERE retired_at IS NULL ORDER BY signs_from DESC, kid DESC"
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from common.personal_records import Section
+from common.web.personal_records import Section
 
 SECTIONS: Final = (
     Section(

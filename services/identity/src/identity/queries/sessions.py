@@ -6,8 +6,8 @@ from uuid import UUID
 
 from asyncpg import Record
 
-from common.clock import iso
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
 from identity.queries.pages import Position, split_position
 
 # Live: not ended, and with a token that can still be exchanged.

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import asyncpg
 
-from common.clock import iso, iso_or_none
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso, iso_or_none
 
 _COLUMNS: Final = """
 id, user_id, business_name, legal_name, campus_id, category, description, status, reason, decided_by, decided_at, vendor_id, created_at

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import asyncpg
 
-from common.clock import iso
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
 from identity.queries.pages import Position, split_position
 
 _VENDORS: Final = """

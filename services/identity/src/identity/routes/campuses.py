@@ -1,13 +1,15 @@
 """Campuses and their hubs: everybody reads, the staff of the campus change (contract section 10)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.database import UnitOfWork
-from common.http import (
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from common.primitives.revisions import IfMatch, etag, revision_meant
+from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
     Cursor,
@@ -19,19 +21,15 @@ from common.http import (
     requires,
     requires_one_of,
 )
-from common.problems import NotFound
-from common.revisions import IfMatch, etag, revision_meant
-from identity.domain.places import NewHub
-from identity.queries.places import campus_shown, find_campus, find_hub, hub_shown, page_of_campuses, page_of_hubs
+from identity.dependencies import Dependencies
+from identity.domain.campuses import NewHub
+from identity.queries.campuses import campus_shown, find_campus, find_hub, hub_shown, page_of_campuses, page_of_hubs
 from identity.routes.pages import page_after, page_meta
-from identity.schemas.places import Campus, CampusChangeRequest, CampusRequest, Hub, HubChangeRequest, HubRequest
-from identity.use_cases.change_campus import change_campus
-from identity.use_cases.change_hub import change_hub
-from identity.use_cases.open_campus import open_campus
-from identity.use_cases.open_hub import open_hub
-
-if TYPE_CHECKING:
-    from identity.app import Dependencies
+from identity.schemas.campuses import Campus, CampusChangeRequest, CampusRequest, Hub, HubChangeRequest, HubRequest
+from identity.use_cases.campuses.change_campus import change_campus
+from identity.use_cases.campuses.change_hub import change_hub
+from identity.use_cases.campuses.open_campus import open_campus
+from identity.use_cases.campuses.open_hub import open_hub
 
 router = guarded_router(tags=["campuses"])
 
@@ -41,7 +39,7 @@ router = guarded_router(tags=["campuses"])
 async def list_campuses_route(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     scope = ("campuses", caller.user_id)
     after = page_after(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -53,7 +51,7 @@ async def list_campuses_route(
 @router.get("/api/campuses/{campus_id}", responses={200: {"model": Campus}})
 @public
 async def read_campus_route(request: Request, caller: CurrentCaller, campus_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         campus = await _campus(uow, campus_id)
     return ok(request, campus, headers=etag(campus))
@@ -64,7 +62,7 @@ async def read_campus_route(request: Request, caller: CurrentCaller, campus_id: 
 async def list_hubs_route(
     request: Request, caller: CurrentCaller, campus_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     scope = ("hubs", campus_id, caller.user_id)
     after = page_after(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -78,7 +76,7 @@ async def list_hubs_route(
 @router.post("/api/campuses", status_code=201, responses={201: {"model": Campus}})
 @requires("campuses:manage_all")
 async def open_campus_route(request: Request, caller: CurrentCaller, body: CampusRequest) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         campus_id = await open_campus(uow, caller, body.name, body.domain, now=dependencies.clock.now())
         campus = await _campus(uow, campus_id)
@@ -90,7 +88,7 @@ async def open_campus_route(request: Request, caller: CurrentCaller, body: Campu
 async def change_campus_route(
     request: Request, caller: CurrentCaller, campus_id: UUID, body: CampusChangeRequest, if_match: IfMatch = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -102,7 +100,7 @@ async def change_campus_route(
 @router.post("/api/campuses/{campus_id}/hubs", status_code=201, responses={201: {"model": Hub}})
 @requires_one_of("campuses:manage", "campuses:manage_all")
 async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUID, body: HubRequest) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     hub = NewHub(body.name, body.address, body.delivery_fee_minor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         hub_id = await open_hub(uow, caller, campus_id, hub, now=dependencies.clock.now())
@@ -113,7 +111,7 @@ async def open_hub_route(request: Request, caller: CurrentCaller, campus_id: UUI
 @router.get("/api/hubs/{hub_id}", responses={200: {"model": Hub}})
 @public
 async def read_hub_route(request: Request, caller: CurrentCaller, hub_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         hub = await _hub(uow, hub_id)
     return ok(request, hub, headers=etag(hub))
@@ -124,7 +122,7 @@ async def read_hub_route(request: Request, caller: CurrentCaller, hub_id: UUID) 
 async def change_hub_route(
     request: Request, caller: CurrentCaller, hub_id: UUID, body: HubChangeRequest, if_match: IfMatch = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

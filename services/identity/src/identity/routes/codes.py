@@ -1,14 +1,12 @@
 """One-time codes, and passwords that are forgotten or changed (contract section 10.2)."""
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.database import UnitOfWork
-from common.http import (
+from common.database.unit_of_work import UnitOfWork
+from common.web.http import (
     CurrentCaller,
     before_sign_in,
     dependencies_of,
@@ -16,7 +14,9 @@ from common.http import (
     ok,
     signed_in,
 )
-from common.optional_caller import OptionalCaller
+from common.web.optional_caller import OptionalCaller
+from common.web.responses import answers
+from identity.dependencies import Dependencies
 from identity.domain.errors import WrongOneTimeCode
 from identity.domain.issued_codes import LIFE, Destination, Purpose
 from identity.routes.acting import AUTHENTICATING
@@ -32,15 +32,12 @@ from identity.schemas.codes import (
     ResetPasswordRequest,
 )
 from identity.schemas.sessions import Tokens
-from identity.use_cases.change_password import PasswordChange, change_password
-from identity.use_cases.find_matching_hash import find_matching_hash
-from identity.use_cases.hold_foreign_session import hold_foreign_session
-from identity.use_cases.request_code import request_code
-from identity.use_cases.reset_password import reset_password
-from identity.use_cases.verify_code import Verified, verify_code
-
-if TYPE_CHECKING:
-    from identity.app import Dependencies
+from identity.use_cases.accounts.find_matching_hash import find_matching_hash
+from identity.use_cases.codes.request_code import request_code
+from identity.use_cases.codes.verify_code import Verified, verify_code
+from identity.use_cases.passwords.change_password import PasswordChange, change_password
+from identity.use_cases.passwords.reset_password import reset_password
+from identity.use_cases.sessions.open_federated_session import open_federated_session
 
 router = guarded_router(tags=["auth"])
 
@@ -48,18 +45,18 @@ router = guarded_router(tags=["auth"])
 @router.post("/api/auth/otp", responses={200: {"model": CodeAnswer}})
 @before_sign_in
 async def request_code_route(request: Request, caller: OptionalCaller, body: CodeRequest) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     claimant_id = caller.user_id if body.destination.channel == "sms" else None
     if claimant_id is not None:
         async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-            await hold_foreign_session(uow, caller, dependencies.staff_issuers)
+            await open_federated_session(uow, caller, dependencies.staff_issuers)
     return await _code_requested(request, "sign_in", body.destination, claimant_id)
 
 
 @router.post("/api/auth/otp/verify", responses=answers(Tokens, 403))
 @before_sign_in
 async def verify_code_route(request: Request, caller: OptionalCaller, body: CodeVerification) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     kept_hash = await find_matching_hash(dependencies.database, dependencies.passwords, body.destination, body.password)
 
@@ -94,7 +91,7 @@ async def forgot_password_route(request: Request, body: ForgotPasswordRequest) -
 @router.post("/api/auth/password/reset", responses={200: {"model": PasswordReset}})
 @before_sign_in
 async def reset_password_route(request: Request, body: ResetPasswordRequest) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     user_id, ended = await reset_password(
         dependencies.database, dependencies.passwords, dependencies.hashes, body.token, body.password, now=now
@@ -106,12 +103,12 @@ async def reset_password_route(request: Request, body: ResetPasswordRequest) -> 
 @router.post("/api/auth/password/change", responses={200: {"model": PasswordChanged}})
 @signed_in
 async def change_password_route(request: Request, caller: CurrentCaller, body: ChangePasswordRequest) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     ended = await change_password(
         dependencies.database,
         dependencies.passwords,
-        dependencies.patience,
+        dependencies.throttle,
         dependencies.hashes,
         caller.id,
         caller.session_id,
@@ -125,7 +122,7 @@ async def change_password_route(request: Request, caller: CurrentCaller, body: C
 async def _code_requested(
     request: Request, purpose: Purpose, destination: Destination, claimant_id: UUID | None = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await request_code(
             uow,

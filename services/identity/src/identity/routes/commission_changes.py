@@ -1,14 +1,14 @@
 """Commission changes: `PATCH /api/vendors/:id` prepares one, a second platform_admin decides (contract section 5.5)."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.caller import Caller
-from common.http import (
+from common.auth.caller import Caller
+from common.web.http import (
     CurrentCaller,
     OffsetPage,
     dependencies_of,
@@ -18,15 +18,13 @@ from common.http import (
     requires,
     requires_one_of,
 )
-from common.schemas import DecisionApproval
+from common.web.schemas import DecisionApproval
+from identity.dependencies import Dependencies
 from identity.queries.commission_changes import find_commission_change, page_of_commission_changes
 from identity.routes.acting import DECIDING
 from identity.schemas.commission_changes import CommissionChange, CommissionRejectionRequest
-from identity.use_cases.approve_commission_change import approve_commission_change
-from identity.use_cases.reject_commission_change import reject_commission_change
-
-if TYPE_CHECKING:
-    from identity.app import Dependencies
+from identity.use_cases.vendors.approve_commission_change import approve_commission_change
+from identity.use_cases.vendors.reject_commission_change import reject_commission_change
 
 router = guarded_router(tags=["commission changes"])
 
@@ -40,7 +38,7 @@ async def list_commission_changes_route(
     status: Literal["prepared", "approved", "rejected", "expired"] | None = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         shown, total = await page_of_commission_changes(
@@ -61,7 +59,7 @@ async def approve_commission_change_route(
     request: Request, caller: CurrentCaller, change_id: UUID, body: DecisionApproval
 ) -> Response:
     """The vendor's new orders have this commission from now on. Its maker is refused."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         await approve_commission_change(uow, caller, change_id, body.hash, now=dependencies.clock.now())
     return await _answer(request, caller, change_id)
@@ -73,7 +71,7 @@ async def reject_commission_change_route(
     request: Request, caller: CurrentCaller, change_id: UUID, body: CommissionRejectionRequest | None = None
 ) -> Response:
     """The commission stays as it is."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     reason = body.reason if body else None
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         await reject_commission_change(uow, caller, change_id, reason, now=dependencies.clock.now())
@@ -81,6 +79,6 @@ async def reject_commission_change_route(
 
 
 async def _answer(request: Request, caller: Caller, change_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, await find_commission_change(uow, change_id, now=dependencies.clock.now()))

@@ -1,12 +1,12 @@
 """Second factors and the step-up to AAL2 (contract sections 5 and 10)."""
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in, stepped_up
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in, stepped_up
+from identity.dependencies import Dependencies
 from identity.domain.errors import WrongCode
 from identity.queries.factors import list_own_factors, recovery_codes_left
 from identity.routes.acting import AUTHENTICATING
@@ -21,14 +21,11 @@ from identity.schemas.factors import (
     VerifyRequest,
 )
 from identity.schemas.sessions import Tokens
-from identity.use_cases.enroll_factor import enroll_factor
-from identity.use_cases.hold_foreign_session import hold_foreign_session
-from identity.use_cases.remove_factor import remove_factor
-from identity.use_cases.renew_recovery_codes import renew_recovery_codes
-from identity.use_cases.verify_factor import verify_factor
-
-if TYPE_CHECKING:
-    from identity.app import Dependencies
+from identity.use_cases.factors.enroll_factor import enroll_factor
+from identity.use_cases.factors.remove_factor import remove_factor
+from identity.use_cases.factors.renew_recovery_codes import renew_recovery_codes
+from identity.use_cases.factors.verify_factor import verify_factor
+from identity.use_cases.sessions.open_federated_session import open_federated_session
 
 router = guarded_router(tags=["auth"])
 
@@ -36,10 +33,10 @@ router = guarded_router(tags=["auth"])
 @router.post("/api/auth/mfa/enroll", responses={200: {"model": EnrolledFactor}})
 @signed_in
 async def enroll_route(request: Request, caller: CurrentCaller, body: EnrollRequest | None = None) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     name = body.name if body else None
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        await hold_foreign_session(uow, caller, dependencies.staff_issuers)
+        await open_federated_session(uow, caller, dependencies.staff_issuers)
         enrolled = await enroll_factor(uow, dependencies.codes, caller, name, now=dependencies.clock.now())
     shown = {"factorId": enrolled.factor_id, "secret": enrolled.secret, "otpauthUri": enrolled.otpauth_uri}
     return ok(request, shown)
@@ -48,9 +45,9 @@ async def enroll_route(request: Request, caller: CurrentCaller, body: EnrollRequ
 @router.post("/api/auth/mfa/verify", responses={200: {"model": Tokens}})
 @signed_in
 async def verify_route(request: Request, caller: CurrentCaller, body: VerifyRequest) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        await hold_foreign_session(uow, caller, dependencies.staff_issuers)
+        await open_federated_session(uow, caller, dependencies.staff_issuers)
         signed = await verify_factor(
             uow,
             dependencies.codes,
@@ -70,7 +67,7 @@ async def verify_route(request: Request, caller: CurrentCaller, body: VerifyRequ
 @router.get("/api/auth/mfa/factors", responses={200: {"model": list[FactorShape]}})
 @signed_in
 async def list_factors_route(request: Request, caller: CurrentCaller) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         owned = await list_own_factors(uow, caller.id)
     return ok(request, [factor.answer() for factor in owned])
@@ -79,7 +76,7 @@ async def list_factors_route(request: Request, caller: CurrentCaller) -> Respons
 @router.delete("/api/auth/mfa/factors/{factor_id}", responses={200: {"model": RemovedFactor}})
 @stepped_up
 async def remove_factor_route(request: Request, caller: CurrentCaller, factor_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         await remove_factor(uow, caller, factor_id, now=dependencies.clock.now())
     return ok(request, {"id": factor_id})
@@ -90,7 +87,7 @@ async def remove_factor_route(request: Request, caller: CurrentCaller, factor_id
 async def renew_recovery_codes_route(
     request: Request, caller: CurrentCaller, body: OptionsRequest | None = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         codes = await renew_recovery_codes(uow, dependencies.recovery_codes, caller, now=dependencies.clock.now())
     return ok(request, {"codes": codes}, status=201)
@@ -99,7 +96,7 @@ async def renew_recovery_codes_route(
 @router.get("/api/auth/mfa/recovery-codes", responses={200: {"model": RecoveryCodesLeft}})
 @signed_in
 async def count_recovery_codes_route(request: Request, caller: CurrentCaller) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         left = await recovery_codes_left(uow, caller.id)
     return ok(request, left)

@@ -1,19 +1,15 @@
 """create-user: called by whatever creates accounts (specification: Functions; contract section 10)."""
 
-from typing import TYPE_CHECKING
-
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.caller import ServiceItself
-from common.database import UnitOfWork
-from common.http import dependencies_of, guarded_router, ok, service_key_only
+from common.auth.caller import ServiceItself
+from common.database.unit_of_work import UnitOfWork
+from common.web.http import dependencies_of, guarded_router, ok, service_key_only
+from identity.dependencies import Dependencies
 from identity.domain.referrals import Provisioned
-from identity.schemas.people import CreatedUser, CreateUserRequest, NewUserMetadata
-from identity.use_cases.provision_user import NewUser, provision_user
-
-if TYPE_CHECKING:
-    from identity.app import Dependencies
+from identity.schemas.profiles import CreatedUser, CreateUserRequest, NewUserMetadata
+from identity.use_cases.accounts.provision_user import NewUser, provision_user
 
 router = guarded_router(tags=["functions"])
 CREATING_USERS = ServiceItself("the create-user function")
@@ -22,7 +18,7 @@ CREATING_USERS = ServiceItself("the create-user function")
 @router.post("/functions/v1/create-user", responses={200: {"model": CreatedUser}})
 @service_key_only
 async def create_user_route(request: Request, body: CreateUserRequest) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     metadata = body.user.user_metadata or NewUserMetadata()
     user = NewUser(
         body.user.id,

@@ -1,20 +1,17 @@
 """The public keys that everybody checks our tokens with; bare, without the envelope (contract section 1.2)."""
 
 import hashlib
-from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import NOT_MODIFIED
-from common.caller import THE_SERVICE
-from common.http import dependencies_of, guarded_router, public
+from common.auth.caller import THE_SERVICE
+from common.web.http import dependencies_of, guarded_router, public
+from common.web.responses import NOT_MODIFIED
+from identity.dependencies import Dependencies
 from identity.domain.key_rotation import KEY_SET_SECONDS
 from identity.queries.keys import list_public_keys
-
-if TYPE_CHECKING:
-    from identity.app import Dependencies
 
 router = guarded_router(tags=["auth"])
 
@@ -22,7 +19,7 @@ router = guarded_router(tags=["auth"])
 @router.get("/.well-known/jwks.json", responses=NOT_MODIFIED)
 @public
 async def jwks_route(request: Request) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         keys = await list_public_keys(uow)
     body = msgspec.json.encode({"keys": keys})

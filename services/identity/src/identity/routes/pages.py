@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from common.cursors import CursorSigner
+from common.primitives.cursors import CursorSigner
 from identity.queries.pages import Position
 
 

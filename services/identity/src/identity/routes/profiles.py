@@ -1,22 +1,18 @@
 """One's own profile and referral token (contract section 10)."""
 
-from typing import TYPE_CHECKING
-
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
-from common.problems import NotFound
-from common.revisions import IfMatch, etag, revision_meant
+from common.primitives.problems import NotFound
+from common.primitives.revisions import IfMatch, etag, revision_meant
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
+from common.web.responses import answers
+from identity.dependencies import Dependencies
 from identity.queries.erasure import newest_erasure_of
-from identity.queries.people import profile_of, referral_of
-from identity.schemas.people import Erasure, ErasureRequest, Profile, ProfileChangeRequest, Referral
-from identity.use_cases.ask_for_erasure import ask_for_erasure
-from identity.use_cases.change_profile import change_profile
-
-if TYPE_CHECKING:
-    from identity.app import Dependencies
+from identity.queries.profiles import profile_of, referral_of
+from identity.schemas.profiles import Erasure, ErasureRequest, Profile, ProfileChangeRequest, Referral
+from identity.use_cases.accounts.change_profile import change_profile
+from identity.use_cases.erasure.request_erasure import request_erasure
 
 router = guarded_router(tags=["profiles"])
 
@@ -24,7 +20,7 @@ router = guarded_router(tags=["profiles"])
 @router.get("/api/profiles/current", responses={200: {"model": Profile}})
 @signed_in
 async def read_profile_route(request: Request, caller: CurrentCaller) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         profile = await profile_of(uow, caller.id)
     return ok(request, profile, headers=etag(profile))
@@ -38,7 +34,7 @@ async def change_profile_route(
     body: ProfileChangeRequest,
     if_match: IfMatch = None,
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -48,15 +44,15 @@ async def change_profile_route(
 
 @router.delete("/api/profiles/current", status_code=202, responses=answers(Erasure, 403, 409, 422, status=202))
 @signed_in
-async def ask_for_erasure_route(
+async def request_erasure_route(
     request: Request, caller: CurrentCaller, body: ErasureRequest | None = None
 ) -> Response:
     """The person goes as soon as orders, payments and payouts have said that nothing of theirs is under way; else they stay."""
-    dependencies: Dependencies = dependencies_of(request)
-    await ask_for_erasure(
+    dependencies = dependencies_of(request, Dependencies)
+    await request_erasure(
         dependencies.database,
         dependencies.passwords,
-        dependencies.patience,
+        dependencies.throttle,
         dependencies.hashes,
         caller,
         body.password if body else None,
@@ -71,7 +67,7 @@ async def ask_for_erasure_route(
 @signed_in
 async def read_erasure_route(request: Request, caller: CurrentCaller) -> Response:
     """What became of one's wish. `openMatters` says what keeps a person whose request was refused."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         erasure = await newest_erasure_of(uow, caller.id)
     if erasure is None:
@@ -82,7 +78,7 @@ async def read_erasure_route(request: Request, caller: CurrentCaller) -> Respons
 @router.get("/api/referrals/current", responses={200: {"model": Referral}})
 @signed_in
 async def read_referral_route(request: Request, caller: CurrentCaller) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         referral = await referral_of(uow, caller.id)
     return ok(request, referral)

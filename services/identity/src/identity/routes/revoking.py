@@ -1,16 +1,13 @@
 """What this process knows of revocations without waiting for the broker to tell it what it did itself."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
+from identity.dependencies import Dependencies
 from identity.domain.sessions import Revocation
 
-if TYPE_CHECKING:
-    from identity.app import Dependencies
 
-
-def believe_no_more(dependencies: "Dependencies", user_id: UUID, revocation: Revocation, now: datetime) -> None:
+def believe_no_more(dependencies: Dependencies, user_id: UUID, revocation: Revocation, now: datetime) -> None:
     """Refuses from here on the tokens that a revocation speaks of."""
     if revocation.not_before is not None:
         dependencies.revocations.add(user_id, None, revocation.not_before)

@@ -1,13 +1,12 @@
 """Sign-up, login and what keeps a session (contract section 10.2)."""
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.http import (
+from common.primitives.problems import NotFound
+from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
     Cursor,
@@ -18,7 +17,8 @@ from common.http import (
     ok,
     signed_in,
 )
-from common.problems import NotFound
+from common.web.responses import answers
+from identity.dependencies import Dependencies
 from identity.domain.errors import SessionNotHeld
 from identity.queries.sessions import page_of_sessions, session_shown
 from identity.routes.acting import AUTHENTICATING
@@ -35,15 +35,12 @@ from identity.schemas.sessions import (
     SignUpRequest,
     Tokens,
 )
-from identity.use_cases.end_sessions import end_sessions
-from identity.use_cases.hold_foreign_session import hold_foreign_session
-from identity.use_cases.log_in import LogIn, log_in
-from identity.use_cases.log_out import log_out
-from identity.use_cases.refresh_session import refresh_session
-from identity.use_cases.sign_up import SignUp, sign_up
-
-if TYPE_CHECKING:
-    from identity.app import Dependencies
+from identity.use_cases.accounts.sign_up import SignUp, sign_up
+from identity.use_cases.sessions.end_sessions import end_sessions
+from identity.use_cases.sessions.log_in import LogIn, log_in
+from identity.use_cases.sessions.log_out import log_out
+from identity.use_cases.sessions.open_federated_session import open_federated_session
+from identity.use_cases.sessions.refresh_session import refresh_session
 
 router = guarded_router(tags=["auth"])
 
@@ -51,7 +48,7 @@ router = guarded_router(tags=["auth"])
 @router.post("/api/auth/signup", status_code=201, responses={201: {"model": SignedUp}})
 @before_sign_in
 async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     wanted = SignUp(body.email, body.password, body.full_name, body.phone, body.referral_token)
     user_id = await sign_up(
         dependencies.database,
@@ -69,11 +66,11 @@ async def sign_up_route(request: Request, body: SignUpRequest) -> Response:
 @router.post("/api/auth/login", responses=answers(Tokens, 403))
 @before_sign_in
 async def log_in_route(request: Request, body: LogInRequest) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     signed = await log_in(
         dependencies.database,
         dependencies.passwords,
-        dependencies.patience,
+        dependencies.throttle,
         dependencies.hashes,
         dependencies.signing_keys,
         LogIn(body.email, body.password, request.headers.get("user-agent")),
@@ -87,7 +84,7 @@ async def log_in_route(request: Request, body: LogInRequest) -> Response:
 @router.post("/api/auth/refresh", responses=answers(Tokens, 403))
 @before_sign_in
 async def refresh_route(request: Request, body: RefreshRequest) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         signed = await refresh_session(
             uow,
@@ -105,12 +102,12 @@ async def refresh_route(request: Request, body: RefreshRequest) -> Response:
 @router.post("/api/auth/logout", responses={200: {"model": SessionEnd}})
 @signed_in
 async def log_out_route(request: Request, caller: CurrentCaller, body: LogOutRequest | None = None) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     if caller.session_id is None:
         raise SessionNotHeld
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        await hold_foreign_session(uow, caller, dependencies.staff_issuers)
+        await open_federated_session(uow, caller, dependencies.staff_issuers)
         await log_out(uow, caller.id, caller.session_id, now=now)
     # This process need not wait for the broker to tell it what it did itself.
     dependencies.revocations.add(caller.id, caller.session_id, now)
@@ -122,10 +119,10 @@ async def log_out_route(request: Request, caller: CurrentCaller, body: LogOutReq
 async def log_out_everywhere_route(
     request: Request, caller: CurrentCaller, body: LogOutRequest | None = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
-        await hold_foreign_session(uow, caller, dependencies.staff_issuers)
+        await open_federated_session(uow, caller, dependencies.staff_issuers)
         ended = await end_sessions(uow, caller.id, because="logged_out_everywhere", now=now)
     believe_no_more(dependencies, caller.id, ended.revocation, now)
     return ok(request, {"sessionsEnded": ended.count})
@@ -136,7 +133,7 @@ async def log_out_everywhere_route(
 async def list_sessions_route(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     scope = ("sessions", caller.id)
     after = page_after(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
@@ -148,7 +145,7 @@ async def list_sessions_route(
 @router.delete("/api/auth/sessions/{session_id}", responses={200: {"model": SessionEnd}})
 @signed_in
 async def end_session_route(request: Request, caller: CurrentCaller, session_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=AUTHENTICATING) as uow:
         if not await log_out(uow, caller.id, session_id, now=now):

@@ -1,15 +1,15 @@
 """Staff: who holds which role, who is suspended, what waits for a second person, and the trail (contract sections 5 and 10)."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.caller import Caller
-from common.database import UnitOfWork
-from common.http import (
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.web.http import (
     CurrentCaller,
     OffsetPage,
     QueryText,
@@ -19,8 +19,9 @@ from common.http import (
     ok,
     requires,
 )
-from common.schemas import DecisionApproval
-from identity.domain.staff import Office
+from common.web.schemas import DecisionApproval
+from identity.dependencies import Dependencies
+from identity.domain.staff import Appointment
 from identity.queries.staff import (
     find_grant_shown,
     find_granted,
@@ -41,16 +42,13 @@ from identity.schemas.staff import (
     StaffRole,
     SuspensionOfPersonRequest,
 )
-from identity.use_cases.approve_staff_grant import approve_staff_grant
-from identity.use_cases.end_sessions import Ended
-from identity.use_cases.grant_role import grant_role
-from identity.use_cases.reinstate_person import reinstate_person
-from identity.use_cases.reject_staff_grant import reject_staff_grant
-from identity.use_cases.revoke_role import revoke_role
-from identity.use_cases.suspend_person import suspend_person
-
-if TYPE_CHECKING:
-    from identity.app import Dependencies
+from identity.use_cases.sessions.end_sessions import Ended
+from identity.use_cases.staff.approve_staff_grant import approve_staff_grant
+from identity.use_cases.staff.grant_role import grant_role
+from identity.use_cases.staff.reinstate_user import reinstate_user
+from identity.use_cases.staff.reject_staff_grant import reject_staff_grant
+from identity.use_cases.staff.revoke_role import revoke_role
+from identity.use_cases.staff.suspend_user import suspend_user
 
 router = guarded_router(tags=["staff"])
 Page = Annotated[OffsetPage, Depends(offset_page("created_at"))]
@@ -67,7 +65,7 @@ async def list_staff_route(
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
     suspended: bool | None = None,
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         shown, total = await page_of_staff(
             uow, role, campus_id, suspended, descending=page.descending, limit=page.limit, offset=page.offset
@@ -85,9 +83,9 @@ async def read_member_route(request: Request, caller: CurrentCaller, user_id: UU
 @requires("staff:manage", step_up=True)
 async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUID, body: GrantRequest) -> Response:
     """200 when the person holds the role now, 201 when the grant waits for a second platform_admin."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
-    wanted = Office(body.role, body.campus_id, body.hub_id)
+    wanted = Appointment(body.role, body.campus_id, body.hub_id)
 
     async def grant(uow: UnitOfWork) -> UUID | None:
         return await grant_role(uow, caller, user_id, wanted, now=now)
@@ -104,7 +102,7 @@ async def grant_role_route(request: Request, caller: CurrentCaller, user_id: UUI
 async def revoke_role_route(
     request: Request, caller: CurrentCaller, user_id: UUID, body: RevocationRequest
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
     async def revoke(uow: UnitOfWork) -> Ended | None:
@@ -118,14 +116,14 @@ async def revoke_role_route(
 
 @router.post("/api/staff/{user_id}/suspend", responses={200: {"model": StaffMember}})
 @requires("staff:manage", step_up=True)
-async def suspend_person_route(
+async def suspend_user_route(
     request: Request, caller: CurrentCaller, user_id: UUID, body: SuspensionOfPersonRequest | None = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
     async def suspend(uow: UnitOfWork) -> Ended | None:
-        return await suspend_person(uow, caller, user_id, body.reason if body else None, now=now)
+        return await suspend_user(uow, caller, user_id, body.reason if body else None, now=now)
 
     ended = await dependencies.database.transact(acting_as=DECIDING, work=suspend)
     if ended is not None:
@@ -135,14 +133,14 @@ async def suspend_person_route(
 
 @router.post("/api/staff/{user_id}/reinstate", responses={200: {"model": StaffMember}})
 @requires("staff:manage", step_up=True)
-async def reinstate_person_route(
+async def reinstate_user_route(
     request: Request, caller: CurrentCaller, user_id: UUID, body: SuspensionOfPersonRequest | None = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
     async def reinstate(uow: UnitOfWork) -> None:
-        await reinstate_person(uow, caller, user_id, body.reason if body else None, now=now)
+        await reinstate_user(uow, caller, user_id, body.reason if body else None, now=now)
 
     await dependencies.database.transact(acting_as=DECIDING, work=reinstate)
     return await _answer_member(request, caller, user_id)
@@ -158,7 +156,7 @@ async def list_grants_route(
     user_id: PersonId = None,
 ) -> Response:
     """The grants that needed a second platform_admin."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         shown, total = await page_of_grants(
@@ -179,7 +177,7 @@ async def approve_grant_route(
     request: Request, caller: CurrentCaller, grant_id: UUID, body: DecisionApproval
 ) -> Response:
     """The person holds the role from their next token on. The maker of the grant is refused."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
     async def approve(uow: UnitOfWork) -> None:
@@ -194,7 +192,7 @@ async def approve_grant_route(
 async def reject_grant_route(
     request: Request, caller: CurrentCaller, grant_id: UUID, body: GrantDecisionRequest | None = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
 
     async def reject(uow: UnitOfWork) -> None:
@@ -215,7 +213,7 @@ async def list_acts_route(
     act: Annotated[QueryText | None, Query(max_length=60)] = None,
 ) -> Response:
     """What staff did, newest first; nothing of it is ever changed."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         shown, total = await page_of_acts(
             uow, actor_id, subject_id, act, descending=page.descending, limit=page.limit, offset=page.offset
@@ -224,12 +222,12 @@ async def list_acts_route(
 
 
 async def _answer_member(request: Request, caller: Caller, user_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, await find_member(uow, user_id))
 
 
 async def _answer_grant(request: Request, caller: Caller, grant_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return ok(request, await find_grant_shown(uow, grant_id, now=dependencies.clock.now()))

@@ -1,25 +1,32 @@
 """Applications to become a vendor (contract sections 10 and 1.5)."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.caller import Caller
-from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires, signed_in
-from common.problems import NotFound
+from common.auth.caller import Caller
+from common.primitives.problems import NotFound
+from common.web.http import (
+    CurrentCaller,
+    OffsetPage,
+    dependencies_of,
+    guarded_router,
+    offset_page,
+    ok,
+    requires,
+    signed_in,
+)
+from identity.dependencies import Dependencies
 from identity.domain.vendor_applications import NewApplication, must_be_theirs_to_decide
 from identity.queries.vendor_applications import application_shown, find_application, page_of_applications
 from identity.routes.acting import DECIDING
 from identity.schemas.vendors import ApprovalRequest, RejectionRequest, VendorApplication, VendorApplicationRequest
-from identity.use_cases.apply_as_vendor import apply_as_vendor
-from identity.use_cases.approve_vendor_application import approve_vendor_application
-from identity.use_cases.reject_vendor_application import reject_vendor_application
-
-if TYPE_CHECKING:
-    from identity.app import Dependencies
+from identity.use_cases.vendors.apply_as_vendor import apply_as_vendor
+from identity.use_cases.vendors.approve_vendor_application import approve_vendor_application
+from identity.use_cases.vendors.reject_vendor_application import reject_vendor_application
 
 router = guarded_router(tags=["vendor-applications"])
 
@@ -27,7 +34,7 @@ router = guarded_router(tags=["vendor-applications"])
 @router.post("/api/vendor-applications", status_code=201, responses={201: {"model": VendorApplication}})
 @signed_in
 async def apply_as_vendor_route(request: Request, caller: CurrentCaller, body: VendorApplicationRequest) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     wanted = NewApplication(body.business_name, body.legal_name, body.campus_id, body.category, body.description)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         application_id = await apply_as_vendor(uow, caller, wanted, now=dependencies.clock.now())
@@ -44,7 +51,7 @@ async def list_applications_route(
     campus_id: Annotated[UUID | None, Query(alias="campusId")] = None,
 ) -> Response:
     """One's own; for staff those of their campus; for auditors all."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         rows, total = await page_of_applications(
             uow, status, campus_id, descending=page.descending, limit=page.limit, offset=page.offset
@@ -63,7 +70,7 @@ async def read_application_route(request: Request, caller: CurrentCaller, applic
 async def approve_application_route(
     request: Request, caller: CurrentCaller, application_id: UUID, body: ApprovalRequest | None = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     await _must_be_theirs_to_decide(dependencies, caller, application_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         await approve_vendor_application(uow, application_id, by=caller.id, now=dependencies.clock.now())
@@ -75,14 +82,14 @@ async def approve_application_route(
 async def reject_application_route(
     request: Request, caller: CurrentCaller, application_id: UUID, body: RejectionRequest
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     await _must_be_theirs_to_decide(dependencies, caller, application_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         await reject_vendor_application(uow, application_id, body.reason, by=caller.id, now=dependencies.clock.now())
     return await _answer(request, caller, application_id)
 
 
-async def _must_be_theirs_to_decide(dependencies: "Dependencies", caller: Caller, application_id: UUID) -> None:
+async def _must_be_theirs_to_decide(dependencies: Dependencies, caller: Caller, application_id: UUID) -> None:
     """Applicant and campus of an application never change, so the answer holds after this transaction."""
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         application = await find_application(uow, application_id)
@@ -92,7 +99,7 @@ async def _must_be_theirs_to_decide(dependencies: "Dependencies", caller: Caller
 
 
 async def _answer(request: Request, caller: Caller, application_id: UUID, *, status: int = 200) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         application = await find_application(uow, application_id)
     if application is None:

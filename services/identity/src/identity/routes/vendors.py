@@ -1,15 +1,17 @@
 """Vendors: everybody sees those that sell, owner and staff see and change more (contract section 10)."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.caller import Caller
-from common.database import UnitOfWork
-from common.http import (
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from common.primitives.revisions import IfMatch, etag, revision_meant
+from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
     Cursor,
@@ -21,8 +23,7 @@ from common.http import (
     requires,
     requires_one_of,
 )
-from common.problems import NotFound
-from common.revisions import IfMatch, etag, revision_meant
+from identity.dependencies import Dependencies
 from identity.domain.errors import AnotherCampus
 from identity.domain.vendors import OF_THE_PLATFORM, must_be_theirs_to_change, must_be_theirs_to_suspend
 from identity.queries.commission_changes import find_commission_change
@@ -37,13 +38,10 @@ from identity.queries.vendors import (
 from identity.routes.acting import DECIDING
 from identity.routes.pages import page_after, page_meta
 from identity.schemas.vendors import ReinstatementRequest, SuspensionRequest, Vendor, VendorChangeRequest
-from identity.use_cases.change_vendor import change_vendor
-from identity.use_cases.prepare_commission_change import prepare_commission_change
-from identity.use_cases.reinstate_vendor import reinstate_vendor
-from identity.use_cases.suspend_vendor import suspend_vendor
-
-if TYPE_CHECKING:
-    from identity.app import Dependencies
+from identity.use_cases.vendors.change_vendor import change_vendor
+from identity.use_cases.vendors.prepare_commission_change import prepare_commission_change
+from identity.use_cases.vendors.reinstate_vendor import reinstate_vendor
+from identity.use_cases.vendors.suspend_vendor import suspend_vendor
 
 router = guarded_router(tags=["vendors"])
 
@@ -59,7 +57,7 @@ async def list_vendors_route(
     cursor: Cursor = None,
 ) -> Response:
     """Those that sell. With `status`, in full, those that the caller owns or is staff of."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     scope = ("vendors", campus_id, status, caller.user_id)
     after = page_after(dependencies.cursors, scope, cursor)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -74,7 +72,7 @@ async def list_vendors_route(
 @router.get("/api/vendors/{vendor_id}", responses={200: {"model": Vendor}})
 @public
 async def read_vendor_route(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         in_full = await find_vendor_in_full(uow, vendor_id)
         vendor = in_full or await find_vendor(uow, vendor_id)
@@ -93,11 +91,11 @@ async def change_vendor_route(
 ) -> Response:
     """The owner: businessName, category, description. The platform: commissionBasisPoints, which stays as it is until a second
     platform_admin approves the change that is shown as `commissionChange`."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     changes = body.model_dump(by_alias=True, exclude_unset=True, exclude={"revision"})
     revision = revision_meant(if_match, body.revision)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        vendor = await _vendor_in_hand(uow, vendor_id)
+        vendor = await _locked_vendor(uow, vendor_id)
         must_be_theirs_to_change(caller, changes, owner_user_id=vendor["owner_user_id"])
     if OF_THE_PLATFORM.isdisjoint(changes):
         async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
@@ -114,7 +112,7 @@ async def change_vendor_route(
 async def suspend_vendor_route(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: SuspensionRequest
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     await _must_be_theirs_to_suspend(dependencies, caller, vendor_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         await suspend_vendor(uow, vendor_id, body.reason, by=caller.id, now=dependencies.clock.now())
@@ -126,7 +124,7 @@ async def suspend_vendor_route(
 async def reinstate_vendor_route(
     request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReinstatementRequest | None = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     await _must_be_theirs_to_suspend(dependencies, caller, vendor_id)
     async with dependencies.database.unit_of_work(acting_as=DECIDING) as uow:
         reason = body.reason if body else None
@@ -134,14 +132,14 @@ async def reinstate_vendor_route(
     return await _answer(request, caller, vendor_id)
 
 
-async def _must_be_theirs_to_suspend(dependencies: "Dependencies", caller: Caller, vendor_id: UUID) -> None:
+async def _must_be_theirs_to_suspend(dependencies: Dependencies, caller: Caller, vendor_id: UUID) -> None:
     """Whose vendor it is never changes, so the answer holds after this transaction."""
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        vendor = await _vendor_in_hand(uow, vendor_id)
+        vendor = await _locked_vendor(uow, vendor_id)
         must_be_theirs_to_suspend(caller, owner_user_id=vendor["owner_user_id"], campus_id=vendor["campus_id"])
 
 
-async def _vendor_in_hand(uow: UnitOfWork, vendor_id: UUID) -> Any:
+async def _locked_vendor(uow: UnitOfWork, vendor_id: UUID) -> Any:
     """The vendor as who may act on it sees it: NotFound, or Forbidden for one that everybody may look at."""
     vendor = await find_vendor_in_full(uow, vendor_id)
     if vendor is not None:
@@ -152,9 +150,9 @@ async def _vendor_in_hand(uow: UnitOfWork, vendor_id: UUID) -> Any:
 
 
 async def _answer(request: Request, caller: Caller, vendor_id: UUID, change_id: UUID | None = None) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        shown = vendor_shown_in_full(await _vendor_in_hand(uow, vendor_id))
+        shown = vendor_shown_in_full(await _locked_vendor(uow, vendor_id))
         if change_id is not None:
             shown["commissionChange"] = await find_commission_change(uow, change_id, now=dependencies.clock.now())
     return ok(request, shown, headers=etag(shown))

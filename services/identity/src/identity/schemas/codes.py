@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import StringConstraints, model_validator
 
-from common.schemas import RequestBody, ResponseShape
+from common.web.schemas import RequestBody, ResponseShape
 from identity.domain.issued_codes import Destination
 from identity.schemas.fields import Email, NewPassword, Phone
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import StringConstraints
 
-from common.schemas import DecisionHash, RequestBody, ResponseShape
+from common.web.schemas import DecisionHash, RequestBody, ResponseShape
 
 
 class CommissionRejectionRequest(RequestBody):

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.schemas import RequestBody, ResponseShape
+from common.web.schemas import RequestBody, ResponseShape
 
 FactorName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 # Base64url without padding, as WebAuthn's JSON writes bytes. The bounds are a few times what authenticators send.

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import StringConstraints
 
-from common.schemas import RequestBody, ResponseShape
+from common.web.schemas import RequestBody, ResponseShape
 from identity.schemas.fields import AnyAddress, Email, FullName, NewPassword, Phone, ReferralToken
 
 

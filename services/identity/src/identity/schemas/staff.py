@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import StringConstraints
 
-from common.schemas import DecisionHash, RequestBody, ResponseShape
+from common.web.schemas import DecisionHash, RequestBody, ResponseShape
 
 # Merchants come to be by an application, buyers by signing up.
 StaffRole = Literal[

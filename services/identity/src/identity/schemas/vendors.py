@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.schemas import RequestBody, ResponseShape
+from common.web.schemas import RequestBody, ResponseShape
 from identity.schemas.commission_changes import CommissionChange
 
 BusinessName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=120)]

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from contracts.permissions import leading_role
-from identity.domain.standing import Standing
+from identity.domain.authorization_profile import AuthorizationProfile
 
 _RECORD_ACCOUNT: Final = """
 INSERT INTO accounts (user_id, email, password_hash, created_at) VALUES ($1, $2, $3, $4)
@@ -28,7 +28,7 @@ _FIND_EMAIL: Final = "SELECT email FROM accounts WHERE user_id = $1"
 _LOCK_PASSWORD_HASH: Final = "SELECT password_hash FROM accounts WHERE user_id = $1 FOR NO KEY UPDATE"
 _SAVE_PASSWORD_HASH: Final = "UPDATE accounts SET password_hash = $3 WHERE user_id = $1 AND password_hash = $2"
 _SET_PASSWORD_HASH: Final = "UPDATE accounts SET password_hash = $2 WHERE user_id = $1"
-_FIND_STANDING: Final = """
+_FIND_PROFILE: Final = """
 SELECT p.id, p.campus_id AS home_campus_id,
     array(SELECT role FROM role_grants WHERE user_id = p.id ORDER BY role) AS roles,
     (SELECT campus_id FROM role_grants WHERE user_id = p.id AND campus_id IS NOT NULL ORDER BY role LIMIT 1) AS office_campus_id,
@@ -49,12 +49,12 @@ FROM accounts a JOIN profiles p ON p.id = a.user_id WHERE a.user_id = $1 FOR UPD
 _SAVE_CODE_FAILURES: Final = "UPDATE accounts SET code_failures = $2, code_blocked_until = $3 WHERE user_id = $1"
 
 
-async def record_account_once(uow: UnitOfWork, user_id: UUID, email: str, password_hash: str, now: datetime) -> bool:
+async def record_account_if_new(uow: UnitOfWork, user_id: UUID, email: str, password_hash: str, now: datetime) -> bool:
     """Whether the address was free."""
     return bool(await uow.fetch_value(_RECORD_ACCOUNT, user_id, email, password_hash, now))
 
 
-async def record_foreign_account_once(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
+async def record_federated_account_if_new(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
     """The account of somebody who signs in elsewhere: no address of it can be logged in with, and no password matches."""
     await uow.execute(_RECORD_FOREIGN_ACCOUNT, user_id, now)
 
@@ -106,12 +106,12 @@ async def set_password_hash(uow: UnitOfWork, user_id: UUID, password_hash: str |
     await uow.execute(_SET_PASSWORD_HASH, user_id, password_hash)
 
 
-async def find_standing(uow: UnitOfWork, user_id: UUID) -> Standing:
+async def find_authorization_profile(uow: UnitOfWork, user_id: UUID) -> AuthorizationProfile:
     """Who the person is at this moment."""
-    row = await uow.fetch_row(_FIND_STANDING, user_id)
+    row = await uow.fetch_row(_FIND_PROFILE, user_id)
     if row is None:
         raise LookupError("an account has a profile")
-    standing = Standing(
+    standing = AuthorizationProfile(
         user_id=row["id"],
         role=leading_role(row["roles"]),
         roles=tuple(row["roles"]),

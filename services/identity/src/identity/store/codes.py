@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from identity.domain.issued_codes import Destination, Issuable, IssuedCode, Purpose
 
 # Two requests for one address at the same moment would each believe to be the first one.

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.decisions import Verdict
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import Verdict
 from identity.domain.commission_changes import CommissionChange
 
 _COLUMNS: Final = "id, vendor_id, before_basis_points, basis_points, prepared_by, expires_at, status"

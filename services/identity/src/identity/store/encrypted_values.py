@@ -1,7 +1,7 @@
 """Everything that identity keeps encrypted, for `re-encrypt`."""
 
-from common.hash_keys import hash_key_rows
-from common.reencryption import EncryptedRows, stale_text
+from common.database.hash_keys import hash_key_rows
+from common.database.reencryption import EncryptedRows, stale_text
 from identity.credentials.encryption import Encryption
 from identity.credentials.one_time_codes import OneTimeCodes
 from identity.credentials.signing_keys import SigningKeys

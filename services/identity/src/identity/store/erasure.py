@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from contracts.permissions import STAFF_ROLES
-from identity.domain.erasure import JUDGES, Status
+from identity.domain.erasure import EVALUATING_SERVICES, Status
 
 # Whoever decides on an application of the person, or provisions them, holds the profile too.
 _LOCK_PERSON: Final = "SELECT mailbox FROM profiles WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE"
@@ -87,7 +87,7 @@ class Request:
     status: Status
 
 
-async def lock_person(uow: UnitOfWork, user_id: UUID) -> str | None:
+async def lock_user(uow: UnitOfWork, user_id: UUID) -> str | None:
     """The mailbox of a person who is there; their profile stays locked until the transaction ends."""
     mailbox: str | None = await uow.fetch_value(_LOCK_PERSON, user_id)
     return mailbox
@@ -121,7 +121,7 @@ async def save_request(uow: UnitOfWork, request_id: UUID, status: Status, now: d
     await uow.execute(_SAVE_REQUEST, request_id, status, now)
 
 
-async def record_verdict_once(
+async def record_evaluation_if_new(
     uow: UnitOfWork, request_id: UUID, service: str, open_matters: Sequence[str], now: datetime
 ) -> None:
     await uow.execute(_RECORD_VERDICT, request_id, service, list(open_matters), now)
@@ -134,7 +134,7 @@ async def list_verdicts(uow: UnitOfWork, request_id: UUID) -> dict[str, list[str
 
 async def list_awaited(uow: UnitOfWork) -> dict[str, datetime | None]:
     """Since when the word of each service is waited for; None where it has said all of its own."""
-    return {row["judge"]: row["since"] for row in await uow.fetch(_LIST_AWAITED, sorted(JUDGES))}
+    return {row["judge"]: row["since"] for row in await uow.fetch(_LIST_AWAITED, sorted(EVALUATING_SERVICES))}
 
 
 async def close_vendor(uow: UnitOfWork, vendor_id: UUID) -> UUID:
@@ -143,7 +143,7 @@ async def close_vendor(uow: UnitOfWork, vendor_id: UUID) -> UUID:
     return campus_id
 
 
-async def forget_person(uow: UnitOfWork, user_id: UUID, mailbox_hash: bytes, now: datetime) -> None:
+async def delete_user(uow: UnitOfWork, user_id: UUID, mailbox_hash: bytes, now: datetime) -> None:
     """Nothing is left that tells who it was; by the hash the mailbox is known not to be a new one."""
     for statement in _FORGET:
         await uow.execute(statement, user_id)

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any, Final
 
-from common.database import UnitOfWork
-from identity.credentials.signing_keys import SealedKey
+from common.database.unit_of_work import UnitOfWork
+from identity.credentials.signing_keys import EncryptedKey
 from identity.domain.key_rotation import ListedKey
 
 # Three processes that start at once on an empty system make one key and one administrator; a key changes under it as well.
@@ -47,7 +47,7 @@ async def list_keys(uow: UnitOfWork) -> list[ListedKey]:
     return [ListedKey(row["kid"], row["signs_from"]) for row in await uow.fetch(_LISTED_KEYS)]
 
 
-async def record_key(uow: UnitOfWork, key: SealedKey, *, now: datetime, signs_from: datetime) -> None:
+async def record_key(uow: UnitOfWork, key: EncryptedKey, *, now: datetime, signs_from: datetime) -> None:
     public_key: dict[str, Any] = dict(key.public_key)
     await uow.execute(_RECORD_KEY, key.kid, public_key, key.private_key_sealed, now, signs_from)
 
@@ -56,7 +56,7 @@ async def save_signs_from(uow: UnitOfWork, kid: str, signs_from: datetime) -> No
     await uow.execute(_SIGN_FROM, kid, signs_from)
 
 
-async def retire_key_once(uow: UnitOfWork, kid: str, now: datetime, because: str) -> bool:
+async def retire_key_if_due(uow: UnitOfWork, kid: str, now: datetime, because: str) -> bool:
     """Whether this took the key out of the published set; its private half is gone for good."""
     return bool(await uow.fetch_value(_RETIRE_KEY, kid, now, because))
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Final
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 
 _FIND: Final = "SELECT failures, last_failed_at FROM login_failures WHERE address_hash = $1"
 # After the time in which failures are forgotten the count begins anew.

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from identity.credentials.passkeys import NewPasskey
 from identity.domain.second_factors import CHALLENGE_LIFE, OPEN_CHALLENGES_MAX, Factor
 
@@ -20,7 +20,7 @@ DELETE FROM passkey_challenges WHERE user_id = $1 AND id IN (
     SELECT id FROM passkey_challenges WHERE user_id = $1 ORDER BY created_at DESC, id DESC OFFSET $2
 )
 """
-_TAKE_CHALLENGE: Final = """
+_CLAIM_CHALLENGE: Final = """
 DELETE FROM passkey_challenges WHERE id = $1 AND user_id = $2 AND session_id = $3 AND purpose = $4 AND expires_at > $5
 RETURNING challenge
 """
@@ -63,11 +63,11 @@ async def record_challenge(
     return expires_at
 
 
-async def take_challenge(
+async def claim_challenge(
     uow: UnitOfWork, challenge_id: UUID, user_id: UUID, session_id: UUID, purpose: Purpose, now: datetime
 ) -> bytes | None:
     """The challenge, which nobody can take again once this transaction commits; None when it is not there to be taken."""
-    challenge: bytes | None = await uow.fetch_value(_TAKE_CHALLENGE, challenge_id, user_id, session_id, purpose, now)
+    challenge: bytes | None = await uow.fetch_value(_CLAIM_CHALLENGE, challenge_id, user_id, session_id, purpose, now)
     return challenge
 
 
@@ -75,7 +75,7 @@ async def list_credential_ids(uow: UnitOfWork, user_id: UUID) -> list[bytes]:
     return [row["credential_id"] for row in await uow.fetch(_CREDENTIAL_IDS, user_id)]
 
 
-async def record_passkey_once(uow: UnitOfWork, user_id: UUID, factor: Factor, passkey: NewPasskey) -> bool:
+async def record_passkey_if_new(uow: UnitOfWork, user_id: UUID, factor: Factor, passkey: NewPasskey) -> bool:
     """Whether the credential was nobody's before."""
     values = (passkey.credential_id, passkey.public_key, passkey.sign_count, factor.name, factor.created_at)
     return bool(await uow.fetch_value(_RECORD_PASSKEY, factor.id, user_id, *values))

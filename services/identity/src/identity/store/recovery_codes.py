@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 
 _FORGET: Final = "DELETE FROM recovery_codes WHERE user_id = $1"
 _RECORD: Final = "INSERT INTO recovery_codes (user_id, code_hash, created_at) VALUES ($1, $2, $3)"
-_USE_ONCE: Final = """
+_USE_CODE: Final = """
 UPDATE recovery_codes SET used_at = $3 WHERE user_id = $1 AND code_hash = $2 AND used_at IS NULL RETURNING true
 """
 
@@ -22,6 +22,6 @@ async def record_recovery_codes(uow: UnitOfWork, user_id: UUID, hashes: Sequence
     await uow.execute_many(_RECORD, [(user_id, code_hash, now) for code_hash in hashes])
 
 
-async def use_recovery_code_once(uow: UnitOfWork, user_id: UUID, code_hash: bytes, now: datetime) -> bool:
+async def claim_recovery_code(uow: UnitOfWork, user_id: UUID, code_hash: bytes, now: datetime) -> bool:
     """Whether the code was one of the person's that nobody had used; of two at once one finds it so."""
-    return bool(await uow.fetch_value(_USE_ONCE, user_id, code_hash, now))
+    return bool(await uow.fetch_value(_USE_CODE, user_id, code_hash, now))

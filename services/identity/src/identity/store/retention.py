@@ -3,9 +3,9 @@
 from datetime import timedelta
 from typing import Final
 
-from common.retention import Kept, Rule
+from common.database.retention import RetentionRule, Rule
 from identity.domain.issued_codes import DAY
-from identity.domain.slow_down import FORGOTTEN_AFTER
+from identity.domain.login_delays import FORGOTTEN_AFTER
 
 AT_ONCE: Final = timedelta(0)
 # That a session of a further issuer was ended is remembered for longer than a token of it lives.
@@ -14,10 +14,10 @@ SIGN_UP: Final = timedelta(days=30)
 # A session without tokens can be neither refreshed nor stepped up; its last access token ended long before.
 _EMPTY: Final = "NOT EXISTS (SELECT FROM refresh_tokens WHERE refresh_tokens.session_id = sessions.id)"
 
-KEPT: Final[tuple[Rule, ...]] = (
-    Kept("refresh_tokens", ("token_hash",), "expires_at", AT_ONCE),
-    Kept("sessions", ("id",), "signed_in_at", AT_ONCE, over=f"issuer IS NULL AND {_EMPTY}"),
-    Kept(
+RETENTION_RULES: Final[tuple[Rule, ...]] = (
+    RetentionRule("refresh_tokens", ("token_hash",), "expires_at", AT_ONCE),
+    RetentionRule("sessions", ("id",), "signed_in_at", AT_ONCE, over=f"issuer IS NULL AND {_EMPTY}"),
+    RetentionRule(
         "sessions",
         ("id",),
         "signed_in_at",
@@ -25,10 +25,10 @@ KEPT: Final[tuple[Rule, ...]] = (
         over=f"issuer IS NOT NULL AND {_EMPTY}",
         called="sessions_of_issuers",
     ),
-    Kept("passkey_challenges", ("id",), "expires_at", AT_ONCE),
+    RetentionRule("passkey_challenges", ("id",), "expires_at", AT_ONCE),
     # Limits count codes over a day.
-    Kept("one_time_codes", ("purpose", "address_hash"), "issued_at", DAY),
+    RetentionRule("one_time_codes", ("purpose", "address_hash"), "issued_at", DAY),
     # A sign-up that nobody proved or logged in with for so long is over.
-    Kept("sign_up_passwords", ("address_hash", "password_digest"), "created_at", SIGN_UP),
-    Kept("login_failures", ("address_hash",), "last_failed_at", FORGOTTEN_AFTER),
+    RetentionRule("sign_up_passwords", ("address_hash", "password_digest"), "created_at", SIGN_UP),
+    RetentionRule("login_failures", ("address_hash",), "last_failed_at", FORGOTTEN_AFTER),
 )

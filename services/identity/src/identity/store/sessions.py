@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
+from identity.domain.authorization_profile import SignIn
 from identity.domain.sessions import ShownToken
-from identity.domain.standing import SignIn
 
 _RECORD_SESSION: Final = """
 INSERT INTO sessions (id, user_id, signed_in_at, method, user_agent) VALUES ($1, $2, $3, $4, $5)
@@ -66,7 +66,7 @@ async def record_session(uow: UnitOfWork, user_id: UUID, sign_in: SignIn, user_a
     await uow.execute(_RECORD_SESSION, *values)
 
 
-async def record_foreign_session_once(
+async def record_federated_session_if_new(
     uow: UnitOfWork, session_id: UUID, user_id: UUID, signed_in_at: datetime, *, issuer: str, without_staff_roles: bool
 ) -> None:
     """The session of a further issuer's token, unless it stands already."""
@@ -116,7 +116,7 @@ async def lock_session(uow: UnitOfWork, session_id: UUID, user_id: UUID) -> Sign
     return SignIn(session_id, row["signed_in_at"], method=row["method"]) if row else None
 
 
-async def end_session_once(uow: UnitOfWork, session_id: UUID, user_id: UUID, now: datetime, because: str) -> bool:
+async def end_session_if_open(uow: UnitOfWork, session_id: UUID, user_id: UUID, now: datetime, because: str) -> bool:
     """Whether this ended the session; otherwise it had ended before."""
     return bool(await uow.fetch_value(_END_SESSION, session_id, user_id, now, because))
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Final
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 
 _RECORD: Final = """
 INSERT INTO sign_up_passwords (address_hash, password_digest, created_at) VALUES ($1, $2, $3)

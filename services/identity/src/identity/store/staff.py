@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.decisions import Verdict
-from common.ids import new_id
-from identity.domain.staff import ADMIN, Office, Person, PreparedGrant
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import Verdict
+from common.primitives.ids import new_id
+from identity.domain.staff import ADMIN, Appointment, PreparedGrant, StaffUser
 
 _RECORD_ACT: Final = """
 INSERT INTO staff_acts (id, actor_id, act, subject_kind, subject_id, detail, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -34,10 +34,10 @@ SELECT EXISTS (
 )
 """
 _HUB_CAMPUS: Final = "SELECT campus_id FROM hubs WHERE id = $1 AND active"
-_RECORD_OFFICE: Final = """
+_RECORD_APPOINTMENT: Final = """
 INSERT INTO role_grants (user_id, role, campus_id, hub_id, granted_by, granted_at) VALUES ($1, $2, $3, $4, $5, $6)
 """
-_END_OFFICE: Final = "DELETE FROM role_grants WHERE user_id = $1 AND role = $2"
+_END_APPOINTMENT: Final = "DELETE FROM role_grants WHERE user_id = $1 AND role = $2"
 _EXPIRE_GRANTS: Final = "UPDATE staff_grants SET status = 'expired' WHERE status = 'prepared' AND expires_at <= $1"
 _FIND_OPEN_GRANT: Final = "SELECT id FROM staff_grants WHERE user_id = $1 AND role = $2 AND status = 'prepared'"
 _RECORD_GRANT: Final = """
@@ -78,14 +78,14 @@ async def lock_staff(uow: UnitOfWork) -> None:
     await uow.execute(_LOCK_STAFF)
 
 
-async def lock_person(uow: UnitOfWork, user_id: UUID) -> Person | None:
+async def lock_user(uow: UnitOfWork, user_id: UUID) -> StaffUser | None:
     """The person, to whom nobody gives a session until the transaction ends; None without a profile."""
     if await uow.fetch_value(_LOCK_PROFILE, user_id) is None:
         return None
     await uow.execute(_LOCK_ACCOUNT, user_id)
-    offices = tuple(Office(*row) for row in await uow.fetch(_LIST_OFFICES, user_id))
+    offices = tuple(Appointment(*row) for row in await uow.fetch(_LIST_OFFICES, user_id))
     row = await uow.fetch_row(_FIND_PERSON, user_id)
-    return Person(user_id, offices, **row) if row else None
+    return StaffUser(user_id, offices, **row) if row else None
 
 
 async def is_suspended(uow: UnitOfWork, user_id: UUID) -> bool:
@@ -107,15 +107,17 @@ async def find_hub_campus(uow: UnitOfWork, hub_id: UUID) -> UUID | None:
     return campus_id
 
 
-async def record_office(uow: UnitOfWork, user_id: UUID, office: Office, *, by: UUID | None, now: datetime) -> None:
-    await uow.execute(_RECORD_OFFICE, user_id, office.role, office.campus_id, office.hub_id, by, now)
+async def record_appointment(
+    uow: UnitOfWork, user_id: UUID, office: Appointment, *, by: UUID | None, now: datetime
+) -> None:
+    await uow.execute(_RECORD_APPOINTMENT, user_id, office.role, office.campus_id, office.hub_id, by, now)
 
 
-async def end_office(uow: UnitOfWork, user_id: UUID, role: str) -> None:
-    await uow.execute(_END_OFFICE, user_id, role)
+async def end_appointment(uow: UnitOfWork, user_id: UUID, role: str) -> None:
+    await uow.execute(_END_APPOINTMENT, user_id, role)
 
 
-async def record_grant_once(
+async def record_grant_if_new(
     uow: UnitOfWork, user_id: UUID, role: str, *, by: UUID, now: datetime, expires_at: datetime
 ) -> tuple[UUID, bool]:
     """The open grant of this role to this person, and whether this made it. Behind `lock_staff`."""

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from identity.domain.vendor_applications import Application, NewApplication, Outcome
 from identity.domain.vendors import Vendor
 
@@ -67,7 +67,7 @@ async def owns_a_vendor(uow: UnitOfWork, user_id: UUID) -> bool:
     return bool(await uow.fetch_value(_OWNS_A_VENDOR, user_id))
 
 
-async def record_application_once(
+async def record_application_if_new(
     uow: UnitOfWork, application_id: UUID, user_id: UUID, wanted: NewApplication, now: datetime
 ) -> bool:
     """False when an application of the person is still open."""
@@ -103,7 +103,7 @@ async def save_decision(
     await uow.execute(_SAVE_DECISION, application_id, outcome, reason, by, now, vendor_id)
 
 
-async def record_vendor_once(uow: UnitOfWork, vendor_id: UUID, application: Application, now: datetime) -> bool:
+async def record_vendor_if_new(uow: UnitOfWork, vendor_id: UUID, application: Application, now: datetime) -> bool:
     """False when the applicant owns a vendor already."""
     wanted = application.wanted
     values = (wanted.business_name, wanted.legal_name, wanted.campus_id, wanted.category, wanted.description)

@@ -25,7 +25,7 @@ class BuiltIn:
         if not since:
             if not any(line.role == "assistant" for line in lines):
                 await hear(built_in.INTRODUCTION + "\n\n")
-            calls = built_in.wanted_calls(lines[asked].text)
+            calls = built_in.requested_calls(lines[asked].text)
             if calls and tools:
                 return Spoken(calls)
             await hear(built_in.ABILITIES)

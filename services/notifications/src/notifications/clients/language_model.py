@@ -11,7 +11,7 @@ import httpx
 import msgspec
 
 from notifications.domain.conversations import Line, Spoken, ToolCall, Used
-from notifications.domain.errors import AssistantAway
+from notifications.domain.errors import AssistantUnavailable
 
 # One event of a stream holds some words; whole arguments of a tool come in one at most.
 LINE_BYTES_MAX: Final = 64 * 1024
@@ -26,7 +26,7 @@ _BUSY: Final = "The assistant has too many questions at the moment. Try again la
 _CLOSED: Final = "The assistant is out of order; this has to be mended by its operators."
 _UNUSABLE: Final = "The assistant did not find an answer. Ask again, or in other words."
 
-Hear = Callable[[str], Awaitable[None]]
+OnToken = Callable[[str], Awaitable[None]]
 
 
 class LanguageModel:
@@ -50,7 +50,7 @@ class LanguageModel:
         self._timeout = httpx.Timeout(silence_seconds, connect=CONNECT_SECONDS_MAX, pool=CONNECT_SECONDS_MAX)
 
     async def speak(
-        self, instructions: str, lines: Sequence[Line], tools: Sequence[Mapping[str, Any]], hear: Hear
+        self, instructions: str, lines: Sequence[Line], tools: Sequence[Mapping[str, Any]], hear: OnToken
     ) -> Spoken:
         """Asks the model; `hear` is given each piece of text as it comes. Raises AssistantAway.
 
@@ -72,9 +72,9 @@ class LanguageModel:
                 _check(answer)
                 return await _read(answer, hear)
         except httpx.InvalidURL as error:
-            raise AssistantAway(type(error).__name__, _CLOSED, is_outage=True) from None
+            raise AssistantUnavailable(type(error).__name__, _CLOSED, is_outage=True) from None
         except httpx.HTTPError as error:
-            raise AssistantAway(type(error).__name__, is_outage=True) from None
+            raise AssistantUnavailable(type(error).__name__, is_outage=True) from None
 
 
 def _message(line: Line) -> dict[str, Any]:
@@ -93,20 +93,26 @@ def _message(line: Line) -> dict[str, Any]:
 def _check(answer: httpx.Response) -> None:
     status = answer.status_code
     if status in (401, 403):
-        raise AssistantAway(f"the provider refused our key ({status})", _CLOSED, retry_after_seconds=60, is_outage=True)
+        raise AssistantUnavailable(
+            f"the provider refused our key ({status})", _CLOSED, retry_after_seconds=60, is_outage=True
+        )
     if status == 429:
-        raise AssistantAway(
+        raise AssistantUnavailable(
             "the provider has no capacity for us (429)", _BUSY, retry_after_seconds=_wait_of(answer), is_outage=True
         )
     if status == 404:
-        raise AssistantAway("the provider knows no such model or path", _CLOSED, retry_after_seconds=60, is_outage=True)
+        raise AssistantUnavailable(
+            "the provider knows no such model or path", _CLOSED, retry_after_seconds=60, is_outage=True
+        )
     if status in (400, 413, 422):
         # Perhaps only this question: some providers refuse by its words.
-        raise AssistantAway(f"the provider refused the request ({status})", _UNUSABLE)
+        raise AssistantUnavailable(f"the provider refused the request ({status})", _UNUSABLE)
     if status != 200:
-        raise AssistantAway(f"the provider answered {status}", retry_after_seconds=_wait_of(answer), is_outage=True)
+        raise AssistantUnavailable(
+            f"the provider answered {status}", retry_after_seconds=_wait_of(answer), is_outage=True
+        )
     if answer.headers.get("content-encoding", "identity") != "identity":
-        raise AssistantAway("the answer is packed", _UNUSABLE)
+        raise AssistantUnavailable("the answer is packed", _UNUSABLE)
 
 
 def _wait_of(answer: httpx.Response) -> int:
@@ -117,23 +123,23 @@ def _wait_of(answer: httpx.Response) -> int:
     )
 
 
-async def _read(answer: httpx.Response, hear: Hear) -> Spoken:
+async def _read(answer: httpx.Response, hear: OnToken) -> Spoken:
     reading = _Reading(hear)
     if answer.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
         # It knows no streams, and said everything at once.
-        await reading.take_whole(await _whole(answer))
+        await reading.read_whole(await _whole(answer))
         return reading.end()
     waiting, total = b"", 0
     async for piece in answer.aiter_raw():
         total += len(piece)
         if total > ANSWER_BYTES_MAX:
-            raise AssistantAway("the answer has no end", _UNUSABLE)
+            raise AssistantUnavailable("the answer has no end", _UNUSABLE)
         *lines, waiting = (waiting + piece).split(b"\n")
         for line in lines:
-            if await reading.take_line(line.rstrip(b"\r")):
+            if await reading.read_line(line.rstrip(b"\r")):
                 return reading.end()
         if len(waiting) > LINE_BYTES_MAX:
-            raise AssistantAway("a line has no end", _UNUSABLE)
+            raise AssistantUnavailable("a line has no end", _UNUSABLE)
     return reading.end()
 
 
@@ -143,23 +149,23 @@ async def _whole(answer: httpx.Response) -> bytes:
         parts.append(piece)
         total += len(piece)
         if total > ANSWER_BYTES_MAX:
-            raise AssistantAway("the answer has no end", _UNUSABLE)
+            raise AssistantUnavailable("the answer has no end", _UNUSABLE)
     return b"".join(parts)
 
 
 class _Reading:
     """What was read of one answer so far."""
 
-    def __init__(self, hear: Hear) -> None:
+    def __init__(self, hear: OnToken) -> None:
         self._hear = hear
         self._calls: dict[int, list[str]] = {}
         self._used: Used | None = None
         self._ended = ""
 
-    async def take_line(self, line: bytes) -> bool:
+    async def read_line(self, line: bytes) -> bool:
         """Whether this line says that the answer is complete."""
         if len(line) > LINE_BYTES_MAX:
-            raise AssistantAway("a line is too long", _UNUSABLE)
+            raise AssistantUnavailable("a line is too long", _UNUSABLE)
         if not line.startswith(b"data:"):
             return False
         content = line[5:].strip()
@@ -170,14 +176,14 @@ class _Reading:
             await self._take(_decoded(content), "delta")
         return False
 
-    async def take_whole(self, body: bytes) -> None:
+    async def read_whole(self, body: bytes) -> None:
         """The body of an answer that is no stream."""
         await self._take(_decoded(body), "message")
         self._ended = self._ended or "stop"
 
     async def _take(self, chunk: Any, part: str) -> None:
         if not isinstance(chunk, dict) or chunk.get("error"):
-            raise AssistantAway("the provider broke the answer off", _UNUSABLE)
+            raise AssistantUnavailable("the provider broke the answer off", _UNUSABLE)
         usage = chunk.get("usage")
         if isinstance(usage, dict):
             self._used = Used(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
@@ -189,17 +195,17 @@ class _Reading:
         if isinstance(said, dict):
             if isinstance(text := said.get("content"), str) and text:
                 await self._hear(text)
-            self._take_calls(said.get("tool_calls"))
+            self._read_calls(said.get("tool_calls"))
         if isinstance(reason := choice.get("finish_reason"), str):
             self._ended = reason
 
-    def _take_calls(self, offered: Any) -> None:
+    def _read_calls(self, offered: Any) -> None:
         for place, part in enumerate(offered if isinstance(offered, list) else ()):
             if not isinstance(part, dict):
-                raise AssistantAway("a call is not an object", _UNUSABLE)
+                raise AssistantUnavailable("a call is not an object", _UNUSABLE)
             index = part.get("index", place)
             if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < CALLS_MAX:
-                raise AssistantAway("too many calls at once", _UNUSABLE)
+                raise AssistantUnavailable("too many calls at once", _UNUSABLE)
             call = self._calls.setdefault(index, ["", "", ""])
             function = part.get("function")
             named = function if isinstance(function, dict) else {}
@@ -209,12 +215,12 @@ class _Reading:
                 # Id and name come once, though some repeat them with every piece; arguments come in pieces.
                 call[slot] = call[slot] + piece if slot == 2 else call[slot] or piece
                 if len(call[slot]) > (ARGUMENTS_CHARACTERS_MAX if slot == 2 else 200):
-                    raise AssistantAway("a call is too long", _UNUSABLE)
+                    raise AssistantUnavailable("a call is too long", _UNUSABLE)
 
     def end(self) -> Spoken:
         """The answer; raises AssistantAway when the provider stopped in the middle of it."""
         if not self._ended:
-            raise AssistantAway("the provider broke the answer off", _UNUSABLE)
+            raise AssistantUnavailable("the provider broke the answer off", _UNUSABLE)
         calls = tuple(
             ToolCall(call_id or f"call-{index}", name, arguments)
             for index, (call_id, name, arguments) in sorted(self._calls.items())
@@ -226,7 +232,7 @@ def _decoded(content: bytes) -> Any:
     try:
         return msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise AssistantAway("the answer is not JSON", _UNUSABLE) from None
+        raise AssistantUnavailable("the answer is not JSON", _UNUSABLE) from None
 
 
 def _count(told: Any) -> int:

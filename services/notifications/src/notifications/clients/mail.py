@@ -10,8 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 import aiosmtplib
 
-from notifications.domain.deliveries import PROVIDER_SECONDS_MAX, Letter
-from notifications.domain.errors import ProviderAway, ProviderRefused, ProviderSilent
+from notifications.domain.deliveries import PROVIDER_SECONDS_MAX, OutboundMessage
+from notifications.domain.errors import ProviderRefused, ProviderTimeout, ProviderUnavailable
 
 PROVIDER: Final = "smtp"
 PERMANENT: Final = 500
@@ -49,15 +49,15 @@ class Mail:
         self._from = formataddr((name, self._sender))
         self._domain = self._sender.rpartition("@")[2]
 
-    async def send(self, letter: Letter) -> str:
+    async def send(self, message_out: OutboundMessage) -> str:
         """The Message-ID; raises ProviderAway and ProviderRefused."""
-        if not letter.address.isprintable():
+        if not message_out.address.isprintable():
             raise ProviderRefused(PROVIDER, _NO_ADDRESS)
-        message_id = f"<{letter.notification_id}@{self._domain}>"
-        mail = self._compose(letter, message_id)
+        message_id = f"<{message_out.notification_id}@{self._domain}>"
+        mail = self._compose(message_out, message_id)
         server = await self._idle.get()
         try:
-            await _send(server, self._sender, letter.address, mail)
+            await _send(server, self._sender, message_out.address, mail)
         except BaseException:
             # Whatever went wrong in the middle of a mail: whoever speaks next here would be misunderstood.
             server.close()
@@ -74,17 +74,17 @@ class Mail:
                 if server.is_connected:
                     await server.quit()
 
-    def _compose(self, letter: Letter, message_id: str) -> bytes:
+    def _compose(self, message_out: OutboundMessage, message_id: str) -> bytes:
         """The mail as it goes over the wire (RFC 5322, RFC 2045).
 
         Its few headers are the same each time: the message classes of the standard library take 2 ms for them, this 0.04.
         """
-        message = letter.message
+        message = message_out.message
         # No line of quoted-printable holds "=_": the boundary can stand in no body (RFC 2045, 6.7).
-        boundary = f"=_{letter.delivery_id.hex}"
+        boundary = f"=_{message_out.delivery_id.hex}"
         lines = (
             f"From: {self._from}",
-            f"To: {letter.address}",
+            f"To: {message_out.address}",
             f"Subject: {Header(message.subject, header_name='Subject').encode(linesep=CRLF)}",
             f"Date: {formatdate()}",
             f"Message-ID: {message_id}",
@@ -126,7 +126,7 @@ async def _send(server: aiosmtplib.SMTP, sender: str, recipient: str, mail: byte
     except aiosmtplib.SMTPResponseException as error:
         raise _fault(error.code, "the server refused the message") from None
     except (aiosmtplib.SMTPException, OSError) as error:
-        raise ProviderSilent(PROVIDER, type(error).__name__) from error
+        raise ProviderTimeout(PROVIDER, type(error).__name__) from error
 
 
 async def _connect(server: aiosmtplib.SMTP) -> None:
@@ -140,11 +140,11 @@ async def _connect(server: aiosmtplib.SMTP) -> None:
     try:
         await server.connect()
     except aiosmtplib.SMTPAuthenticationError as error:
-        raise ProviderAway(PROVIDER, f"{error.code} the server refused our login") from None
+        raise ProviderUnavailable(PROVIDER, f"{error.code} the server refused our login") from None
     except (aiosmtplib.SMTPException, OSError) as error:
-        raise ProviderAway(PROVIDER, type(error).__name__) from error
+        raise ProviderUnavailable(PROVIDER, type(error).__name__) from error
 
 
-def _fault(code: int, words: str) -> ProviderAway | ProviderRefused:
+def _fault(code: int, words: str) -> ProviderUnavailable | ProviderRefused:
     """5yz is for good, anything else may pass (RFC 5321, 4.2.1). The server's own words may hold the address: left out."""
-    return (ProviderRefused if code >= PERMANENT else ProviderAway)(PROVIDER, f"{code} {words}")
+    return (ProviderRefused if code >= PERMANENT else ProviderUnavailable)(PROVIDER, f"{code} {words}")

@@ -15,7 +15,7 @@ ANSWER_SECONDS_MAX: Final = 5.0
 _PATHS: Final = re.compile(r"/api/(?:products|orders)(?:/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})?", re.ASCII)
 
 
-class MarketplaceAway(Exception):
+class MarketplaceUnavailable(Exception):
     """No answer, or one that is of no use."""
 
 
@@ -28,7 +28,7 @@ class Marketplace:
     async def read(self, lookup: Lookup, token: str) -> Any | None:
         """The `data` of the answer; None for 404. Raises MarketplaceAway."""
         if not _PATHS.fullmatch(lookup.path):
-            raise MarketplaceAway("this path is not asked")
+            raise MarketplaceUnavailable("this path is not asked")
         try:
             async with self._http.stream(
                 "GET",
@@ -41,10 +41,10 @@ class Marketplace:
                 if answer.status_code == 404:
                     return None
                 if answer.status_code != 200:
-                    raise MarketplaceAway(f"answered {answer.status_code}")
+                    raise MarketplaceUnavailable(f"answered {answer.status_code}")
                 return _content(await _body(answer))
         except httpx.HTTPError as error:
-            raise MarketplaceAway(type(error).__name__) from None
+            raise MarketplaceUnavailable(type(error).__name__) from None
 
 
 async def _body(answer: httpx.Response) -> bytes:
@@ -52,7 +52,7 @@ async def _body(answer: httpx.Response) -> bytes:
     async for piece in answer.aiter_raw():
         body += piece
         if len(body) > ANSWER_BYTES_MAX:
-            raise MarketplaceAway("the answer is too long")
+            raise MarketplaceUnavailable("the answer is too long")
     return bytes(body)
 
 
@@ -60,5 +60,5 @@ def _content(body: bytes) -> Any:
     try:
         document = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise MarketplaceAway("the answer is not JSON") from None
+        raise MarketplaceUnavailable("the answer is not JSON") from None
     return document.get("data") if isinstance(document, dict) else None

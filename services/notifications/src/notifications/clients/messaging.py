@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import httpx
 
-from notifications.clients.answers import REFUSALS, no_answer, told_in
+from notifications.clients.responses import REFUSALS, no_response, reported_in
 from notifications.domain.approved_templates import WITH_COPY_BUTTON
-from notifications.domain.deliveries import Letter
-from notifications.domain.errors import ProviderAway, ProviderRefused
+from notifications.domain.deliveries import OutboundMessage
+from notifications.domain.errors import ProviderRefused, ProviderUnavailable
 
 PROVIDER: Final = "messaging-app"
 # Among its 400s, those that pass: too many messages, to this person or at all, and a service that is overloaded.
@@ -28,39 +28,43 @@ class Messaging:
         self._url = f"{base_url.rstrip('/')}/{version}/{phone_number_id}/messages"
         self._http, self._headers, self._language = http, {"Authorization": f"Bearer {token}"}, language
 
-    async def send(self, letter: Letter) -> str:
+    async def send(self, message_out: OutboundMessage) -> str:
         """The company's id of the message; raises ProviderAway and ProviderRefused."""
         body = {
             "messaging_product": "whatsapp",
             "recipient_type": "individual",
-            "to": letter.address.removeprefix("+"),
-            **self._content(letter),
-            "biz_opaque_callback_data": str(letter.delivery_id),
+            "to": message_out.address.removeprefix("+"),
+            **self._content(message_out),
+            "biz_opaque_callback_data": str(message_out.delivery_id),
         }
         try:
             answer = await self._http.post(self._url, json=body, headers=self._headers)
         except httpx.HTTPError as error:
-            raise no_answer(PROVIDER, error) from error
-        told = told_in(answer)
+            raise no_response(PROVIDER, error) from error
+        told = reported_in(answer)
         if not answer.is_success:
             raise _fault(answer.status_code, told)
         message_id = _message_id(told)
         if message_id is None:
-            raise ProviderAway(PROVIDER, "the answer names no message")
+            raise ProviderUnavailable(PROVIDER, "the answer names no message")
         return message_id
 
-    def _content(self, letter: Letter) -> dict[str, Any]:
+    def _content(self, message_out: OutboundMessage) -> dict[str, Any]:
         """A text as it stands where the customer wrote within a day, else the approved one."""
-        if letter.message.text:
-            return {"type": "text", "text": {"preview_url": False, "body": letter.message.text}}
-        named = {"name": letter.template, "language": {"code": self._language}, "components": _components(letter)}
+        if message_out.message.text:
+            return {"type": "text", "text": {"preview_url": False, "body": message_out.message.text}}
+        named = {
+            "name": message_out.template,
+            "language": {"code": self._language},
+            "components": _components(message_out),
+        }
         return {"type": "template", "template": named}
 
 
-def _components(letter: Letter) -> list[dict[str, Any]]:
-    parameters = [{"type": "text", "text": text} for text in letter.message.parameters]
+def _components(message_out: OutboundMessage) -> list[dict[str, Any]]:
+    parameters = [{"type": "text", "text": text} for text in message_out.message.parameters]
     components: list[dict[str, Any]] = [{"type": "body", "parameters": parameters}] if parameters else []
-    if letter.template in WITH_COPY_BUTTON:
+    if message_out.template in WITH_COPY_BUTTON:
         components.append({"type": "button", "sub_type": "url", "index": "0", "parameters": parameters})
     return components
 
@@ -72,9 +76,9 @@ def _message_id(told: dict[str, Any]) -> str | None:
     return message_id if isinstance(message_id, str) else None
 
 
-def _fault(status: int, told: dict[str, Any]) -> ProviderAway | ProviderRefused:
+def _fault(status: int, told: dict[str, Any]) -> ProviderUnavailable | ProviderRefused:
     error = told.get("error")
     code = error.get("code") if isinstance(error, dict) else None
     words = error.get("message", "") if isinstance(error, dict) else ""
-    kind = ProviderRefused if status in REFUSALS and code not in _NOT_NOW else ProviderAway
+    kind = ProviderRefused if status in REFUSALS and code not in _NOT_NOW else ProviderUnavailable
     return kind(PROVIDER, f"{status} {code or ''} {words}".strip())

@@ -9,11 +9,11 @@ from google.auth.exceptions import GoogleAuthError, TransportError
 from google.auth.transport import Request, Response
 from google.oauth2.service_account import Credentials
 
-from common.tls import client_tls
-from notifications.clients.answers import REFUSALS, no_answer, told_in
-from notifications.domain.deliveries import PROVIDER_SECONDS_MAX, Letter
-from notifications.domain.errors import DeviceGone, ProviderAway, ProviderRefused
-from notifications.domain.push_manners import manners_of
+from common.primitives.tls import client_tls
+from notifications.clients.responses import REFUSALS, no_response, reported_in
+from notifications.domain.deliveries import PROVIDER_SECONDS_MAX, OutboundMessage
+from notifications.domain.errors import DeviceGone, ProviderRefused, ProviderUnavailable
+from notifications.domain.push_options import push_options
 
 PROVIDER: Final = "fcm"
 SCOPE: Final = "https://www.googleapis.com/auth/firebase.messaging"
@@ -34,19 +34,19 @@ class NativePush:
         self._url = f"{base_url.rstrip('/')}/v1/projects/{project or account.get('project_id', '')}/messages:send"
         self._http, self._turn = http, asyncio.Lock()
 
-    async def send(self, letter: Letter) -> str:
+    async def send(self, message_out: OutboundMessage) -> str:
         """FCM's name of the message; raises ProviderAway, ProviderRefused and DeviceGone."""
         headers = {"Authorization": f"Bearer {await self._token()}"}
         try:
-            answer = await self._http.post(self._url, json={"message": _message(letter)}, headers=headers)
+            answer = await self._http.post(self._url, json={"message": _message(message_out)}, headers=headers)
         except httpx.HTTPError as error:
-            raise no_answer(PROVIDER, error) from error
-        told = told_in(answer)
+            raise no_response(PROVIDER, error) from error
+        told = reported_in(answer)
         if not answer.is_success:
             raise _fault(answer.status_code, told)
         name = told.get("name")
         if not isinstance(name, str):
-            raise ProviderAway(PROVIDER, "the answer names no message")
+            raise ProviderUnavailable(PROVIDER, "the answer names no message")
         return name
 
     async def _token(self) -> str:
@@ -56,18 +56,18 @@ class NativePush:
                     # The library waits for its answer as it runs: beside the loop, so that nobody else waits.
                     await asyncio.to_thread(self._credentials.refresh, _Asking())
                 except GoogleAuthError as error:
-                    raise ProviderAway(PROVIDER, f"no access token: {type(error).__name__}") from None
+                    raise ProviderUnavailable(PROVIDER, f"no access token: {type(error).__name__}") from None
             return str(self._credentials.token)
 
 
-def _message(letter: Letter) -> dict[str, Any]:
-    manners, collapse = manners_of(letter.template), letter.notification_id.hex
+def _message(message_out: OutboundMessage) -> dict[str, Any]:
+    manners, collapse = push_options(message_out.template), message_out.notification_id.hex
     is_urgent = manners.urgency == "high"
-    words = {"title": letter.message.subject, "body": letter.message.text}
-    data = {"notificationId": str(letter.notification_id), "template": letter.template}
+    words = {"title": message_out.message.subject, "body": message_out.message.text}
+    data = {"notificationId": str(message_out.notification_id), "template": message_out.template}
     apple = {"apns-collapse-id": collapse, "apns-priority": "10" if is_urgent else "5"}
     message: dict[str, Any] = {
-        "token": letter.address,
+        "token": message_out.address,
         "data": data,
         "android": {
             "collapse_key": collapse,
@@ -75,7 +75,7 @@ def _message(letter: Letter) -> dict[str, Any]:
             "ttl": f"{manners.ttl_seconds}s",
         },
     }
-    if letter.sensitive:
+    if message_out.sensitive:
         # For the app alone: the system shows and keeps what is in `notification`.
         message["data"] = {**data, **words}
         apple |= {"apns-priority": "5", "apns-push-type": "background"}
@@ -88,14 +88,14 @@ def _message(letter: Letter) -> dict[str, Any]:
     return message
 
 
-def _fault(status: int, told: dict[str, Any]) -> ProviderAway | ProviderRefused:
+def _fault(status: int, told: dict[str, Any]) -> ProviderUnavailable | ProviderRefused:
     error = told.get("error")
     details = error.get("details") if isinstance(error, dict) else None
     codes = {one.get("errorCode") for one in details or [] if isinstance(one, dict)}
     reason = f"{status} {error.get('status', '') if isinstance(error, dict) else ''}".strip()
     if "UNREGISTERED" in codes or "SENDER_ID_MISMATCH" in codes:
         return DeviceGone(PROVIDER, f"{reason}: the device is not registered any more")
-    return (ProviderRefused if status in REFUSALS else ProviderAway)(PROVIDER, reason)
+    return (ProviderRefused if status in REFUSALS else ProviderUnavailable)(PROVIDER, reason)
 
 
 class _Asking(Request):

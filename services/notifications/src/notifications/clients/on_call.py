@@ -3,7 +3,7 @@
 import httpx
 
 from notifications.domain.alerts import Alert, dialect_of, page_of_alert
-from notifications.domain.errors import ProviderAway
+from notifications.domain.errors import ProviderUnavailable
 
 
 class OnCall:
@@ -27,6 +27,6 @@ class OnCall:
         try:
             answer = await self._http.post(self._url, json=page_of_alert(self._dialect, alert, self._routing_key))
         except httpx.HTTPError as error:
-            raise ProviderAway(self._dialect, type(error).__name__) from error
+            raise ProviderUnavailable(self._dialect, type(error).__name__) from error
         if not answer.is_success:
-            raise ProviderAway(self._dialect, f"answered {answer.status_code}")
+            raise ProviderUnavailable(self._dialect, f"answered {answer.status_code}")

@@ -6,9 +6,9 @@ from urllib.parse import unquote, urlsplit
 
 import httpx
 
-from notifications.clients.answers import REFUSALS, no_answer, told_in
-from notifications.domain.deliveries import Letter
-from notifications.domain.errors import ProviderAway, ProviderRefused
+from notifications.clients.responses import REFUSALS, no_response, reported_in
+from notifications.domain.deliveries import OutboundMessage
+from notifications.domain.errors import ProviderRefused, ProviderUnavailable
 
 # What Africa's Talking says of a number: taken (processed, sent, queued), or not for now (balance, gateway, capacity).
 _TAKEN: Final = frozenset({100, 101, 102})
@@ -23,12 +23,12 @@ class Termii:
         self._url = f"{base_url.rstrip('/')}/api/sms/send"
         self.provider = provider
 
-    async def send(self, letter: Letter) -> str:
+    async def send(self, message_out: OutboundMessage) -> str:
         """The company's id of the message; raises ProviderAway and ProviderRefused."""
         body = {
-            "to": letter.address.removeprefix("+"),
+            "to": message_out.address.removeprefix("+"),
             "from": self._sender,
-            "sms": letter.message.text,
+            "sms": message_out.message.text,
             "type": "plain",
             "channel": "generic",
             "api_key": self._api_key,
@@ -36,13 +36,13 @@ class Termii:
         try:
             answer = await self._http.post(self._url, json=body)
         except httpx.HTTPError as error:
-            raise no_answer(self.provider, error) from error
-        told = told_in(answer)
+            raise no_response(self.provider, error) from error
+        told = reported_in(answer)
         if answer.status_code in REFUSALS:
             raise ProviderRefused(self.provider, f"{answer.status_code} {told.get('message', '')}".strip())
         message_id = told.get("message_id")
         if not answer.is_success or not isinstance(message_id, str):
-            raise ProviderAway(self.provider, f"{answer.status_code} {told.get('message', '')}".strip())
+            raise ProviderUnavailable(self.provider, f"{answer.status_code} {told.get('message', '')}".strip())
         return message_id
 
 
@@ -57,19 +57,24 @@ class AfricasTalking:
         self._http, self._api_key, self._sender = http, api_key, sender
         self.provider = provider
 
-    async def send(self, letter: Letter) -> str:
+    async def send(self, message_out: OutboundMessage) -> str:
         """The company's id of the message; raises ProviderAway and ProviderRefused."""
-        form = {"username": self._username, "to": letter.address, "message": letter.message.text, "from": self._sender}
+        form = {
+            "username": self._username,
+            "to": message_out.address,
+            "message": message_out.message.text,
+            "from": self._sender,
+        }
         headers = {"apiKey": self._api_key, "Accept": "application/json"}
         try:
             answer = await self._http.post(self._url, data=form, headers=headers)
         except httpx.HTTPError as error:
-            raise no_answer(self.provider, error) from error
+            raise no_response(self.provider, error) from error
         if answer.status_code in REFUSALS:
             raise ProviderRefused(self.provider, f"{answer.status_code} the company refused the request")
         if not answer.is_success:
-            raise ProviderAway(self.provider, f"{answer.status_code} the company did not take the request")
-        return self._message_id(told_in(answer))
+            raise ProviderUnavailable(self.provider, f"{answer.status_code} the company did not take the request")
+        return self._message_id(reported_in(answer))
 
     def _message_id(self, told: dict[str, Any]) -> str:
         """The answer is a success even where the number is refused: what counts stands beside the number."""
@@ -77,11 +82,11 @@ class AfricasTalking:
         recipients = summary.get("Recipients") if isinstance(summary, dict) else None
         first = recipients[0] if isinstance(recipients, list) and recipients else None
         if not isinstance(first, dict):
-            raise ProviderAway(self.provider, "the answer names no recipient")
+            raise ProviderUnavailable(self.provider, "the answer names no recipient")
         code, message_id = first.get("statusCode"), first.get("messageId")
         if code in _TAKEN and isinstance(message_id, str):
             return message_id
-        kind = ProviderAway if code in _NOT_NOW else ProviderRefused
+        kind = ProviderUnavailable if code in _NOT_NOW else ProviderRefused
         raise kind(self.provider, f"{code} {first.get('status', '')}".strip())
 
 

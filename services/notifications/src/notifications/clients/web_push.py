@@ -10,13 +10,13 @@ from py_vapid import Vapid02
 from py_vapid.utils import b64urlencode
 from pywebpush import WebPusher
 
-from common.clock import Clock
-from common.outbound import AddressRefused, OutboundClient
-from common.outbound_addresses import origin_of
-from notifications.clients.answers import no_answer
-from notifications.domain.deliveries import Letter
-from notifications.domain.errors import DeviceGone, ProviderAway, ProviderRefused
-from notifications.domain.push_manners import manners_of
+from common.primitives.clock import Clock
+from common.web.outbound import AddressRefused, OutboundClient
+from common.web.outbound_addresses import origin_of
+from notifications.clients.responses import no_response
+from notifications.domain.deliveries import OutboundMessage
+from notifications.domain.errors import DeviceGone, ProviderRefused, ProviderUnavailable
+from notifications.domain.push_options import push_options
 
 PROVIDER: Final = "web-push"
 # Push services refuse a signature that is good for more than a day (RFC 8292, section 2).
@@ -40,33 +40,35 @@ class WebPush:
         point = self._key.public_key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         return str(b64urlencode(point))
 
-    async def send(self, letter: Letter) -> str:
+    async def send(self, message_out: OutboundMessage) -> str:
         """The push service's address of the message; raises ProviderAway, ProviderRefused and DeviceGone."""
-        manners = manners_of(letter.template)
+        manners = push_options(message_out.template)
         headers = {
             "Content-Encoding": "aes128gcm",
             "Content-Type": "application/octet-stream",
             "TTL": str(manners.ttl_seconds),
             "Urgency": manners.urgency,
             # 32 letters, as the header allows: what is sent again replaces what still waits.
-            "Topic": letter.notification_id.hex,
-            **self._signature(letter.address),
+            "Topic": message_out.notification_id.hex,
+            **self._signature(message_out.address),
         }
-        body = _encrypted(letter)
+        body = _encrypted(message_out)
         try:
-            answer = await self._http.post(letter.address, content=body, headers=headers)
+            answer = await self._http.post(message_out.address, content=body, headers=headers)
         except AddressRefused as refused:
             raise ProviderRefused(PROVIDER, f"the endpoint {refused.reason}") from refused
         except httpx.HTTPError as error:
-            raise no_answer(PROVIDER, error) from error
+            raise no_response(PROVIDER, error) from error
         if answer.status_code in _GONE:
             raise DeviceGone(PROVIDER, f"{answer.status_code} the subscription is gone")
         if answer.status_code in _REFUSED:
             raise ProviderRefused(PROVIDER, f"{answer.status_code} the push service refused the message")
         if not answer.is_success:
-            raise ProviderAway(PROVIDER, f"{answer.status_code} the push service did not take the message")
+            raise ProviderUnavailable(PROVIDER, f"{answer.status_code} the push service did not take the message")
         # The address of the message would let its reader cancel it: its last part tells as much.
-        return answer.headers.get("location", "").rstrip("/").rpartition("/")[2][:200] or letter.notification_id.hex
+        return (
+            answer.headers.get("location", "").rstrip("/").rpartition("/")[2][:200] or message_out.notification_id.hex
+        )
 
     def _signature(self, endpoint: str) -> Mapping[str, str]:
         expires = int(self._clock.now().timestamp()) + SIGNATURE_SECONDS
@@ -75,15 +77,15 @@ class WebPush:
         return signed
 
 
-def _encrypted(letter: Letter) -> bytes:
-    device = letter.device
+def _encrypted(message_out: OutboundMessage) -> bytes:
+    device = message_out.device
     if device is None:
         raise ProviderRefused(PROVIDER, "there is no subscription")
     content = {
-        "title": letter.message.subject,
-        "body": letter.message.text,
-        "template": letter.template,
-        "notificationId": str(letter.notification_id),
+        "title": message_out.message.subject,
+        "body": message_out.message.text,
+        "template": message_out.template,
+        "notificationId": str(message_out.notification_id),
     }
     keys = {"p256dh": device.public_key, "auth": device.auth_secret}
     try:

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from common.messages import Subscription
+from common.messaging.messages import Subscription
 from contracts.identity import (
     CredentialsChanged,
     EmailConfirmed,
@@ -50,14 +50,6 @@ from contracts.payouts import (
     PayoutProcessed,
     PayoutReversed,
 )
-from notifications.consumers.endings import (
-    alert_vendor_on_order_disputed,
-    on_dispute_resolved,
-    on_order_cancelled,
-    on_order_disputed,
-    on_order_expired,
-    tell_vendor_on_dispute_resolved,
-)
 from notifications.consumers.identity import (
     on_credentials_changed,
     on_email_confirmed,
@@ -75,6 +67,14 @@ from notifications.consumers.identity import (
     on_vendor_suspended,
 )
 from notifications.consumers.operations import on_alert_cleared, on_alert_raised
+from notifications.consumers.order_ends import (
+    alert_vendor_on_order_disputed,
+    notify_vendor_on_dispute_resolved,
+    on_dispute_resolved,
+    on_order_cancelled,
+    on_order_disputed,
+    on_order_expired,
+)
 from notifications.consumers.orders import (
     on_delivery_pin_issued,
     on_order_delivered,
@@ -85,6 +85,7 @@ from notifications.consumers.orders import (
 )
 from notifications.consumers.payments import (
     alert_vendor_on_escrow_held,
+    notify_vendor_on_escrow_refunded,
     on_charge_disputed,
     on_charge_quarantined,
     on_escrow_held,
@@ -93,7 +94,6 @@ from notifications.consumers.payments import (
     on_payment_failed,
     on_refund_failed,
     on_refund_settled,
-    tell_vendor_on_escrow_refunded,
 )
 from notifications.consumers.payouts import (
     on_bank_details_changed,
@@ -103,9 +103,9 @@ from notifications.consumers.payouts import (
     on_payout_processed,
     on_payout_reversed,
 )
-from notifications.consumers.work import WORK, Errand
+from notifications.consumers.work import WORK, DeliveryJob
 
-__all__ = ["SUBSCRIPTIONS", "WORK", "Errand"]
+__all__ = ["SUBSCRIPTIONS", "WORK", "DeliveryJob"]
 
 SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(UserProvisioned, on_user_provisioned),
@@ -131,14 +131,14 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(OrderDisputed, on_order_disputed),
     Subscription(OrderDisputed, alert_vendor_on_order_disputed),
     Subscription(DisputeResolved, on_dispute_resolved),
-    Subscription(DisputeResolved, tell_vendor_on_dispute_resolved),
+    Subscription(DisputeResolved, notify_vendor_on_dispute_resolved),
     Subscription(ReturnRequested, on_return_requested),
     Subscription(ReturnDecided, on_return_decided),
     Subscription(EscrowHeld, on_escrow_held),
     Subscription(EscrowHeld, alert_vendor_on_escrow_held),
     Subscription(EscrowReleased, on_escrow_released),
     Subscription(EscrowRefunded, on_escrow_refunded),
-    Subscription(EscrowRefunded, tell_vendor_on_escrow_refunded),
+    Subscription(EscrowRefunded, notify_vendor_on_escrow_refunded),
     Subscription(RefundSettled, on_refund_settled),
     Subscription(RefundFailed, on_refund_failed),
     Subscription(ChargeDisputed, on_charge_disputed),

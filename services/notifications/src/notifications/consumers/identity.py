@@ -1,13 +1,13 @@
 """What is heard from identity: who people and vendors are, and their one-time codes."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from common import telemetry
-from common.database import UnitOfWork
-from common.faults import NotYetKnown, PermanentFault
-from common.messages import Received
-from common.sealing import SealBroken, UnknownKey
+from common.database.unit_of_work import UnitOfWork
+from common.messaging.faults import NotYetKnown, PermanentFault
+from common.messaging.messages import Received
+from common.observability import telemetry
+from common.primitives.encryption import DecryptionFailed, UnknownKey
 from contracts.identity import (
     CredentialsChanged,
     EmailConfirmed,
@@ -25,148 +25,150 @@ from contracts.identity import (
     VendorSuspended,
 )
 from notifications import queries, store
-from notifications.consumers.telling import tell
-from notifications.domain.deliveries import Contact, Sealed, Wanted, masked
-from notifications.domain.erasures import told_matters
-from notifications.use_cases.deliver_notification import deliver_notification
-from notifications.use_cases.forget_tickets import forget_tickets
-from notifications.use_cases.say_farewell import say_farewell
-
-if TYPE_CHECKING:
-    from notifications.app import Dependencies
-
+from notifications.consumers.notifying import notify
+from notifications.dependencies import Dependencies
+from notifications.domain.deliveries import Contact, EncryptedValue, NotificationRequest, masked
+from notifications.domain.erasures import open_matters_text
+from notifications.use_cases.deliveries.deliver_notification import deliver_notification
+from notifications.use_cases.deliveries.notify_erased_user import notify_erased_user
+from notifications.use_cases.tickets.erase_tickets import erase_tickets
 
 # What stands in the place of the name of a vendor whose owner was erased.
 CLOSED_SHOP: Final = "a closed shop"
 
 
 async def on_user_provisioned(
-    event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: UserProvisioned, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    await _keep_contact(event, received, uow)
+    await _project_contact(event, received, uow)
 
 
 async def on_email_confirmed(
-    event: EmailConfirmed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: EmailConfirmed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """Devices that were registered before the first proof of the address may be another person's."""
     await store.forget_devices_before(uow, event.user_id, datetime.fromisoformat(event.confirmed_at))
 
 
 async def on_sign_up_repeated(
-    event: SignUpRepeated, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: SignUpRepeated, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    await tell(uow, dependencies, event.user_id, "already_registered", {}, event.notification_id)
+    await notify(uow, dependencies, event.user_id, "already_registered", {}, event.notification_id)
 
 
 async def on_profile_changed(
-    event: ProfileChanged, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: ProfileChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    await _keep_contact(event, received, uow)
+    await _project_contact(event, received, uow)
 
 
-async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: "Dependencies") -> None:
+async def on_user_erased(event: UserErased, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
     """How the person was reached is forgotten, here and in every message; late news of before brings none of it back."""
     contact = await queries.find_contact(uow, event.user_id)
     phone_key = dependencies.numbers.key_of(contact.phone) if contact and contact.phone else None
-    await forget_tickets(uow, event.user_id, phone_key, dependencies.clock.now())
+    await erase_tickets(uow, event.user_id, phone_key, dependencies.clock.now())
     if not await store.forget_contact(uow, event.user_id, received.sequence):
-        telemetry.STALE_NEWS.labels(received.type).inc()
+        telemetry.STALE_EVENTS.labels(received.type).inc()
     elif contact and contact.email:
-        await say_farewell(uow, dependencies.desk(), dependencies.post.sealer, event.user_id, contact.email)
+        await notify_erased_user(
+            uow, dependencies.delivery_context(), dependencies.post.sealer, event.user_id, contact.email
+        )
     await store.forget_conversations(uow, event.user_id)
 
 
 async def on_erasure_refused(
-    event: ErasureRefused, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: ErasureRefused, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    parameters = {"matters": told_matters(event.open_matters)}
-    await tell(uow, dependencies, event.user_id, "erasure_refused", parameters, event.request_id)
+    parameters = {"matters": open_matters_text(event.open_matters)}
+    await notify(uow, dependencies, event.user_id, "erasure_refused", parameters, event.request_id)
 
 
 async def on_vendor_approved(
-    event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: VendorApproved, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    await _keep_vendor(event, received, uow)
+    await _project_vendor(event, received, uow)
 
 
 async def on_vendor_changed(
-    event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: VendorChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    await _keep_vendor(event, received, uow)
+    await _project_vendor(event, received, uow)
 
 
-async def _keep_contact(event: UserProvisioned | ProfileChanged, received: Received, uow: UnitOfWork) -> None:
+async def _project_contact(event: UserProvisioned | ProfileChanged, received: Received, uow: UnitOfWork) -> None:
     contact = Contact(event.user_id, event.email, event.phone, event.full_name)
     is_proven, roles = bool(event.phone_confirmed), event.staff_roles
     if not await store.save_contact(uow, contact, received.sequence, phone_confirmed=is_proven, staff_roles=roles):
-        telemetry.STALE_NEWS.labels(received.type).inc()
+        telemetry.STALE_EVENTS.labels(received.type).inc()
 
 
-async def _keep_vendor(
+async def _project_vendor(
     event: VendorApproved | VendorChanged | VendorSuspended | VendorReinstated, received: Received, uow: UnitOfWork
 ) -> None:
     news = await store.save_vendor(uow, event.vendor_id, event.owner_user_id, event.business_name, received.sequence)
     if not news:
-        telemetry.STALE_NEWS.labels(received.type).inc()
+        telemetry.STALE_EVENTS.labels(received.type).inc()
 
 
 async def on_credentials_changed(
-    event: CredentialsChanged, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: CredentialsChanged, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """Each change is told: of two the second may be the thief's."""
-    await tell(uow, dependencies, event.user_id, "credentials_changed", {"change": event.change}, received.event_id)
+    await notify(uow, dependencies, event.user_id, "credentials_changed", {"change": event.change}, received.event_id)
 
 
 async def on_vendor_application_decided(
-    event: VendorApplicationDecided, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: VendorApplicationDecided, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     parameters = {"outcome": event.outcome} | ({"reason": event.reason} if event.reason else {})
-    await tell(uow, dependencies, event.user_id, "vendor_application_decided", parameters, event.application_id)
+    await notify(uow, dependencies, event.user_id, "vendor_application_decided", parameters, event.application_id)
 
 
 async def on_vendor_suspended(
-    event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: VendorSuspended, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """A vendor may be suspended more than once: each time is told."""
-    await _keep_vendor(event, received, uow)
+    await _project_vendor(event, received, uow)
     parameters = {"businessName": event.business_name, "reason": event.reason}
-    await tell(uow, dependencies, event.owner_user_id, "vendor_suspended", parameters, received.event_id)
+    await notify(uow, dependencies, event.owner_user_id, "vendor_suspended", parameters, received.event_id)
 
 
 async def on_vendor_reinstated(
-    event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: VendorReinstated, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    await _keep_vendor(event, received, uow)
+    await _project_vendor(event, received, uow)
     parameters = {"businessName": event.business_name}
-    await tell(uow, dependencies, event.owner_user_id, "vendor_reinstated", parameters, received.event_id)
+    await notify(uow, dependencies, event.owner_user_id, "vendor_reinstated", parameters, received.event_id)
 
 
 async def on_vendor_closed(
-    event: VendorClosed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: VendorClosed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """The name goes, from news that is still to be told too; messages that were sent keep what they said."""
     if not await store.save_vendor(uow, event.vendor_id, event.owner_user_id, CLOSED_SHOP, received.sequence):
-        telemetry.STALE_NEWS.labels(received.type).inc()
+        telemetry.STALE_EVENTS.labels(received.type).inc()
 
 
 async def on_one_time_code_issued(
-    event: OneTimeCodeIssued, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: OneTimeCodeIssued, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """Address and code stay sealed; the address is opened for a moment to be kept masked."""
     context = str(event.code_id)
     try:
-        shown = masked(dependencies.post.sealer.unseal(event.address_sealed, context))
+        shown = masked(dependencies.post.sealer.decrypt(event.address_sealed, context))
     except UnknownKey as unknown:
         # Identity encrypted under a key that this process gets with its next start: the retry ladder brings the message again.
         raise NotYetKnown from unknown
-    except SealBroken:
+    except DecryptionFailed:
         raise PermanentFault("the sealed address does not open") from None
-    wanted = Wanted(
+    wanted = NotificationRequest(
         notification_id=event.code_id,
         channel=event.channel,
         template="confirm_email" if event.confirms_email else "one_time_code",
         parameters={} if event.confirms_email else {"purpose": event.purpose},
-        sealed={"address": Sealed(event.address_sealed, context), "code": Sealed(event.code_sealed, context)},
+        sealed={
+            "address": EncryptedValue(event.address_sealed, context),
+            "code": EncryptedValue(event.code_sealed, context),
+        },
     )
-    await deliver_notification(uow, wanted, dependencies.desk(), recipient=shown)
+    await deliver_notification(uow, wanted, dependencies.delivery_context(), recipient=shown)

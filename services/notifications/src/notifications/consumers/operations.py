@@ -1,22 +1,17 @@
 """What every service raises for somebody on call."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from common.database import UnitOfWork
-from common.messages import Received
+from common.database.unit_of_work import UnitOfWork
+from common.messaging.messages import Received
 from contracts.operations import AlertCleared, AlertRaised
+from notifications.dependencies import Dependencies
 from notifications.domain.alerts import Alert
-from notifications.use_cases.close_alert import close_alert
-from notifications.use_cases.record_alert import record_alert
-
-if TYPE_CHECKING:
-    from notifications.app import Dependencies
+from notifications.use_cases.alerts.close_alert import close_alert
+from notifications.use_cases.alerts.record_alert import record_alert
 
 
-async def on_alert_raised(
-    event: AlertRaised, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
-) -> None:
+async def on_alert_raised(event: AlertRaised, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
     alert = Alert(
         alert_id=str(event.alert_id),
         severity=event.severity,
@@ -32,6 +27,6 @@ async def on_alert_raised(
 
 
 async def on_alert_cleared(
-    event: AlertCleared, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: AlertCleared, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     await close_alert(uow, event.dedup_key, event.reason, datetime.fromisoformat(received.time))

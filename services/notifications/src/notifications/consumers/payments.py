@@ -1,9 +1,9 @@
 """What is heard from payments."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from common.database import UnitOfWork
-from common.messages import Received
+from common.database.unit_of_work import UnitOfWork
+from common.messaging.messages import Received
 from contracts.payments import (
     ChargeDisputed,
     ChargeQuarantined,
@@ -15,17 +15,14 @@ from contracts.payments import (
     RefundSettled,
 )
 from notifications import store
-from notifications.consumers.telling import order_of, tell, tell_vendor, vendor_of
+from notifications.consumers.notifying import notify, notify_vendor, order_of, vendor_of
+from notifications.dependencies import Dependencies
 from notifications.domain.errors import OrderUnknown
-
-if TYPE_CHECKING:
-    from notifications.app import Dependencies
-
 
 HOME_CURRENCY: Final = "NGN"
 
 
-async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: "Dependencies") -> None:
+async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
     """The order is paid: the buyer has a confirmation."""
     order, vendor = await order_of(uow, event.order_id), await vendor_of(uow, event.vendor_id)
     parameters = {
@@ -35,11 +32,11 @@ async def on_escrow_held(event: EscrowHeld, received: Received, uow: UnitOfWork,
         "deliveryFeeMinor": order["delivery_fee_minor"],
         "items": order["items"],
     }
-    await tell(uow, dependencies, event.buyer_id, "order_confirmation", parameters, event.order_id)
+    await notify(uow, dependencies, event.buyer_id, "order_confirmation", parameters, event.order_id)
 
 
 async def alert_vendor_on_escrow_held(
-    event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: EscrowHeld, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """The order is paid: the vendor has something to hand over."""
     order, vendor = await order_of(uow, event.order_id), await vendor_of(uow, event.vendor_id)
@@ -48,29 +45,29 @@ async def alert_vendor_on_escrow_held(
         "businessName": vendor["business_name"],
         "items": order["items"],
     }
-    await tell(uow, dependencies, vendor["owner_user_id"], "vendor_dispatch_alert", parameters, event.order_id)
+    await notify(uow, dependencies, vendor["owner_user_id"], "vendor_dispatch_alert", parameters, event.order_id)
 
 
 async def on_escrow_released(
-    event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: EscrowReleased, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """The money of the order, or of a part of it, is in the vendor's wallet. A release that is all the platform's is no news."""
     if event.net_minor == 0:
         return
     parameters = {"orderId": str(event.order_id), "netMinor": event.net_minor}
-    await tell_vendor(uow, dependencies, event.vendor_id, "order_completed", parameters, event.release_id)
+    await notify_vendor(uow, dependencies, event.vendor_id, "order_completed", parameters, event.release_id)
 
 
 async def on_escrow_refunded(
-    event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """The refund is in the books, and the payment gateway is asked for it."""
     parameters = {"orderId": str(event.order_id), "amountMinor": event.amount_minor}
-    await tell(uow, dependencies, event.buyer_id, "refund_on_its_way", parameters, event.refund_id)
+    await notify(uow, dependencies, event.buyer_id, "refund_on_its_way", parameters, event.refund_id)
 
 
-async def tell_vendor_on_escrow_refunded(
-    event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+async def notify_vendor_on_escrow_refunded(
+    event: EscrowRefunded, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """The vendor must not hand over what is no longer paid."""
     parameters = {
@@ -78,22 +75,22 @@ async def tell_vendor_on_escrow_refunded(
         "amountMinor": event.amount_minor,
         "fromVendorMinor": event.from_vendor_minor,
     }
-    await tell_vendor(uow, dependencies, event.vendor_id, "order_refunded", parameters, event.refund_id)
+    await notify_vendor(uow, dependencies, event.vendor_id, "order_refunded", parameters, event.refund_id)
 
 
 async def on_refund_settled(
-    event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: RefundSettled, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     if event.buyer_id is not None:
-        await tell(uow, dependencies, event.buyer_id, "refund_settled", _refund(event), event.refund_id)
+        await notify(uow, dependencies, event.buyer_id, "refund_settled", _refund(event), event.refund_id)
 
 
 async def on_refund_failed(
-    event: RefundFailed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: RefundFailed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """A refund that failed may be tried again and fail again: once told is enough."""
     if event.buyer_id is not None:
-        await tell(uow, dependencies, event.buyer_id, "refund_failed", _refund(event), event.refund_id)
+        await notify(uow, dependencies, event.buyer_id, "refund_failed", _refund(event), event.refund_id)
 
 
 def _refund(event: RefundSettled | RefundFailed) -> dict[str, Any]:
@@ -102,7 +99,7 @@ def _refund(event: RefundSettled | RefundFailed) -> dict[str, Any]:
 
 
 async def on_charge_quarantined(
-    event: ChargeQuarantined, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: ChargeQuarantined, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """The buyer's payment was received and is being checked; when the order closes meanwhile, no message says that they did not pay."""
     if event.buyer_id is None or event.order_id is None:
@@ -113,11 +110,11 @@ async def on_charge_quarantined(
     if event.currency == HOME_CURRENCY:
         parameters["amountMinor"] = event.amount_minor
     about = event.quarantined_charge_id or event.reference
-    await tell(uow, dependencies, event.buyer_id, "payment_under_review", parameters, about)
+    await notify(uow, dependencies, event.buyer_id, "payment_under_review", parameters, about)
 
 
 async def on_payment_failed(
-    event: PaymentFailed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: PaymentFailed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """The buyer may try again, under a new reference."""
     parameters = {
@@ -125,18 +122,18 @@ async def on_payment_failed(
         "amountMinor": event.amount_minor,
         "failureReason": event.failure_reason,
     }
-    await tell(uow, dependencies, event.buyer_id, "payment_failed", parameters, event.payment_id)
+    await notify(uow, dependencies, event.buyer_id, "payment_failed", parameters, event.payment_id)
 
 
 async def on_charge_disputed(
-    event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: "Dependencies"
+    event: ChargeDisputed, received: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
     """The buyer's bank asks for the money back, or has decided: the vendor is told what is theirs of it."""
     about = event.chargeback_id or event.order_id
     parameters: dict[str, Any] = {"orderId": str(event.order_id)}
     if event.outcome is None:
         parameters |= {"amountMinor": event.vendor_minor} if event.vendor_minor else {}
-        await tell_vendor(uow, dependencies, event.vendor_id, "chargeback_opened", parameters, about)
+        await notify_vendor(uow, dependencies, event.vendor_id, "chargeback_opened", parameters, about)
         return
     parameters |= {"outcome": event.outcome, "amountMinor": event.from_vendor_minor}
-    await tell_vendor(uow, dependencies, event.vendor_id, "chargeback_decided", parameters, about, event.outcome)
+    await notify_vendor(uow, dependencies, event.vendor_id, "chargeback_decided", parameters, about, event.outcome)

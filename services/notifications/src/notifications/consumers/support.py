@@ -1,23 +1,21 @@
 """The work around support: what customers sent by the messaging app, and what support answers."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
 
-from common import telemetry
-from common.caller import THE_SERVICE
-from common.database import UnitOfWork
-from common.faults import PermanentFault
-from common.messages import Received, WorkItem
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import UnitOfWork
+from common.messaging.faults import PermanentFault
+from common.messaging.messages import Received, WorkItem
+from common.observability import telemetry
+from notifications.dependencies import Dependencies
 from notifications.store import messaging
 from notifications.store.queue import SUPPORT_QUEUE
-from notifications.use_cases.take_messaging_item import take_messaging_item
-from notifications.use_cases.take_messaging_webhook import take_messaging_webhook
-from notifications.use_cases.tell_reply import tell_reply
-
-if TYPE_CHECKING:
-    from notifications.app import Dependencies
+from notifications.use_cases.messaging.process_messaging_item import process_messaging_item
+from notifications.use_cases.messaging.split_messaging_webhook import split_messaging_webhook
+from notifications.use_cases.tickets.notify_reply import notify_reply
 
 
 class SupportTask(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -28,18 +26,18 @@ class SupportTask(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     reply_id: UUID | None = None
 
 
-async def do_support_task(task: SupportTask, received: Received, dependencies: "Dependencies") -> None:
+async def do_support_task(task: SupportTask, received: Received, dependencies: Dependencies) -> None:
     """Each in a transaction of its own, repeatable; what is not known yet climbs the retry ladder."""
     database, now = dependencies.database, dependencies.clock.now()
     if task.webhook_id is not None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await take_messaging_webhook(uow, task.webhook_id, now)
+            await split_messaging_webhook(uow, task.webhook_id, now)
     if task.item_id is not None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await take_messaging_item(uow, task.item_id, dependencies.numbers, dependencies.post.sealer, now)
+            await process_messaging_item(uow, task.item_id, dependencies.numbers, dependencies.post.sealer, now)
     if task.reply_id is not None:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await tell_reply(uow, task.reply_id, dependencies.desk())
+            await notify_reply(uow, task.reply_id, dependencies.delivery_context())
 
 
 async def give_up_support_task(task: SupportTask, received: Received, uow: UnitOfWork, error: str) -> None:
@@ -48,7 +46,7 @@ async def give_up_support_task(task: SupportTask, received: Received, uow: UnitO
         item = await messaging.lock_messaging_item(uow, task.item_id)
         if item is not None and item["kind"] == "status":
             # Of a message that somebody else sent by the same account.
-            telemetry.STALE_NEWS.labels("messaging_status").inc()
+            telemetry.STALE_EVENTS.labels("messaging_status").inc()
             await messaging.save_messaging_item(uow, task.item_id, "ignored")
             return
         await messaging.save_messaging_item(uow, task.item_id, "dead")

@@ -1,28 +1,25 @@
 """The work that this service leaves for itself."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
 
-from common import telemetry
-from common.caller import THE_SERVICE
-from common.database import UnitOfWork
-from common.logging import get_logger
-from common.messages import Received, WorkItem
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import UnitOfWork
+from common.messaging.messages import Received, WorkItem
+from common.observability import telemetry
+from common.observability.logging import get_logger
 from notifications import store
 from notifications.consumers.support import SUPPORT_WORK
+from notifications.dependencies import Dependencies
+from notifications.domain.channels import CHANNELS
 from notifications.domain.statuses import Status
-from notifications.domain.ways import CHANNELS
-from notifications.use_cases.give_up_delivery import give_up_delivery
-from notifications.use_cases.hear_delivery_status import hear_delivery_status
-from notifications.use_cases.page_on_call import page_on_call
-from notifications.use_cases.send_delivery import send_delivery
-
-if TYPE_CHECKING:
-    from notifications.app import Dependencies
-
+from notifications.use_cases.alerts.page_on_call import page_on_call
+from notifications.use_cases.deliveries.fail_delivery import fail_delivery
+from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
+from notifications.use_cases.deliveries.send_delivery import send_delivery
 
 log: Final = get_logger(__name__)
 
@@ -36,7 +33,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     at: str
 
 
-class Errand(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One piece of work: a message to send, an alert to page, or a receipt to file."""
 
     delivery_id: UUID | None = None
@@ -44,33 +41,36 @@ class Errand(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     receipt: Receipt | None = None
 
 
-async def run_errand(errand: Errand, received: Received, dependencies: "Dependencies") -> None:
+async def run_delivery_job(job: DeliveryJob, received: Received, dependencies: Dependencies) -> None:
     """Sends, pages or files; what the provider does not take, or what is not known yet, climbs the retry ladder."""
-    if errand.delivery_id is not None:
-        async with dependencies.lanes.turn(received.type):
-            await send_delivery(errand.delivery_id, dependencies.post)
-    if errand.alert_id is not None:
-        await page_on_call(errand.alert_id, dependencies.database, dependencies.on_call, dependencies.clock)
-    if errand.receipt is not None:
-        told, at = errand.receipt, datetime.fromisoformat(errand.receipt.at)
+    if job.delivery_id is not None:
+        async with dependencies.limiter.turn(received.type):
+            await send_delivery(job.delivery_id, dependencies.post)
+    if job.alert_id is not None:
+        await page_on_call(job.alert_id, dependencies.database, dependencies.on_call, dependencies.clock)
+    if job.receipt is not None:
+        told, at = job.receipt, datetime.fromisoformat(job.receipt.at)
         async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await hear_delivery_status(uow, told.channel, told.provider_message_id, told.status, at)
+            await record_delivery_status(uow, told.channel, told.provider_message_id, told.status, at)
 
 
-async def give_up_errand(errand: Errand, received: Received, uow: UnitOfWork, error: str) -> None:
+async def fail_delivery_job(job: DeliveryJob, received: Received, uow: UnitOfWork, error: str) -> None:
     """The end of the ladder. A page that nobody took is written down and logged: an alert about it would go the same way."""
-    if errand.delivery_id is not None:
-        await give_up_delivery(uow, errand.delivery_id, error)
-    if errand.alert_id is not None:
-        log.error("nobody on call could be reached", alert_id=str(errand.alert_id), error=error)
-        await store.save_page_failed(uow, errand.alert_id, error)
-    if errand.receipt is not None:
+    if job.delivery_id is not None:
+        await fail_delivery(uow, job.delivery_id, error)
+    if job.alert_id is not None:
+        log.error("nobody on call could be reached", alert_id=str(job.alert_id), error=error)
+        await store.save_page_failed(uow, job.alert_id, error)
+    if job.receipt is not None:
         # Of a message that somebody else sent by the same account, or that we never wrote down.
-        telemetry.STALE_NEWS.labels("receipt").inc()
+        telemetry.STALE_EVENTS.labels("receipt").inc()
 
 
 WORK: Final[list[WorkItem[Any]]] = [
-    WorkItem(store.DELIVERIES_QUEUE, Errand, run_errand, give_up_errand),
-    *(WorkItem(store.delivery_queue_of(channel), Errand, run_errand, give_up_errand) for channel in CHANNELS),
+    WorkItem(store.DELIVERIES_QUEUE, DeliveryJob, run_delivery_job, fail_delivery_job),
+    *(
+        WorkItem(store.delivery_queue_of(channel), DeliveryJob, run_delivery_job, fail_delivery_job)
+        for channel in CHANNELS
+    ),
     SUPPORT_WORK,
 ]

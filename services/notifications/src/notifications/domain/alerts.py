@@ -14,7 +14,7 @@ PAGERDUTY_PATH: Final = "/v2/enqueue"
 PAGE_AGAIN_AFTER: Final = timedelta(hours=1)
 
 # Alertmanager keeps what it was told in memory: whoever tells it says it again, as Prometheus does, or a restart loses it.
-SAID_AGAIN_AFTER: Final = timedelta(minutes=1)
+REPEAT_AFTER: Final = timedelta(minutes=1)
 
 Dialect = Literal["alertmanager", "pagerduty", "webhook"]
 
@@ -109,7 +109,7 @@ def _webhook(alert: Alert, _: str) -> Any:
     }
 
 
-def judge_clearing(
+def evaluate_clearing(
     dedup_key: str, *, cleared_at: datetime, raised_at: datetime | None, closed_at: datetime | None
 ) -> bool:
     """Whether the clearing takes effect on the open alert, raised last at `raised_at`; False when it is stale or repeated.
@@ -133,7 +133,7 @@ class Counted:
     """They were told a moment ago; it is counted only."""
 
 
-def judge_repetition(
+def evaluate_repetition(
     *, was_severity: str, was_paged_at: datetime | None, severity: str, now: datetime
 ) -> PageNow | Counted:
     """Whether an alert that is raised again while it is open is said again: when it grew worse, or the last page is old."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from common.ids import parse_uuid
-from common.money import AMOUNT_MINOR_MAX
+from common.primitives.ids import parse_uuid
+from common.primitives.money import AMOUNT_MINOR_MAX
 from notifications.domain.conversations import Asker, ToolCall
 from notifications.domain.help_articles import search_articles
 
@@ -105,12 +105,12 @@ def result_text(result: Any) -> str:
     """A result as a model reads it: one JSON document of bounded length."""
     while len(text := json.dumps({"result": result}, ensure_ascii=False)) > RESULT_CHARACTERS_MAX:
         if not isinstance(result, list) or not result:
-            return refusal_text("the result is too long")
+            return error_text("the result is too long")
         result = result[:-1]
     return text
 
 
-def refusal_text(reason: str) -> str:
+def error_text(reason: str) -> str:
     """What a model reads when there is no result."""
     return json.dumps({"error": reason})
 

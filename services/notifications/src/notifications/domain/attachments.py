@@ -6,10 +6,10 @@ from uuid import UUID
 FOLDER: Final = "support"
 
 
-def picture_name(attachment_id: UUID) -> str:
+def image_name(attachment_id: UUID) -> str:
     return f"{attachment_id}.webp"
 
 
 def files_of(attachment_id: UUID) -> tuple[str, ...]:
     """All that the store holds of one picture."""
-    return (picture_name(attachment_id),)
+    return (image_name(attachment_id),)

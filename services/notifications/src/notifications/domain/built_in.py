@@ -15,7 +15,7 @@ ABILITIES: Final = (
     'I can find products ("rice under 5000 naira"), show your orders and how far they are ("where is my order?"), and explain '
     "payment, the delivery PIN, refunds, returns, disputes, selling, payouts and support."
 )
-_AWAY: Final = "I could not reach the marketplace just now. Please ask again in a moment."
+_UNAVAILABLE: Final = "I could not reach the marketplace just now. Please ask again in a moment."
 
 _ID: Final = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE | re.ASCII)
 _AMOUNT: Final = r"(?:₦|ngn|naira|n)?\s*(\d[\d,]*(?:\.\d+)?)\s*(k\b|thousand\b)?(?:\s*(?:naira|ngn)\b)?"
@@ -65,7 +65,7 @@ _STATUSES: Final[Mapping[str, str]] = {
 }
 
 
-def wanted_calls(message: str) -> tuple[ToolCall, ...]:
+def requested_calls(message: str) -> tuple[ToolCall, ...]:
     """What has to be looked up to answer a message; nothing for one that asks for nothing we know."""
     text = message.lower()
     calls: list[tuple[str, dict[str, Any]]] = []
@@ -95,7 +95,7 @@ def told(calls: Sequence[ToolCall], results: Sequence[Line]) -> str:
 
 def _told_of(call: ToolCall, answer: Mapping[str, Any]) -> str:
     if "result" not in answer:
-        return _AWAY if call.name != "show_my_order" else f"{_error(answer)} {ABILITIES}"
+        return _UNAVAILABLE if call.name != "show_my_order" else f"{_error(answer)} {ABILITIES}"
     found = answer["result"]
     match call.name:
         case "search_products":
@@ -109,7 +109,7 @@ def _told_of(call: ToolCall, answer: Mapping[str, Any]) -> str:
 
 
 def _error(answer: Mapping[str, Any]) -> str:
-    return "You have no order with this number." if answer.get("error") == "not found" else _AWAY
+    return "You have no order with this number." if answer.get("error") == "not found" else _UNAVAILABLE
 
 
 def _told_products(products: Sequence[Mapping[str, Any]], asked: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID, uuid5
 
-from common.outbound_addresses import origin_of
+from common.web.outbound_addresses import origin_of
 
 Channel = Literal["push", "messaging", "sms", "email"]
 
@@ -37,7 +37,7 @@ _WITHIN_NAMES: Final = "'\N{RIGHT SINGLE QUOTATION MARK}-"
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class EncryptedValue:
     """A secret as it travelled: encrypted, and opened only in memory at the moment of sending."""
 
     text: str
@@ -72,7 +72,7 @@ class Contact:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NotificationRequest:
     """A message that somebody wants to be told. `parameters` hold no secret; `sealed` holds the secrets, by name."""
 
     notification_id: UUID
@@ -80,7 +80,7 @@ class Wanted:
     template: str
     parameters: Mapping[str, object]
     user_id: UUID | None = None
-    sealed: Mapping[str, Sealed] = field(default_factory=dict)
+    sealed: Mapping[str, EncryptedValue] = field(default_factory=dict)
 
 
 def _is_name(word: str) -> bool:
@@ -129,23 +129,28 @@ Verdict = Settled | UnderWay | Waiting | UsedUp | Doubtful | Free
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class RedeliveryPolicy:
     """What becomes of a message whose worker died with it in hand: how long it is left alone, and whether it then goes out again."""
 
     life: timedelta
     goes_again: bool
 
 
-def judge_claim(
-    status: str, claimed_at: datetime | None, attempts: int, now: datetime, doubt: Doubt, due_at: datetime | None = None
+def evaluate_claim(
+    status: str,
+    claimed_at: datetime | None,
+    attempts: int,
+    now: datetime,
+    redelivery: RedeliveryPolicy,
+    due_at: datetime | None = None,
 ) -> Verdict:
     """Whether a delivery may be claimed for sending at `now`."""
     if status != "queued":
         return Settled()
     if claimed_at is not None:
-        if now - claimed_at <= doubt.life:
+        if now - claimed_at <= redelivery.life:
             return UnderWay()
-        if not doubt.goes_again:
+        if not redelivery.goes_again:
             return Doubtful()
     if due_at is not None and now < due_at:
         return Waiting()
@@ -203,7 +208,7 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class OutboundMessage:
     """One message as a provider gets it. `sensitive` says that it holds a secret."""
 
     delivery_id: UUID

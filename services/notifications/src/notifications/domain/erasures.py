@@ -33,7 +33,7 @@ _WORDS: Final[Mapping[str, str]] = {
 OTHER: Final = "something that is still under way"
 
 
-def told_matters(matters: Iterable[str]) -> str:
+def open_matters_text(matters: Iterable[str]) -> str:
     """The matters as one line, each once, in an order that does not change; never longer than a parameter of a message may be."""
     words = list(dict.fromkeys(_WORDS.get(matter, OTHER) for matter in sorted(matters))) or [OTHER]
     while len(line := "; ".join(words)) > TEXT_MAX:

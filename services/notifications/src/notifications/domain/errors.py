@@ -2,8 +2,16 @@
 
 from collections.abc import Iterable
 
-from common.faults import NotYetKnown
-from common.problems import Conflict, InvalidParam, NotFound, RateLimited, StaleRevision, Unavailable, ValidationFailed
+from common.messaging.faults import NotYetKnown
+from common.primitives.problems import (
+    Conflict,
+    InvalidParam,
+    NotFound,
+    RateLimited,
+    StaleRevision,
+    Unavailable,
+    ValidationFailed,
+)
 
 
 class ContactUnknown(NotFound, NotYetKnown):
@@ -40,7 +48,7 @@ class AddressMissing(ValidationFailed):
         super().__init__(f"channel: {reason}", invalid_params=[InvalidParam("channel", reason)])
 
 
-class NotificationOfSomebodyElse(Conflict):
+class NotificationIdTaken(Conflict):
     detail = "This notification id belongs to a notification of another user."
 
 
@@ -52,11 +60,11 @@ class DeliveryFault(Exception):
         self.provider, self.reason = provider, reason
 
 
-class ProviderAway(DeliveryFault):
+class ProviderUnavailable(DeliveryFault):
     """The provider did not answer, or not for now: try again by the ladder."""
 
 
-class ProviderSilent(ProviderAway):
+class ProviderTimeout(ProviderUnavailable):
     """The provider was asked and did not answer: it may have taken the message all the same."""
 
 
@@ -138,7 +146,7 @@ class AssigneeNotStaff(ValidationFailed):
         super().__init__(f"assigneeId: {reason}", invalid_params=[InvalidParam("assigneeId", reason)])
 
 
-class AssistantAway(Unavailable):
+class AssistantUnavailable(Unavailable):
     """The assistant's provider did not answer, or not with what can be used. Says neither who it is nor what it said.
 
     `reason` is for our log, in words of our own. `is_outage`: whatever had been asked, it would have failed.

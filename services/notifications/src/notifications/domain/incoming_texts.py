@@ -11,7 +11,7 @@ TEXT_MAX: Final = 4096
 _KIND_MAX: Final = 40
 _CAPTIONED: Final = frozenset({"image", "video", "audio", "voice", "document", "sticker"})
 # A thumb goes on with a conversation and begins none.
-BEGINS_NOTHING: Final = frozenset({"reaction"})
+OPENS_NO_TICKET: Final = frozenset({"reaction"})
 
 
 def text_of_message(message: Mapping[str, Any]) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from common.problems import InvalidParam, ValidationFailed
+from common.primitives.problems import InvalidParam, ValidationFailed
 
 Kind = Literal["text", "kobo", "lines", "purpose"]
 
@@ -118,7 +118,7 @@ def template_of(name: str, channel: str) -> Template:
     return template
 
 
-def take_parameters(template: Template, values: Mapping[str, object]) -> dict[str, object]:
+def read_parameters(template: Template, values: Mapping[str, object]) -> dict[str, object]:
     """What a message uses of the `data` of a caller (contract section 12).
 
     Unknown fields are left out, so that nothing unused is stored; null is a field that was not given. Raises ValidationFailed
@@ -214,7 +214,7 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def names_to_seal(template: Template, *, sensitive: bool) -> frozenset[str]:
+def names_to_encrypt(template: Template, *, sensitive: bool) -> frozenset[str]:
     """The parameters that are stored sealed: a message's own secrets; or, of one without, every text when its sender says so."""
     if template.sensitive or not sensitive:
         return template.secrets

@@ -59,7 +59,7 @@ def may_write_freely(heard_at: datetime | None, now: datetime) -> bool:
     return heard_at is not None and now - heard_at < FREE_TEXTS_FOR
 
 
-def instant_told(seconds: int | None, now: datetime) -> datetime:
+def reported_instant(seconds: int | None, now: datetime) -> datetime:
     """When the customer wrote, by the app's own time; never later than now."""
     if seconds is None:
         return now

@@ -3,9 +3,9 @@
 from typing import Any, Final, Literal
 from uuid import UUID
 
-from common.clock import iso, iso_or_none
-from common.database import UnitOfWork
-from common.http import OffsetPage
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso, iso_or_none
+from common.web.http import OffsetPage
 from notifications.domain.alerts import Alert
 from notifications.queries.ordering import ordered
 

@@ -3,7 +3,7 @@
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from notifications.domain.deliveries import Contact
 
 _CONTACT: Final = "SELECT user_id, email, phone, full_name FROM contacts WHERE user_id = $1"

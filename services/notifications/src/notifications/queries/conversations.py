@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
 from notifications.domain.conversations import Line
 
 _LIST: Final = """

@@ -4,9 +4,9 @@ from collections.abc import Collection
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso, iso_or_none
-from common.database import UnitOfWork
-from common.http import OffsetPage
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso, iso_or_none
+from common.web.http import OffsetPage
 from notifications.domain.statuses import furthest
 from notifications.queries.ordering import ordered
 

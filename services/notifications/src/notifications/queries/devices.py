@@ -3,8 +3,8 @@
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
 from notifications.domain.deliveries import Device
 
 _LIST: Final = """

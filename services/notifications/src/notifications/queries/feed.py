@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso, iso_or_none
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso, iso_or_none
 
 _COLUMNS: Final = "SELECT id, template, title, body, created_at, read_at, place FROM notifications"
 _FEED: Final = f"""

@@ -1,6 +1,6 @@
 """The order and the cut of a page."""
 
-from common.http import OffsetPage
+from common.web.http import OffsetPage
 
 
 def ordered(column: str, page: OffsetPage, first_parameter: int) -> str:

@@ -3,9 +3,9 @@
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
+from notifications.domain.channels import CHANNELS, Preferences
 from notifications.domain.quiet_hours import QuietHours
-from notifications.domain.ways import CHANNELS, Preferences
 
 _PREFERENCES: Final = """
 SELECT channels, quiet_from, quiet_to, timezone, locale, revision FROM notification_preferences WHERE user_id = $1

@@ -6,8 +6,9 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
+from common.web.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
 from notifications import queries
+from notifications.dependencies import Dependencies
 from notifications.schemas import AlertShape
 
 router = guarded_router(tags=["operations"])
@@ -22,7 +23,7 @@ async def list_alerts(
     status: Literal["open", "closed"] | None = None,
 ) -> Response:
     """Alerts of all services, newest first. `sort=severity` has the worst first, ascending the mildest."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         rows, total = await queries.page_of_alerts(uow, page, status)
     meta: dict[str, Any] = page.meta(total)

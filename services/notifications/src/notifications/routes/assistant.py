@@ -3,29 +3,27 @@
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common import problems
-from common.answers import answers
-from common.caller import Caller
-from common.event_streams import PING, EventStream, event_bytes
-from common.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, signed_in
-from common.logging import get_logger
-from common.problems import NotFound, Problem
-from common.tokens import bearer_token
+from common.auth.caller import Caller
+from common.auth.tokens import bearer_token
+from common.observability.logging import get_logger
+from common.primitives import problems
+from common.primitives.problems import NotFound, Problem
+from common.web.event_streams import PING, EventStream, event_bytes
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, signed_in
+from common.web.responses import answers
 from notifications import queries
+from notifications.dependencies import Dependencies
 from notifications.schemas import STREAM_ANSWER, AskRequest, ConversationShape, MessageShape, ReplyShape
-from notifications.use_cases.answer_turn import Reply, Say, answer_turn
-from notifications.use_cases.open_turn import Turn, open_turn
-from notifications.use_cases.remove_conversation import remove_conversation
-
-if TYPE_CHECKING:
-    from notifications.app import Dependencies
+from notifications.use_cases.assistant.answer_turn import OnReply, Reply, answer_turn
+from notifications.use_cases.assistant.open_turn import Turn, open_turn
+from notifications.use_cases.assistant.remove_conversation import remove_conversation
 
 log: Final = get_logger(__name__)
 
@@ -38,9 +36,9 @@ _ASKED: Final = answers(ReplyShape, 404, 409, 422, 429)
 @signed_in
 async def chat(request: Request, caller: CurrentCaller, body: AskRequest) -> Response:
     """Asks the assistant and waits for the whole reply."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     turn = await _open(dependencies, caller, body)
-    reply = await _unless_client_leaves(request, _answer(dependencies, request, turn, caller, _to_nobody))
+    reply = await _unless_client_disconnects(request, _answer(dependencies, request, turn, caller, _discard))
     return ok(
         request,
         {"conversationId": str(turn.conversation_id), "reply": reply.text, "provider": reply.provider},
@@ -53,7 +51,7 @@ async def chat(request: Request, caller: CurrentCaller, body: AskRequest) -> Res
 @signed_in
 async def stream(request: Request, caller: CurrentCaller, body: AskRequest) -> Response:
     """Asks the assistant and gets the reply as it is written. A client that leaves ends the work; the turn is then not kept."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     turn = await _open(dependencies, caller, body)
     # One event waits at most: a slow reader slows the model down instead of filling our memory.
     events: asyncio.Queue[bytes | None] = asyncio.Queue(maxsize=1)
@@ -73,7 +71,7 @@ async def list_conversations(
     request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
     """The caller's conversations, the youngest first."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     scope = ["conversations", caller.id]
     after = None
     if cursor is not None:
@@ -99,7 +97,7 @@ async def list_messages(
     cursor: Cursor = None,
 ) -> Response:
     """What was said in one of the caller's conversations, in order."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     scope = ["conversation messages", conversation_id, caller.id]
     after: int = dependencies.cursors.open(scope, cursor)[0] if cursor is not None else 0
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -118,13 +116,13 @@ async def list_messages(
 @signed_in
 async def delete_conversation(request: Request, caller: CurrentCaller, conversation_id: UUID) -> Response:
     """Removes one of the caller's conversations with everything said in it."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await remove_conversation(uow, conversation_id)
     return Response(status_code=204)
 
 
-async def _open(dependencies: "Dependencies", caller: Caller, body: AskRequest) -> Turn:
+async def _open(dependencies: Dependencies, caller: Caller, body: AskRequest) -> Turn:
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         return await open_turn(
             uow,
@@ -136,17 +134,17 @@ async def _open(dependencies: "Dependencies", caller: Caller, body: AskRequest) 
         )
 
 
-async def _answer(dependencies: "Dependencies", request: Request, turn: Turn, caller: Caller, say: Say) -> Reply:
+async def _answer(dependencies: Dependencies, request: Request, turn: Turn, caller: Caller, say: OnReply) -> Reply:
     """Under the token of this request: it is used for the look-ups of this turn and kept nowhere."""
     token = bearer_token(request.headers.get("authorization")) or ""
     return await answer_turn(dependencies.assistant, turn, caller, token, say)
 
 
-async def _to_nobody(_: str) -> None:
+async def _discard(_: str) -> None:
     """A reply in one piece is told at its end."""
 
 
-async def _unless_client_leaves(request: Request, work: Coroutine[Any, Any, Reply]) -> Reply:
+async def _unless_client_disconnects(request: Request, work: Coroutine[Any, Any, Reply]) -> Reply:
     """The result of the work, which is cancelled when nobody waits for it any more."""
     working = asyncio.create_task(work)
 
@@ -169,7 +167,7 @@ async def _unless_client_leaves(request: Request, work: Coroutine[Any, Any, Repl
 
 
 async def _tell(
-    events: "asyncio.Queue[bytes | None]", dependencies: "Dependencies", request: Request, turn: Turn, caller: Caller
+    events: "asyncio.Queue[bytes | None]", dependencies: Dependencies, request: Request, turn: Turn, caller: Caller
 ) -> None:
     """Puts the events of a reply into the queue, and None at the end."""
 

@@ -7,9 +7,8 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.caller import THE_SERVICE
-from common.http import (
+from common.auth.caller import THE_SERVICE
+from common.web.http import (
     CurrentCaller,
     OffsetPage,
     dependencies_of,
@@ -19,9 +18,11 @@ from common.http import (
     requires,
     requires_one_of,
 )
+from common.web.responses import answers
 from notifications import queries
+from notifications.dependencies import Dependencies
 from notifications.schemas import Channel, DeliveryAnswer, DeliveryLogShape
-from notifications.use_cases.resend_delivery import resend_delivery
+from notifications.use_cases.deliveries.resend_delivery import resend_delivery
 
 router = guarded_router(tags=["notifications"])
 
@@ -39,7 +40,7 @@ async def list_delivery_logs(
     status: Status | None = None,
 ) -> Response:
     """One row for each attempt, newest first: for auditors, and whoever may send again."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         rows, total = await queries.page_of_delivery_logs(uow, page, notification_id, channel, status)
     meta: dict[str, Any] = page.meta(total)
@@ -50,7 +51,7 @@ async def list_delivery_logs(
 @requires("notifications:resend")
 async def resend(request: Request, caller: CurrentCaller, log_id: UUID) -> Response:
     """Sends the message of an attempt again, as a new attempt of the same delivery. The same Idempotency-Key again changes nothing."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     key = request.headers.get("idempotency-key")
     # As the service: addresses and sealed parts are nobody's to see, and the permission is the only condition.
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -5,14 +5,15 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.caller import THE_SERVICE
-from common.http import CurrentCaller, dependencies_of, guarded_router, ok, public, signed_in
-from common.problems import NotFound, ValidationFailed
+from common.auth.caller import THE_SERVICE
+from common.primitives.problems import NotFound, ValidationFailed
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, public, signed_in
+from common.web.responses import answers
 from notifications import queries
+from notifications.dependencies import Dependencies
 from notifications.schemas import DeviceShape, RegisterDeviceRequest, VapidKeyShape
-from notifications.use_cases.register_device import register_device
-from notifications.use_cases.remove_device import remove_device
+from notifications.use_cases.devices.register_device import register_device
+from notifications.use_cases.devices.remove_device import remove_device
 
 router = guarded_router(tags=["notifications"])
 
@@ -21,7 +22,7 @@ router = guarded_router(tags=["notifications"])
 @signed_in
 async def list_devices(request: Request, caller: CurrentCaller) -> Response:
     """The caller's devices, newest first. There are few: the list has no pages."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         devices = await queries.list_devices(uow, caller.id)
     return ok(request, devices)
@@ -31,17 +32,17 @@ async def list_devices(request: Request, caller: CurrentCaller) -> Response:
 @signed_in
 async def add_device(request: Request, caller: CurrentCaller, body: RegisterDeviceRequest) -> Response:
     """Registers a device for push; the same token or subscription again is the same device. It leaves whom it had before."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     address, keys = body.token or "", None
     if body.subscription is not None:
         address, keys = body.subscription.endpoint, (body.subscription.keys.p256dh, body.subscription.keys.auth)
-        fault = dependencies.push_doors.rules.fault_of(address)
+        fault = dependencies.push_settings.rules.fault_of(address)
         if fault is not None:
             raise ValidationFailed.of("subscription.endpoint", fault)
     # As the service: the row may be somebody else's until now, whom the caller must not see.
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         device = await register_device(
-            uow, dependencies.push_doors, caller.id, body.kind, address, keys, dependencies.clock.now()
+            uow, dependencies.push_settings, caller.id, body.kind, address, keys, dependencies.clock.now()
         )
     return ok(request, device, status=201)
 
@@ -50,7 +51,7 @@ async def add_device(request: Request, caller: CurrentCaller, body: RegisterDevi
 @signed_in
 async def delete_device(request: Request, caller: CurrentCaller, device_id: UUID) -> Response:
     """Removes one of the caller's devices."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await remove_device(uow, device_id)
     return Response(status_code=204)
@@ -60,7 +61,7 @@ async def delete_device(request: Request, caller: CurrentCaller, device_id: UUID
 @public
 async def show_vapid_key(request: Request) -> Response:
     """The public key that a browser subscribes with; 404 where there is no push to browsers."""
-    key = dependencies_of(request).push_doors.vapid_key
+    key = dependencies_of(request, Dependencies).push_settings.vapid_key
     if key is None:
         raise NotFound
     return ok(request, {"publicKey": key})

@@ -8,15 +8,16 @@ from fastapi import Header
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.event_streams import EventStream
-from common.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, signed_in
-from common.ids import parse_uuid
-from common.problems import ValidationFailed
+from common.primitives.ids import parse_uuid
+from common.primitives.problems import ValidationFailed
+from common.web.event_streams import EventStream
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, signed_in
+from common.web.responses import answers
 from notifications import queries
+from notifications.dependencies import Dependencies
 from notifications.schemas import NotificationShape, ReadAllRequest, ReadAllShape, UnreadCountShape
-from notifications.use_cases.read_all_notifications import read_all_notifications
-from notifications.use_cases.read_notification import read_notification
+from notifications.use_cases.feed.read_all_notifications import read_all_notifications
+from notifications.use_cases.feed.read_notification import read_notification
 
 router = guarded_router(tags=["notifications"])
 
@@ -35,7 +36,7 @@ async def list_notifications(
     unread: bool = False,
 ) -> Response:
     """The caller's notifications, newest first; `unread=true`: only what is not read."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     scope = ["notifications", *(["unread"] if unread else []), caller.id]
     after = None
     if cursor is not None:
@@ -52,7 +53,7 @@ async def list_notifications(
 @signed_in
 async def count_unread_notifications(request: Request, caller: CurrentCaller) -> Response:
     """How many of the caller's notifications are not read."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         unread = await queries.count_unread(uow, caller.id)
     return ok(request, {"unreadCount": unread})
@@ -68,7 +69,7 @@ async def stream_notifications(
     With `Last-Event-ID` from after that one, else from now on. 422 for an id that is not in the caller's feed; 429 for one
     stream too many.
     """
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if last_event_id:
             seen = parse_uuid(last_event_id)
@@ -92,7 +93,7 @@ async def mark_all_notifications_read(
     request: Request, caller: CurrentCaller, body: ReadAllRequest | None = None
 ) -> Response:
     """Marks what is not read as read: all of it, or what came up to and with `before`."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     before = body.before if body is not None else None
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         read = await read_all_notifications(uow, caller.id, dependencies.clock.now(), before)
@@ -103,7 +104,7 @@ async def mark_all_notifications_read(
 @signed_in
 async def mark_notification_read(request: Request, caller: CurrentCaller, notification_id: UUID) -> Response:
     """Marks one of the caller's notifications as read; a repetition changes nothing."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         notification = await read_notification(uow, notification_id, dependencies.clock.now())
     return ok(request, notification)

@@ -3,10 +3,11 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.caller import THE_SERVICE
-from common.http import dependencies_of, guarded_router, ok, service_key_only
+from common.auth.caller import THE_SERVICE
+from common.web.http import dependencies_of, guarded_router, ok, service_key_only
+from notifications.dependencies import Dependencies
 from notifications.schemas import DeliverNotificationRequest, DeliveryAnswer
-from notifications.use_cases.accept_message import accept_message
+from notifications.use_cases.deliveries.accept_message import accept_message
 
 router = guarded_router(tags=["functions"])
 
@@ -15,11 +16,11 @@ router = guarded_router(tags=["functions"])
 @service_key_only
 async def deliver(request: Request, body: DeliverNotificationRequest) -> Response:
     """Takes a message and sends it in the background. The same (notificationId, channel, recipient) again: how it stands."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         answer = await accept_message(
             uow,
-            dependencies.desk(),
+            dependencies.delivery_context(),
             dependencies.post.sealer,
             notification_id=body.notification_id,
             user_id=body.user_id,

@@ -1,20 +1,18 @@
 """The messaging app's webhook (contract section 9): the handshake, and what customers and telephones say."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from common.answers import answers
-from common.http import RawRoute, any_query, before_sign_in, dependencies_of, ok
-from common.problems import Forbidden, Unauthorized, ValidationFailed
-from common.schemas import ResponseShape
+from common.primitives.problems import Forbidden, Unauthorized, ValidationFailed
+from common.web.http import RawRoute, any_query, before_sign_in, dependencies_of, ok
+from common.web.responses import answers
+from common.web.schemas import ResponseShape
+from notifications.dependencies import Dependencies
 from notifications.domain.messaging_webhook import is_signed, is_subscription
-from notifications.use_cases.accept_messaging_webhook import accept_messaging_webhook
-
-if TYPE_CHECKING:
-    from notifications.app import Dependencies
+from notifications.use_cases.messaging.receive_messaging_webhook import receive_messaging_webhook
 
 BODY_BYTES_MAX: Final = 4 * 1024 * 1024
 _PLAIN: Final[dict[str, str]] = {"Cache-Control": "no-store"}
@@ -22,14 +20,14 @@ _PLAIN: Final[dict[str, str]] = {"Cache-Control": "no-store"}
 router = APIRouter(route_class=RawRoute, tags=["support"])
 
 
-class WebhookTaken(ResponseShape):
+class WebhookReceived(ResponseShape):
     """It was taken, whatever it holds."""
 
     received: bool
 
 
 _CHALLENGE: Final[dict[int | str, dict[str, Any]]] = {
-    **answers(WebhookTaken, 403),
+    **answers(WebhookReceived, 403),
     200: {"description": "The challenge as it was sent.", "content": {"text/plain": {"schema": {"type": "string"}}}},
 }
 _QUERY: Final[dict[str, Any]] = {
@@ -57,7 +55,7 @@ class SignatureRefused(Unauthorized):
 @before_sign_in
 async def verify_messaging_webhook(request: Request) -> Response:
     """`hub.mode=subscribe` and the verify token: the challenge, bare. Anything else, also without a challenge, is 403."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     given, token = request.query_params, dependencies.messaging_verify_token
     challenge = given.get("hub.challenge")
     if not challenge or not is_subscription(given.get("hub.mode"), given.get("hub.verify_token"), token):
@@ -65,17 +63,17 @@ async def verify_messaging_webhook(request: Request) -> Response:
     return PlainTextResponse(challenge, headers=_PLAIN)
 
 
-@router.post("/api/messaging/webhook", responses=answers(WebhookTaken, 413))
+@router.post("/api/messaging/webhook", responses=answers(WebhookReceived, 413))
 @any_query
 @before_sign_in
 async def messaging_webhook(request: Request) -> Response:
     """`X-Hub-Signature-256: sha256=<64 hex>`, the HMAC of the raw body, is the only thing that is judged; then one commit, then 200.
     Its 401 carries `error: "Invalid signature"` too."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     raw = await _raw_body(request)
     if not is_signed(raw, request.headers.getlist("x-hub-signature-256"), dependencies.messaging_app_secret):
         raise SignatureRefused
-    await accept_messaging_webhook(dependencies.database, raw, dependencies.clock.now())
+    await receive_messaging_webhook(dependencies.database, raw, dependencies.clock.now())
     return ok(request, {"received": True})
 
 

@@ -3,7 +3,7 @@
 from typing import Literal
 from uuid import UUID
 
-from common.schemas import ResponseShape
+from common.web.schemas import ResponseShape
 
 
 class AlertShape(ResponseShape):

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field, StrictBool
 
-from common.schemas import RequestBody, ResponseShape
+from common.web.schemas import RequestBody, ResponseShape
 from notifications.domain.templates import CATALOG, parameters_of
 
 _PARAMETERS: Final = "The parameters of each template; `?` marks those that may be left out. " + "; ".join(

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from common.outbound_addresses import ADDRESS_MAX
-from common.schemas import RequestBody, ResponseShape
+from common.web.outbound_addresses import ADDRESS_MAX
+from common.web.schemas import RequestBody, ResponseShape
 
 # An uncompressed point of P-256, and the secret of RFC 8291.
 _POINT_BYTES = 65

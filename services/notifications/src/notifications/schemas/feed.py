@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from common.schemas import Instant, RequestBody, ResponseShape
+from common.web.schemas import Instant, RequestBody, ResponseShape
 
 
 class NotificationShape(ResponseShape):

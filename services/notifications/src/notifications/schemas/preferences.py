@@ -5,9 +5,9 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from common.schemas import RequestBody, ResponseShape
+from common.web.schemas import RequestBody, ResponseShape
+from notifications.domain.channels import Preferences
 from notifications.domain.quiet_hours import TIMEZONE_DEFAULT, QuietHours, is_timezone
-from notifications.domain.ways import Preferences
 
 
 def _clock_time(value: object) -> object:
@@ -19,7 +19,7 @@ def _clock_time(value: object) -> object:
 ClockTime = Annotated[time, BeforeValidator(_clock_time)]
 
 
-class ChannelWishes(RequestBody):
+class ChannelPreferences(RequestBody):
     """Which channels messages may go by; all four."""
 
     push: Annotated[bool, Field(strict=True)]
@@ -28,7 +28,7 @@ class ChannelWishes(RequestBody):
     email: Annotated[bool, Field(strict=True)]
 
 
-class QuietHoursWish(RequestBody):
+class QuietHoursPreference(RequestBody):
     """Hours of the local day, perhaps over midnight; `timezone` is a name of the tz database."""
 
     begins: Annotated[ClockTime, Field(alias="from")]
@@ -47,8 +47,8 @@ class QuietHoursWish(RequestBody):
 class PreferencesRequest(RequestBody):
     """Replaces the preferences. Without `revision` the last writer wins; with it a change since then is 409."""
 
-    channels: ChannelWishes
-    quiet_hours: QuietHoursWish | None = None
+    channels: ChannelPreferences
+    quiet_hours: QuietHoursPreference | None = None
     locale: Annotated[str, Field(pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)] = "en"
     revision: Annotated[int, Field(strict=True, ge=0)] | None = None
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from common.schemas import RequestBody, ResponseShape
+from common.web.schemas import RequestBody, ResponseShape
 from notifications.domain.tickets import SUBJECT_MAX, TEXT_MAX, Priority, Side, Status
 
 

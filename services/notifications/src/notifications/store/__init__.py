@@ -1,15 +1,15 @@
 """The writes of this service: SQL by name, without decisions. One module for each noun."""
 
 from notifications.store.alerts import (
+    claim_open_alerts,
     find_last_closing,
     leave_page,
     lock_open_alert,
-    record_alert_once,
+    record_alert_if_new,
     save_alert_closed,
     save_page_failed,
     save_paged,
     save_repetition,
-    take_standing_alerts,
 )
 from notifications.store.contacts import (
     forget_contact,
@@ -19,8 +19,6 @@ from notifications.store.contacts import (
     save_vendor,
 )
 from notifications.store.conversations import (
-    begin_conversation,
-    begin_turn,
     count_turns,
     end_turn,
     forget_conversations,
@@ -28,21 +26,23 @@ from notifications.store.conversations import (
     lock_turns,
     remove_conversation,
     save_message,
+    start_conversation,
+    start_turn,
 )
 from notifications.store.deliveries import (
     claim_delivery,
+    claim_due_deliveries,
+    encrypted_of,
     leave_delivery,
     lock_delivery,
     lock_old_claims,
     postpone_delivery,
-    record_delivery_once,
+    record_delivery_if_new,
     record_refused_attempt,
     release_claim,
     save_failed_attempt,
     save_given_up,
     save_sent,
-    sealed_of,
-    take_due_deliveries,
 )
 from notifications.store.devices import (
     count_other_devices,
@@ -53,9 +53,8 @@ from notifications.store.devices import (
     remove_device,
     save_device,
 )
-from notifications.store.feed import record_notification_once, save_all_read, save_read
+from notifications.store.feed import record_notification_if_new, save_all_read, save_read
 from notifications.store.pins import (
-    begin_watch,
     end_watches,
     find_first_delivery,
     finish_watch,
@@ -63,35 +62,35 @@ from notifications.store.pins import (
     lock_due_watch,
     lock_watches,
     save_step,
+    start_watch,
 )
 from notifications.store.preferences import forget_preferences, save_preferences
 from notifications.store.queue import DELIVERIES_QUEUE, delivery_queue_of
 from notifications.store.statuses import (
-    begin_delivery_again,
-    find_told_attempt,
-    find_told_delivery,
+    find_reported_attempt,
+    find_reported_delivery,
     leave_receipt,
-    record_resend_once,
+    record_resend_if_new,
     save_attempt_status,
     save_delivery_status,
+    start_delivery_again,
 )
 
 __all__ = [
     "DELIVERIES_QUEUE",
-    "begin_conversation",
-    "begin_delivery_again",
-    "begin_turn",
-    "begin_watch",
     "claim_delivery",
+    "claim_due_deliveries",
+    "claim_open_alerts",
     "count_other_devices",
     "count_turns",
     "delivery_queue_of",
+    "encrypted_of",
     "end_turn",
     "end_watches",
     "find_first_delivery",
     "find_last_closing",
-    "find_told_attempt",
-    "find_told_delivery",
+    "find_reported_attempt",
+    "find_reported_delivery",
     "finish_watch",
     "forget_contact",
     "forget_conversations",
@@ -112,11 +111,11 @@ __all__ = [
     "lock_turns",
     "lock_watches",
     "postpone_delivery",
-    "record_alert_once",
-    "record_delivery_once",
-    "record_notification_once",
+    "record_alert_if_new",
+    "record_delivery_if_new",
+    "record_notification_if_new",
     "record_refused_attempt",
-    "record_resend_once",
+    "record_resend_if_new",
     "release_claim",
     "remove_conversation",
     "remove_device",
@@ -139,7 +138,8 @@ __all__ = [
     "save_sent",
     "save_step",
     "save_vendor",
-    "sealed_of",
-    "take_due_deliveries",
-    "take_standing_alerts",
+    "start_conversation",
+    "start_delivery_again",
+    "start_turn",
+    "start_watch",
 ]

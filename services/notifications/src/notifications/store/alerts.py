@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from notifications.domain.alerts import Alert
 from notifications.store.queue import DELIVERIES_QUEUE
 
@@ -24,7 +24,7 @@ WHERE id = $1
 _MARK_PAGED: Final = "UPDATE alerts SET paged_at = $2, page_error = NULL WHERE id = $1 RETURNING closed_at"
 _CLOSE_ALERT: Final = "UPDATE alerts SET closed_at = $2 WHERE id = $1"
 _LAST_CLOSING: Final = "SELECT max(closed_at) FROM alerts WHERE dedup_key = $1"
-_TAKE_STANDING: Final = """
+_CLAIM_OPEN: Final = """
 UPDATE alerts SET paged_at = $1 WHERE id IN (
     SELECT id FROM alerts WHERE closed_at IS NULL AND paged_at <= $2 ORDER BY paged_at LIMIT $3 FOR UPDATE SKIP LOCKED
 ) RETURNING id
@@ -34,7 +34,7 @@ _MARK_PAGE_FAILED: Final = "UPDATE alerts SET page_error = $2 WHERE id = $1"
 
 def leave_page(uow: UnitOfWork, alert_id: UUID) -> None:
     """Leaves the paging of an alert to the worker."""
-    uow.leave_work(DELIVERIES_QUEUE, alert_id, {"alertId": str(alert_id)})
+    uow.enqueue_work(DELIVERIES_QUEUE, alert_id, {"alertId": str(alert_id)})
 
 
 async def lock_open_alert(uow: UnitOfWork, dedup_key: str) -> Any:
@@ -42,7 +42,7 @@ async def lock_open_alert(uow: UnitOfWork, dedup_key: str) -> Any:
     return await uow.fetch_row(_LOCK_OPEN_ALERT, dedup_key)
 
 
-async def record_alert_once(uow: UnitOfWork, alert: Alert, raised_at: datetime) -> bool:
+async def record_alert_if_new(uow: UnitOfWork, alert: Alert, raised_at: datetime) -> bool:
     """Whether the alert is new: no open one has its key. Two at once: the second waits for the first to commit or fail."""
     return bool(
         await uow.execute(
@@ -71,9 +71,9 @@ async def save_paged(uow: UnitOfWork, alert_id: UUID, now: datetime) -> bool:
     return closed_at is None
 
 
-async def take_standing_alerts(uow: UnitOfWork, now: datetime, said_before: datetime, rows_max: int) -> list[UUID]:
+async def claim_open_alerts(uow: UnitOfWork, now: datetime, said_before: datetime, rows_max: int) -> list[UUID]:
     """The open alerts that were said last before that moment, marked as said now, so that one worker says each."""
-    return [row["id"] for row in await uow.fetch(_TAKE_STANDING, now, said_before, rows_max)]
+    return [row["id"] for row in await uow.fetch(_CLAIM_OPEN, now, said_before, rows_max)]
 
 
 async def save_alert_closed(uow: UnitOfWork, alert_id: UUID, at: datetime) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from notifications.domain.deliveries import Contact
 from notifications.store.devices import forget_devices
 from notifications.store.preferences import forget_preferences

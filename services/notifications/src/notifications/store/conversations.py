@@ -4,19 +4,19 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.ids import new_id
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
 
 # One message of a person at a time is let in and counted, so that several at once do not exceed the limit together.
 _LOCK_USER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('conversations:' || $1::text, 0))"
 _DROP_OLD_TURNS: Final = "DELETE FROM conversation_turns WHERE user_id = $1 AND until <= $2"
-_BEGIN_TURN: Final = """
+_START_TURN: Final = """
 INSERT INTO conversation_turns (id, user_id, conversation_id, until) VALUES ($1, $2, $3, $4)
 ON CONFLICT (conversation_id) DO NOTHING
 """
 _COUNT_TURNS: Final = "SELECT count(*) FROM conversation_turns WHERE user_id = $1"
 _END_TURN: Final = "DELETE FROM conversation_turns WHERE id = $1"
-_BEGIN_CONVERSATION: Final = """
+_START_CONVERSATION: Final = """
 INSERT INTO conversations (id, user_id, title, message_count, created_at, last_message_at) VALUES ($1, $2, $3, 0, $4, $4)
 ON CONFLICT (id) DO NOTHING
 """
@@ -40,9 +40,9 @@ async def lock_turns(uow: UnitOfWork, user_id: UUID, now: datetime) -> None:
     await uow.execute(_DROP_OLD_TURNS, user_id, now)
 
 
-async def begin_turn(uow: UnitOfWork, turn_id: UUID, user_id: UUID, conversation_id: UUID, until: datetime) -> bool:
+async def start_turn(uow: UnitOfWork, turn_id: UUID, user_id: UUID, conversation_id: UUID, until: datetime) -> bool:
     """Whether no other message of the conversation is being answered; then this one is, at most until then."""
-    return bool(await uow.execute(_BEGIN_TURN, turn_id, user_id, conversation_id, until))
+    return bool(await uow.execute(_START_TURN, turn_id, user_id, conversation_id, until))
 
 
 async def count_turns(uow: UnitOfWork, user_id: UUID) -> int:
@@ -56,9 +56,9 @@ async def end_turn(uow: UnitOfWork, turn_id: UUID) -> bool:
     return bool(await uow.execute(_END_TURN, turn_id))
 
 
-async def begin_conversation(uow: UnitOfWork, conversation_id: UUID, user_id: UUID, title: str, now: datetime) -> None:
+async def start_conversation(uow: UnitOfWork, conversation_id: UUID, user_id: UUID, title: str, now: datetime) -> None:
     """A conversation without messages."""
-    await uow.execute(_BEGIN_CONVERSATION, conversation_id, user_id, title, now)
+    await uow.execute(_START_CONVERSATION, conversation_id, user_id, title, now)
 
 
 async def grow_conversation(uow: UnitOfWork, conversation_id: UUID, now: datetime) -> int | None:

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.ids import new_id
-from notifications.domain.deliveries import Sealed, Wanted, masked
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from notifications.domain.deliveries import EncryptedValue, NotificationRequest, masked
 from notifications.store.queue import delivery_queue_of
 
 _RECORD_DELIVERY: Final = """
@@ -62,7 +62,7 @@ _RELEASE_CLAIM: Final = """
 UPDATE notification_deliveries SET claim_id = NULL, claimed_at = NULL WHERE id = $1 AND claim_id = $2
 """
 _POSTPONE: Final = "UPDATE notification_deliveries SET due_at = $2 WHERE id = $1"
-_TAKE_DUE: Final = """
+_CLAIM_DUE: Final = """
 UPDATE notification_deliveries SET due_at = NULL WHERE id IN (
     SELECT id FROM notification_deliveries WHERE due_at <= $1 AND status = 'queued'
     ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -72,7 +72,7 @@ _MARK_FAILED: Final = f"""
 UPDATE notification_deliveries SET status = 'failed', due_at = NULL, claim_id = NULL, claimed_at = NULL, {_WITHOUT_LAST_ADDRESS}
 WHERE id = $1 AND status = 'queued'
 """
-_TAKE_ABANDONED: Final = """
+_CLAIM_ABANDONED: Final = """
 SELECT id, channel, template, status, attempts, claim_id, claimed_at FROM notification_deliveries
 WHERE claimed_at < $1 AND status = 'queued'
 ORDER BY claimed_at LIMIT $2
@@ -80,9 +80,9 @@ FOR UPDATE SKIP LOCKED
 """
 
 
-async def record_delivery_once(
+async def record_delivery_if_new(
     uow: UnitOfWork,
-    wanted: Wanted,
+    wanted: NotificationRequest,
     recipient: str,
     payload: Mapping[str, object],
     now: datetime,
@@ -107,7 +107,7 @@ async def record_delivery_once(
 
 def leave_delivery(uow: UnitOfWork, delivery_id: UUID, channel: str) -> None:
     """Leaves the sending to the worker; it begins when this transaction has committed."""
-    uow.leave_work(delivery_queue_of(channel), delivery_id, {"deliveryId": str(delivery_id)})
+    uow.enqueue_work(delivery_queue_of(channel), delivery_id, {"deliveryId": str(delivery_id)})
 
 
 async def lock_delivery(uow: UnitOfWork, delivery_id: UUID) -> Any:
@@ -153,7 +153,7 @@ async def save_given_up(uow: UnitOfWork, row: Any) -> bool:
 
 async def lock_old_claims(uow: UnitOfWork, claimed_before: datetime, rows_max: int) -> list[Any]:
     """The deliveries that were claimed before that moment and have no outcome, the oldest first."""
-    return await uow.fetch(_TAKE_ABANDONED, claimed_before, rows_max)
+    return await uow.fetch(_CLAIM_ABANDONED, claimed_before, rows_max)
 
 
 async def release_claim(uow: UnitOfWork, delivery_id: UUID, claim_id: UUID) -> None:
@@ -167,11 +167,11 @@ async def postpone_delivery(uow: UnitOfWork, delivery_id: UUID, due_at: datetime
     await uow.execute(_POSTPONE, delivery_id, due_at)
 
 
-async def take_due_deliveries(uow: UnitOfWork, now: datetime, rows_max: int) -> list[Any]:
+async def claim_due_deliveries(uow: UnitOfWork, now: datetime, rows_max: int) -> list[Any]:
     """What waited for this moment: id and channel of each."""
-    return await uow.fetch(_TAKE_DUE, now, rows_max)
+    return await uow.fetch(_CLAIM_DUE, now, rows_max)
 
 
-def sealed_of(row: Any) -> dict[str, Sealed]:
+def encrypted_of(row: Any) -> dict[str, EncryptedValue]:
     """The secrets of a delivery's row, still sealed."""
-    return {name: Sealed(one["text"], one["context"]) for name, one in row["sealed"].items()}
+    return {name: EncryptedValue(one["text"], one["context"]) for name, one in row["sealed"].items()}

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.ids import new_id
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
 
 # One person at a time registers and counts, so that two requests at once do not exceed the limit together.
 _LOCK_USER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('devices:' || $1::text, 0))"

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.hash_keys import hash_key_rows
-from common.reencryption import EncryptedRows, stale_text
-from common.sealing import Sealer
+from common.database.hash_keys import hash_key_rows
+from common.database.reencryption import EncryptedRows, stale_text
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.encryption import Encryptor
 
 _ONE_NUMBER: Final = "SELECT id, phone_sealed FROM support_tickets WHERE phone_key IS NOT NULL LIMIT 1"
 _STALE_SECRETS: Final = """
@@ -21,8 +21,8 @@ AND EXISTS (SELECT FROM jsonb_each(sealed) AS secret WHERE NOT secret.value ->> 
 class Encryption:
     """`messages` opens the codes of identity and the PINs of orders too, which rest with their messages as they were received."""
 
-    messages: Sealer
-    hash_key: Sealer
+    messages: Encryptor
+    hash_key: Encryptor
 
 
 async def find_one_number(uow: UnitOfWork) -> tuple[UUID, str] | None:
@@ -39,7 +39,7 @@ def encrypted_rows(encryption: Encryption) -> list[EncryptedRows]:
         return {"sealed": {name: {**one, "text": renewed(one["text"], one["context"])} for name, one in secrets}}
 
     def renewed(text: str, context: str) -> str:
-        return sealer.seal(sealer.unseal(text, context), context)
+        return sealer.encrypt(sealer.decrypt(text, context), context)
 
     return [
         EncryptedRows(

@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from contracts.notifications import NotificationShown
-from notifications.domain.deliveries import FeedLine, Wanted
+from notifications.domain.deliveries import FeedLine, NotificationRequest
 
 # The row of the feed stays locked until the commit: places are given in the order in which they are seen.
 _RECORD_NOTIFICATION: Final = """
@@ -32,7 +32,9 @@ WHERE user_id = $1 AND title IS NOT NULL AND read_at IS NULL AND ($3::timestampt
 """
 
 
-async def record_notification_once(uow: UnitOfWork, wanted: Wanted, shown: FeedLine | None, now: datetime) -> bool:
+async def record_notification_if_new(
+    uow: UnitOfWork, wanted: NotificationRequest, shown: FeedLine | None, now: datetime
+) -> bool:
     """Whether the notification is this user's: it was written now, or before for the same user.
 
     What is new in a feed is said to the processes that stream it.

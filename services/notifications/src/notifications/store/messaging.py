@@ -7,8 +7,8 @@ from uuid import UUID
 
 import asyncpg
 
-from common.caller import THE_SERVICE
-from common.database import Database, UnitOfWork
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database, UnitOfWork
 from notifications.domain.messaging_webhook import PROVIDER, Item
 from notifications.store.queue import SUPPORT_QUEUE
 
@@ -36,7 +36,7 @@ WHERE id IN (SELECT webhook_id FROM messaging_items WHERE ticket_id = ANY ($1)) 
 """
 
 
-async def record_messaging_webhook_once(
+async def record_messaging_webhook_if_new(
     database: Database, webhook_id: str, event_type: str, payload: Any, raw: bytes, now: datetime
 ) -> bool:
     """Commits the body with its work item; False for one that came before. Raises asyncpg.DataError or ProgramLimitExceededError
@@ -44,7 +44,7 @@ async def record_messaging_webhook_once(
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         is_first = bool(await uow.execute(_RECORD_WEBHOOK, webhook_id, PROVIDER, event_type, payload, raw, now))
         if is_first:
-            uow.leave_work(SUPPORT_QUEUE, webhook_id, {"webhookId": webhook_id})
+            uow.enqueue_work(SUPPORT_QUEUE, webhook_id, {"webhookId": webhook_id})
     return is_first
 
 
@@ -56,13 +56,13 @@ async def save_messaging_webhook(uow: UnitOfWork, webhook_id: str, outcome: str)
     await uow.execute(_SAVE_WEBHOOK, webhook_id, outcome)
 
 
-async def record_messaging_items_once(uow: UnitOfWork, webhook_id: str, items: Sequence[Item], now: datetime) -> int:
+async def record_messaging_items_if_new(uow: UnitOfWork, webhook_id: str, items: Sequence[Item], now: datetime) -> int:
     """Writes down what is new of the items and leaves a work item for each of it; tells how many."""
     told = [{"id": item.key, "kind": item.kind, "content": dict(item.content)} for item in items]
     new = {row["id"] for row in await uow.fetch(_RECORD_ITEMS, told, webhook_id, now)}
     for item in items:
         if item.key in new:
-            uow.leave_work(SUPPORT_QUEUE, item.key, {"itemId": item.key})
+            uow.enqueue_work(SUPPORT_QUEUE, item.key, {"itemId": item.key})
     return len(new)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 
 _LOCK_OF_ORDER: Final = "SELECT notification_id, issue, is_over FROM pin_watches WHERE order_id = $1 FOR UPDATE"
 _BEGIN: Final = """
@@ -56,7 +56,7 @@ async def lock_watches(uow: UnitOfWork, order_id: UUID) -> list[Any]:
     return await uow.fetch(_LOCK_OF_ORDER, order_id)
 
 
-async def begin_watch(
+async def start_watch(
     uow: UnitOfWork,
     notification_id: UUID,
     order_id: UUID | None,

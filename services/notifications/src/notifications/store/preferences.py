@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from notifications.domain.ways import Preferences
+from common.database.unit_of_work import UnitOfWork
+from notifications.domain.channels import Preferences
 
 _SAVE: Final = """
 INSERT INTO notification_preferences AS p

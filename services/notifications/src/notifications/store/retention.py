@@ -3,10 +3,10 @@
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from common.retention import Kept, Partitioned, Rule
+from common.database.retention import Partitioned, RetentionRule, Rule
 
 # A conversation may have hundreds of messages, which go with it: a short transaction all the same.
-CONVERSATIONS_AT_ONCE: Final = 100
+CONVERSATIONS_BATCH_MAX: Final = 100
 # A body goes when everything in it has had its effect.
 _FINAL: Final = """
 outcome IN ('done', 'ignored') AND NOT EXISTS (
@@ -37,7 +37,7 @@ class Times(NamedTuple):
 
 def kept(times: Times) -> tuple[Rule, ...]:
     return (
-        Kept(
+        RetentionRule(
             "processed_webhook_events",
             ("id",),
             "processed_at",
@@ -45,7 +45,7 @@ def kept(times: Times) -> tuple[Rule, ...]:
             over=_FINAL,
         ),
         # Only how far a message got: told again it changes nothing. That a customer wrote is remembered as long as what they wrote.
-        Kept(
+        RetentionRule(
             "messaging_items",
             ("id",),
             "received_at",
@@ -53,7 +53,7 @@ def kept(times: Times) -> tuple[Rule, ...]:
             over="kind = 'status' AND outcome IN ('done', 'ignored')",
         ),
         Partitioned("notification_delivery_logs", times.deliveries),
-        Kept(
+        RetentionRule(
             "notification_deliveries",
             ("id",),
             "created_at",
@@ -62,7 +62,7 @@ def kept(times: Times) -> tuple[Rule, ...]:
             followers={"notification_resends": "delivery_id"},
             whole_months=True,
         ),
-        Kept(
+        RetentionRule(
             "notifications",
             ("id",),
             "created_at",
@@ -70,8 +70,10 @@ def kept(times: Times) -> tuple[Rule, ...]:
             over=_WITHOUT_DELIVERIES,
             followers={"pin_watches": "notification_id"},
         ),
-        Kept("alerts", ("id",), "closed_at", times.alerts),
-        Kept("conversations", ("id",), "last_message_at", times.conversations, rows_max=CONVERSATIONS_AT_ONCE),
+        RetentionRule("alerts", ("id",), "closed_at", times.alerts),
+        RetentionRule(
+            "conversations", ("id",), "last_message_at", times.conversations, rows_max=CONVERSATIONS_BATCH_MAX
+        ),
         # Of a process that died while it answered.
-        Kept("conversation_turns", ("id",), "until", timedelta(0)),
+        RetentionRule("conversation_turns", ("id",), "until", timedelta(0)),
     )

@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso
-from common.database import UnitOfWork
-from common.ids import new_id
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
+from common.primitives.ids import new_id
 from notifications.store.queue import DELIVERIES_QUEUE
 
 _FIND: Final = """
@@ -35,14 +35,14 @@ _RECORD_RESEND: Final = """
 INSERT INTO notification_resends (id, delivery_id, log_id, asked_by, idempotency_key, asked_at)
 VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (asked_by, idempotency_key) DO NOTHING
 """
-_BEGIN_AGAIN: Final = """
+_START_AGAIN: Final = """
 UPDATE notification_deliveries
 SET status = 'queued', attempts = 0, due_at = NULL, claim_id = NULL, claimed_at = NULL, provider_message_id = NULL
 WHERE id = $1
 """
 
 
-async def find_told_delivery(
+async def find_reported_delivery(
     uow: UnitOfWork, channel: str, provider_message_id: str, delivery_id: UUID | None
 ) -> UUID | None:
     """Which delivery a provider speaks of: by its own id of the message, or by ours where it repeats that."""
@@ -52,7 +52,7 @@ async def find_told_delivery(
     return found
 
 
-async def find_told_attempt(uow: UnitOfWork, delivery_id: UUID, provider_message_id: str) -> Any:
+async def find_reported_attempt(uow: UnitOfWork, delivery_id: UUID, provider_message_id: str) -> Any:
     """The attempt that is spoken of, or the newest that has no provider's id yet."""
     return await uow.fetch_row(_ATTEMPT, delivery_id, provider_message_id)
 
@@ -67,19 +67,19 @@ async def save_delivery_status(uow: UnitOfWork, delivery_id: UUID, status: str, 
     await uow.execute(_CLIMB, delivery_id, status, provider_message_id)
 
 
-async def record_resend_once(
+async def record_resend_if_new(
     uow: UnitOfWork, delivery_id: UUID, log_id: UUID, asked_by: UUID, key: str | None, now: datetime
 ) -> bool:
     """Writes down who asked; whether this key of theirs is new."""
     return bool(await uow.execute(_RECORD_RESEND, new_id(), delivery_id, log_id, asked_by, key, now))
 
 
-async def begin_delivery_again(uow: UnitOfWork, delivery_id: UUID) -> None:
+async def start_delivery_again(uow: UnitOfWork, delivery_id: UUID) -> None:
     """Back to the beginning, with a ladder of its own."""
-    await uow.execute(_BEGIN_AGAIN, delivery_id)
+    await uow.execute(_START_AGAIN, delivery_id)
 
 
 def leave_receipt(uow: UnitOfWork, channel: str, provider_message_id: str, status: str, at: datetime) -> None:
     """Leaves what a provider told to the worker."""
     receipt = {"channel": channel, "providerMessageId": provider_message_id, "status": status, "at": iso(at)}
-    uow.leave_work(DELIVERIES_QUEUE, provider_message_id, {"receipt": receipt})
+    uow.enqueue_work(DELIVERIES_QUEUE, provider_message_id, {"receipt": receipt})

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import asyncpg
 
-from common.database import UnitOfWork
-from common.leaving_pictures import Album, leave_pictures
+from common.database.unit_of_work import UnitOfWork
+from common.media.cleanup import MediaReferences, schedule_image_removal
 from notifications.domain.attachments import files_of
 from notifications.domain.ticket_texts import MaskedText
 from notifications.store.queue import SUPPORT_QUEUE
@@ -92,7 +92,7 @@ FROM support_messages m JOIN support_tickets t ON t.id = m.ticket_id WHERE m.id 
 """
 
 
-ALBUM: Final = Album(
+MEDIA: Final = MediaReferences(
     named="EXISTS (SELECT FROM support_attachments WHERE support_attachments.id = leaving.picture_id)", files=files_of
 )
 
@@ -201,7 +201,7 @@ async def empty_tickets(uow: UnitOfWork, ticket_ids: Sequence[UUID], now: dateti
     await uow.execute(_EMPTY_TICKETS, list(ticket_ids), now)
     await uow.execute(_EMPTY_MESSAGES, list(ticket_ids))
     dropped = await uow.fetch(_DROP_ATTACHMENTS, list(ticket_ids))
-    await leave_pictures(uow, [(row["id"], row["ticket_id"]) for row in dropped], now)
+    await schedule_image_removal(uow, [(row["id"], row["ticket_id"]) for row in dropped], now)
 
 
 async def list_answers(uow: UnitOfWork, ticket_ids: Sequence[UUID]) -> list[UUID]:
@@ -209,7 +209,7 @@ async def list_answers(uow: UnitOfWork, ticket_ids: Sequence[UUID]) -> list[UUID
     return [row["id"] for row in await uow.fetch(_ANSWERS, list(ticket_ids))]
 
 
-async def forget_told_answers(uow: UnitOfWork, notification_ids: Sequence[UUID]) -> None:
+async def erase_sent_replies(uow: UnitOfWork, notification_ids: Sequence[UUID]) -> None:
     """Empties whom the answers went to."""
     await uow.execute(_FORGET_ANSWERS, list(notification_ids))
 
@@ -221,4 +221,4 @@ async def find_reply(uow: UnitOfWork, message_id: UUID) -> Any:
 
 def leave_reply(uow: UnitOfWork, message_id: UUID) -> None:
     """Leaves the telling of an answer to the worker."""
-    uow.leave_work(SUPPORT_QUEUE, message_id, {"replyId": str(message_id)})
+    uow.enqueue_work(SUPPORT_QUEUE, message_id, {"replyId": str(message_id)})

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from notifications.domain.approved_templates import APPROVED
+from notifications.domain.channels import CHANNELS, CHANNELS_BY_TEMPLATE
 from notifications.domain.templates import CATALOG
 from notifications.domain.text_messages import parts_of
-from notifications.domain.ways import CHANNELS, WAYS
 from notifications.templates.examples import example_of
-from notifications.templates.words import GREETED, Words
+from notifications.templates.renderer import GREETED, MessageRenderer
 
 _STYLE: Final = """
 body{font-family:Arial,Helvetica,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1f2933}
@@ -29,11 +29,11 @@ def write_preview(arguments: Sequence[str]) -> Path:
     folder: Path = parser.parse_args(arguments).out
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "index.html"
-    page.write_text(preview_page(Words()), encoding="utf-8")
+    page.write_text(preview_page(MessageRenderer()), encoding="utf-8")
     return page
 
 
-def preview_page(words: Words) -> str:
+def preview_page(words: MessageRenderer) -> str:
     """One section for each message, with its words for each channel and for the feed."""
     contents = " · ".join(f'<a href="#{name}">{name}</a>' for name in CATALOG)
     sections = "".join(_section(words, name) for name in CATALOG)
@@ -43,9 +43,9 @@ def preview_page(words: Words) -> str:
     )
 
 
-def _section(words: Words, name: str) -> str:
+def _section(words: MessageRenderer, name: str) -> str:
     template, values = CATALOG[name], {**example_of(name), GREETED: "Chidi"}
-    ways = ", ".join(WAYS.get(name, ())) or "as its kind demands"
+    ways = ", ".join(CHANNELS_BY_TEMPLATE.get(name, ())) or "as its kind demands"
     parts = [f'<section id="{name}"><h2>{name}</h2><p>Of our own accord by: {ways}.</p>']
     if template.in_feed:
         line = words.feed_line(name, values)

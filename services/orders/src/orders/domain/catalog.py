@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
-from common.problems import NotFound, StaleRevision
+from common.primitives.problems import NotFound, StaleRevision
 from orders.domain.errors import ForeignProduct, ProductRemoved, TooManyImages
 
 NAME_CHARACTERS_MAX: Final = 120
@@ -37,7 +37,7 @@ class Product:
     revision: int
 
     @property
-    def on_the_shelf(self) -> bool:
+    def is_listed(self) -> bool:
         return not self.draft and not self.removed
 
     def changed(self, **fields: Any) -> "Product":

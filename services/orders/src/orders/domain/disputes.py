@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from common.decisions import PreparedDecision, content_hash
+from common.primitives.decisions import PreparedDecision, content_hash
 from orders.domain.errors import RefundBeyondOrder, RefundWithoutSplit, SplitWithoutRefund
-from orders.domain.moves import Trigger
+from orders.domain.transitions import Trigger
 
 Cause = Literal["buyer", "pin_window", "chargeback"]
 Outcome = Literal["buyer", "vendor", "split"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from common.problems import (
+from common.primitives.problems import (
     Conflict,
     Forbidden,
     InvalidParam,
@@ -61,7 +61,7 @@ class VendorSuspended(Conflict):
     detail = "This vendor is suspended and takes no new orders for the moment. Nothing was ordered."
 
 
-class SomebodyLeaves(Conflict):
+class ErasureInProgress(Conflict):
     """The buyer, or the vendor's owner, is being erased, or was."""
 
     detail = "The account of one of the two is being closed, so that nothing new can be begun. Nothing was changed."
@@ -101,7 +101,7 @@ class IdempotencyKeyReused(ValidationFailed):
         super().__init__(invalid_params=[InvalidParam("Idempotency-Key", "was used for a request with other content")])
 
 
-class ForbiddenMove(Conflict):
+class ForbiddenTransition(Conflict):
     """A command that the order's state does not allow."""
 
     def __init__(self, status: str) -> None:

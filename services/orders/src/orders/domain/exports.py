@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from common.clock import iso, iso_or_none
-from common.spreadsheets import as_text, csv_lines
+from common.primitives.clock import iso, iso_or_none
+from common.web.csv_export import as_text, csv_lines
 
 # A file that a person opens; who needs more asks for one part of the time after the other.
 EXPORT_ROWS_MAX: Final = 10_000

@@ -13,7 +13,7 @@ def image_id_of(product_id: UUID, content: bytes) -> UUID:
     return UUID(bytes=bytes(digest))
 
 
-def picture_name(image_id: UUID) -> str:
+def image_name(image_id: UUID) -> str:
     return f"{image_id}.webp"
 
 
@@ -23,4 +23,4 @@ def thumbnail_name(image_id: UUID) -> str:
 
 def files_of(image_id: UUID) -> tuple[str, str]:
     """All that the store holds of one picture."""
-    return picture_name(image_id), thumbnail_name(image_id)
+    return image_name(image_id), thumbnail_name(image_id)

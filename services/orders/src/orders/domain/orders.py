@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
-from orders.domain.moves import State
+from orders.domain.transitions import State
 
 TimerKind = Literal["payment_window", "vendor_idle", "pin_window"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from common.problems import Problem
-from orders.domain.errors import DeliveryPinLocked, ForbiddenMove, NoDeliveryPinYet
-from orders.domain.moves import NoMove, State, answer
+from common.primitives.problems import Problem
+from orders.domain.errors import DeliveryPinLocked, ForbiddenTransition, NoDeliveryPinYet
+from orders.domain.transitions import Rejection, State, answer
 
 # Five tries at six digits find a PIN once in 200,000 orders, whoever makes them (contract section 6).
 WRONG_TRIES_MAX: Final = 5
@@ -70,10 +70,10 @@ class PinKey:
 def judge(state: State, pin: IssuedPin | None, offered_digests: Sequence[bytes]) -> Accepted | Wrong:
     """What a try is worth. Raises ForbiddenMove (409) and DeliveryPinLocked (429), which spend no try."""
     move = answer(state, "pin_accepted")
-    if move is NoMove.FORBIDDEN or pin is None:
-        raise ForbiddenMove(state)
+    if move is Rejection.FORBIDDEN or pin is None:
+        raise ForbiddenTransition(state)
     right = any(hmac.compare_digest(pin.digest, offered) for offered in offered_digests)
-    if move is NoMove.REPEATED:
+    if move is Rejection.REPEATED:
         # The PIN is used: guessing it gains nothing, and must not lock out who repeats the right one.
         return Accepted(moves=False) if right else Wrong(attempts_remaining(pin.wrong_tries), counts=False)
     if pin.wrong_tries >= WRONG_TRIES_MAX:
@@ -81,15 +81,15 @@ def judge(state: State, pin: IssuedPin | None, offered_digests: Sequence[bytes])
     return Accepted(moves=True) if right else Wrong(attempts_remaining(pin.wrong_tries + 1))
 
 
-def refusal_of_missing(state: State) -> Problem:
+def missing_pin_error(state: State) -> Problem:
     """Why an order in this state has no PIN (409): it was not paid, or what was paid goes back because the goods were gone."""
-    return NoDeliveryPinYet() if state in _UNPAID else ForbiddenMove(state)
+    return NoDeliveryPinYet() if state in _UNPAID else ForbiddenTransition(state)
 
 
 def check_shown(state: State) -> None:
     """Raises ForbiddenMove (409) when the PIN was used, or the money is on its way back."""
     if state not in _SHOWN_IN:
-        raise ForbiddenMove(state)
+        raise ForbiddenTransition(state)
 
 
 def attempts_remaining(wrong_tries: int) -> int:

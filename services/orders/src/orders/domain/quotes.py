@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from common.money import share_half_even
+from common.primitives.money import share_half_even
 from orders.domain.errors import (
     OutOfStock,
     PriceMoved,
@@ -23,7 +23,7 @@ COMMISSION_BASIS_POINTS_DEFAULT: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RequestedItem:
     """One line of a checkout."""
 
     product_id: UUID
@@ -100,7 +100,7 @@ class Quote:
 
 
 def quote(
-    wishes: Sequence[Wish],
+    requested_items: Sequence[RequestedItem],
     offers: Mapping[UUID, Offer],
     destination: Destination,
     expected_total_minor: int | None,
@@ -110,17 +110,19 @@ def quote(
     Raises RepeatedProduct, UnknownProduct, SeveralVendors, UnknownHub, UnknownCampus (422), VendorSuspended, FlashSaleSoldOut,
     FlashSaleLimitReached, PriceMoved, OutOfStock (409).
     """
-    if len({wish.product_id for wish in wishes}) < len(wishes):
+    if len({requested_item.product_id for requested_item in requested_items}) < len(requested_items):
         raise RepeatedProduct
-    absent = [position for position, wish in enumerate(wishes) if wish.product_id not in offers]
+    absent = [
+        position for position, requested_item in enumerate(requested_items) if requested_item.product_id not in offers
+    ]
     if absent:
         raise UnknownProduct(absent)
-    wanted = [offers[wish.product_id] for wish in wishes]
+    wanted = [offers[requested_item.product_id] for requested_item in requested_items]
     if len({offer.vendor_id for offer in wanted}) > 1:
         raise SeveralVendors
     if wanted[0].vendor_suspended:
         raise VendorSuspended
-    lines = tuple(_line(wish, offer) for wish, offer in zip(wishes, wanted, strict=True))
+    lines = tuple(_line(requested_item, offer) for requested_item, offer in zip(requested_items, wanted, strict=True))
     first = wanted[0]
     points = first.commission_basis_points
     quoted = Quote(
@@ -137,18 +139,20 @@ def quote(
         raise PriceMoved(quoted.total_minor)
     short = [
         position
-        for position, (wish, offer) in enumerate(zip(wishes, wanted, strict=True))
-        if offer.stock < wish.quantity
+        for position, (requested_item, offer) in enumerate(zip(requested_items, wanted, strict=True))
+        if offer.stock < requested_item.quantity
     ]
     if short:
         raise OutOfStock(short)
     return quoted
 
 
-def _line(wish: Wish, offer: Offer) -> QuotedLine:
+def _line(requested_item: RequestedItem, offer: Offer) -> QuotedLine:
     shelf, sale = offer.price_minor, offer.sale
-    price = shelf if sale is None else sale_price(sale, wish.quantity, shelf)
-    return QuotedLine(wish.product_id, offer.name, wish.quantity, price, shelf, sale.id if sale else None)
+    price = shelf if sale is None else sale_price(sale, requested_item.quantity, shelf)
+    return QuotedLine(
+        requested_item.product_id, offer.name, requested_item.quantity, price, shelf, sale.id if sale else None
+    )
 
 
 def _campus_of(destination: Destination, vendors_campus_id: UUID) -> UUID:

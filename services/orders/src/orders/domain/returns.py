@@ -7,21 +7,21 @@ from typing import Literal
 from uuid import UUID
 
 from orders.domain.errors import (
-    ForbiddenMove,
+    ForbiddenTransition,
     MoreThanBought,
     MoreThanLeft,
     RepeatedItem,
     ReturnWindowEnded,
     UnknownItem,
 )
-from orders.domain.moves import NoMove, answer
 from orders.domain.orders import Order
+from orders.domain.transitions import Rejection, answer
 
 Decision = Literal["approved", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReturnedItem:
     """One line of a return request."""
 
     item_id: UUID
@@ -49,7 +49,7 @@ class ReturnRequest:
     id: UUID
     order_id: UUID
     status: str
-    items: tuple[Wanted, ...]
+    items: tuple[ReturnedItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Worth:
     everything: bool
 
 
-def check_request(order: Order, wanted: Sequence[Wanted], lines: Mapping[UUID, Line], now: datetime) -> None:
+def check_request(order: Order, wanted: Sequence[ReturnedItem], lines: Mapping[UUID, Line], now: datetime) -> None:
     """Whether these goods may be asked back now.
 
     Raises RepeatedItem, UnknownItem, MoreThanBought (422), ForbiddenMove, ReturnWindowEnded, MoreThanLeft (409).
@@ -79,15 +79,15 @@ def check_request(order: Order, wanted: Sequence[Wanted], lines: Mapping[UUID, L
         raise UnknownItem(unknown)
     if above := [place for place, line in enumerate(wanted) if line.quantity > lines[line.item_id].quantity]:
         raise MoreThanBought(above)
-    if isinstance(answer(order.status, "return_approved"), NoMove):
-        raise ForbiddenMove(order.status)
+    if isinstance(answer(order.status, "return_approved"), Rejection):
+        raise ForbiddenTransition(order.status)
     if order.return_due_at is None or now >= order.return_due_at:
         raise ReturnWindowEnded
     if short := [place for place, line in enumerate(wanted) if line.quantity > lines[line.item_id].left]:
         raise MoreThanLeft(short)
 
 
-def worth_of(total_minor: int, wanted: Sequence[Wanted], lines: Mapping[UUID, Line], refunds: Refunds) -> Worth:
+def worth_of(total_minor: int, wanted: Sequence[ReturnedItem], lines: Mapping[UUID, Line], refunds: Refunds) -> Worth:
     """What goes back for these goods: their share of what the buyer has paid for the goods and not got back otherwise.
 
     That is their line totals, less in proportion after a split dispute. The delivery fee stays paid, unless everything comes back:

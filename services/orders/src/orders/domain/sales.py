@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from common.decisions import content_hash
+from common.primitives.decisions import content_hash
 from orders.domain.errors import BadFlashSale, FlashSaleLimitReached, FlashSaleOverlaps, FlashSaleSoldOut
 
 # Longer, or further ahead, it would be a price and no sale.

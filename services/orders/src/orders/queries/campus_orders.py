@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from common.caller import Caller
-from common.database import UnitOfWork
-from common.http import OffsetPage
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.web.http import OffsetPage
 from orders.queries.orders import ORDER_COLUMNS, ORDER_FILTERS, filter_value, shown_order
 from orders.queries.pages import Row
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from orders.domain.carts import cart_id_of
 from orders.queries.pages import Row
 

@@ -9,19 +9,19 @@ from uuid import UUID
 
 import asyncpg
 
-from common.caller import Caller
-from common.clock import iso, iso_or_none
-from common.cursors import CursorSigner
-from common.database import UnitOfWork
-from common.money import naira
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso, iso_or_none
+from common.primitives.cursors import CursorSigner
+from common.primitives.money import naira
 from orders.domain.catalog import search_words
-from orders.domain.moves import State
-from orders.domain.parties import sees_commission
+from orders.domain.order_roles import sees_commission
+from orders.domain.transitions import State
 from orders.queries.pages import Page, Row
 from orders.queries.search import search_terms
 
 # What a caller may be in an order.
-Part = Literal["buyer", "vendor", "hub"]
+OrderRole = Literal["buyer", "vendor", "hub"]
 
 ORDER_COLUMNS: Final = """
     orders.id, status, currency, buyer_id, vendor_id, campus_id, hub_id, total_amount, subtotal_minor, delivery_fee_minor,
@@ -67,7 +67,7 @@ async def page_of_orders(
     limit: int,
     cursor: str | None,
     filters: Mapping[str, Any] = MappingProxyType({}),
-    part: Part | None = None,
+    part: OrderRole | None = None,
 ) -> Page:
     """One page of the orders that concern the caller, newest first, narrowed by `filters` and to the caller's `part` in them.
 
@@ -111,11 +111,11 @@ def _page_statement(ways: Sequence[str], rows: int) -> str:
     return f"SELECT {ORDER_COLUMNS} FROM orders JOIN ({walks}) AS page USING (id) {newest}"
 
 
-def _concerned(caller: Caller, part: Part | None) -> list[tuple[str, UUID | None]]:
+def _concerned(caller: Caller, part: OrderRole | None) -> list[tuple[str, UUID | None]]:
     """The conditions under which an order concerns the caller, as the policies have them; of one part only when it is named."""
     if part is None and caller.may("orders:read"):
         return [("true", None)]
-    ways: dict[Part, tuple[str, UUID | None]] = {"buyer": ("buyer_id = {}", caller.id)}
+    ways: dict[OrderRole, tuple[str, UUID | None]] = {"buyer": ("buyer_id = {}", caller.id)}
     if caller.may("orders:fulfil") and caller.vendor_id is not None:
         ways["vendor"] = ("vendor_id = {}", caller.vendor_id)
     if caller.may("orders:verify") and caller.campus_id is not None:
@@ -130,7 +130,7 @@ async def find_order(uow: UnitOfWork, order_id: UUID, caller: Caller) -> Row | N
 
 
 @dataclass(frozen=True, slots=True)
-class SealedPin:
+class EncryptedPin:
     """The buyer's own PIN, still sealed."""
 
     issue: int
@@ -139,10 +139,10 @@ class SealedPin:
     order_status: State
 
 
-async def find_sealed_pin(uow: UnitOfWork, order_id: UUID) -> SealedPin | None:
+async def find_encrypted_pin(uow: UnitOfWork, order_id: UUID) -> EncryptedPin | None:
     """The order's PIN, visible to its buyer alone."""
     record = await uow.fetch_row(_PIN, order_id)
-    return None if record is None else SealedPin(*record.values())
+    return None if record is None else EncryptedPin(*record.values())
 
 
 def shown_order(record: Mapping[str, Any] | asyncpg.Record, caller: Caller) -> Row:

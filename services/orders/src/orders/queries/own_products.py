@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso
-from common.cursors import CursorSigner
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
+from common.primitives.cursors import CursorSigner
 from orders.queries.pages import Page, Row
-from orders.queries.shown_products import flash_sales_of, running_sale
+from orders.queries.product_views import flash_sales_of, running_sale
 
 _COLUMNS: Final = f"""
     id, vendor_id AS "vendorId", vendor_name AS "vendorName", campus_id AS "campusId", name, description, category,

@@ -7,12 +7,13 @@ from uuid import UUID
 
 import msgspec
 
-from common.caller import Caller
-from common.clock import iso
-from common.cursors import CursorSigner
-from common.database import Database
+from common.auth.caller import Caller
+from common.database.unit_of_work import Database
+from common.primitives.clock import iso
+from common.primitives.cursors import CursorSigner
 from orders.domain.catalog import search_words
 from orders.queries.pages import Page, Row
+from orders.queries.product_views import flash_sales_of, running_sale
 from orders.queries.search import (
     CORRECTED_WORDS_MAX,
     NEAR_WORDS,
@@ -22,7 +23,6 @@ from orders.queries.search import (
     product_statement,
     search_terms,
 )
-from orders.queries.shown_products import flash_sales_of, running_sale
 
 _PRODUCT_COLUMNS: Final = f"""
     id, vendor_id AS "vendorId", vendor_name AS "vendorName", campus_id AS "campusId", name, description, category,
@@ -33,7 +33,7 @@ _PRODUCT_COLUMNS: Final = f"""
 """
 
 
-class ShelfProduct(msgspec.Struct, rename="camel"):
+class ListedProduct(msgspec.Struct, rename="camel"):
     """A product as everybody sees it. The fields stand in the order of the columns: twenty dicts of them took 30 us, these take 6."""
 
     id: UUID
@@ -55,7 +55,7 @@ class ShelfProduct(msgspec.Struct, rename="camel"):
     flash_sale: Row | None
 
 
-_PRODUCT_FIELDS: Final = len(ShelfProduct.__struct_fields__)
+_PRODUCT_FIELDS: Final = len(ListedProduct.__struct_fields__)
 _PRODUCT: Final = f"SELECT {_PRODUCT_COLUMNS} FROM shelf WHERE id = $1"
 _CATEGORIES: Final = """
 SELECT category, count(*) AS products FROM shelf GROUP BY category ORDER BY products DESC, category LIMIT 100
@@ -112,7 +112,7 @@ async def page_of_products(
 
 async def find_product(
     database: Database, product_id: UUID, *, now: datetime, media_url: str = ""
-) -> ShelfProduct | None:
+) -> ListedProduct | None:
     """A product on the shelf."""
     records = await database.fetch_public(_PRODUCT, product_id)
     return _product(records[0], media_url, now) if records else None
@@ -149,9 +149,9 @@ async def _corrections(database: Database, words: list[str]) -> list[list[Any]]:
     return list(near.values())[:CORRECTED_WORDS_MAX]
 
 
-def _product(record: Any, media_url: str, now: datetime) -> ShelfProduct:
+def _product(record: Any, media_url: str, now: datetime) -> ListedProduct:
     # A search adds the tier as its last column.
-    product = ShelfProduct(*record[:_PRODUCT_FIELDS])
+    product = ListedProduct(*record[:_PRODUCT_FIELDS])
     product.created_at = iso(record["createdAt"])
     if product.flash_sale is not None:
         product.flash_sale = running_sale(record["flashSale"], now)

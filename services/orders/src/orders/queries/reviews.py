@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.caller import Caller
-from common.clock import iso, iso_or_none
-from common.cursors import CursorSigner
-from common.database import Database, UnitOfWork
+from common.auth.caller import Caller
+from common.database.unit_of_work import Database, UnitOfWork
+from common.primitives.clock import iso, iso_or_none
+from common.primitives.cursors import CursorSigner
 from orders.queries.pages import Page, Row
 
 _COLUMNS: Final = "id, vendor_id, product_id, rating, text, created_at"

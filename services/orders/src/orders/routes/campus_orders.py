@@ -1,15 +1,14 @@
 """Orders by campus, for staff (contract section 6)."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from common.answers import answers
-from common.http import (
+from common.web.http import (
     CurrentCaller,
     OffsetPage,
     dependencies_of,
@@ -18,14 +17,13 @@ from common.http import (
     ok,
     requires_one_of,
 )
+from common.web.responses import answers
+from orders.dependencies import Dependencies
 from orders.domain.errors import ExportTooLong
 from orders.domain.exports import EXPORT_ROWS_MAX, csv_of_orders
 from orders.queries.campus_orders import list_campus_orders, page_of_campus_orders
 from orders.routes.order_filters import order_filters
 from orders.schemas.orders import CampusOrderPageAnswer
-
-if TYPE_CHECKING:
-    from orders.app import Dependencies
 
 router = guarded_router(tags=["campus orders"])
 
@@ -63,7 +61,7 @@ async def list_orders_of_campuses(
     filters: Filters,
 ) -> Response:
     """All orders for support and auditors; those of the own campus for a campus admin."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         rows, total = await page_of_campus_orders(uow, caller, page, filters)
     return ok(request, rows, **page.meta(total))
@@ -77,7 +75,7 @@ async def list_orders_of_campuses(
 @requires_one_of(*STAFF)
 async def export_orders_of_campuses(request: Request, caller: CurrentCaller, filters: Filters) -> Response:
     """The same orders as a CSV file, at most 10,000 of them; more are refused with 422."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         rows = await list_campus_orders(uow, caller, filters, EXPORT_ROWS_MAX + 1)
     if len(rows) > EXPORT_ROWS_MAX:

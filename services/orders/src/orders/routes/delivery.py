@@ -1,29 +1,26 @@
 """The delivery PIN (contract section 6)."""
 
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.caller import THE_SERVICE
-from common.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
-from common.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
-from common.problems import NotFound
+from common.auth.caller import THE_SERVICE
+from common.primitives.problems import NotFound
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
+from common.web.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
+from common.web.responses import answers
+from orders.dependencies import Dependencies
 from orders.domain.errors import DeliveryPinInvalid
 from orders.domain.pins import WRONG_TRIES_MAX, attempts_remaining, check_shown
-from orders.queries.orders import find_order, find_sealed_pin
+from orders.queries.orders import find_encrypted_pin, find_order
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.delivery import DeliveryAnswer, DeliveryPinAnswer, ReissuedPinAnswer, VerifyDeliveryRequest
 from orders.schemas.orders import EmptyRequest
-from orders.use_cases.find_parts import find_parts
-from orders.use_cases.refuse_missing_pin import refuse_missing_pin
-from orders.use_cases.reissue_delivery_pin import reissue_delivery_pin
-from orders.use_cases.verify_delivery import Try, verify_delivery
-
-if TYPE_CHECKING:
-    from orders.app import Dependencies
+from orders.use_cases.delivery.explain_missing_pin import explain_missing_pin
+from orders.use_cases.delivery.reissue_delivery_pin import reissue_delivery_pin
+from orders.use_cases.delivery.verify_delivery import PinAttempt, verify_delivery
+from orders.use_cases.orders.find_order_roles import find_order_roles
 
 router = guarded_router(tags=["delivery"])
 
@@ -41,14 +38,14 @@ async def verify(
     request: Request, caller: CurrentCaller, order_id: UUID, key: IdempotencyKey, body: VerifyDeliveryRequest
 ) -> Response:
     """For the vendor, a hub agent of the order's campus, or the buyer. Five wrong tries lock the PIN, whoever made them."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        parts = await find_parts(uow, caller, order_id)
+        parts = await find_order_roles(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         wrong = await verify_delivery(
             uow,
             dependencies.pins.key,
-            Try(order_id, body.pin, caller.id, key),
+            PinAttempt(order_id, body.pin, caller.id, key),
             parts,
             now=dependencies.clock.now(),
             windows=dependencies.windows,
@@ -65,11 +62,11 @@ async def verify(
 @signed_in
 async def show_delivery_pin(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """For the buyer alone, while it opens the order: before the payment and after its use 409. For everybody else there is none."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        sealed = await find_sealed_pin(uow, order_id)
+        sealed = await find_encrypted_pin(uow, order_id)
         if sealed is None:
-            await refuse_missing_pin(uow, order_id, caller.id)
+            await explain_missing_pin(uow, order_id, caller.id)
     check_shown(sealed.order_status)
     pin = dependencies.pins.open_kept(order_id, sealed.issue, sealed.sealed)
     answer = {"pin": pin, "attemptsRemaining": attempts_remaining(sealed.wrong_tries)}
@@ -82,9 +79,9 @@ async def reissue(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """A new PIN for the buyer, sent again; at most three times. The old one opens nothing any more."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        parts = await find_parts(uow, caller, order_id)
+        parts = await find_order_roles(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         pin, reissues_remaining = await reissue_delivery_pin(
             uow, dependencies.pins, order_id, parts, dependencies.clock.now()

@@ -1,15 +1,15 @@
 """Disputes, and their resolution by two people (contract section 6)."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.caller import THE_SERVICE
-from common.http import (
+from common.auth.caller import THE_SERVICE
+from common.primitives.problems import NotFound
+from common.web.http import (
     CurrentCaller,
     OffsetPage,
     dependencies_of,
@@ -20,8 +20,9 @@ from common.http import (
     requires_one_of,
     signed_in,
 )
-from common.problems import NotFound
-from common.schemas import DecisionApproval
+from common.web.responses import answers
+from common.web.schemas import DecisionApproval
+from orders.dependencies import Dependencies
 from orders.domain.disputes import Complaint
 from orders.queries.disputes import find_dispute, find_resolution, page_of_resolutions
 from orders.queries.orders import find_order
@@ -36,15 +37,12 @@ from orders.schemas.disputes import (
     ResolveRequest,
 )
 from orders.schemas.orders import EmptyRequest, OrderAnswer
-from orders.use_cases.approve_resolution import approve_resolution
-from orders.use_cases.dispute_order import dispute_order
-from orders.use_cases.find_parts import find_parts
-from orders.use_cases.find_resolved_order import find_resolved_order
-from orders.use_cases.prepare_resolution import prepare_resolution
-from orders.use_cases.reject_resolution import reject_resolution
-
-if TYPE_CHECKING:
-    from orders.app import Dependencies
+from orders.use_cases.disputes.approve_resolution import approve_resolution
+from orders.use_cases.disputes.dispute_order import dispute_order
+from orders.use_cases.disputes.find_resolved_order import find_resolved_order
+from orders.use_cases.disputes.prepare_resolution import prepare_resolution
+from orders.use_cases.disputes.reject_resolution import reject_resolution
+from orders.use_cases.orders.find_order_roles import find_order_roles
 
 router = guarded_router(tags=["disputes"])
 
@@ -57,10 +55,10 @@ STAFF: Final = ("disputes:prepare", "disputes:approve", "orders:read")
 @signed_in
 async def dispute(request: Request, caller: CurrentCaller, order_id: UUID, body: DisputeRequest) -> Response:
     """For the buyer of a paid order that was not delivered: its money is frozen until staff decide."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     complaint = Complaint("buyer", body.reason, body.details, caller.id)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        parts = await find_parts(uow, caller, order_id)
+        parts = await find_order_roles(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await dispute_order(uow, order_id, parts, complaint, now=dependencies.clock.now(), windows=dependencies.windows)
         order = await find_order(uow, order_id, caller)
@@ -71,7 +69,7 @@ async def dispute(request: Request, caller: CurrentCaller, order_id: UUID, body:
 @signed_in
 async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) -> Response:
     """Why the order was disputed: for its buyer, its vendor and staff."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await find_dispute(uow, order_id)
     if found is None:
@@ -83,9 +81,9 @@ async def show_dispute(request: Request, caller: CurrentCaller, order_id: UUID) 
 @requires("disputes:prepare")
 async def resolve(request: Request, caller: CurrentCaller, order_id: UUID, body: ResolveRequest) -> Response:
     """Prepares how the dispute ends; another person decides on it. One resolution of an order waits at a time."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await find_parts(uow, caller, order_id)
+        await find_order_roles(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         resolution = await prepare_resolution(
             uow, order_id, body.outcome, body.refund_minor, by=caller, now=dependencies.clock.now()
@@ -103,7 +101,7 @@ async def list_resolutions(
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
     status: Annotated[ResolutionStatus | None, Query()] = None,
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     filters = {name: value for name, value in (("orderId", order_id), ("status", status)) if value is not None}
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         rows, total = await page_of_resolutions(uow, page, filters)
@@ -113,7 +111,7 @@ async def list_resolutions(
 @router.get(ONE_RESOLUTION, responses=answers(ResolutionAnswer, 403, 404))
 @requires_one_of(*STAFF)
 async def show_resolution(request: Request, caller: CurrentCaller, resolution_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await find_resolution(uow, resolution_id)
     if found is None:
@@ -125,7 +123,7 @@ async def show_resolution(request: Request, caller: CurrentCaller, resolution_id
 @requires("disputes:approve", step_up=True)
 async def approve(request: Request, caller: CurrentCaller, resolution_id: UUID, body: DecisionApproval) -> Response:
     """Makes the resolution with this hash true: refund and release are published together. Its maker is refused, under any role."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         order_id = await find_resolved_order(uow, resolution_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -141,7 +139,7 @@ async def reject(
     request: Request, caller: CurrentCaller, resolution_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
     """The order stays disputed, and another resolution may be prepared."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         order_id = await find_resolved_order(uow, resolution_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:

@@ -1,18 +1,16 @@
 """Pictures of products, for everybody. A name has one content for ever."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import NOT_MODIFIED, EnvelopeMeta, answers
-from common.http import dependencies_of, guarded_router, public
-from common.problems import NotFound
-from orders.domain.images import picture_name, thumbnail_name
-
-if TYPE_CHECKING:
-    from orders.app import Dependencies
+from common.primitives.problems import NotFound
+from common.web.http import dependencies_of, guarded_router, public
+from common.web.responses import NOT_MODIFIED, EnvelopeMeta, answers
+from orders.dependencies import Dependencies
+from orders.domain.images import image_name, thumbnail_name
 
 router = guarded_router(tags=["products"])
 
@@ -26,9 +24,9 @@ _PICTURE: Final[dict[int | str, dict[str, Any]]] = {
 
 @router.get("/media/{image_id}", responses=_PICTURE, response_class=Response)
 @public
-async def show_picture(request: Request, image_id: UUID) -> Response:
+async def show_image(request: Request, image_id: UUID) -> Response:
     """At most 1,600 pixels wide and high."""
-    return await _show(request, picture_name(image_id))
+    return await _show(request, image_name(image_id))
 
 
 @router.get("/media/{image_id}/thumbnail", responses=_PICTURE, response_class=Response)
@@ -39,7 +37,7 @@ async def show_thumbnail(request: Request, image_id: UUID) -> Response:
 
 
 async def _show(request: Request, name: str) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     headers = {"ETag": f'"{name}"', "Cache-Control": "public, max-age=31536000, immutable"}
     content = await dependencies.media.get(name)
     if content is None:

@@ -1,21 +1,22 @@
 """The doors of merchants to their own products (contract section 11)."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.caller import Caller
-from common.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
-from common.problems import NotFound
-from common.revisions import IfMatch, revision_meant
-from common.uploads import FILE_SHOWN, read_picture
+from common.auth.caller import Caller
+from common.media.uploads import FILE_SHOWN, read_image
+from common.primitives.problems import NotFound
+from common.primitives.revisions import IfMatch, revision_meant
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
+from common.web.responses import answers
+from orders.dependencies import Dependencies
 from orders.domain.catalog import category_of
 from orders.domain.errors import NoVendor
-from orders.domain.images import image_id_of, picture_name, thumbnail_name
+from orders.domain.images import image_id_of, image_name, thumbnail_name
 from orders.queries.own_products import find_own_product, page_of_own_products
 from orders.schemas.merchants import (
     ChangeProductRequest,
@@ -25,15 +26,12 @@ from orders.schemas.merchants import (
     OwnProductPageAnswer,
     ReplaceProductRequest,
 )
-from orders.use_cases.attach_image import attach_image
-from orders.use_cases.change_product import change_product
-from orders.use_cases.create_product import Description, create_product
-from orders.use_cases.detach_image import detach_image
-from orders.use_cases.find_image_place import find_image_place
-from orders.use_cases.remove_product import remove_product
-
-if TYPE_CHECKING:
-    from orders.app import Dependencies
+from orders.use_cases.products.attach_image import attach_image
+from orders.use_cases.products.change_product import change_product
+from orders.use_cases.products.check_image_upload import check_image_upload
+from orders.use_cases.products.create_product import Description, create_product
+from orders.use_cases.products.detach_image import detach_image
+from orders.use_cases.products.remove_product import remove_product
 
 router = guarded_router(tags=["products"])
 
@@ -42,7 +40,7 @@ router = guarded_router(tags=["products"])
 @requires("catalog:own")
 async def offer_product(request: Request, caller: CurrentCaller, body: NewProductRequest) -> Response:
     """Puts a product on the shelf, or keeps it as a draft that only its merchant sees."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     described = Description(
         body.name, body.description, category_of(body.category), body.price_minor, body.stock, body.status == "draft"
     )
@@ -63,7 +61,7 @@ async def list_own_products(
     cursor: Cursor = None,
 ) -> Response:
     """All that the merchant has, newest first, with drafts and what was removed."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     vendor_id, media_url = _vendor_of(caller), dependencies.media_url
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
@@ -99,7 +97,7 @@ async def withdraw_product(
     request: Request, caller: CurrentCaller, product_id: UUID, if_match: IfMatch = None
 ) -> Response:
     """Sold no more; orders that hold it go on. Withdrawing it again is a success without effect."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     revision = revision_meant(if_match, None)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
@@ -116,14 +114,14 @@ async def withdraw_product(
 @requires("catalog:own")
 async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """A JPEG, PNG or WebP of at most 5 MiB and 25 million pixels, drawn anew without what else the file holds."""
-    dependencies: Dependencies = dependencies_of(request)
-    content = await read_picture(request)
+    dependencies = dependencies_of(request, Dependencies)
+    content = await read_image(request)
     image_id = image_id_of(product_id, content)
-    made = await dependencies.studio.render(content)
+    made = await dependencies.image_processor.render(content)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await find_image_place(uow, product_id, image_id, vendor_id=caller.vendor_id, now=dependencies.clock.now())
+        await check_image_upload(uow, product_id, image_id, vendor_id=caller.vendor_id, now=dependencies.clock.now())
     # Stored before the row names them, and outside of any transaction.
-    await dependencies.media.put(picture_name(image_id), made.picture)
+    await dependencies.media.put(image_name(image_id), made.picture)
     await dependencies.media.put(thumbnail_name(image_id), made.thumbnail)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
@@ -142,7 +140,7 @@ async def add_image(request: Request, caller: CurrentCaller, product_id: UUID) -
 @requires("catalog:own")
 async def remove_image(request: Request, caller: CurrentCaller, product_id: UUID, image_id: UUID) -> Response:
     """Not shown any more. Removing it again is a success without effect."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         now = dependencies.clock.now()
         await detach_image(uow, product_id, image_id, vendor_id=caller.vendor_id, now=now)
@@ -152,7 +150,7 @@ async def remove_image(request: Request, caller: CurrentCaller, product_id: UUID
 async def _change(
     request: Request, caller: Caller, product_id: UUID, fields: dict[str, Any], revision: int | None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     if "category" in fields:
         fields["category"] = category_of(fields["category"])
     if "status" in fields:

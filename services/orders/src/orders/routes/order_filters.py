@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import Query
 
-from common.http import QueryText
-from common.schemas import QueryInstant
-from orders.domain.moves import State
+from common.web.http import QueryText
+from common.web.schemas import QueryInstant
+from orders.domain.transitions import State
 
 
 async def order_filters(

@@ -1,16 +1,16 @@
 """Orders: checkout, reads, cancellation, dispatch (contract section 6)."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.caller import THE_SERVICE
-from common.http import (
+from common.auth.caller import THE_SERVICE
+from common.primitives.problems import NotFound, ValidationFailed
+from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
     Cursor,
@@ -21,10 +21,11 @@ from common.http import (
     requires,
     signed_in,
 )
-from common.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
-from common.problems import NotFound, ValidationFailed
-from orders.domain.quotes import Wish
-from orders.queries.orders import Part, find_order, page_of_orders, shown_order
+from common.web.idempotency import IDEMPOTENCY_KEY_SHOWN, IdempotencyKey
+from common.web.responses import answers
+from orders.dependencies import Dependencies
+from orders.domain.quotes import RequestedItem
+from orders.queries.orders import OrderRole, find_order, page_of_orders, shown_order
 from orders.queries.pages import Page, Row
 from orders.routes.order_filters import order_filters
 from orders.schemas.orders import (
@@ -35,14 +36,11 @@ from orders.schemas.orders import (
     OrderItemsAnswer,
     OrderPageAnswer,
 )
-from orders.use_cases.cancel_order import cancel_order
-from orders.use_cases.check_out_cart import check_out_cart
-from orders.use_cases.dispatch_order import dispatch_order
-from orders.use_cases.find_parts import find_parts
-from orders.use_cases.place_order import Checkout, FromCart, place_order
-
-if TYPE_CHECKING:
-    from orders.app import Dependencies
+from orders.use_cases.carts.check_out_cart import check_out_cart
+from orders.use_cases.orders.cancel_order import cancel_order
+from orders.use_cases.orders.dispatch_order import dispatch_order
+from orders.use_cases.orders.find_order_roles import find_order_roles
+from orders.use_cases.orders.place_order import Checkout, FromCart, place_order
 
 router = guarded_router(tags=["orders"])
 
@@ -58,13 +56,13 @@ ONE_ORDER = "/api/orders/{order_id:uuid}"
 )
 @requires("orders:place")
 async def checkout(request: Request, caller: CurrentCaller, key: IdempotencyKey, body: CheckoutRequest) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     if (body.items is None) == (body.cart_id is None):
         raise ValidationFailed.of("items", "give either items or cartId")
     if body.cart_id is None and body.vendor_id is not None:
         raise ValidationFailed.of("vendorId", "is told with cartId only")
     asked = Checkout(
-        wishes=[Wish(line.product_id, line.quantity) for line in body.items or ()],
+        requested_items=[RequestedItem(line.product_id, line.quantity) for line in body.items or ()],
         campus_id=body.campus_id,
         hub_id=body.hub_id,
         delivery_note=body.delivery_note,
@@ -91,12 +89,12 @@ async def list_orders(
     request: Request,
     caller: CurrentCaller,
     filters: Annotated[Mapping[str, Any], Depends(order_filters)],
-    part: Annotated[Part | None, Query(alias="as", description="Only orders in which the caller is this.")] = None,
+    part: Annotated[OrderRole | None, Query(alias="as", description="Only orders in which the caller is this.")] = None,
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
     """The caller's orders, newest first: bought, sold, of the hub's campus, or all of them for staff who may read orders."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         page = await page_of_orders(uow, dependencies.cursors, caller, limit, cursor, filters, part)
     return ok(request, page.rows, **page.meta)
@@ -114,7 +112,7 @@ async def list_order_items(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
     """The items of the order, as they stood in its checkout, which holds 50 at most: one read serves every page."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     order = await _visible_order(request, caller, order_id)
     scope = ["items", order_id, caller.id]
     begin: int = dependencies.cursors.open(scope, cursor)[0] if cursor is not None else 0
@@ -128,9 +126,9 @@ async def list_order_items(
 @signed_in
 async def cancel(request: Request, caller: CurrentCaller, order_id: UUID, body: CancelRequest) -> Response:
     """Before payment the order is `cancelled`; while the money is held it is `refund_pending`, and all of it goes back."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        parts = await find_parts(uow, caller, order_id)
+        parts = await find_order_roles(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await cancel_order(
             uow, order_id, parts, body.reason, now=dependencies.clock.now(), windows=dependencies.windows
@@ -144,9 +142,9 @@ async def cancel(request: Request, caller: CurrentCaller, order_id: UUID, body: 
 async def dispatch(
     request: Request, caller: CurrentCaller, order_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        parts = await find_parts(uow, caller, order_id)
+        parts = await find_order_roles(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await dispatch_order(uow, order_id, parts, now=dependencies.clock.now(), windows=dependencies.windows)
         order = await find_order(uow, order_id, caller)
@@ -154,7 +152,7 @@ async def dispatch(
 
 
 async def _visible_order(request: Request, caller: CurrentCaller, order_id: UUID) -> Row:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         order = await find_order(uow, order_id, caller)
     if order is None:

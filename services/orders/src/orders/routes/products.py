@@ -3,7 +3,7 @@
 One model reads the query, instead of ten declared parameters that FastAPI would collect and validate one by one.
 """
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter
@@ -12,16 +12,14 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import NOT_MODIFIED, answers
-from common.http import CurrentCaller, RawRoute, caller_of, dependencies_of, guarded_router, public
-from common.problems import NotFound
+from common.primitives.problems import NotFound
+from common.web.http import CurrentCaller, RawRoute, caller_of, dependencies_of, guarded_router, public
+from common.web.responses import NOT_MODIFIED, answers
+from orders.dependencies import Dependencies
 from orders.queries.own_products import find_own_product
 from orders.queries.products import find_product, list_categories, page_of_products
-from orders.routes.conditional import ok_or_unchanged
+from orders.routes.entity_tags import ok_or_unchanged
 from orders.schemas.products import CategoriesAnswer, ProductAnswer, ProductPageAnswer, ProductQuery
-
-if TYPE_CHECKING:
-    from orders.app import Dependencies
 
 # The list is the hottest door of all: the framework around it would cost more than its query.
 shelves = APIRouter(route_class=RawRoute, tags=["products"])
@@ -40,7 +38,7 @@ _NOTHING_ASKED: Final = ProductQuery()
 @public
 async def browse_products(request: Request) -> Response:
     """Products on the shelf. `q` finds products that have every word, or words that begin with it."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     query = _query_of(request)
     caller = await caller_of(request)
     page = await page_of_products(
@@ -61,7 +59,7 @@ async def browse_products(request: Request) -> Response:
 @public
 async def show_product(request: Request, caller: CurrentCaller, product_id: UUID) -> Response:
     """A product on the shelf; its own merchant sees a draft as well."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     media_url = dependencies.media_url
     now = dependencies.clock.now()
     product = await find_product(dependencies.database, product_id, now=now, media_url=media_url)
@@ -80,7 +78,7 @@ async def show_product(request: Request, caller: CurrentCaller, product_id: UUID
 @public
 async def browse_categories(request: Request, caller: CurrentCaller) -> Response:
     """The hundred largest categories and how many products of each are on the shelf."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     return ok_or_unchanged(request, await list_categories(dependencies.database), caller)
 
 

@@ -1,14 +1,14 @@
 """Return requests (contract section 6)."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.caller import THE_SERVICE
-from common.http import (
+from common.auth.caller import THE_SERVICE
+from common.primitives.problems import NotFound
+from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
     Cursor,
@@ -19,8 +19,9 @@ from common.http import (
     requires_one_of,
     signed_in,
 )
-from common.problems import NotFound
-from orders.domain.returns import Wanted
+from common.web.responses import answers
+from orders.dependencies import Dependencies
+from orders.domain.returns import ReturnedItem
 from orders.queries.returns import find_return_request, page_of_return_requests
 from orders.routes.orders import ONE_ORDER
 from orders.schemas.returns import (
@@ -29,14 +30,11 @@ from orders.schemas.returns import (
     ReturnRequestBody,
     ReturnRequestPageAnswer,
 )
-from orders.use_cases.approve_return import approve_return
-from orders.use_cases.find_parts import find_parts
-from orders.use_cases.find_returned_order import find_returned_order
-from orders.use_cases.reject_return import reject_return
-from orders.use_cases.request_return import request_return
-
-if TYPE_CHECKING:
-    from orders.app import Dependencies
+from orders.use_cases.orders.find_order_roles import find_order_roles
+from orders.use_cases.returns.approve_return import approve_return
+from orders.use_cases.returns.find_returned_order import find_returned_order
+from orders.use_cases.returns.reject_return import reject_return
+from orders.use_cases.returns.request_return import request_return
 
 router = guarded_router(tags=["returns"])
 
@@ -53,10 +51,10 @@ DECIDING: Final = ("orders:fulfil", "returns:decide")
 @signed_in
 async def ask(request: Request, caller: CurrentCaller, order_id: UUID, body: ReturnRequestBody) -> Response:
     """For the buyer, within the return window (`returnDueAt` of the order)."""
-    dependencies: Dependencies = dependencies_of(request)
-    wanted = [Wanted(line.item_id, line.quantity) for line in body.items]
+    dependencies = dependencies_of(request, Dependencies)
+    wanted = [ReturnedItem(line.item_id, line.quantity) for line in body.items]
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        parts = await find_parts(uow, caller, order_id)
+        parts = await find_order_roles(uow, caller, order_id)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         request_id = await request_return(uow, order_id, parts, wanted, body.reason, dependencies.clock.now())
         asked = await find_return_request(uow, request_id)
@@ -69,9 +67,9 @@ async def list_of_order(
     request: Request, caller: CurrentCaller, order_id: UUID, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
     """The return requests of the order, newest first, for its parties and for staff."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        await find_parts(uow, caller, order_id)
+        await find_order_roles(uow, caller, order_id)
         page = await page_of_return_requests(uow, dependencies.cursors, caller, order_id, limit, cursor)
     return ok(request, page.rows, **page.meta)
 
@@ -79,7 +77,7 @@ async def list_of_order(
 @router.get(ONE_REQUEST, responses=answers(ReturnRequestAnswer, 404))
 @signed_in
 async def show(request: Request, caller: CurrentCaller, request_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await find_return_request(uow, request_id)
     if found is None:
@@ -93,7 +91,7 @@ async def approve(
     request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
 ) -> Response:
     """For the order's vendor or support: the goods are taken back, and what they are worth is refunded."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     reason = None if body is None else body.reason
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         order_id = await find_returned_order(uow, caller, request_id)
@@ -110,7 +108,7 @@ async def reject(
     request: Request, caller: CurrentCaller, request_id: UUID, body: ReturnDecisionRequest | None = None
 ) -> Response:
     """For the order's vendor or support: the goods are not taken back."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     reason = None if body is None else body.reason
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         order_id = await find_returned_order(uow, caller, request_id)

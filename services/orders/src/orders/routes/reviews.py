@@ -1,14 +1,14 @@
 """Reviews of vendors and products, and their moderation (contract section 11)."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.http import (
+from common.primitives.problems import NotFound
+from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
     Cursor,
@@ -19,7 +19,8 @@ from common.http import (
     public,
     requires,
 )
-from common.problems import NotFound
+from common.web.responses import answers
+from orders.dependencies import Dependencies
 from orders.queries.reviews import find_review, page_of_reviews, page_to_moderate, rating_of
 from orders.schemas.orders import EmptyRequest
 from orders.schemas.reviews import (
@@ -30,12 +31,9 @@ from orders.schemas.reviews import (
     ReviewPageAnswer,
     ReviewRequest,
 )
-from orders.use_cases.hide_review import hide_review
-from orders.use_cases.post_review import Opinion, post_review
-from orders.use_cases.restore_review import restore_review
-
-if TYPE_CHECKING:
-    from orders.app import Dependencies
+from orders.use_cases.reviews.hide_review import hide_review
+from orders.use_cases.reviews.post_review import ReviewContent, post_review
+from orders.use_cases.reviews.restore_review import restore_review
 
 router = guarded_router(tags=["reviews"])
 
@@ -65,14 +63,14 @@ async def list_reviews_of_product(
 @requires("orders:place")
 async def review_vendor(request: Request, caller: CurrentCaller, vendor_id: UUID, body: ReviewRequest) -> Response:
     """For the buyer of a delivered order of this vendor, once for each order."""
-    return await _post(request, caller, Opinion(body.order_id, body.rating, body.text, vendor_id=vendor_id))
+    return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, vendor_id=vendor_id))
 
 
 @router.post(OF_PRODUCT, status_code=201, responses=answers(ReviewAnswer, 403, 404, 409, 422, status=201))
 @requires("orders:place")
 async def review_product(request: Request, caller: CurrentCaller, product_id: UUID, body: ReviewRequest) -> Response:
     """For the buyer of a delivered order that holds this product, once for each order."""
-    return await _post(request, caller, Opinion(body.order_id, body.rating, body.text, product_id=product_id))
+    return await _post(request, caller, ReviewContent(body.order_id, body.rating, body.text, product_id=product_id))
 
 
 @router.get("/api/reviews", responses=answers(ModerationPageAnswer, 403, 422))
@@ -85,7 +83,7 @@ async def list_reviews_to_moderate(
     cursor: Cursor = None,
 ) -> Response:
     """All reviews for staff, the hidden ones among them, newest first."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     filters = query.model_dump(by_alias=True, exclude_none=True)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         page = await page_to_moderate(uow, dependencies.cursors, caller, filters, limit, cursor)
@@ -96,7 +94,7 @@ async def list_reviews_to_moderate(
 @requires("reviews:moderate")
 async def hide(request: Request, caller: CurrentCaller, review_id: UUID, body: HideReviewRequest) -> Response:
     """Takes the review from public view; its author still sees it and the reason."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await hide_review(uow, caller, review_id, body.reason, now=dependencies.clock.now())
         review = await find_review(uow, review_id)
@@ -108,7 +106,7 @@ async def hide(request: Request, caller: CurrentCaller, review_id: UUID, body: H
 async def restore(
     request: Request, caller: CurrentCaller, review_id: UUID, body: EmptyRequest | None = None
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await restore_review(uow, review_id)
         review = await find_review(uow, review_id)
@@ -116,7 +114,7 @@ async def restore(
 
 
 async def _list(request: Request, caller: CurrentCaller, limit: int, cursor: str | None, **subject: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     rating = await rating_of(dependencies.database, **subject)
     if rating is None:
         raise NotFound
@@ -124,8 +122,8 @@ async def _list(request: Request, caller: CurrentCaller, limit: int, cursor: str
     return ok(request, page.rows, **page.meta, **rating)
 
 
-async def _post(request: Request, caller: CurrentCaller, opinion: Opinion) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+async def _post(request: Request, caller: CurrentCaller, opinion: ReviewContent) -> Response:
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         review_id = await post_review(uow, caller, opinion, now=dependencies.clock.now())
         review = await find_review(uow, review_id)

@@ -1,15 +1,15 @@
 """Flash sales: a limited quantity for less, from one moment to another (contract section 11)."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.caller import THE_SERVICE
-from common.http import (
+from common.auth.caller import THE_SERVICE
+from common.primitives.problems import NotFound
+from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
     Cursor,
@@ -21,7 +21,8 @@ from common.http import (
     requires,
     requires_one_of,
 )
-from common.problems import NotFound
+from common.web.responses import answers
+from orders.dependencies import Dependencies
 from orders.domain.sales import SaleTerms
 from orders.queries.sales import find_public_sale, find_sale, page_of_sales
 from orders.schemas.orders import EmptyRequest
@@ -32,12 +33,9 @@ from orders.schemas.sales import (
     FlashSaleQuery,
     FlashSaleRequest,
 )
-from orders.use_cases.approve_flash_sale import approve_flash_sale
-from orders.use_cases.begin_flash_sale import begin_flash_sale
-from orders.use_cases.end_flash_sale import end_flash_sale
-
-if TYPE_CHECKING:
-    from orders.app import Dependencies
+from orders.use_cases.flash_sales.approve_flash_sale import approve_flash_sale
+from orders.use_cases.flash_sales.create_flash_sale import create_flash_sale
+from orders.use_cases.flash_sales.end_flash_sale import end_flash_sale
 
 router = guarded_router(tags=["flash sales"])
 
@@ -55,7 +53,7 @@ async def list_flash_sales(
     cursor: Cursor = None,
 ) -> Response:
     """Sales that run or are to come, newest first; `status=ended` shows those of the past."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     filters = query.model_dump(by_alias=True, exclude_none=True)
     now = dependencies.clock.now()
     page = await page_of_sales(dependencies.database, dependencies.cursors, caller, filters, limit, cursor, now=now)
@@ -66,7 +64,7 @@ async def list_flash_sales(
 @public
 async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID) -> Response:
     """A sale that waits for the vendor's consent is shown to the vendor and to the staff of the campus only."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     sale = await find_public_sale(dependencies.database, sale_id, now=now)
     if sale is None and caller.user_id is not None:
@@ -82,13 +80,13 @@ async def show_flash_sale(request: Request, caller: CurrentCaller, sale_id: UUID
 async def begin(request: Request, caller: CurrentCaller, body: FlashSaleRequest) -> Response:
     """For the vendor of the product. While it runs, the product is sold under its terms only. The staff of the campus propose one
     with AAL2: it is `prepared` and holds nothing until the vendor approves it."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     terms = SaleTerms(
         body.product_id, body.price_minor, body.quantity, body.per_buyer_limit, body.starts_at, body.ends_at
     )
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        sale_id = await begin_flash_sale(uow, caller, terms, now=now)
+        sale_id = await create_flash_sale(uow, caller, terms, now=now)
         sale = await find_sale(uow, sale_id, now=now)
     return ok(request, sale, status=201)
 
@@ -99,7 +97,7 @@ async def approve(
     request: Request, caller: CurrentCaller, sale_id: UUID, body: FlashSaleApproval | None = None
 ) -> Response:
     """The vendor's consent to a sale that staff proposed. `end` declines it."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await find_sale(uow, sale_id, now=now)
@@ -116,7 +114,7 @@ async def approve(
 @requires_one_of(*KEEPERS, step_up_with="flash_sales:propose")
 async def end(request: Request, caller: CurrentCaller, sale_id: UUID, body: EmptyRequest | None = None) -> Response:
     """Ends the sale now, or declines a proposed one; what was ordered under its terms keeps its price."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     now = dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await end_flash_sale(uow, caller, sale_id, now=now)

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.answers import EnvelopeMeta
-from common.schemas import DecisionHash, Kobo, RequestBody, ResponseShape
+from common.web.responses import EnvelopeMeta
+from common.web.schemas import DecisionHash, Kobo, RequestBody, ResponseShape
 from orders.schemas.orders import OffsetMeta, Reason
 
 Details = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]

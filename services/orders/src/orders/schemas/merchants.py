@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.answers import EnvelopeMeta, PageMeta
-from common.schemas import RequestBody, ResponseShape
+from common.web.responses import EnvelopeMeta, PageMeta
+from common.web.schemas import RequestBody, ResponseShape
 from orders.domain.catalog import (
     CATEGORY_CHARACTERS_MAX,
     DESCRIPTION_CHARACTERS_MAX,

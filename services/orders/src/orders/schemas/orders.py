@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.answers import EnvelopeMeta, PageMeta
-from common.schemas import Kobo, RequestBody, ResponseShape
+from common.web.responses import EnvelopeMeta, PageMeta
+from common.web.schemas import Kobo, RequestBody, ResponseShape
 
 # One checkout is one delivery of one vendor; more lines than this are several.
 CHECKOUT_LINES_MAX = 50

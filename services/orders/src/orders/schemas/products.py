@@ -6,10 +6,10 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic.alias_generators import to_camel
 
-from common.answers import EnvelopeMeta, PageMeta
-from common.http import LIMIT_DEFAULT, LIMIT_MAX, QueryText
-from common.money import AMOUNT_MINOR_MAX
-from common.schemas import IN_DIGITS, ResponseShape
+from common.primitives.money import AMOUNT_MINOR_MAX
+from common.web.http import LIMIT_DEFAULT, LIMIT_MAX, QueryText
+from common.web.responses import EnvelopeMeta, PageMeta
+from common.web.schemas import IN_DIGITS, ResponseShape
 from orders.domain.catalog import category_of
 
 Price = Annotated[int, Field(ge=0, le=AMOUNT_MINOR_MAX), IN_DIGITS]

@@ -6,8 +6,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from common.answers import EnvelopeMeta, PageMeta
-from common.schemas import RequestBody, ResponseShape
+from common.web.responses import EnvelopeMeta, PageMeta
+from common.web.schemas import RequestBody, ResponseShape
 from orders.schemas.orders import Reason
 
 TEXT_CHARACTERS_MAX = 2_000

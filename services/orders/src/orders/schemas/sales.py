@@ -6,8 +6,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from common.answers import EnvelopeMeta, PageMeta
-from common.schemas import Instant, PositiveKobo, RequestBody, ResponseShape
+from common.web.responses import EnvelopeMeta, PageMeta
+from common.web.schemas import Instant, PositiveKobo, RequestBody, ResponseShape
 
 
 class FlashSaleRequest(RequestBody):

@@ -8,38 +8,44 @@ from orders.store.checkout import (
     CheckoutFacts,
     Placed,
     Standing,
-    find_standing_order,
+    find_open_order,
     read_for_checkout,
     save_new_order,
 )
-from orders.store.orders import find_order, lock_order, save_escrow, save_move
+from orders.store.orders import find_order, lock_order, save_escrow, save_transition
 from orders.store.pins import (
     Verification,
     count_wrong_try,
     find_newest_pin,
     find_verification,
     lock_pin,
-    record_verification_once,
+    record_verification_if_new,
     save_pin,
 )
-from orders.store.places import save_campus, save_hub, save_vendor, save_vendor_standing
+from orders.store.projections import save_campus, save_hub, save_vendor, save_vendor_status
 from orders.store.refunds import Refund, lock_refund, record_refund, save_failed_refund, save_refund
-from orders.store.shelves import Shelf, free_stock, rename_vendor_on_products, save_product_once, take_stock_again
+from orders.store.stock import (
+    StockLevel,
+    free_stock,
+    rename_vendor_on_products,
+    reserve_stock_again,
+    save_product_if_new,
+)
 from orders.store.timers import claim_timer, end_timer, list_due_timers
 
 __all__ = [
     "CheckoutFacts",
     "Placed",
     "Refund",
-    "Shelf",
     "Standing",
+    "StockLevel",
     "Verification",
     "claim_timer",
     "count_wrong_try",
     "end_timer",
     "find_newest_pin",
+    "find_open_order",
     "find_order",
-    "find_standing_order",
     "find_verification",
     "free_stock",
     "list_due_timers",
@@ -48,18 +54,18 @@ __all__ = [
     "lock_refund",
     "read_for_checkout",
     "record_refund",
-    "record_verification_once",
+    "record_verification_if_new",
     "rename_vendor_on_products",
+    "reserve_stock_again",
     "save_campus",
     "save_escrow",
     "save_failed_refund",
     "save_hub",
-    "save_move",
     "save_new_order",
     "save_pin",
-    "save_product_once",
+    "save_product_if_new",
     "save_refund",
+    "save_transition",
     "save_vendor",
-    "save_vendor_standing",
-    "take_stock_again",
+    "save_vendor_status",
 ]

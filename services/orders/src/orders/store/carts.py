@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from orders.domain.quotes import Wish
-from orders.store.leaving import refusing_who_leaves
+from common.database.unit_of_work import UnitOfWork
+from orders.domain.quotes import RequestedItem
+from orders.store.erasure import refuse_during_erasure
 
 # The product as it is sold now; a line beyond the limit is not written, one that stands is changed.
 _SAVE_ITEM: Final = """
@@ -39,7 +39,7 @@ async def save_item(
 ) -> bool:
     """Whether there was room for the line."""
     values = (buyer_id, product_id, vendor_id, name, price_seen_minor, quantity, now, items_max)
-    with refusing_who_leaves():
+    with refuse_during_erasure():
         return await uow.execute(_SAVE_ITEM, *values) == 1
 
 
@@ -56,6 +56,6 @@ async def list_vendors(uow: UnitOfWork, buyer_id: UUID) -> list[UUID]:
     return [row["vendor_id"] for row in await uow.fetch(_VENDORS, buyer_id)]
 
 
-async def take_wishes(uow: UnitOfWork, buyer_id: UUID, vendor_id: UUID) -> list[Wish]:
+async def claim_cart_items(uow: UnitOfWork, buyer_id: UUID, vendor_id: UUID) -> list[RequestedItem]:
     """Takes the vendor's part out of the cart. Of two checkouts at once the second waits, and finds nothing more."""
-    return [Wish(row["product_id"], row["quantity"]) for row in await uow.fetch(_TAKE, buyer_id, vendor_id)]
+    return [RequestedItem(row["product_id"], row["quantity"]) for row in await uow.fetch(_TAKE, buyer_id, vendor_id)]

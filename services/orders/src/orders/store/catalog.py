@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from orders.domain.catalog import Product
-from orders.store.leaving import refusing_who_leaves
+from orders.store.erasure import refuse_during_erasure
 
 _COLUMNS: Final = """
     id, vendor_id, campus_id, name, description, category, price_minor, stock, images, draft,
@@ -54,7 +54,7 @@ async def find_vendor_of(uow: UnitOfWork, product_id: UUID) -> UUID | None:
 
 async def save_new_product(uow: UnitOfWork, product: Product, now: datetime) -> Product | None:
     """The product as it was put down, on its vendor's campus; None when the vendor is not known."""
-    with refusing_who_leaves():
+    with refuse_during_erasure():
         row = await uow.fetch_row(
             _SAVE_NEW_PRODUCT,
             product.id,

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from orders.domain.quotes import Destination, Hub, Offer
 from orders.domain.sales import RunningSale
-from orders.store.leaving import refusing_who_leaves
+from orders.store.erasure import refuse_during_erasure
 
 _READ_FOR_CHECKOUT: Final = """
 SELECT product.id AS product_id, product.vendor_id, product.campus_id, product.name, product.price_minor, product.stock,
@@ -140,7 +140,7 @@ async def save_new_order(
     Raises SomebodyLeaves.
     """
     items = row["items"]
-    with refusing_who_leaves():
+    with refuse_during_erasure():
         taken = await uow.fetch_row(
             _PLACE_ORDER,
             row["id"],
@@ -169,7 +169,7 @@ async def save_new_order(
     return Placed(taken["placed"], taken["reserved"], taken["sold_out"])
 
 
-async def find_standing_order(uow: UnitOfWork, buyer_id: UUID, key: UUID) -> Standing | None:
+async def find_open_order(uow: UnitOfWork, buyer_id: UUID, key: UUID) -> Standing | None:
     """The order that was placed under the key."""
     row = await uow.fetch_row(_STANDING_ORDER, buyer_id, key)
     return None if row is None else Standing(row["id"], row["fingerprint"])

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.decisions import Verdict
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import Verdict
 from orders.domain.disputes import ChargeOutcome, Complaint, End, Resolution
 from orders.domain.orders import Order
 
@@ -56,7 +56,7 @@ async def save_charge_outcome(uow: UnitOfWork, order_id: UUID, outcome: ChargeOu
     await uow.execute(_SAVE_CHARGE_OUTCOME, order_id, outcome, sequence)
 
 
-async def record_resolution_once(uow: UnitOfWork, resolution: Resolution, now: datetime) -> bool:
+async def record_resolution_if_new(uow: UnitOfWork, resolution: Resolution, now: datetime) -> bool:
     """Whether it is prepared now; False while another one of the order waits for its decision."""
     made = resolution
     values = (made.id, made.order_id, made.outcome, made.refund_minor, made.prepared_by)

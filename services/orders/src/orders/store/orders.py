@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from orders.domain.moves import State
+from common.database.unit_of_work import UnitOfWork
 from orders.domain.orders import Order, Windows, timer_of
+from orders.domain.transitions import State
 
 _ORDER_COLUMNS: Final = """
     id, buyer_id, vendor_id, campus_id, status, total_amount, refunded_minor, delivered_at, escrow_minor, return_due_at
@@ -41,7 +41,7 @@ async def lock_order(uow: UnitOfWork, order_id: UUID) -> Order | None:
     return _order(await uow.fetch_row(_LOCK_ORDER, order_id))
 
 
-async def save_move(uow: UnitOfWork, order: Order, to: State, now: datetime, windows: Windows) -> None:
+async def save_transition(uow: UnitOfWork, order: Order, to: State, now: datetime, windows: Windows) -> None:
     """Moves the locked order; its timer ends, and the one of the new state starts. What was handed over may come back for a while."""
     kind, due_at = timer_of(to, now, windows) or (None, None)
     await uow.execute(_SAVE_MOVE, order.id, to, now, kind, due_at, now + windows.returns)

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.reencryption import EncryptedRows, stale_text
-from common.sealing import Sealer
+from common.database.reencryption import EncryptedRows, stale_text
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.encryption import Encryptor
 from orders.domain.orders import Order
 from orders.domain.pins import IssuedPin
 
@@ -64,14 +64,14 @@ async def find_verification(uow: UnitOfWork, caller_id: UUID, key: UUID) -> Veri
     return None if row is None else Verification(row["fingerprint"], row["attempts_remaining"])
 
 
-async def record_verification_once(
+async def record_verification_if_new(
     uow: UnitOfWork, caller_id: UUID, key: UUID, order_id: UUID, verification: Verification, now: datetime
 ) -> bool:
     """Binds the key to the try for good; False when the caller used it for another order at this very moment."""
     return await uow.execute(_RECORD_VERIFICATION, caller_id, key, order_id, *verification, now) == 1
 
 
-def encrypted_pins(sealer: Sealer, renew: Callable[[UUID, int, str], tuple[bytes, str]]) -> EncryptedRows:
+def encrypted_pins(sealer: Encryptor, renew: Callable[[UUID, int, str], tuple[bytes, str]]) -> EncryptedRows:
     """For re-encryption: digest and text change together, so that a PIN is always under one key."""
     return EncryptedRows(
         table="delivery_pins",

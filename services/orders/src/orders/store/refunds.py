@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 
 _RECORD_REFUND: Final = """
 INSERT INTO order_refunds (id, order_id, amount_minor, reason, status, counted, requested_at)

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from common.retention import Kept, Rule
+from common.database.retention import RetentionRule, Rule
 
 # In these states no PIN opens anything, and no move leads out of them to one that it opens.
 _SETTLED = """
@@ -15,4 +15,4 @@ EXISTS (
 
 def kept(delivery_pins: timedelta) -> tuple[Rule, ...]:
     """`delivery_pins`: how long the secret of a settled order stays."""
-    return (Kept("delivery_pins", ("order_id",), "issued_at", delivery_pins, over=_SETTLED),)
+    return (RetentionRule("delivery_pins", ("order_id",), "issued_at", delivery_pins, over=_SETTLED),)

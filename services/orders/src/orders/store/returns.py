@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from orders.domain.orders import Order
-from orders.domain.returns import Decision, Line, Refunds, ReturnRequest, Wanted
-from orders.store.leaving import refusing_who_leaves
+from orders.domain.returns import Decision, Line, Refunds, ReturnedItem, ReturnRequest
+from orders.store.erasure import refuse_during_erasure
 
 _LINES: Final = """
 SELECT item.id, item.quantity, item.unit_price_minor,
@@ -52,10 +52,10 @@ async def list_lines(uow: UnitOfWork, order_id: UUID) -> dict[UUID, Line]:
 
 
 async def record_request(
-    uow: UnitOfWork, request_id: UUID, order: Order, reason: str, wanted: Sequence[Wanted], now: datetime
+    uow: UnitOfWork, request_id: UUID, order: Order, reason: str, wanted: Sequence[ReturnedItem], now: datetime
 ) -> None:
     ids, quantities = [line.item_id for line in wanted], [line.quantity for line in wanted]
-    with refusing_who_leaves():
+    with refuse_during_erasure():
         await uow.execute(
             _RECORD_REQUEST, request_id, order.id, order.buyer_id, order.vendor_id, reason, now, ids, quantities
         )
@@ -72,7 +72,9 @@ async def lock_request(uow: UnitOfWork, request_id: UUID) -> ReturnRequest | Non
     row = await uow.fetch_row(_LOCK_REQUEST, request_id)
     if row is None:
         return None
-    items = tuple(Wanted(item["item_id"], item["quantity"]) for item in await uow.fetch(_ITEMS_OF_REQUEST, request_id))
+    items = tuple(
+        ReturnedItem(item["item_id"], item["quantity"]) for item in await uow.fetch(_ITEMS_OF_REQUEST, request_id)
+    )
     return ReturnRequest(row["id"], row["order_id"], row["status"], items)
 
 

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from orders.store.leaving import refusing_who_leaves
+from common.database.unit_of_work import UnitOfWork
+from orders.store.erasure import refuse_during_erasure
 
 _FIND_REVIEWED_ORDER: Final = """
 SELECT buyer_id, vendor_id, status, delivered_at IS NOT NULL OR status = 'paid' AS delivered,
@@ -49,7 +49,7 @@ async def find_reviewed_order(uow: UnitOfWork, order_id: UUID) -> ReviewedOrder 
     )
 
 
-async def record_review_once(
+async def record_review_if_new(
     uow: UnitOfWork,
     *,
     review_id: UUID,
@@ -63,7 +63,7 @@ async def record_review_once(
 ) -> bool:
     """Whether this was the first review of this vendor or product for this order."""
     values = (review_id, order_id, buyer_id, vendor_id, product_id, rating, text, now)
-    with refusing_who_leaves():
+    with refuse_during_erasure():
         return bool(await uow.fetch_value(_RECORD_REVIEW, *values))
 
 

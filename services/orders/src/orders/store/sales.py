@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from orders.domain.quotes import QuotedLine
 from orders.domain.sales import Sale, SaleTerms
 
@@ -111,7 +111,7 @@ async def end_sale(uow: UnitOfWork, sale_id: UUID, now: datetime) -> None:
     await uow.execute(_END, sale_id, now)
 
 
-async def take_units(uow: UnitOfWork, order_id: UUID, reduced: Sequence[QuotedLine], now: datetime) -> bool:
+async def claim_units(uow: UnitOfWork, order_id: UUID, reduced: Sequence[QuotedLine], now: datetime) -> bool:
     """Takes units of running sales for the caller's own new order. False: one was not to be had, and the order must not stay."""
     sale_ids, quantities = [line.sale_id for line in reduced], [line.quantity for line in reduced]
     return bool(await uow.fetch_value(_TAKE_UNITS, order_id, sale_ids, quantities, now))

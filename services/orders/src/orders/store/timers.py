@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from orders.domain.orders import TimerKind
 
 _DUE_TIMERS: Final = "SELECT order_id, kind FROM order_timers WHERE due_at <= $1 ORDER BY due_at LIMIT $2"

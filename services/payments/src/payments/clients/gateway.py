@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import httpx
 
-from common.problems import Unavailable
-from common.tls import client_tls
+from common.primitives.problems import Unavailable
+from common.primitives.tls import client_tls
 
 # A person waits for the answer to an initialize; what takes longer is answered with "try again".
 CALL_SECONDS_MAX: Final = 8.0
@@ -21,7 +21,7 @@ REFUNDS_LISTED_MAX: Final = 100
 PAGE_LENGTH: Final = 100
 
 
-class GatewayAway(Unavailable):
+class GatewayUnavailable(Unavailable):
     """No usable answer. What was asked for may or may not have happened."""
 
     detail = "The payment gateway is not available for the moment. Try again."
@@ -93,7 +93,7 @@ class PaymentGateway:
         data = _object(await self._call("POST", "/transaction/initialize", json=body))
         url, access_code = data.get("authorization_url"), data.get("access_code")
         if not isinstance(url, str) or not isinstance(access_code, str):
-            raise GatewayAway("initialize answered without an address")
+            raise GatewayUnavailable("initialize answered without an address")
         return OpenedTransaction(url, access_code)
 
     async def find_transaction(self, reference: str) -> Mapping[str, Any] | None:
@@ -121,7 +121,7 @@ class PaymentGateway:
         query = {"transaction": transaction, "perPage": REFUNDS_LISTED_MAX}
         listed = await self._call("GET", "/refund", params=query)
         if not isinstance(listed, list):
-            raise GatewayAway("the list of refunds is no list")
+            raise GatewayUnavailable("the list of refunds is no list")
         return [_object(entry) for entry in listed]
 
     async def find_dispute(self, dispute_id: str) -> Mapping[str, Any] | None:
@@ -145,7 +145,7 @@ class PaymentGateway:
             "recipient_code"
         )
         if not isinstance(code, str):
-            raise GatewayAway("transferrecipient answered without a code")
+            raise GatewayUnavailable("transferrecipient answered without a code")
         return code
 
     async def start_transfer(self, *, reference: str, recipient_code: str, amount_minor: int) -> Mapping[str, Any]:
@@ -176,7 +176,7 @@ class PaymentGateway:
     async def _page(self, path: str, query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         listed = await self._call("GET", path, params={**query, "perPage": PAGE_LENGTH})
         if not isinstance(listed, list):
-            raise GatewayAway(f"the list of {path} is no list")
+            raise GatewayUnavailable(f"the list of {path} is no list")
         return [_object(entry) for entry in listed]
 
     async def balance_minor(self, currency: str) -> int:
@@ -189,8 +189,8 @@ class PaymentGateway:
     async def _find(self, path: str) -> Mapping[str, Any] | None:
         try:
             return _object(await self._call("GET", path))
-        except GatewayRefused as refusal:
-            if refusal.status == 404:
+        except GatewayRefused as rejection:
+            if rejection.status == 404:
                 return None
             raise
 
@@ -200,12 +200,12 @@ class PaymentGateway:
                 answer = await self._client.request(method, path, **arguments)
             body = answer.json()
         except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
-            raise GatewayAway(f"{method} {path}: {type(error).__name__}") from error
+            raise GatewayUnavailable(f"{method} {path}: {type(error).__name__}") from error
         if answer.status_code >= 500 or answer.status_code in _NOT_ABOUT_THE_REQUEST:
-            raise GatewayAway(f"{method} {path}: {answer.status_code}")
+            raise GatewayUnavailable(f"{method} {path}: {answer.status_code}")
         if answer.status_code >= 400 and not (isinstance(body, dict) and body.get("status") is False):
             # Only the gateway's own words: a proxy's 404 must never let money be sent again.
-            raise GatewayAway(f"{method} {path}: {answer.status_code} in foreign words")
+            raise GatewayUnavailable(f"{method} {path}: {answer.status_code} in foreign words")
         if answer.status_code >= 400 or not isinstance(body, dict) or body.get("status") is not True:
             message = str(body.get("message", "")) if isinstance(body, dict) else ""
             raise GatewayRefused(answer.status_code, message[:200])
@@ -214,5 +214,5 @@ class PaymentGateway:
 
 def _object(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise GatewayAway("the answer is no object")
+        raise GatewayUnavailable("the answer is no object")
     return value

@@ -3,7 +3,7 @@
 from typing import Final
 from uuid import UUID
 
-from common.ledger import Account, Side
+from common.ledger.posting import Account, Side
 
 # Each account has one currency: what is not naira stands on accounts of its own.
 HOME_CURRENCY: Final = "NGN"

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from common.ledger import Account, Entry, Posting, balanced, credit, debit
+from common.ledger.posting import Account, Entry, Posting, balanced, credit, debit
 from payments.domain import accounts
-from payments.domain.chargebacks import OwedRefund, Take
+from payments.domain.chargebacks import ChargebackAllocation, UnsentRefund
 
 
 def chargeback(
-    chargeback_id: UUID, order_id: UUID | None, vendor_id: UUID | None, currency: str, take: Take
+    chargeback_id: UUID, order_id: UUID | None, vendor_id: UUID | None, currency: str, take: ChargebackAllocation
 ) -> Posting:
     """A lost chargeback leaves the gateway: from what is owed, held, or was released; what nothing covers is a loss."""
     parts = _parts(order_id, vendor_id, currency, take)
@@ -25,8 +25,8 @@ def chargeback_won(
     order_id: UUID | None,
     vendor_id: UUID | None,
     currency: str,
-    take: Take,
-    owed_again: Sequence[OwedRefund],
+    take: ChargebackAllocation,
+    owed_again: Sequence[UnsentRefund],
 ) -> Posting:
     """A lost chargeback that was won after all: the money is back where it was, or owed to the payer again."""
     parts = _parts(order_id, vendor_id, currency, take)
@@ -37,7 +37,7 @@ def chargeback_won(
     return balanced(f"chargeback_won:{chargeback_id}", "chargeback_won", entries, currency)
 
 
-def refund_spared(chargeback_id: UUID, refund_id: UUID, amount_minor: int, currency: str) -> Posting:
+def refund_offset(chargeback_id: UUID, refund_id: UUID, amount_minor: int, currency: str) -> Posting:
     """A refund that is not sent, because a lost chargeback has given the payer that money already."""
     return balanced(
         f"refund_spared:{chargeback_id}:{refund_id}",
@@ -50,7 +50,9 @@ def refund_spared(chargeback_id: UUID, refund_id: UUID, amount_minor: int, curre
     )
 
 
-def _parts(order_id: UUID | None, vendor_id: UUID | None, currency: str, take: Take) -> list[tuple[Account, int]]:
+def _parts(
+    order_id: UUID | None, vendor_id: UUID | None, currency: str, take: ChargebackAllocation
+) -> list[tuple[Account, int]]:
     parts = [(accounts.chargeback_loss(currency), take.loss_minor)]
     if order_id is not None and vendor_id is not None:
         parts += [

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 from uuid import UUID
 
-from common.money import AMOUNT_MINOR_MAX
-from payments.domain.errors import ChargebackContradiction, NewsUnreadable
+from common.primitives.money import AMOUNT_MINOR_MAX
+from payments.domain.errors import ChargebackContradiction, MalformedEvent
 from payments.domain.escrow import Escrow, Parts
 from payments.domain.webhooks import fields_of, identifier_of, phrase_of, text_of
 
@@ -28,7 +28,7 @@ UNSENT_STATUSES: Final = ("pending", "failed", "prepared")
 
 
 @dataclass(frozen=True, slots=True)
-class ChargebackNews:
+class ChargebackUpdate:
     """What a `charge.dispute.*` body says. Without an amount, all of the charge is disputed."""
 
     identity: str
@@ -52,7 +52,7 @@ class DisputedCharge:
 
 
 @dataclass(frozen=True, slots=True)
-class OwedRefund:
+class UnsentRefund:
     """A refund that has not left."""
 
     id: UUID
@@ -60,10 +60,10 @@ class OwedRefund:
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
+class ChargebackAllocation:
     """Where the money of a lost chargeback comes from. `loss_minor` is what nothing covers: the platform bears it."""
 
-    from_refunds: tuple[OwedRefund, ...] = ()
+    from_refunds: tuple[UnsentRefund, ...] = ()
     from_locked: Parts = NOTHING
     from_released: Parts = NOTHING
     loss_minor: int = 0
@@ -73,20 +73,20 @@ class Take:
         return self.from_locked.total_minor + self.from_released.total_minor
 
 
-def read_chargeback(event_type: str, data: Mapping[str, Any]) -> ChargebackNews:
+def read_chargeback(event_type: str, data: Mapping[str, Any]) -> ChargebackUpdate:
     """The dispute of a `charge.dispute.*` body. Raises NewsUnreadable when it names no charge, or resolves in no known word."""
     transaction = fields_of(data.get("transaction"))
     reference = text_of(transaction.get("reference")) or text_of(data.get("transaction_reference"))
     gateway_id = identifier_of(transaction.get("id"))
     if reference is None and gateway_id is None:
-        raise NewsUnreadable(f"{event_type} names no transaction")
+        raise MalformedEvent(f"{event_type} names no transaction")
     amount = data.get("refund_amount")
     if amount is not None and (isinstance(amount, bool) or not isinstance(amount, int)):
-        raise NewsUnreadable(f"{event_type} without a usable amount")
+        raise MalformedEvent(f"{event_type} without a usable amount")
     outcome = _OUTCOMES.get(text_of(data.get("resolution")) or "") if event_type == RESOLVED_EVENT else None
     if event_type == RESOLVED_EVENT and outcome is None:
-        raise NewsUnreadable(f"{event_type} does not say how it was resolved")
-    return ChargebackNews(
+        raise MalformedEvent(f"{event_type} does not say how it was resolved")
+    return ChargebackUpdate(
         identity=identifier_of(data.get("id")) or f"transaction:{reference or gateway_id}",
         reference=reference,
         gateway_id=gateway_id,
@@ -97,17 +97,19 @@ def read_chargeback(event_type: str, data: Mapping[str, Any]) -> ChargebackNews:
     )
 
 
-def disputed_minor(news: ChargebackNews, charge: DisputedCharge) -> int:
+def disputed_minor(update: ChargebackUpdate, charge: DisputedCharge) -> int:
     """How much of the charge is disputed. Raises ChargebackContradiction when the charge cannot be what the gateway speaks of."""
-    amount_minor = charge.amount_minor if news.amount_minor is None else news.amount_minor
+    amount_minor = charge.amount_minor if update.amount_minor is None else update.amount_minor
     if not 0 < amount_minor <= min(charge.amount_minor, AMOUNT_MINOR_MAX):
         raise ChargebackContradiction(f"{amount_minor} are disputed of a charge of {charge.amount_minor}")
-    if news.currency is not None and news.currency.upper() != charge.currency:
-        raise ChargebackContradiction(f"{news.currency} are disputed of a charge in {charge.currency}")
+    if update.currency is not None and update.currency.upper() != charge.currency:
+        raise ChargebackContradiction(f"{update.currency} are disputed of a charge in {charge.currency}")
     return amount_minor
 
 
-def plan_take(amount_minor: int, refunds: Sequence[OwedRefund], escrow: Escrow | None) -> Take:
+def allocate_chargeback(
+    amount_minor: int, refunds: Sequence[UnsentRefund], escrow: Escrow | None
+) -> ChargebackAllocation:
     """Where a lost chargeback takes from: refunds that have not left, then escrow, then those who got the order's money.
 
     A refund first: the bank has given the buyer what we still owed them, and the same money never goes back twice.
@@ -117,17 +119,17 @@ def plan_take(amount_minor: int, refunds: Sequence[OwedRefund], escrow: Escrow |
     for refund in refunds:
         part = min(rest, refund.amount_minor)
         if part:
-            from_refunds.append(OwedRefund(refund.id, part))
+            from_refunds.append(UnsentRefund(refund.id, part))
             rest -= part
     if escrow is None:
-        return Take(tuple(from_refunds), loss_minor=rest)
+        return ChargebackAllocation(tuple(from_refunds), loss_minor=rest)
     from_locked = escrow.locked.share(min(rest, escrow.locked.total_minor))
     rest -= from_locked.total_minor
     from_released = escrow.released.share(min(rest, escrow.released.total_minor))
-    return Take(tuple(from_refunds), from_locked, from_released, rest - from_released.total_minor)
+    return ChargebackAllocation(tuple(from_refunds), from_locked, from_released, rest - from_released.total_minor)
 
 
 def vendor_at_stake_minor(amount_minor: int, escrow: Escrow) -> int:
     """The vendor's part of a disputed amount, in escrow and after it, in kobo."""
-    take = plan_take(amount_minor, (), escrow)
+    take = allocate_chargeback(amount_minor, (), escrow)
     return take.from_locked.vendor_minor + take.from_released.vendor_minor

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
-from common.money import AMOUNT_MINOR_MAX
+from common.primitives.money import AMOUNT_MINOR_MAX
 from payments.domain.accounts import HOME_CURRENCY, NO_CURRENCY
-from payments.domain.errors import NewsUnreadable
+from payments.domain.errors import MalformedEvent
 from payments.domain.webhooks import fields_of, identifier_of, text_of
 
 _CURRENCY: Final = re.compile(r"[A-Za-z]{3}", re.ASCII)
@@ -113,7 +113,7 @@ def read_charge(data: Mapping[str, Any], webhook_id: str) -> Charge:
     """
     amount = data.get("amount")
     if isinstance(amount, bool) or not isinstance(amount, int) or not 0 < amount <= AMOUNT_MINOR_MAX:
-        raise NewsUnreadable("charge.success without a usable amount")
+        raise MalformedEvent("charge.success without a usable amount")
     metadata = fields_of(data.get("metadata"))
     named = metadata.get("orderId")
     settlement = metadata.get("settlement")
@@ -131,7 +131,7 @@ def read_charge(data: Mapping[str, Any], webhook_id: str) -> Charge:
     )
 
 
-def judge_charge(charge: Charge, expected: Expected | None, bound: SurchargeBound) -> Verdict:
+def classify_charge(charge: Charge, expected: Expected | None, bound: SurchargeBound) -> Verdict:
     """What the charge is worth. Compared in kobo with the order's total; only naira pay (traps 1 to 3)."""
     if expected is None:
         return UnknownReference()

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from uuid import UUID
 
-from common.decisions import PreparedDecision, content_hash
+from common.primitives.decisions import PreparedDecision, content_hash
 
 
 @dataclass(frozen=True, slots=True)

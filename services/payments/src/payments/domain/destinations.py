@@ -34,4 +34,4 @@ def names_match(named: str, at_bank: str | None) -> bool:
 
 
 def _words(name: str) -> Counter[str]:
-    return Counter("".join(letter if letter.isalnum() else " " for letter in name.casefold()).split())
+    return Counter("".join(dead_letter if dead_letter.isalnum() else " " for dead_letter in name.casefold()).split())

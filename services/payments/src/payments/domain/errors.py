@@ -1,7 +1,7 @@
 """The named refusals of this service, and the conditions that a retry may mend."""
 
-from common.faults import NotYetKnown
-from common.problems import Conflict, Forbidden, InvalidParam, Problem, ValidationFailed
+from common.messaging.faults import NotYetKnown
+from common.primitives.problems import Conflict, Forbidden, InvalidParam, Problem, ValidationFailed
 
 
 class OrderNotPayable(Conflict):
@@ -77,12 +77,12 @@ class RefundOutcomeUnknown(Exception):
     """A refund's call may or may not have reached the gateway; it is asked again before anything is repeated."""
 
 
-class RefundBesideTheBooks(Exception):
+class UnrecordedRefund(Exception):
     """The gateway has refunded another amount of the same charge under a note of ours that the books do not know: they were put back,
     and the act that the refund followed from is still to be repeated. Nothing more of this charge is refunded before."""
 
 
-class NewsUnreadable(Exception):
+class MalformedEvent(Exception):
     """A signed event about money lacks what its meaning needs. No retry mends it; people must look."""
 
 

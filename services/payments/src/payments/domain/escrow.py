@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from common.money import apportion
+from common.primitives.money import apportion
 from payments.domain.errors import EscrowBalanceDeficit, EscrowLocked, RefundExceedsHeld
 
 

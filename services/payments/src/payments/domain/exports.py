@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from common.spreadsheets import as_text, csv_lines
+from common.web.csv_export import as_text, csv_lines
 
 # The bounds of a period that names none.
 BEFORE_EVERYTHING: Final = datetime(1, 1, 1, tzinfo=UTC)

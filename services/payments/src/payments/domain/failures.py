@@ -39,6 +39,6 @@ def next_query_at(now: datetime, queries: int, expires_at: datetime) -> datetime
 
 def _safe(words: str) -> str:
     normal = unicodedata.normalize("NFKC", words[: 4 * REASON_CHARACTERS_MAX])
-    printable = "".join(letter if letter.isprintable() else " " for letter in normal)
+    printable = "".join(dead_letter if dead_letter.isprintable() else " " for dead_letter in normal)
     plain = _UNSAFE.sub(" ", _LONG_NUMBER.sub("...", _ADDRESS.sub(" ", printable)))
     return " ".join(plain.split())[:REASON_CHARACTERS_MAX].strip()

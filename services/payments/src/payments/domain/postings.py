@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from common.ledger import Posting, balanced, credit, debit
+from common.ledger.posting import Posting, balanced, credit, debit
 from payments.domain import accounts
 from payments.domain.escrow import Parts
 

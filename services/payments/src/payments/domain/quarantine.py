@@ -21,7 +21,7 @@ class Acceptance:
     surplus_minor: int
 
 
-def judge_acceptance(amount_minor: int, currency: str, expected: Expected | None) -> Acceptance:
+def evaluate_acceptance(amount_minor: int, currency: str, expected: Expected | None) -> Acceptance:
     """A charge of a paid order is all surplus. Raises ChargeCannotBeAccepted (409): only naira, only an order's whole total."""
     if currency != HOME_CURRENCY:
         raise ChargeCannotBeAccepted(f"Only {HOME_CURRENCY} pay an order: this charge can only be returned.")

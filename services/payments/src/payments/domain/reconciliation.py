@@ -11,7 +11,7 @@ from uuid import UUID
 
 from payments.domain.accounts import NO_CURRENCY
 from payments.domain.charges import Charge, read_charge
-from payments.domain.refunds import RefundNews
+from payments.domain.refunds import RefundUpdate
 from payments.domain.webhooks import identifier_of, instant_of
 
 Kind = Literal[
@@ -26,7 +26,7 @@ Kind = Literal[
 ]
 # What a webhook would have brought, had it come: the gateway's answer is taken in its place, and only what stays is told to people.
 HEALING: Final[frozenset[Kind]] = frozenset({"charge_not_in_book", "refund_not_in_book"})
-HEALING_TAKES: Final = timedelta(hours=1)
+SELF_HEALING_PERIOD: Final = timedelta(hours=1)
 # What happened at the gateway a moment ago is normally under way to us as a webhook.
 UNDER_WAY: Final = timedelta(minutes=10)
 # The gateway's lists go by the day a payment was opened; one that is paid later than this is found by its webhook alone.
@@ -82,7 +82,7 @@ class BookedRefund:
     gateway_refund_id: str | None
 
 
-def charge_told(told: Mapping[str, Any]) -> Charge | None:
+def reported_charge(told: Mapping[str, Any]) -> Charge | None:
     """A transaction of the gateway's list as the charge that it brought; None while nobody has paid it. Raises NewsUnreadable."""
     if told.get("status") != "success":
         return None
@@ -153,7 +153,7 @@ def compare_order(booked: BookedCharge) -> list[Difference]:
 
 def compare_unseen_charge(booked: BookedCharge, told: Mapping[str, Any] | None) -> list[Difference]:
     """A charge that the gateway's list did not show, against what the gateway says when it is asked by reference."""
-    charge = None if told is None else charge_told(told)
+    charge = None if told is None else reported_charge(told)
     if charge is not None and (booked.gateway_id is None or charge.gateway_id == booked.gateway_id):
         return compare_charge(charge, booked)
     detail = "The book holds this charge; the gateway does not show it as paid."
@@ -171,7 +171,7 @@ def compare_unseen_charge(booked: BookedCharge, told: Mapping[str, Any] | None) 
     ]
 
 
-def compare_refund(told: RefundNews, attempt_id: UUID | None, booked: BookedRefund | None) -> list[Difference]:
+def compare_refund(told: RefundUpdate, attempt_id: UUID | None, booked: BookedRefund | None) -> list[Difference]:
     """A refund that the gateway paid out, by the attempt that its note names, against what left the book."""
     subject = subject_of_refund(told.gateway_refund_id, told.note)
     if booked is None or booked.status != "settled" or (attempt_id or booked.attempt_id) != booked.attempt_id:
@@ -218,7 +218,7 @@ def compare_refund(told: RefundNews, attempt_id: UUID | None, booked: BookedRefu
     return []
 
 
-def compare_unseen_refund(booked: BookedRefund, told: RefundNews | None) -> list[Difference]:
+def compare_unseen_refund(booked: BookedRefund, told: RefundUpdate | None) -> list[Difference]:
     """A settled refund that the gateway's list did not show, against what the gateway says when it is asked for the attempt."""
     if told is not None and told.status == "processed":
         return compare_refund(told, booked.attempt_id, booked)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from payments.domain.accounts import NO_CURRENCY
-from payments.domain.errors import NewsUnreadable, RefundContradiction
+from payments.domain.errors import MalformedEvent, RefundContradiction
 from payments.domain.webhooks import identifier_of, phrase_of, text_of
 
 RefundKind = Literal["order", "overpayment", "quarantine"]
@@ -27,7 +27,7 @@ LAST_QUESTION_AFTER: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class RefundNews:
+class RefundUpdate:
     """What the gateway says about one attempt of a refund, in a webhook or when asked.
 
     `status` is `processed`, `failed`, or anything else while it is under way; a transfer may be `reversed` after all.
@@ -41,15 +41,15 @@ class RefundNews:
     failure: str | None
 
 
-def read_refund(data: Mapping[str, Any], status: str | None = None) -> RefundNews:
+def read_refund(data: Mapping[str, Any], status: str | None = None) -> RefundUpdate:
     """A refund as the gateway shows it; `status` from the event's name when there is one. Raises NewsUnreadable."""
     amount, currency = data.get("amount"), text_of(data.get("currency"))
     # Some of the gateway's answers tell the amount as digits.
     if isinstance(amount, str) and amount.isascii() and amount.isdigit() and len(amount) <= 18:
         amount = int(amount)
     if isinstance(amount, bool) or not isinstance(amount, int) or currency is None:
-        raise NewsUnreadable("refund without amount or currency")
-    return RefundNews(
+        raise MalformedEvent("refund without amount or currency")
+    return RefundUpdate(
         gateway_refund_id=identifier_of(data.get("id")),
         note=text_of(data.get("merchant_note")),
         status=status or text_of(data.get("status")) or "pending",
@@ -63,13 +63,13 @@ def read_refund(data: Mapping[str, Any], status: str | None = None) -> RefundNew
 _TRANSFER_STATUSES: Final[Mapping[str, str]] = {"success": "processed", "failed": "failed", "reversed": "reversed"}
 
 
-def read_refund_transfer(data: Mapping[str, Any], status: str | None = None) -> RefundNews:
+def read_refund_transfer(data: Mapping[str, Any], status: str | None = None) -> RefundUpdate:
     """A refund that goes to a bank account, as the gateway shows the transfer. Raises NewsUnreadable."""
     told = status or text_of(data.get("status")) or "pending"
     amount, currency = data.get("amount"), text_of(data.get("currency"))
     if isinstance(amount, bool) or not isinstance(amount, int) or currency is None:
-        raise NewsUnreadable("transfer without amount or currency")
-    return RefundNews(
+        raise MalformedEvent("transfer without amount or currency")
+    return RefundUpdate(
         gateway_refund_id=text_of(data.get("transfer_code")),
         note=text_of(data.get("reference")),
         status=_TRANSFER_STATUSES.get(told, "pending"),
@@ -79,15 +79,15 @@ def read_refund_transfer(data: Mapping[str, Any], status: str | None = None) -> 
     )
 
 
-def check_refund(news: RefundNews, amount_minor: int, currency: str) -> None:
+def check_refund(update: RefundUpdate, amount_minor: int, currency: str) -> None:
     """Raises RefundContradiction when the gateway speaks of another amount than ours.
 
     A charge that named no currency is refunded in whatever the gateway took.
     """
-    expected = news.currency if currency == NO_CURRENCY else currency
-    if (news.amount_minor, news.currency) != (amount_minor, expected):
+    expected = update.currency if currency == NO_CURRENCY else currency
+    if (update.amount_minor, update.currency) != (amount_minor, expected):
         raise RefundContradiction(
-            f"the gateway speaks of {news.amount_minor} {news.currency}, we owe {amount_minor} {currency}"
+            f"the gateway speaks of {update.amount_minor} {update.currency}, we owe {amount_minor} {currency}"
         )
 
 

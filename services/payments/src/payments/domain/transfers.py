@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from common.money import AMOUNT_MINOR_MAX
-from payments.domain.errors import NewsUnreadable
+from common.primitives.money import AMOUNT_MINOR_MAX
+from payments.domain.errors import MalformedEvent
 from payments.domain.webhooks import fields_of, instant_of, phrase_of, text_of
 
 
 @dataclass(frozen=True, slots=True)
-class TransferNews:
+class TransferUpdate:
     """The facts of a transfer event, amount in kobo."""
 
     reference: str
@@ -25,16 +25,16 @@ class TransferNews:
     occurred_at: datetime | None
 
 
-def read_transfer(event_type: str, data: Mapping[str, Any]) -> TransferNews:
+def read_transfer(event_type: str, data: Mapping[str, Any]) -> TransferUpdate:
     """The transfer of a `transfer.*` body; raises NewsUnreadable without a reference, an amount or a currency."""
     reference, currency, amount = text_of(data.get("reference")), text_of(data.get("currency")), data.get("amount")
     if reference is None or currency is None:
-        raise NewsUnreadable(f"{event_type} without a reference or a currency")
+        raise MalformedEvent(f"{event_type} without a reference or a currency")
     if isinstance(amount, bool) or not isinstance(amount, int) or not 0 < amount <= AMOUNT_MINOR_MAX:
-        raise NewsUnreadable(f"{event_type} without a usable amount")
+        raise MalformedEvent(f"{event_type} without a usable amount")
     details = fields_of(fields_of(data.get("recipient")).get("details"))
     account_number = text_of(details.get("account_number"))
-    return TransferNews(
+    return TransferUpdate(
         reference=reference,
         transfer_code=text_of(data.get("transfer_code")) or "",
         amount_minor=amount,

@@ -116,6 +116,6 @@ def storable_text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace").replace("\x00", "\ufffd")
 
 
-def alert_key(letter_id: UUID) -> str:
+def alert_key(dead_letter_id: UUID) -> str:
     """Joins the raising and the clearing of a dead webhook's alert."""
-    return f"dead-letter-webhook:{letter_id}"
+    return f"dead-letter-webhook:{dead_letter_id}"

@@ -3,9 +3,9 @@
 from typing import Final
 from uuid import UUID
 
-from common.clock import iso, iso_or_none
-from common.database import UnitOfWork
-from common.http import OffsetPage
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso, iso_or_none
+from common.web.http import OffsetPage
 from payments.queries.pages import Page, ordered
 
 _WANTED: Final = "($1::text IS NULL OR b.status = $1) AND ($2::uuid IS NULL OR b.order_id = $2)"

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from common.clock import iso, iso_or_none
-from common.database import UnitOfWork
-from common.http import OffsetPage
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso, iso_or_none
+from common.web.http import OffsetPage
 from payments.queries.pages import Page, ordered
 
 _CHOSEN: Final = """

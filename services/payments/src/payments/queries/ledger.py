@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.http import OffsetPage
+from common.database.unit_of_work import UnitOfWork
+from common.web.http import OffsetPage
 from payments.domain.accounts import buyer_reward, side_of
 from payments.queries.pages import Page, ordered
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from common.http import OffsetPage
+from common.web.http import OffsetPage
 
 Page = tuple[list[dict[str, Any]], int]
 

@@ -5,10 +5,10 @@ from uuid import UUID
 
 import asyncpg
 
-from common.clock import iso, iso_or_none
-from common.database import UnitOfWork
-from common.http import OffsetPage
-from common.problems import NotFound
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso, iso_or_none
+from common.primitives.problems import NotFound
+from common.web.http import OffsetPage
 from payments.domain.decisions import QuarantineDecision
 from payments.queries.pages import Page, ordered
 

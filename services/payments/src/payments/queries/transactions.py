@@ -7,14 +7,14 @@ from uuid import UUID
 
 import asyncpg
 
-from common.clock import iso
-from common.database import UnitOfWork
-from common.http import OffsetPage
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
+from common.web.http import OffsetPage
 from payments.queries.pages import Page, ordered
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TransactionFilter:
     """What a list of transactions is narrowed to; `begin` is included, `end` is not."""
 
     type: str | None = None
@@ -70,7 +70,7 @@ ORDER BY t.created_at, t.id LIMIT $5
 """
 
 
-async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, wanted: Wanted) -> Page:
+async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, wanted: TransactionFilter) -> Page:
     """Transactions with their entries, debit positive. The amount of one is the sum of its debits."""
     given = {name: value for name in _CONDITIONS if (value := getattr(wanted, name)) is not None}
     values = list(given.values())
@@ -83,20 +83,20 @@ async def page_of_transactions(uow: UnitOfWork, page: OffsetPage, wanted: Wanted
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ExportPosition:
     """Behind which transaction the next piece of a walk begins."""
 
     created_at: datetime
     id: UUID
 
 
-async def list_transactions_behind(
-    uow: UnitOfWork, begin: datetime, end: datetime, place: Place | None, limit: int
-) -> tuple[list[dict[str, Any]], Place | None]:
+async def list_transactions_after(
+    uow: UnitOfWork, begin: datetime, end: datetime, place: ExportPosition | None, limit: int
+) -> tuple[list[dict[str, Any]], ExportPosition | None]:
     """The next transactions of a period, oldest first, and the place behind them; None at the end."""
-    behind = place or Place(begin, UUID(int=0))
+    behind = place or ExportPosition(begin, UUID(int=0))
     rows = await uow.fetch(_NEXT_PIECE, begin, end, behind.created_at, behind.id, limit)
-    last = Place(rows[-1]["created_at"], rows[-1]["id"]) if len(rows) == limit else None
+    last = ExportPosition(rows[-1]["created_at"], rows[-1]["id"]) if len(rows) == limit else None
     return await _with_entries(uow, rows), last
 
 

@@ -7,10 +7,10 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, requires
+from common.web.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, requires
 from payments.dependencies import Dependencies
 from payments.queries.chargebacks import page_of_chargebacks
-from payments.routes.listing import listed
+from payments.routes.offset_lists import listed
 from payments.schemas.answers import answers
 from payments.schemas.chargebacks import Chargeback
 
@@ -28,7 +28,7 @@ async def list_chargebacks(
     status: Status | None = None,
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_chargebacks(uow, page, status, order_id)
     return listed(request, page, found)

@@ -7,13 +7,22 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import CurrentCaller, OffsetPage, QueryText, dependencies_of, guarded_router, offset_page, ok, requires
+from common.web.http import (
+    CurrentCaller,
+    OffsetPage,
+    QueryText,
+    dependencies_of,
+    guarded_router,
+    offset_page,
+    ok,
+    requires,
+)
 from payments.dependencies import Dependencies
 from payments.queries.dead_webhooks import page_of_dead_webhooks
-from payments.routes.listing import listed
+from payments.routes.offset_lists import listed
 from payments.schemas.answers import answers
 from payments.schemas.webhooks import DeadWebhook, Replayed
-from payments.use_cases.replay_webhook import replay_webhook
+from payments.use_cases.webhooks.replay_webhook import replay_webhook
 
 Outcome = Literal["queued", "done", "ignored", "dead"]
 
@@ -30,20 +39,20 @@ async def list_dead_webhooks(
     outcome: Outcome | None = None,
     event_id: Annotated[QueryText | None, Query(alias="eventId", max_length=401)] = None,
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_dead_webhooks(uow, page, event_type, outcome, event_id)
     return listed(request, page, found)
 
 
-@router.post("/api/dead-letter-webhooks/{letter_id}/replay", responses=answers(200, Replayed))
+@router.post("/api/dead-letter-webhooks/{dead_letter_id}/replay", responses=answers(200, Replayed))
 @requires("webhooks:replay", step_up=True)
-async def replay(request: Request, caller: CurrentCaller, letter_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+async def replay(request: Request, caller: CurrentCaller, dead_letter_id: UUID) -> Response:
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        replayed = await replay_webhook(uow, letter_id, dependencies.clock.now())
+        replayed = await replay_webhook(uow, dead_letter_id, dependencies.clock.now())
     answer = {
-        "id": letter_id,
+        "id": dead_letter_id,
         "eventId": replayed.webhook_id,
         "outcome": replayed.outcome,
         "requeued": replayed.requeued,

@@ -8,9 +8,9 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from common.http import CurrentCaller, OffsetPage, QueryText, dependencies_of, guarded_router, offset_page, requires
-from common.problems import ValidationFailed
-from common.schemas import QueryInstant
+from common.primitives.problems import ValidationFailed
+from common.web.http import CurrentCaller, OffsetPage, QueryText, dependencies_of, guarded_router, offset_page, requires
+from common.web.schemas import QueryInstant
 from payments.dependencies import Dependencies
 from payments.domain.exports import (
     AFTER_EVERYTHING,
@@ -20,8 +20,8 @@ from payments.domain.exports import (
     csv_of_transactions,
 )
 from payments.queries.ledger import page_of_accounts
-from payments.queries.transactions import Wanted, list_transactions_behind, page_of_transactions
-from payments.routes.listing import listed
+from payments.queries.transactions import TransactionFilter, list_transactions_after, page_of_transactions
+from payments.routes.offset_lists import listed
 from payments.schemas.answers import answers
 from payments.schemas.ledger import LedgerAccount, Transaction
 
@@ -44,9 +44,9 @@ async def wanted(
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
     begin: Annotated[QueryInstant | None, Query(alias="from", description="Posted at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Posted before this.")] = None,
-) -> Wanted:
+) -> TransactionFilter:
     """The filters of the list of transactions."""
-    return Wanted(type, account, order_id, begin, end)
+    return TransactionFilter(type, account, order_id, begin, end)
 
 
 @router.get("/api/transactions", responses=answers(200, list[Transaction]))
@@ -55,9 +55,9 @@ async def list_transactions(
     request: Request,
     caller: CurrentCaller,
     page: Annotated[OffsetPage, Depends(offset_page("created_at", "amount"))],
-    filters: Annotated[Wanted, Depends(wanted)],
+    filters: Annotated[TransactionFilter, Depends(wanted)],
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_transactions(uow, page, filters)
     return listed(request, page, found)
@@ -72,7 +72,7 @@ async def export_transactions(
     end: Annotated[QueryInstant | None, Query(alias="to", description="Posted before this.")] = None,
 ) -> Response:
     """The book, whole or of a period however long, as a CSV file, sent in pieces as they are read."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     start, stop = begin or BEFORE_EVERYTHING, end or AFTER_EVERYTHING
     if stop <= start:
         raise ValidationFailed.of("to", "must be later than `from`")
@@ -80,7 +80,7 @@ async def export_transactions(
     async def piece(place: Any) -> tuple[str, Any]:
         # A unit of work for each piece: a slow reader holds no transaction open.
         async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-            rows, behind = await list_transactions_behind(uow, start, stop, place, PIECE_TRANSACTIONS)
+            rows, behind = await list_transactions_after(uow, start, stop, place, PIECE_TRANSACTIONS)
         return csv_of_transactions(rows), behind
 
     # Read before the answer begins, so that a database that is away is still a problem document.
@@ -106,7 +106,7 @@ async def list_accounts(
     at: Annotated[QueryInstant | None, Query(description="Balances as they were at this instant.")] = None,
 ) -> Response:
     """Accounts whose name begins with `account`, with their balance, now or at a past instant."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_accounts(uow, page, account or None, at)
     return listed(request, page, found)

@@ -7,19 +7,28 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires, signed_in
-from common.idempotency import IdempotencyKey
-from common.schemas import QueryInstant
+from common.web.http import (
+    CurrentCaller,
+    OffsetPage,
+    dependencies_of,
+    guarded_router,
+    offset_page,
+    ok,
+    requires,
+    signed_in,
+)
+from common.web.idempotency import IdempotencyKey
+from common.web.schemas import QueryInstant
 from payments.dependencies import Dependencies
 from payments.domain.callbacks import is_allowed_callback, origin_of
 from payments.domain.errors import CallbackNotAllowed
 from payments.queries.ledger import find_reward_balance
 from payments.queries.payments import PaymentStatus, find_payment, intent_view, page_of_payments
-from payments.routes.listing import listed
+from payments.routes.offset_lists import listed
 from payments.schemas.answers import answers
 from payments.schemas.payments import Intent, IntentRequest, Payment, RewardBalance
-from payments.use_cases.prepare_intent import PaymentAsked
-from payments.use_cases.start_payment import start_payment
+from payments.use_cases.intents.prepare_intent import PaymentRequest
+from payments.use_cases.intents.start_payment import start_payment
 
 router = guarded_router(tags=["payments"])
 
@@ -27,10 +36,10 @@ router = guarded_router(tags=["payments"])
 @router.post("/api/payments/intent", status_code=201, responses=answers(201, Intent))
 @requires("orders:place")
 async def start(request: Request, caller: CurrentCaller, body: IntentRequest, key: IdempotencyKey) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     if body.callback_url is not None and not is_allowed_callback(body.callback_url, dependencies.allowed_origins):
         raise CallbackNotAllowed(origin_of(body.callback_url))
-    asked = PaymentAsked(body.order_id, body.channel, body.callback_url, key)
+    asked = PaymentRequest(body.order_id, body.channel, body.callback_url, key)
     intent = await start_payment(dependencies.database, dependencies.gateway, dependencies.clock, caller, asked)
     return ok(request, intent_view(intent), status=201)
 
@@ -47,7 +56,7 @@ async def list_payments(
     end: Annotated[QueryInstant | None, Query(alias="to", description="Created before this.")] = None,
 ) -> Response:
     """The caller's own payments; everybody's for staff."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     given = {"status": status, "orderId": order_id, "from": begin, "to": end}
     filters = {name: value for name, value in given.items() if value is not None}
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -58,7 +67,7 @@ async def list_payments(
 @router.get("/api/payments/{payment_id}", responses=answers(200, Payment))
 @signed_in
 async def show_payment(request: Request, caller: CurrentCaller, payment_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         payment = await find_payment(uow, payment_id)
     return ok(request, payment)
@@ -67,7 +76,7 @@ async def show_payment(request: Request, caller: CurrentCaller, payment_id: UUID
 @router.get("/api/rewards/balance", responses=answers(200, RewardBalance))
 @signed_in
 async def show_reward_balance(request: Request, caller: CurrentCaller) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         balance_minor = await find_reward_balance(uow, caller.id)
     return ok(request, {"balanceMinor": balance_minor})

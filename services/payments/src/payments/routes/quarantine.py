@@ -7,9 +7,8 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.caller import THE_SERVICE
-from common.http import (
+from common.auth.caller import THE_SERVICE
+from common.web.http import (
     CurrentCaller,
     OffsetPage,
     dependencies_of,
@@ -19,20 +18,21 @@ from common.http import (
     requires,
     requires_one_of,
 )
-from common.schemas import DecisionApproval
+from common.web.responses import answers
+from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.quarantine import ChargeStatus
 from payments.queries.quarantine import find_quarantined_charge, page_of_quarantined_charges
-from payments.routes.listing import listed
+from payments.routes.offset_lists import listed
 from payments.schemas.decisions import (
     QuarantinedChargeAnswer,
     QuarantinedChargePageAnswer,
     QuarantinePrepareRequest,
     RejectRequest,
 )
-from payments.use_cases.approve_quarantine import approve_quarantine
-from payments.use_cases.prepare_quarantine import prepare_quarantine
-from payments.use_cases.reject_quarantine import reject_quarantine
+from payments.use_cases.quarantine.approve_quarantine import approve_quarantine
+from payments.use_cases.quarantine.prepare_quarantine import prepare_quarantine
+from payments.use_cases.quarantine.reject_quarantine import reject_quarantine
 
 router = guarded_router(tags=["quarantine"])
 
@@ -50,7 +50,7 @@ async def list_quarantined_charges(
     page: Annotated[OffsetPage, Depends(offset_page("created_at"))],
     status: Annotated[ChargeStatus | None, Query()] = None,
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_quarantined_charges(uow, page, status)
     return listed(request, page, found)
@@ -59,7 +59,7 @@ async def list_quarantined_charges(
 @router.get(ONE_CHARGE, responses=answers(QuarantinedChargeAnswer, 403, 404))
 @requires_one_of(*READERS)
 async def show_quarantined_charge(request: Request, caller: CurrentCaller, charge_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         charge = await find_quarantined_charge(uow, charge_id)
     return ok(request, charge)
@@ -69,7 +69,7 @@ async def show_quarantined_charge(request: Request, caller: CurrentCaller, charg
 @requires("quarantine:prepare", step_up=True)
 async def prepare(request: Request, caller: CurrentCaller, charge_id: UUID, body: QuarantinePrepareRequest) -> Response:
     """Says whether the charge pays its order or goes back; another person decides on it. No money moves yet."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await prepare_quarantine(uow, charge_id, body.outcome, body.reason, caller.id, dependencies.clock.now())
         charge = await find_quarantined_charge(uow, charge_id)
@@ -80,7 +80,7 @@ async def prepare(request: Request, caller: CurrentCaller, charge_id: UUID, body
 @requires("quarantine:approve", step_up=True)
 async def approve(request: Request, caller: CurrentCaller, charge_id: UUID, body: DecisionApproval) -> Response:
     """The charge leaves quarantine as the decision with this hash says. Its maker is refused, under any role."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await approve_quarantine(uow, charge_id, body.hash, caller.id, dependencies.clock.now())
         charge = await find_quarantined_charge(uow, charge_id)
@@ -91,7 +91,7 @@ async def approve(request: Request, caller: CurrentCaller, charge_id: UUID, body
 @requires("quarantine:approve", step_up=True)
 async def reject(request: Request, caller: CurrentCaller, charge_id: UUID, body: RejectRequest) -> Response:
     """The charge stays in quarantine, and may be prepared anew."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject_quarantine(uow, charge_id, body.reason, caller.id, dependencies.clock.now())
         charge = await find_quarantined_charge(uow, charge_id)

@@ -7,7 +7,7 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import (
+from common.web.http import (
     CurrentCaller,
     OffsetPage,
     dependencies_of,
@@ -20,10 +20,10 @@ from common.http import (
 from payments.dependencies import Dependencies
 from payments.domain.reconciliation import Kind
 from payments.queries.reconciliation import find_case, page_of_cases
-from payments.routes.listing import listed
+from payments.routes.offset_lists import listed
 from payments.schemas.answers import answers
 from payments.schemas.reconciliation import CloseCaseRequest, ReconciliationCase
-from payments.use_cases.close_case import close_case
+from payments.use_cases.reconciliation.close_case import close_case
 
 router = guarded_router(tags=["reconciliation"])
 
@@ -37,7 +37,7 @@ async def list_cases(
     status: Annotated[Literal["open", "explained", "closed"] | None, Query()] = None,
     kind: Annotated[Kind | None, Query()] = None,
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_cases(uow, page, status, kind)
     return listed(request, page, found)
@@ -46,7 +46,7 @@ async def list_cases(
 @router.get("/api/reconciliation-cases/{case_id}", responses=answers(200, ReconciliationCase))
 @requires_one_of("ledger:read", "exceptions:read")
 async def show_case(request: Request, caller: CurrentCaller, case_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         case = await find_case(uow, case_id)
     return ok(request, case)
@@ -56,7 +56,7 @@ async def show_case(request: Request, caller: CurrentCaller, case_id: UUID) -> R
 @requires("exceptions:classify")
 async def close(request: Request, caller: CurrentCaller, case_id: UUID, body: CloseCaseRequest) -> Response:
     """Closes a case by hand, with the evidence that explains it."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         await close_case(uow, case_id, caller.id, body.evidence, dependencies.clock.now())
         case = await find_case(uow, case_id)

@@ -7,9 +7,8 @@ from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.answers import answers
-from common.caller import THE_SERVICE
-from common.http import (
+from common.auth.caller import THE_SERVICE
+from common.web.http import (
     CurrentCaller,
     OffsetPage,
     dependencies_of,
@@ -19,21 +18,22 @@ from common.http import (
     requires,
     signed_in,
 )
-from common.schemas import DecisionApproval
+from common.web.responses import answers
+from common.web.schemas import DecisionApproval
 from payments.dependencies import Dependencies
 from payments.domain.destinations import Destination
 from payments.domain.refunds import RefundKind, RefundStatus
 from payments.queries.refunds import find_refund, page_of_refunds
-from payments.routes.listing import listed
+from payments.routes.offset_lists import listed
 from payments.schemas.decisions import (
     RefundAnswer,
     RefundPageAnswer,
     RefundPrepareRequest,
     RejectRequest,
 )
-from payments.use_cases.approve_refund import approve_refund
-from payments.use_cases.prepare_refund import RefundPlan, prepare_refund
-from payments.use_cases.reject_refund import reject_refund
+from payments.use_cases.refunds.approve_refund import approve_refund
+from payments.use_cases.refunds.prepare_refund import RefundPlan, prepare_refund
+from payments.use_cases.refunds.reject_refund import reject_refund
 
 router = guarded_router(tags=["refunds"])
 
@@ -52,7 +52,7 @@ async def list_refunds(
     kind: Annotated[RefundKind | None, Query()] = None,
     order_id: Annotated[UUID | None, Query(alias="orderId")] = None,
 ) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         found = await page_of_refunds(uow, page, status, kind, order_id)
     return listed(request, page, found)
@@ -61,7 +61,7 @@ async def list_refunds(
 @router.get(ONE_REFUND, responses=answers(RefundAnswer, 404))
 @signed_in
 async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) -> Response:
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         refund = await find_refund(uow, refund_id)
     return ok(request, refund)
@@ -71,7 +71,7 @@ async def show_refund(request: Request, caller: CurrentCaller, refund_id: UUID) 
 @requires("refunds:prepare", step_up=True)
 async def prepare(request: Request, caller: CurrentCaller, refund_id: UUID, body: RefundPrepareRequest) -> Response:
     """For a failed refund: the same way again under a new reference, or to a bank account. Another person decides on it."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     named = body.destination
     destination = None
     if named is not None:
@@ -87,7 +87,7 @@ async def prepare(request: Request, caller: CurrentCaller, refund_id: UUID, body
 @requires("refunds:approve", step_up=True)
 async def approve(request: Request, caller: CurrentCaller, refund_id: UUID, body: DecisionApproval) -> Response:
     """Sends the refund again as the decision with this hash says. Its maker is refused, under any role."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await approve_refund(uow, refund_id, body.hash, caller.id, dependencies.clock.now())
         refund = await find_refund(uow, refund_id)
@@ -98,7 +98,7 @@ async def approve(request: Request, caller: CurrentCaller, refund_id: UUID, body
 @requires("refunds:approve", step_up=True)
 async def reject(request: Request, caller: CurrentCaller, refund_id: UUID, body: RejectRequest) -> Response:
     """The refund stays failed, and may be prepared anew."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject_refund(uow, refund_id, body.reason, caller.id, dependencies.clock.now())
         refund = await find_refund(uow, refund_id)

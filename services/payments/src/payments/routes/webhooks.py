@@ -6,15 +6,15 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from common.http import RawRoute, before_sign_in, dependencies_of, ok
-from common.problems import ValidationFailed
-from common.telemetry import PREVIOUS_KEY_ACCEPTED
+from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
+from common.primitives.problems import ValidationFailed
+from common.web.http import RawRoute, before_sign_in, dependencies_of, ok
 from payments.dependencies import Dependencies
 from payments.domain.signature import signed_by
-from payments.measures import WEBHOOKS_ACCEPTED, WEBHOOKS_REFUSED
+from payments.metrics import WEBHOOKS_ACCEPTED, WEBHOOKS_REFUSED
 from payments.schemas.answers import answers
 from payments.schemas.webhooks import WebhookReceived
-from payments.use_cases.accept_webhook import accept_webhook
+from payments.use_cases.webhooks.receive_webhook import receive_webhook
 
 BODY_BYTES_MAX: Final = 1024 * 1024
 _REFUSAL: Final = b'{"error":"Invalid signature"}'
@@ -27,7 +27,7 @@ router = APIRouter(route_class=RawRoute, tags=["functions"])
 @before_sign_in
 async def gateway_webhook(request: Request) -> Response:
     """Money news from the payment gateway. The signature is the only thing that is judged, over the raw bytes."""
-    dependencies: Dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     raw = await _raw_body(request)
     secret = signed_by(raw, request.headers.get("x-gateway-signature"), dependencies.webhook_secrets)
     if secret is None:
@@ -35,7 +35,7 @@ async def gateway_webhook(request: Request) -> Response:
         return Response(_REFUSAL, status_code=401, media_type="application/json")
     if secret > 0:
         PREVIOUS_KEY_ACCEPTED.labels("gateway-secret-key").inc()
-    WEBHOOKS_ACCEPTED.labels(await accept_webhook(dependencies.database, dependencies.clock, raw)).inc()
+    WEBHOOKS_ACCEPTED.labels(await receive_webhook(dependencies.database, dependencies.clock, raw)).inc()
     return ok(request, {"received": True})
 
 

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints, model_validator
 
-from common.answers import EnvelopeMeta
-from common.schemas import DecisionHash, RequestBody, ResponseShape
+from common.web.responses import EnvelopeMeta
+from common.web.schemas import DecisionHash, RequestBody, ResponseShape
 from payments.domain.quarantine import ChargeStatus, Outcome
 from payments.domain.refunds import RefundAction, RefundKind, RefundStatus
 

@@ -1,6 +1,6 @@
 """Release of escrow by staff."""
 
-from common.schemas import PositiveKobo, RequestBody, ResponseShape
+from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
 
 
 class ReleaseRequest(RequestBody):

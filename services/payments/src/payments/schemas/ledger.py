@@ -4,7 +4,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from common.schemas import ResponseShape
+from common.web.schemas import ResponseShape
 
 
 class LedgerEntry(ResponseShape):

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from common.schemas import RequestBody, ResponseShape
+from common.web.schemas import RequestBody, ResponseShape
 
 
 class IntentRequest(RequestBody):

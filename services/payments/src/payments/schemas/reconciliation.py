@@ -4,7 +4,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from common.schemas import RequestBody, ResponseShape
+from common.web.schemas import RequestBody, ResponseShape
 
 
 class CloseCaseRequest(RequestBody):

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from common.schemas import ResponseShape
+from common.web.schemas import ResponseShape
 
 
 class DeadWebhook(ResponseShape):

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import asyncpg
 
-from common.database import UnitOfWork
-from payments.domain.chargebacks import UNSENT_STATUSES, DisputedCharge, OwedRefund, Take
+from common.database.unit_of_work import UnitOfWork
+from payments.domain.chargebacks import UNSENT_STATUSES, ChargebackAllocation, DisputedCharge, UnsentRefund
 from payments.domain.escrow import Escrow, Parts
 
 
@@ -20,7 +20,7 @@ class Chargeback:
     amount_minor: int
     currency: str
     status: str
-    take: Take
+    take: ChargebackAllocation
 
 
 # The lock that orders everything which happens to the chargebacks of one charge. Two charges may stand under one reference:
@@ -123,7 +123,7 @@ async def record_chargeback(
 
 
 async def save_decision(
-    uow: UnitOfWork, chargeback_id: UUID, status: str, amount_minor: int, take: Take, now: datetime
+    uow: UnitOfWork, chargeback_id: UUID, status: str, amount_minor: int, take: ChargebackAllocation, now: datetime
 ) -> None:
     """`won` or `lost`, and where the money is that it took."""
     await uow.execute(_DECIDE, chargeback_id, status, amount_minor, now, *_amounts(take))
@@ -132,7 +132,9 @@ async def save_decision(
     )
 
 
-async def save_take(uow: UnitOfWork, chargeback_id: UUID, take: Take, refund: OwedRefund) -> None:
+async def save_allocation(
+    uow: UnitOfWork, chargeback_id: UUID, take: ChargebackAllocation, refund: UnsentRefund
+) -> None:
     """A refund that was counted against a lost chargeback: `take` is what is left of it."""
     await uow.execute(_SAVE_TAKE, chargeback_id, *_amounts(take))
     await uow.execute(_RECORD_PART, chargeback_id, refund.id, refund.amount_minor)
@@ -178,24 +180,24 @@ async def find_charge_of_refund(uow: UnitOfWork, refund_id: UUID) -> UUID:
     return charge_id
 
 
-async def lock_unsent_refunds(uow: UnitOfWork, charge_id: UUID) -> list[OwedRefund]:
+async def lock_unsent_refunds(uow: UnitOfWork, charge_id: UUID) -> list[UnsentRefund]:
     """Refunds of the charge that have not left, oldest first, held so that none is sent meanwhile."""
     rows = await uow.fetch(_LOCK_UNSENT, charge_id, list(UNSENT_STATUSES))
-    return [OwedRefund(row["id"], row["amount_minor"]) for row in rows]
+    return [UnsentRefund(row["id"], row["amount_minor"]) for row in rows]
 
 
 async def list_waiting_refunds(uow: UnitOfWork, charge_id: UUID) -> list[UUID]:
     return [row["id"] for row in await uow.fetch(_WAITING, charge_id)]
 
 
-async def take_refund_parts(uow: UnitOfWork, chargeback_id: UUID) -> list[OwedRefund]:
+async def claim_refund_parts(uow: UnitOfWork, chargeback_id: UUID) -> list[UnsentRefund]:
     """What the chargeback stood in for, by refund; from now on it stands in for nothing."""
     rows = await uow.fetch(_LIST_PARTS, chargeback_id)
     await uow.execute(_REMOVE_PARTS, chargeback_id)
-    return [OwedRefund(row["refund_id"], row["amount_minor"]) for row in rows]
+    return [UnsentRefund(row["refund_id"], row["amount_minor"]) for row in rows]
 
 
-async def reduce_refund(uow: UnitOfWork, refund: OwedRefund) -> None:
+async def reduce_refund(uow: UnitOfWork, refund: UnsentRefund) -> None:
     await uow.execute(_REDUCE_REFUND, refund.id, refund.amount_minor)
 
 
@@ -204,11 +206,11 @@ def _chargeback(row: asyncpg.Record) -> Chargeback:
         Parts(row[f"{kind}_vendor_minor"], row[f"{kind}_commission_minor"], row[f"{kind}_delivery_fee_minor"])
         for kind in ("locked", "released")
     )
-    take = Take((), locked, released, row["loss_minor"])
+    take = ChargebackAllocation((), locked, released, row["loss_minor"])
     return Chargeback(row["id"], row["amount_minor"], row["currency"], row["status"], take)
 
 
-def _amounts(take: Take) -> tuple[int, ...]:
+def _amounts(take: ChargebackAllocation) -> tuple[int, ...]:
     return (*_parts(take.from_locked, take.from_released), take.loss_minor)
 
 

@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.ids import new_id
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
 from payments.domain.charges import Charge, Expected
 
 
 @dataclass(frozen=True, slots=True)
-class OrderBehind:
+class PayableOrder:
     """The order that a reference of ours stands for, its row held until the end of the unit of work."""
 
     intent_id: UUID
@@ -52,13 +52,13 @@ UPDATE payment_intents SET status = $2, opening_until = NULL WHERE id = $1 AND s
 """
 
 
-async def lock_order_behind(uow: UnitOfWork, reference: str) -> OrderBehind | None:
+async def lock_payable_order(uow: UnitOfWork, reference: str) -> PayableOrder | None:
     """The order of a reference, locked: of two good charges at once exactly one covers it."""
     row = await uow.fetch_row(_LOCK_ORDER_BEHIND, reference)
     if row is None:
         return None
     expected = Expected(row["id"], row["total_minor"], row["settlement"], row["status"] == "paid_escrow")
-    return OrderBehind(
+    return PayableOrder(
         row["intent_id"],
         row["id"],
         row["buyer_id"],

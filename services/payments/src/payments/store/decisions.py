@@ -6,7 +6,7 @@ from uuid import UUID
 
 import asyncpg
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from payments.domain.decisions import QuarantineDecision, RefundDecision
 from payments.domain.destinations import Recipient
 

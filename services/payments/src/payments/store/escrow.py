@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from payments.domain.escrow import Escrow, Parts
-from payments.store.charges import OrderBehind
+from payments.store.charges import PayableOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 """
 
 
-async def record_escrow(uow: UnitOfWork, behind: OrderBehind, charge_id: UUID, escrow: Escrow, now: datetime) -> None:
+async def record_escrow(uow: UnitOfWork, behind: PayableOrder, charge_id: UUID, escrow: Escrow, now: datetime) -> None:
     await uow.execute(
         _RECORD_ESCROW,
         behind.order_id,

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import asyncpg
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 
 _FIND_ORDER: Final = "SELECT id, total_minor, currency, status, payment_due_at FROM payable_orders WHERE id = $1"
 _FIND_OWN_ORDER: Final = f"{_FIND_ORDER} AND buyer_id = $2"
@@ -76,7 +76,7 @@ async def find_key(uow: UnitOfWork, caller_id: UUID, key: UUID) -> asyncpg.Recor
     return await uow.fetch_row(_FIND_KEY, caller_id, key)
 
 
-async def bind_key_once(
+async def bind_key_if_new(
     uow: UnitOfWork, caller_id: UUID, key: UUID, fingerprint: bytes, intent_id: UUID, now: datetime
 ) -> bool:
     """Whether the key was free; otherwise it stays bound to what it was."""
@@ -91,7 +91,7 @@ async def find_live_intent(uow: UnitOfWork, order_id: UUID, buyer_id: UUID) -> a
     return await uow.fetch_row(_FIND_LIVE, order_id, buyer_id)
 
 
-async def record_intent_once(uow: UnitOfWork, *values: Any) -> None:
+async def record_intent_if_new(uow: UnitOfWork, *values: Any) -> None:
     """(id, order, buyer, reference, amount, currency, channel, callback address, expires at, now)."""
     await uow.execute(_RECORD_INTENT, *values)
 

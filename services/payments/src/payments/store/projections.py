@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 
 # An empty address is one that its owner had erased: late news never brings it back.
 _SAVE_BUYER: Final = """
@@ -33,7 +33,7 @@ async def save_buyer(uow: UnitOfWork, user_id: UUID, email: str, now: datetime) 
     await uow.execute(_SAVE_BUYER, user_id, email, now)
 
 
-async def record_order_once(uow: UnitOfWork, *values: Any) -> None:
+async def record_order_if_new(uow: UnitOfWork, *values: Any) -> None:
     """(id, buyer, vendor, total, commission, delivery fee, currency, payment due at, now)."""
     await uow.execute(_RECORD_ORDER, *values)
 

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import asyncpg
 
-from common.database import UnitOfWork
-from common.ids import new_id
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
 from payments.domain.reconciliation import HEALING, BookedCharge, BookedRefund, Difference
 from payments.store.refund_attempts import Attempt
 
@@ -175,7 +175,7 @@ def attempt_of(row: asyncpg.Record) -> Attempt:
     return Attempt.of(row)
 
 
-async def open_case_once(uow: UnitOfWork, found: Difference, now: datetime) -> bool:
+async def open_case_if_new(uow: UnitOfWork, found: Difference, now: datetime) -> bool:
     """Whether the case is new. One that is open shows the latest figures; one closed with evidence for the same stays closed."""
     values: tuple[Any, ...] = (
         new_id(),

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import asyncpg
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)

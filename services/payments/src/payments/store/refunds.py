@@ -6,7 +6,7 @@ from uuid import UUID
 
 import asyncpg
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from payments.domain.refunds import RefundKind
 
 _RECORD_REFUND: Final = """
@@ -53,7 +53,7 @@ WHERE id = $1
 """
 
 
-async def record_refund_once(
+async def record_refund_if_new(
     uow: UnitOfWork,
     refund_id: UUID,
     kind: RefundKind,

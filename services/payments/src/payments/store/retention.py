@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from common.retention import Kept, Rule
+from common.database.retention import RetentionRule, Rule
 
 # Only what is final: what waits, or waits for people, stays. A dead letter goes with the webhook that was effected after all, and
 # a replay is remembered as long as a webhook. Were one sent again afterwards, charges, refunds and posting keys know it.
@@ -20,7 +20,7 @@ outcome IN ('done', 'ignored') AND NOT EXISTS (
 def kept(webhooks: timedelta) -> tuple[Rule, ...]:
     """`webhooks`: how long a webhook of the gateway is known, with its body."""
     return (
-        Kept(
+        RetentionRule(
             "processed_webhook_events",
             ("id",),
             "processed_at",

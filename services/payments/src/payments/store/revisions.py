@@ -7,7 +7,7 @@ from typing import Final
 
 import asyncpg
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)

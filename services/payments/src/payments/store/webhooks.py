@@ -9,9 +9,16 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from common.database import ACQUIRE_SECONDS_MAX, BROKEN, Database, DatabaseAway, UnitOfWork, is_away
-from common.ids import new_id
-from common.telemetry import trace_headers
+from common.database.unit_of_work import (
+    ACQUIRE_SECONDS_MAX,
+    BROKEN,
+    Database,
+    DatabaseUnavailable,
+    UnitOfWork,
+    is_unavailable,
+)
+from common.observability.telemetry import trace_headers
+from common.primitives.ids import new_id
 from payments.domain.webhooks import PROVIDER, Arrival
 
 # The hot path: deduplication row and work item in one statement, one round trip, one commit (performance.md). The subject
@@ -28,7 +35,7 @@ SELECT $6, 'payments.webhooks', 'payments.webhooks', '/services/payments', arriv
 """
 
 
-async def record_webhook_once(database: Database, arrival: Arrival, raw: bytes, payload: Any) -> bool:
+async def record_webhook_if_new(database: Database, arrival: Arrival, raw: bytes, payload: Any) -> bool:
     """Commits the webhook and its work item together; False for a duplicate, which may still be committing elsewhere.
 
     `payload` is what the jsonb column holds. Raises asyncpg.DataError or ProgramLimitExceededError when it cannot hold it,
@@ -69,8 +76,8 @@ async def _one_statement(database: Database) -> AsyncIterator[Any]:
         async with database.service.acquire(timeout=ACQUIRE_SECONDS_MAX) as connection:
             yield connection
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, *BROKEN) as error:
-        if isinstance(error, (OSError, *BROKEN)) or is_away(error):
-            raise DatabaseAway from error
+        if isinstance(error, (OSError, *BROKEN)) or is_unavailable(error):
+            raise DatabaseUnavailable from error
         raise
 
 
@@ -102,15 +109,15 @@ UPDATE dead_letter_webhooks SET replayed_at = $2 WHERE webhook_id = $1 AND repla
 
 
 async def record_dead_webhook(
-    uow: UnitOfWork, letter_id: UUID, webhook_id: str, error: str, attempts: int
+    uow: UnitOfWork, dead_letter_id: UUID, webhook_id: str, error: str, attempts: int
 ) -> str | None:
     """Keeps the webhook as a dead letter; its event type."""
-    event_type: str | None = await uow.fetch_value(_RECORD_DEAD, letter_id, webhook_id, error, attempts)
+    event_type: str | None = await uow.fetch_value(_RECORD_DEAD, dead_letter_id, webhook_id, error, attempts)
     return event_type
 
 
-async def lock_dead_webhook(uow: UnitOfWork, letter_id: UUID) -> asyncpg.Record | None:
-    return await uow.fetch_row(_LOCK_DEAD, letter_id)
+async def lock_dead_webhook(uow: UnitOfWork, dead_letter_id: UUID) -> asyncpg.Record | None:
+    return await uow.fetch_row(_LOCK_DEAD, dead_letter_id)
 
 
 async def lock_outcome(uow: UnitOfWork, webhook_id: str) -> str:

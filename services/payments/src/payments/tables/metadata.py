@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from common.tables import attach_chain_tables, attach_ledger_tables, attach_messaging_tables
+from common.database.tables import attach_chain_tables, attach_ledger_tables, attach_messaging_tables
 
 metadata: Final = sa.MetaData()
 attach_messaging_tables(metadata)

@@ -10,11 +10,11 @@ from uuid import UUID
 import httpx
 import msgspec
 
-from common.clock import iso
-from payouts.domain.errors import GatewayAway
+from common.primitives.clock import iso
+from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.found_transfers import ListedTransfer
-from payouts.domain.gateway_answers import Absent, Recipient, Refused, SubmitAnswer, Told, Unclear, VerifyAnswer
-from payouts.domain.transfer_news import RANKS, HeardFrom, News
+from payouts.domain.gateway_results import Absent, Recipient, Refused, Reported, SubmitAnswer, Unclear, VerifyAnswer
+from payouts.domain.transfer_updates import RANKS, TransferUpdate, UpdateSource
 
 # Transfers on one page of the gateway's list.
 PAGE_LENGTH: Final = 100
@@ -53,8 +53,8 @@ class Gateway:
                     next(line["balance"] for line in body["data"] if line["currency"] == "NGN"), least=-_MINOR_MAX
                 )
         except (_NoAnswer, KeyError, TypeError, ValueError, StopIteration) as error:
-            raise GatewayAway from error
-        raise GatewayAway
+            raise GatewayUnavailable from error
+        raise GatewayUnavailable
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
         """The name of the account's owner, None when the bank knows no such account; raises GatewayAway."""
@@ -64,17 +64,17 @@ class Gateway:
             if status == 200:
                 return str(body["data"]["account_name"])
         except (_NoAnswer, KeyError, TypeError) as error:
-            raise GatewayAway from error
+            raise GatewayUnavailable from error
         if status in _DEFINITE:
             return None
-        raise GatewayAway
+        raise GatewayUnavailable
 
     async def create_recipient(self, recipient: Recipient) -> str | Refused | Unclear:
         """The gateway's code for the account; the same account has the same code however often it is created."""
         body = {
             "type": "nuban",
             "name": recipient.account_name,
-            "account_number": self.open_number(recipient.vendor_id, recipient.account_kept),
+            "account_number": self.open_number(recipient.vendor_id, recipient.stored_account),
             "bank_code": recipient.bank_code,
             "currency": "NGN",
         }
@@ -99,7 +99,7 @@ class Gateway:
         try:
             status, answer = await self._call("POST", "transfer", json=body)
             if status in (200, 201):
-                return _told("call", answer["data"], reference)
+                return _reported("call", answer["data"], reference)
         except (_NoAnswer, KeyError, TypeError, ValueError) as error:
             return Unclear(f"transfer: {error!r}")
         return _not_done(status, answer)
@@ -109,7 +109,7 @@ class Gateway:
         try:
             status, answer = await self._call("GET", f"transfer/verify/{reference}")
             if status == 200:
-                return _told("query", answer["data"], reference)
+                return _reported("query", answer["data"], reference)
         except (_NoAnswer, KeyError, TypeError, ValueError) as error:
             return Unclear(f"verify: {error!r}")
         # Only the gateway's own words for it: a proxy's 404 must never let a transfer be sent again.
@@ -124,8 +124,8 @@ class Gateway:
             if status == 200:
                 return [_listed(entry) for entry in body["data"]]
         except (_NoAnswer, KeyError, TypeError, ValueError) as error:
-            raise GatewayAway from error
-        raise GatewayAway
+            raise GatewayUnavailable from error
+        raise GatewayUnavailable
 
     async def _call(self, method: str, path: str, **arguments: Any) -> tuple[int, Any]:
         try:
@@ -148,7 +148,7 @@ def _not_done(status: int, answer: Any) -> Refused | Unclear:
     return Refused(str(message or f"refused with {status}")[:300])
 
 
-def _told(heard_from: HeardFrom, transfer: Any, reference: str) -> Told | Unclear:
+def _reported(update_source: UpdateSource, transfer: Any, reference: str) -> Reported | Unclear:
     """The news in an answer. A state that the contract does not name says nothing we could act on."""
     status = str(transfer["status"])
     if transfer["reference"] != reference:
@@ -156,9 +156,9 @@ def _told(heard_from: HeardFrom, transfer: Any, reference: str) -> Told | Unclea
     if status not in RANKS:
         return Unclear(f"answered with the state {status[:40]!r}")
     reason = transfer.get("failures") or (transfer.get("reason") if RANKS[status] else None)
-    return Told(
-        News(
-            heard_from,
+    return Reported(
+        TransferUpdate(
+            update_source,
             status,
             _kobo(transfer["amount"]),
             str(transfer["currency"]),

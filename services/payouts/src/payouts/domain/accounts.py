@@ -16,7 +16,7 @@ side, and `sum of the gateway_cash entries of both books == balance at the gatew
 from typing import Final
 from uuid import UUID
 
-from common.ledger import Account, Posting, balanced, credit, debit
+from common.ledger.posting import Account, Posting, balanced, credit, debit
 
 ESCROW_RELEASED: Final = Account("escrow_released", "debit", guarded=False)
 GATEWAY_CASH: Final = Account("gateway_cash", "debit", guarded=False)

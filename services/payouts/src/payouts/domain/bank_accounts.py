@@ -36,29 +36,29 @@ def check_digit_valid(bank_code: str, account_number: str) -> bool | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class CheckResult:
     """Whether details may be paid to; `reason` says why not, in words for the vendor."""
 
     verified: bool
     reason: str | None
 
 
-def judge_account_name(legal_name: str, account_name: str | None) -> Judged:
+def check_account_name(legal_name: str, account_name: str | None) -> CheckResult:
     """Compares by words, whatever their order, case, accents and punctuation.
 
     Every word of the legal name must stand in the account's name. The account may say more (a middle name), unless the
     legal name is a single word: that alone would fit too many strangers.
     """
     if account_name is None:
-        return Judged(False, "account_number_invalid: the bank knows no such account")
+        return CheckResult(False, "account_number_invalid: the bank knows no such account")
     legal, resolved = _words(legal_name), _words(account_name)
     missing = legal - resolved
     if not legal or missing:
         lacking = ", ".join(sorted(missing)) or "every word"
-        return Judged(False, f"name_mismatch: the account's name lacks {lacking} of the vendor's legal name")
+        return CheckResult(False, f"name_mismatch: the account's name lacks {lacking} of the vendor's legal name")
     if legal.total() == 1 and resolved != legal:
-        return Judged(False, "name_mismatch: a legal name of one word must be the account's whole name")
-    return Judged(True, None)
+        return CheckResult(False, "name_mismatch: a legal name of one word must be the account's whole name")
+    return CheckResult(True, None)
 
 
 # Marks that join a word: "O'Neil" is "ONEIL" at a bank.
@@ -68,11 +68,11 @@ _DROPPED: Final = "'\u2019."
 def _words(name: str) -> Counter[str]:
     """The words of a name as they compare: a Counter, so that a doubled name must be doubled on both sides."""
     plain = unicodedata.normalize("NFKD", name).casefold()
-    letters = "".join(
+    normalized_name = "".join(
         character if character.isalnum() else "" if unicodedata.combining(character) or character in _DROPPED else " "
         for character in plain
     )
-    return Counter(letters.split())
+    return Counter(normalized_name.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ class ChangeOfAccount:
     payouts_from: datetime | None
 
 
-def judge_change(
-    known: KnownAccounts, fingerprint: str, judged: Judged, now: datetime, cooling: timedelta
+def check_change(
+    known: KnownAccounts, fingerprint: str, judged: CheckResult, now: datetime, cooling: timedelta
 ) -> ChangeOfAccount:
     """Another account waits out the cooling-off, unless the vendor never had one that money could go to.
 

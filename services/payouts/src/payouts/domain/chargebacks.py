@@ -8,7 +8,7 @@ Standing = Literal["opened", "won", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
-class ChargebackNews:
+class ChargebackUpdate:
     """A chargeback as payments told it; the amounts are the vendor's part."""
 
     id: UUID

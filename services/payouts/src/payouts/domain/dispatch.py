@@ -24,7 +24,7 @@ SkipReason = Literal[
 
 # What one batch takes at most; `remaining` of its answer tells of more.
 BATCH_PAYOUTS_MAX: Final = 200
-SUBMISSIONS_AT_ONCE: Final = 8
+SUBMISSIONS_CONCURRENT_MAX: Final = 8
 # A request begins no submission after this; the worker sends the rest of the batch, and the answer comes in time. With the balance
 # before it and the calls of the submissions that had begun after it, it stays below the gateway route's own limit.
 SEND_FOR_SECONDS: Final = 15.0
@@ -34,13 +34,13 @@ LEASE: Final = timedelta(seconds=90)
 # no failure. Far above all time-outs of a submission, and above its lease.
 LOST_CALL: Final = timedelta(minutes=15)
 # After a success the gateway is asked again at these ages: a bank may send the money back, and the webhook of that may be lost for good.
-LOOKS_AFTER_SUCCESS: Final = (timedelta(days=1), timedelta(days=7))
+POLLS_AFTER_SUCCESS: Final = (timedelta(days=1), timedelta(days=7))
 # A transfer on its way whose webhook may be lost is asked for after this, then less and less often.
-FIRST_ASK: Final = timedelta(minutes=10)
-_ASK_AGAIN: Final = timedelta(seconds=15)
-_ASK_AT_LEAST_EVERY: Final = timedelta(hours=1)
+FIRST_POLL_AFTER: Final = timedelta(minutes=10)
+_POLL_AGAIN_AFTER: Final = timedelta(seconds=15)
+_POLL_AT_LEAST_EVERY: Final = timedelta(hours=1)
 # From this question on people hear of it; the asking goes on.
-ASKS_BEFORE_EXCEPTION: Final = 5
+POLLS_BEFORE_EXCEPTION: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Candidate:
     bank_details_stand: bool
     vendor_suspended: bool = False
     bank_details_cooling: bool = False
-    vendor_owes: bool = False
+    vendor_has_debt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Plan:
         return [line.payout_id for line in self.lines if line.skipped is None]
 
     @property
-    def taken_minor(self) -> int:
+    def planned_minor(self) -> int:
         return sum(line.amount_minor for line in self.lines if line.skipped is None)
 
     @property
@@ -122,7 +122,7 @@ def reason_to_hold(candidate: Candidate) -> SkipReason | None:
         return "release_statement_awaited"
     if candidate.vendor_suspended:
         return "vendor_suspended"
-    if candidate.vendor_owes:
+    if candidate.vendor_has_debt:
         return "debt_outstanding"
     if not candidate.bank_details_stand:
         return "bank_details_changed"
@@ -150,11 +150,11 @@ def plan_batch(
     return Plan(tuple(stopped), short=True)
 
 
-def next_look(arrived_at: datetime, now: datetime) -> datetime | None:
+def next_poll(arrived_at: datetime, now: datetime) -> datetime | None:
     """When the gateway is asked again about a transfer that arrived; None after the last look."""
-    return next((arrived_at + age for age in LOOKS_AFTER_SUCCESS if arrived_at + age > now), None)
+    return next((arrived_at + age for age in POLLS_AFTER_SUCCESS if arrived_at + age > now), None)
 
 
 def wait_before_asking(asks: int) -> timedelta:
     """How long to wait before the gateway is asked again for a transfer that it left open `asks` times."""
-    return min(_ASK_AGAIN * (1 << min(asks, 10)), _ASK_AT_LEAST_EVERY)
+    return min(_POLL_AGAIN_AFTER * (1 << min(asks, 10)), _POLL_AT_LEAST_EVERY)

@@ -1,7 +1,7 @@
 """The refusals of this service, each named by its condition."""
 
-from common.faults import NotYetKnown
-from common.problems import Conflict, InvalidParam, Problem, Unavailable, ValidationFailed
+from common.messaging.faults import NotYetKnown
+from common.primitives.problems import Conflict, InvalidParam, Problem, Unavailable, ValidationFailed
 
 
 class EscrowLocked(Problem):
@@ -50,13 +50,13 @@ class VendorSuspended(Conflict):
     detail = "This vendor is suspended: payouts are held until it is reinstated."
 
 
-class VendorNotHeardOf(Unavailable):
+class VendorNotReceived(Unavailable):
     """The vendor's approval is on its way to this service: an eventual state, not a refusal of the request."""
 
     detail = "The vendor is being set up. Try again in a moment."
 
 
-class GatewayAway(Unavailable):
+class GatewayUnavailable(Unavailable):
     """The payment gateway did not give a usable answer. Nothing was changed."""
 
     detail = "The payment gateway is not available for the moment. Nothing was changed."

@@ -24,7 +24,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class StandingException:
+class OpenException:
     """An exception under lock. `classified` says that a person has named its cause."""
 
     id: UUID
@@ -81,14 +81,14 @@ def runbook_of(cause: Cause) -> str:
     return RELEASES_RUNBOOK if cause in ("credit_not_released", "release_statement_late") else RUNBOOK
 
 
-def judge_classification(standing: StandingException, finding: Finding) -> bool:
+def check_classification(standing: OpenException, finding: Finding) -> bool:
     """Whether the classification takes effect; False for the finding that stands. Raises ExceptionIsClosed (409)."""
     if not standing.is_open:
         raise ExceptionIsClosed
     return finding != standing.finding
 
 
-def judge_closing(standing: StandingException, settlement: Settlement | None) -> bool:
+def check_closing(standing: OpenException, settlement: Settlement | None) -> bool:
     """Whether the closing takes effect; False when it is closed. Raises MoneyUnsettled (409).
 
     An exception of a batch (`settlement` None) holds no money: nothing of the batch was sent.
@@ -111,7 +111,7 @@ def is_settled(settlement: Settlement) -> bool:
 _SAYS_LITTLE: Final[frozenset[Cause]] = frozenset({"unclassified", "timeout"})
 
 
-def revised(standing: StandingException, news: Finding) -> Finding:
+def revised(standing: OpenException, news: Finding) -> Finding:
     """The finding after further news of the payout: the newer cause, unless a person named one; the graver severity."""
     keeps_cause = standing.classified or news.cause in _SAYS_LITTLE
     cause = standing.finding.cause if keeps_cause else news.cause

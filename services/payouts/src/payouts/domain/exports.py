@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from common.spreadsheets import as_text, csv_lines
+from common.web.csv_export import as_text, csv_lines
 
 # Some milliseconds of work: others are served between two pieces.
 PIECE_LINES: Final = 200

@@ -33,7 +33,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class StandingAlert:
+class OpenAlert:
     """An alert that is raised; `calm_since` is when the rate last fell below the lower mark and stayed there."""
 
     raised_at: datetime
@@ -54,7 +54,7 @@ def is_alarming(measured: Measured, attempts_min: int) -> bool:
     return measured.attempts >= attempts_min and measured.failures * 100 > ALERTS_ABOVE_PERCENT * measured.attempts
 
 
-def judge_rate(measured: Measured, standing: StandingAlert | None, watch: Watch, now: datetime) -> Step:
+def evaluate_rate(measured: Measured, standing: OpenAlert | None, watch: Watch, now: datetime) -> Step:
     """What becomes of the alert: raised once above 5 %, cleared after a while without a break below 3 %."""
     if standing is None:
         return "raise" if is_alarming(measured, watch.attempts_min) else "stay"

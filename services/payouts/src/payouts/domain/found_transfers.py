@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
-from payouts.domain.gateway_answers import Told, VerifyAnswer
+from payouts.domain.gateway_results import Reported, VerifyAnswer
 from payouts.domain.returns import RETRIES_MAX
-from payouts.domain.transfer_news import UNDER_WAY
+from payouts.domain.transfer_updates import UNDER_WAY
 
 Outcome = Literal["open", "taken", "explained"]
 
@@ -64,7 +64,7 @@ def concerns_payouts(transfer: ListedTransfer) -> bool:
     return transfer.status in _OUT and not _OF_PAYMENTS.fullmatch(transfer.reference)
 
 
-def may_be_taken(transfer: ListedTransfer) -> bool:
+def may_be_recorded(transfer: ListedTransfer) -> bool:
     """Whether it has the shape of an attempt of ours: only such a one can stand in the books."""
     return bool(_OURS.fullmatch(transfer.reference)) and transfer.currency == "NGN"
 
@@ -73,4 +73,4 @@ def may_have_sent(candidate: Candidate, answers: Sequence[VerifyAnswer]) -> bool
     """Whether the payout's money cannot have left by an attempt that the books know, so that the found transfer is its own."""
     if candidate.retry_count_after > RETRIES_MAX:
         return False
-    return not any(isinstance(answer, Told) and answer.news.status in _OUT for answer in answers)
+    return not any(isinstance(answer, Reported) and answer.news.status in _OUT for answer in answers)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final, Self
 
-from common.problems import ValidationFailed
+from common.primitives.problems import ValidationFailed
 
 LAGOS: Final = timezone(timedelta(hours=1), "Africa/Lagos")
 ZONE: Final = "Africa/Lagos"

@@ -65,7 +65,7 @@ class Received:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class CheckResult:
     """`surplus_minor` is what the wallet received beyond what payments released; below zero, what it lacks."""
 
     cover: Cover
@@ -80,20 +80,22 @@ class Judged:
         return self.waits_since is not None and now - self.waits_since > LATE_AFTER
 
 
-COVERED: Final = Judged("covered")
+COVERED: Final = CheckResult("covered")
 
 
-def judge_received(received: Received, newest: Statement | None, now: datetime) -> Judged:
+def evaluate_received(received: Received, newest: Statement | None, now: datetime) -> CheckResult:
     """Compares the books with `newest`, the statement with the highest number whose signature holds."""
     if received.oddity is not None:
-        return Judged("not_released", received.oddity)
+        return CheckResult("not_released", received.oddity)
     if received.balances_minor != received.lines_minor:
         difference = received.balances_minor - received.lines_minor
-        return Judged("not_released", f"The accounts differ from the statement lines by {difference} kobo.", difference)
+        return CheckResult(
+            "not_released", f"The accounts differ from the statement lines by {difference} kobo.", difference
+        )
     if newest is None:
         return _judge_without_statement(received, now)
     if newest.has_gap:
-        return Judged(
+        return CheckResult(
             "waiting",
             "An event of payments about this vendor has not arrived.",
             waits_since=received.gap_since,
@@ -102,9 +104,11 @@ def judge_received(received: Received, newest: Statement | None, now: datetime) 
     if surplus == 0:
         return COVERED
     if surplus < 0 and _is_in_upgrade(received, now):
-        return Judged("waiting", "An event from before the upgrade is under way.", waits_since=received.upgraded_at)
+        return CheckResult(
+            "waiting", "An event from before the upgrade is under way.", waits_since=received.upgraded_at
+        )
     how = "more" if surplus > 0 else "less"
-    return Judged(
+    return CheckResult(
         "not_released",
         f"The wallet received {abs(surplus)} kobo {how} than payments released.",
         surplus,
@@ -112,15 +116,15 @@ def judge_received(received: Received, newest: Statement | None, now: datetime) 
     )
 
 
-def _judge_without_statement(received: Received, now: datetime) -> Judged:
+def _judge_without_statement(received: Received, now: datetime) -> CheckResult:
     if not received.has_lines:
         return COVERED
     if received.upgraded_at is not None and (not received.has_new_lines or _is_in_upgrade(received, now)):
-        return Judged(
+        return CheckResult(
             "waiting", "Payments has not stated anything about this vendor yet.", waits_since=received.upgraded_at
         )
     detail = f"The wallet received {received.lines_minor} kobo, and payments never stated that it released anything."
-    return Judged("not_released", detail, received.lines_minor, is_correctable=True)
+    return CheckResult("not_released", detail, received.lines_minor, is_correctable=True)
 
 
 def _is_in_upgrade(received: Received, now: datetime) -> bool:

@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any, Final, Literal
 from uuid import UUID
 
-from common.decisions import content_hash
-from common.ledger import Posting
+from common.ledger.posting import Posting
+from common.primitives.decisions import content_hash
 from payouts.domain import accounts
 from payouts.domain.errors import (
     AttemptWaits,
@@ -49,7 +49,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class PayoutInHand:
+class LockedPayout:
     """A payout under lock with its attempts, oldest first; `returned` is how its money came back, if it did. Amount in kobo."""
 
     id: UUID
@@ -71,35 +71,35 @@ class Plan:
     transfer_id: UUID | None = None
 
 
-def judge_restitution(payout: PayoutInHand) -> bool:
+def check_restitution(payout: LockedPayout) -> bool:
     """Whether the restitution takes effect now; False for its repetition.
 
     Raises PayoutNotPending, MoneyReturnedAlready, GatewayContradictsItself and TransferUnderWay (409).
     """
     if payout.status == "failed" and payout.returned == "restitution":
         return False
-    _judge_unreturned(payout)
+    _check_unreturned(payout)
     return True
 
 
-def judge_cancellation(payout: PayoutInHand) -> bool:
+def check_cancellation(payout: LockedPayout) -> bool:
     """Whether the vendor takes the payout back now; False for the repetition.
 
     Raises WasSent, and what `judge_restitution` refuses (409).
     """
     if any(attempt.sent for attempt in payout.attempts):
         raise WasSent
-    return judge_restitution(payout)
+    return check_restitution(payout)
 
 
-def judge_reset(payout: PayoutInHand) -> None:
+def check_reset(payout: LockedPayout) -> None:
     """Whether a new attempt may be written down. The gateway must have been asked for the earlier ones.
 
     Raises PayoutNotPending, MoneyReturnedAlready, NothingWasSent, AttemptWaits, ReversedNotReset, RetriesUsedUp,
     GatewayContradictsItself and TransferUnderWay (409).
     """
-    _judge_unreturned(payout)
-    _judge_was_sent(payout)
+    _check_unreturned(payout)
+    _check_was_sent(payout)
     if payout.attempts[-1].status == "reserved":
         raise AttemptWaits
     if payout.attempts[-1].status == "reversed":
@@ -113,7 +113,7 @@ def wait_before_retry(retry_count: int, first_wait: timedelta) -> timedelta:
     return first_wait * (1 << (retry_count - 1))
 
 
-def plan_reconciliation(payout: PayoutInHand, standing: Standing) -> Plan:
+def plan_reconciliation(payout: LockedPayout, standing: Standing) -> Plan:
     """What the books need so that they agree with what the gateway, asked, says; raises a Conflict when they need nothing.
 
     A processed payout of which fewer transfers stand than the books have (none, or one beside which another was recovered): reversal. A
@@ -130,18 +130,18 @@ def plan_reconciliation(payout: PayoutInHand, standing: Standing) -> Plan:
     repaid_minor = repayment(standing.debt_minor, payout.amount_minor)
     came_back = _recovered_in_vain(payout)
     if came_back is not None:
-        _judge_quiet(payout)
+        _check_idle(payout)
         posting = accounts.recovery_returned(came_back.id, payout.vendor_id, payout.amount_minor, repaid_minor)
         return Plan("recovery_returned", posting, came_back.id)
     if payout.status == "processed" and payout.returned is None:
-        _judge_quiet(payout)
+        _check_idle(payout)
         if _standing(payout) >= _booked(payout):
             raise NothingToReconcile("processed")
         return Plan("reversal", accounts.reversal(payout.id, payout.vendor_id, payout.amount_minor, repaid_minor))
     if payout.status != "pending":
         raise NothingToReconcile(payout.status)
-    _judge_unreturned(payout)
-    _judge_was_sent(payout)
+    _check_unreturned(payout)
+    _check_was_sent(payout)
     # One that is held, because the details changed, say, goes nowhere by itself, and is withdrawn.
     if payout.attempts[-1].status == "reserved" and payout.attempts[-1].leased:
         raise AttemptWaits
@@ -164,7 +164,7 @@ def hash_of(payout_id: UUID, kind: Kind, postings: Sequence[Mapping[str, Any]]) 
     return content_hash({"payoutId": str(payout_id), "kind": kind, "postings": postings})
 
 
-def _extra_success(payout: PayoutInHand) -> Attempt | None:
+def _extra_success(payout: LockedPayout) -> Attempt | None:
     """A success that the books do not have: the money is out with more transfers than stand there."""
     unrecovered = [attempt for attempt in payout.attempts if attempt.status == "success" and not attempt.recovered]
     if payout.status == "pending" or not unrecovered or _standing(payout) <= _booked(payout):
@@ -172,7 +172,7 @@ def _extra_success(payout: PayoutInHand) -> Attempt | None:
     return unrecovered[-1]
 
 
-def _recovered_in_vain(payout: PayoutInHand) -> Attempt | None:
+def _recovered_in_vain(payout: LockedPayout) -> Attempt | None:
     """A recovered transfer that the vendor has no more, where no return of the payout's own amount stands for it."""
     if payout.returned is None or _standing(payout) >= _booked(payout):
         return None
@@ -181,33 +181,33 @@ def _recovered_in_vain(payout: PayoutInHand) -> Attempt | None:
     return (gone or recovered)[-1]
 
 
-def _standing(payout: PayoutInHand) -> int:
+def _standing(payout: LockedPayout) -> int:
     """With how many transfers the money is out."""
     return sum(attempt.status == "success" for attempt in payout.attempts)
 
 
-def _booked(payout: PayoutInHand) -> int:
+def _booked(payout: LockedPayout) -> int:
     """How many transfers the books have: the one that completed a payout and was not returned, and each that was recovered."""
     completed = payout.status == "processed" and payout.returned is None
     return completed + sum(attempt.recovered for attempt in payout.attempts)
 
 
-def _judge_unreturned(payout: PayoutInHand) -> None:
+def _check_unreturned(payout: LockedPayout) -> None:
     if payout.returned is not None:
         raise MoneyReturnedAlready(payout.returned)
     if payout.status != "pending":
         raise PayoutNotPending(payout.status)
-    _judge_quiet(payout)
+    _check_idle(payout)
     for attempt in payout.attempts:
         if attempt.status not in _AT_AN_END:
             raise TransferUnderWay(attempt.status)
 
 
-def _judge_was_sent(payout: PayoutInHand) -> None:
+def _check_was_sent(payout: LockedPayout) -> None:
     if all(attempt.status == "reserved" for attempt in payout.attempts):
         raise NothingWasSent
 
 
-def _judge_quiet(payout: PayoutInHand) -> None:
+def _check_idle(payout: LockedPayout) -> None:
     if any(attempt.contradicted for attempt in payout.attempts):
         raise GatewayContradictsItself

@@ -101,7 +101,7 @@ def shortfall(available_minor: int, from_vendor_minor: int) -> int:
     return max(0, from_vendor_minor - available_minor)
 
 
-def judge_payout_request(standing: Standing, amount_minor: int, minimum_minor: int = 1) -> UUID:
+def check_payout_request(standing: Standing, amount_minor: int, minimum_minor: int = 1) -> UUID:
     """The bank details that the payout will go to; raises the refusal that the contract orders first (section 8).
 
     What no other amount would mend (suspension, debt, details that are quarantined or unverified) comes first: a wallet that

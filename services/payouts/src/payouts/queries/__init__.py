@@ -9,8 +9,8 @@ from payouts.queries.bank_details import (
 from payouts.queries.batches import describe_batch, list_unsent
 from payouts.queries.exceptions import ExceptionFilter, find_exception, page_of_exceptions
 from payouts.queries.observations import (
-    find_standing_alert,
-    list_standing_keys,
+    find_open_alert,
+    list_open_alert_keys,
     list_troubled_banks,
     measure_window,
 )
@@ -25,12 +25,12 @@ __all__ = [
     "find_bank_details",
     "find_exception",
     "find_legal_name",
+    "find_open_alert",
     "find_payout",
     "find_quarantined_payout",
     "find_schedule",
-    "find_standing_alert",
     "find_wallet",
-    "list_standing_keys",
+    "list_open_alert_keys",
     "list_troubled_banks",
     "list_unsent",
     "measure_window",

@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from common.database import UnitOfWork
-from payouts.domain.failure_rate import SWITCH_FAILURES_OF_ONE_BANK, SWITCH_WINDOW, Measured, StandingAlert
+from common.database.unit_of_work import UnitOfWork
+from payouts.domain.failure_rate import SWITCH_FAILURES_OF_ONE_BANK, SWITCH_WINDOW, Measured, OpenAlert
 from payouts.domain.severity import CAUSES, RESPOND_WITHIN, SWITCH_CAUSES
 
 # An attempt belongs to the window by its beginning or by its failure: one that was sent long ago and fails now counts now.
@@ -47,13 +47,13 @@ async def measure_window(uow: UnitOfWork, now: datetime, window: timedelta) -> t
     return Measured(row["attempts"], row["failures"]), parts
 
 
-async def find_standing_alert(uow: UnitOfWork, dedup_key: str) -> StandingAlert | None:
+async def find_open_alert(uow: UnitOfWork, dedup_key: str) -> OpenAlert | None:
     """The alert of that key, while it stands raised."""
     row = await uow.fetch_row(_FIND_ALERT, dedup_key)
-    return None if row is None else StandingAlert(row["raised_at"], row["calm_since"])
+    return None if row is None else OpenAlert(row["raised_at"], row["calm_since"])
 
 
-async def list_standing_keys(uow: UnitOfWork, prefix: str) -> list[str]:
+async def list_open_alert_keys(uow: UnitOfWork, prefix: str) -> list[str]:
     """Keys of the alerts that stand raised, by the beginning of their names."""
     return [row["dedup_key"] for row in await uow.fetch(_FIND_KEYS, prefix)]
 

@@ -3,9 +3,9 @@
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso, iso_or_none
-from common.database import UnitOfWork
-from common.http import OffsetPage
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso, iso_or_none
+from common.web.http import OffsetPage
 
 _PAYOUT_COLUMNS: Final = """
 SELECT p.id, p.vendor_id, p.amount, p.currency, p.status, p.transfer_reference, p.transfer_code, p.transfer_failure, p.retry_count,

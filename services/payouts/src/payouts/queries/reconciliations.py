@@ -3,10 +3,10 @@
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso, iso_or_none
-from common.database import UnitOfWork
-from common.http import OffsetPage
-from common.problems import NotFound
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso, iso_or_none
+from common.primitives.problems import NotFound
+from common.web.http import OffsetPage
 
 _COLUMNS: Final = """
 SELECT r.id, r.payout_id, p.vendor_id, r.transfer_id, r.kind, r.status, p.amount, p.currency, r.reason, r.postings, r.hash,

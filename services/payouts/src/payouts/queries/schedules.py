@@ -3,8 +3,8 @@
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso_or_none
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso_or_none
 
 _FIND_SCHEDULE: Final = """
 SELECT frequency, weekday, minimum_minor, due_at, updated_at FROM payout_schedules WHERE vendor_id = $1

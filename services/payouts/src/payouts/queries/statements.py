@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from common.clock import iso
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
 from payouts.domain.lagos import ZONE, Month
 from payouts.domain.wallet import Kind
 
@@ -46,7 +46,7 @@ ORDER BY kinds.kind
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class StatementFilter:
     """The filters of a statement: a period, its end not included, and a kind of line."""
 
     begin: datetime | None = None
@@ -64,7 +64,7 @@ class MonthRead:
 
 
 async def page_of_statement(
-    uow: UnitOfWork, vendor_id: UUID, before: int | None, limit: int, wanted: Wanted
+    uow: UnitOfWork, vendor_id: UUID, before: int | None, limit: int, wanted: StatementFilter
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Lines from newest to oldest before a position, and the position at which the next page begins."""
     rows = await uow.fetch(

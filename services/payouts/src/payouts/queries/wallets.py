@@ -3,7 +3,7 @@
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 
 _READ_WALLET: Final = """
 SELECT

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from fastapi import Request, Response
 
-from common.answers import answers
-from common.http import (
+from common.primitives.problems import NotFound
+from common.web.http import (
     LIMIT_DEFAULT,
     CurrentCaller,
     Cursor,
@@ -17,10 +17,11 @@ from common.http import (
     requires,
     requires_one_of,
 )
-from common.problems import NotFound
+from common.web.responses import answers
 from payouts import queries, schemas
-from payouts.use_cases.change_bank_details import Account, change_bank_details
-from payouts.use_cases.quarantine_bank_details import QuarantineOrder, quarantine_bank_details
+from payouts.dependencies import Dependencies
+from payouts.use_cases.bank_details.change_bank_details import Account, change_bank_details
+from payouts.use_cases.bank_details.quarantine_bank_details import QuarantineOrder, quarantine_bank_details
 
 router = guarded_router(tags=["bank details"])
 
@@ -41,7 +42,7 @@ async def replace_bank_details(
     body: schemas.BankDetailsRequest,
 ) -> Response:
     """Replaces the details; `verified` is false, with a reason, when the account's name is not the vendor's legal name."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     await change_bank_details(
         dependencies.database,
         dependencies.gateway,
@@ -67,7 +68,7 @@ async def list_bank_details_history(
     cursor: Cursor = None,
 ) -> Response:
     """Each change of the details, newest first: who made it, when, and what came of it."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     scope = ["bank details history", id, caller.id]
     before = None
     if cursor:
@@ -93,7 +94,7 @@ async def quarantine(
     body: schemas.BankDetailsQuarantineRequest,
 ) -> Response:
     """Stops payouts to the present account. The payout that it is about goes back to the wallet as far as it has not left."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     done = await quarantine_bank_details(
         dependencies.database,
         dependencies.gateway,
@@ -106,7 +107,7 @@ async def quarantine(
 
 
 async def _answer(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
-    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         details = await queries.find_bank_details(uow, vendor_id)
     if details is None:
         raise NotFound

@@ -5,16 +5,17 @@ from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 
-from common.answers import answers
-from common.caller import THE_SERVICE, Caller
-from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
-from common.problems import NotFound
+from common.auth.caller import THE_SERVICE, Caller
+from common.primitives.problems import NotFound
+from common.web.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
+from common.web.responses import answers
 from payouts import queries, schemas
+from payouts.dependencies import Dependencies
 from payouts.domain.exceptions import Finding
 from payouts.domain.failure_rate import FAILURE_RATE_KEY, is_alarming
 from payouts.domain.severity import Cause, Severity
-from payouts.use_cases.classify_exception import classify_exception
-from payouts.use_cases.close_exception import close_exception
+from payouts.use_cases.exceptions.classify_exception import classify_exception
+from payouts.use_cases.exceptions.close_exception import close_exception
 
 router = guarded_router(tags=["payout exceptions"])
 
@@ -33,7 +34,7 @@ async def list_exceptions(
 ) -> Response:
     """Exceptions with cause, severity and the time by which somebody must respond."""
     narrowed = queries.ExceptionFilter(status, severity, cause, vendor_id, payout_id)
-    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         exceptions, total = await queries.page_of_exceptions(uow, page, narrowed)
     return ok(request, exceptions, headers=None, **page.meta(total))
 
@@ -43,11 +44,11 @@ async def list_exceptions(
 @requires("exceptions:read")
 async def read_observations(request: Request, caller: CurrentCaller) -> Response:
     """How many attempts and batches of the last while opened an exception, and all exceptions of it by severity and cause."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     watch = dependencies.watch
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         measured, parts = await queries.measure_window(uow, dependencies.clock.now(), watch.window)
-        standing = await queries.find_standing_alert(uow, FAILURE_RATE_KEY)
+        standing = await queries.find_open_alert(uow, FAILURE_RATE_KEY)
     alarming = is_alarming(measured, watch.attempts_min)
     seen = {
         "windowSeconds": int(watch.window.total_seconds()),
@@ -71,7 +72,7 @@ async def read_exception(request: Request, caller: CurrentCaller, id: UUID) -> R
 @requires("exceptions:classify")
 async def classify(request: Request, caller: CurrentCaller, id: UUID, body: schemas.ClassifyRequest) -> Response:  # noqa: A002
     """Says what is the matter and how bad it is. 409 when the exception is closed; the same again has no effect."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         finding = Finding(body.cause, body.severity)
         await classify_exception(uow, id, finding, body.note, caller.id, dependencies.clock.now())
@@ -82,14 +83,14 @@ async def classify(request: Request, caller: CurrentCaller, id: UUID, body: sche
 @requires("exceptions:classify")
 async def close(request: Request, caller: CurrentCaller, id: UUID, body: schemas.CloseRequest) -> Response:  # noqa: A002
     """Closes with evidence. 409 while the payout's money is unsettled; a closed one stays as it is."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await close_exception(uow, id, body.evidence, caller.id, dependencies.clock.now())
     return ok(request, await _shown(request, caller, id))
 
 
 async def _shown(request: Request, caller: Caller, exception_id: UUID) -> dict[str, Any]:
-    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         exception: dict[str, Any] | None = await queries.find_exception(uow, exception_id)
     if exception is None:
         raise NotFound

@@ -5,8 +5,9 @@ from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 
-from common.caller import THE_SERVICE
-from common.http import (
+from common.auth.caller import THE_SERVICE
+from common.primitives.problems import NotFound
+from common.web.http import (
     CurrentCaller,
     OffsetPage,
     dependencies_of,
@@ -16,13 +17,13 @@ from common.http import (
     requires,
     requires_one_of,
 )
-from common.idempotency import IdempotencyKey
-from common.problems import NotFound
+from common.web.idempotency import IdempotencyKey
 from payouts import queries, schemas
+from payouts.dependencies import Dependencies
 from payouts.routes.permissions import vendor_of
-from payouts.use_cases.cancel_payout import cancel_payout
-from payouts.use_cases.dispatch_payouts import DispatchOrder, dispatch_payouts
-from payouts.use_cases.request_payout import request_payout
+from payouts.use_cases.payouts.cancel_payout import cancel_payout
+from payouts.use_cases.payouts.request_payout import request_payout
+from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
 router = guarded_router(tags=["payouts"])
 
@@ -31,7 +32,7 @@ router = guarded_router(tags=["payouts"])
 @requires("wallet:own")
 async def create_payout(request: Request, caller: CurrentCaller, body: schemas.PayoutRequest) -> Response:
     """Moves the amount from the wallet into transit. 423 when part of it is still in escrow, 422 above both."""
-    dependencies, vendor_id = dependencies_of(request), vendor_of(caller)
+    dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         payout_id = await request_payout(
             uow,
@@ -55,7 +56,7 @@ async def list_payouts(
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
 ) -> Response:
     """The merchant's own payouts; finance and auditors see all."""
-    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         payouts, total = await queries.page_of_payouts(uow, page, status, vendor_id)
     return ok(request, payouts, headers=None, **page.meta(total))
 
@@ -64,7 +65,7 @@ async def list_payouts(
 @requires_one_of("wallet:own", "payouts:read")
 async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """One payout with its latest transfer and the exception that holds it."""
-    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         payout = await queries.find_payout(uow, id)
     if payout is None:
         raise NotFound
@@ -80,7 +81,7 @@ async def cancel(
     body: schemas.PayoutCancellation | None = None,
 ) -> Response:
     """Returns the amount of a payout that was never sent to the wallet, at once. 409 for one that was sent or is not pending."""
-    dependencies, vendor_id = dependencies_of(request), vendor_of(caller)
+    dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     # As the service: a merchant's role cannot change a payout.
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await cancel_payout(uow, id, vendor_id, caller.id, dependencies.clock.now())
@@ -98,7 +99,7 @@ async def dispatch(
     key: IdempotencyKey,
 ) -> Response:
     """Sends waiting payouts to the gateway, each once. A dry run shows what would be sent."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     order = DispatchOrder(body.payout_ids, body.max_total_minor, body.dry_run)
     answer = await dispatch_payouts(dependencies.database, dependencies.gateway, dependencies.clock, caller, key, order)
     return ok(request, answer)

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from common.caller import Caller
-from common.problems import Forbidden
+from common.auth.caller import Caller
+from common.primitives.problems import Forbidden
 
 
 def vendor_of(caller: Caller) -> UUID:

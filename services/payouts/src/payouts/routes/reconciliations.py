@@ -6,10 +6,11 @@ from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 
-from common.answers import answers
-from common.caller import THE_SERVICE
-from common.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
-from common.schemas import DecisionApproval
+from common.auth.caller import THE_SERVICE
+from common.web.http import CurrentCaller, OffsetPage, dependencies_of, guarded_router, offset_page, ok, requires
+from common.web.responses import answers
+from common.web.schemas import DecisionApproval
+from payouts.dependencies import Dependencies
 from payouts.domain.returns import ReconciliationStatus
 from payouts.queries.payouts import find_payout
 from payouts.queries.reconciliations import find_reconciliation, page_of_reconciliations
@@ -21,10 +22,10 @@ from payouts.schemas.reconciliations import (
     ResetAnswer,
     ResetRequest,
 )
-from payouts.use_cases.approve_reconciliation import approve_reconciliation
-from payouts.use_cases.prepare_reconciliation import prepare_reconciliation
-from payouts.use_cases.reject_reconciliation import reject_reconciliation
-from payouts.use_cases.reset_payout import reset_payout
+from payouts.use_cases.payouts.reset_payout import reset_payout
+from payouts.use_cases.reconciliations.approve_reconciliation import approve_reconciliation
+from payouts.use_cases.reconciliations.prepare_reconciliation import prepare_reconciliation
+from payouts.use_cases.reconciliations.reject_reconciliation import reject_reconciliation
 
 router = guarded_router(tags=["reconciliations"])
 
@@ -35,7 +36,7 @@ DECIDED: Final = answers(ReconciliationAnswer, 403, 404, 409, 422)
 @requires("payouts:reset", step_up=True)
 async def reset(request: Request, caller: CurrentCaller, id: UUID, body: ResetRequest) -> Response:  # noqa: A002 - the contract's name
     """A new attempt under a new reference, sent by itself after a back-off. Only after the gateway confirmed that the last one failed."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     first_wait = timedelta(seconds=dependencies.settings.payout_retry_seconds)
     parts = (dependencies.database, dependencies.gateway, dependencies.clock)
     await reset_payout(*parts, caller, id, body.reason, first_wait)
@@ -52,7 +53,7 @@ async def reset(request: Request, caller: CurrentCaller, id: UUID, body: ResetRe
 @requires("reconciliations:prepare", step_up=True)
 async def prepare(request: Request, caller: CurrentCaller, id: UUID, body: ReconciliationRequest) -> Response:  # noqa: A002 - the contract's name
     """Says exactly what would be posted so that the books agree with the gateway; another person decides on it. No money moves yet."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateway, dependencies.clock)
     reconciliation_id = await prepare_reconciliation(*parts, caller, id, body.reason)
     return await _answer(request, caller, reconciliation_id, status=201)
@@ -68,7 +69,7 @@ async def list_reconciliations(
     payout_id: Annotated[UUID | None, Query(alias="payoutId")] = None,
 ) -> Response:
     """What was prepared, by whom, and who decided on it."""
-    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         found, total = await page_of_reconciliations(uow, page, status, payout_id)
     return ok(request, found, headers=None, **page.meta(total))
 
@@ -83,7 +84,7 @@ async def read_reconciliation(request: Request, caller: CurrentCaller, id: UUID)
 @requires("reconciliations:approve", step_up=True)
 async def approve(request: Request, caller: CurrentCaller, id: UUID, body: DecisionApproval) -> Response:  # noqa: A002 - the contract's name
     """Posts exactly what has this hash, once, and credits the wallet. Its maker is refused, under any role."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateway, dependencies.clock)
     await approve_reconciliation(*parts, caller, id, body.hash)
     return await _answer(request, caller, id)
@@ -93,13 +94,13 @@ async def approve(request: Request, caller: CurrentCaller, id: UUID, body: Decis
 @requires("reconciliations:approve", step_up=True)
 async def reject(request: Request, caller: CurrentCaller, id: UUID, body: ReconciliationRejection) -> Response:  # noqa: A002 - the contract's name
     """Nothing is posted; the payout may be prepared anew."""
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject_reconciliation(uow, id, body.reason, caller.id, dependencies.clock.now())
     return await _answer(request, caller, id)
 
 
 async def _answer(request: Request, caller: CurrentCaller, reconciliation_id: UUID, status: int = 200) -> Response:
-    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         reconciliation = await find_reconciliation(uow, reconciliation_id)
     return ok(request, reconciliation, status=status)

@@ -4,11 +4,12 @@ from uuid import UUID
 
 from fastapi import Request, Response
 
-from common.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
-from common.problems import NotFound
+from common.primitives.problems import NotFound
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires, requires_one_of
 from payouts import queries, schemas
+from payouts.dependencies import Dependencies
 from payouts.domain.schedules import Schedule
-from payouts.use_cases.change_schedule import change_schedule
+from payouts.use_cases.schedules.change_schedule import change_schedule
 
 router = guarded_router(tags=["payout schedules"])
 
@@ -17,7 +18,7 @@ router = guarded_router(tags=["payout schedules"])
 @requires_one_of("wallet:own", "payouts:read")
 async def read_schedule(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """The schedule, and what became of its latest period; `none` until one is set."""
-    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         # Finance and auditors see the vendors that there are, a merchant the own one even before its approval was heard of.
         if id != caller.vendor_id and await queries.find_legal_name(uow, id) is None:
             raise NotFound
@@ -36,7 +37,7 @@ async def replace_schedule(
     """From its next day on, at 06:00 in Lagos, all that is available is asked for; staff dispatch it as any other payout."""
     if id != caller.vendor_id:
         raise NotFound
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     schedule = Schedule(body.frequency, body.weekday, body.minimum_minor)
     minimum_minor, now = dependencies.settings.payout_minimum_minor, dependencies.clock.now()
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

@@ -6,9 +6,10 @@ from typing import Any, Final
 from fastapi import Request, Response
 from starlette.responses import StreamingResponse
 
-from common.caller import Caller
-from common.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
+from common.auth.caller import Caller
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
 from payouts import queries, schemas
+from payouts.dependencies import Dependencies
 from payouts.domain.exports import PIECE_LINES, csv_heading, csv_of_lines
 from payouts.domain.lagos import Month
 from payouts.queries.statements import MonthRead
@@ -67,7 +68,7 @@ async def print_month(request: Request, caller: CurrentCaller, month: str) -> Re
 
 
 async def _read(request: Request, caller: Caller, name: str) -> tuple[str, MonthRead]:
-    dependencies, vendor_id = dependencies_of(request), vendor_of(caller)
+    dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     now = dependencies.clock.now()
     month = Month.of(name, now)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -85,7 +86,7 @@ async def _pieces(
     foot: str,
 ) -> AsyncIterator[str]:
     """The lines that the summary counted, however many arrive meanwhile. The first are read before the answer begins."""
-    dependencies, vendor_id = dependencies_of(request), vendor_of(caller)
+    dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
 
     async def piece(behind: int) -> tuple[str, int | None]:
         # A unit of work for each piece: a slow reader holds no transaction open.

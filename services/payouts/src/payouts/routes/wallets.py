@@ -5,13 +5,14 @@ from uuid import UUID
 
 from fastapi import Depends, Query, Request, Response
 
-from common.caller import Caller
-from common.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
-from common.problems import NotFound
-from common.schemas import QueryInstant
+from common.auth.caller import Caller
+from common.primitives.problems import NotFound
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, dependencies_of, guarded_router, ok, requires
+from common.web.schemas import QueryInstant
 from payouts import queries, schemas
+from payouts.dependencies import Dependencies
 from payouts.domain.wallet import Kind
-from payouts.queries.statements import Wanted
+from payouts.queries.statements import StatementFilter
 from payouts.routes.permissions import vendor_of
 
 router = guarded_router(tags=["wallets"])
@@ -21,12 +22,12 @@ async def wanted(
     begin: Annotated[QueryInstant | None, Query(alias="from", description="Written at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Written before this.")] = None,
     kind: Kind | None = None,
-) -> Wanted:
+) -> StatementFilter:
     """The filters of a statement."""
-    return Wanted(begin, end, kind)
+    return StatementFilter(begin, end, kind)
 
 
-Filters = Annotated[Wanted, Depends(wanted)]
+Filters = Annotated[StatementFilter, Depends(wanted)]
 
 
 @router.get("/api/wallets/current", responses=schemas.documented(schemas.Wallet, 403))
@@ -34,7 +35,7 @@ Filters = Annotated[Wanted, Depends(wanted)]
 async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
     """What the vendor may withdraw, what escrow holds for them, and what is on its way to their bank."""
     vendor_id = vendor_of(caller)
-    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         wallet = await queries.find_wallet(uow, vendor_id)
     return ok(request, wallet)
 
@@ -43,7 +44,7 @@ async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
 @requires("payouts:read")
 async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """The same of any vendor."""
-    async with dependencies_of(request).database.unit_of_work(acting_as=caller) as uow:
+    async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         if await queries.find_legal_name(uow, id) is None:
             raise NotFound
         wallet = await queries.find_wallet(uow, id)
@@ -74,9 +75,9 @@ async def read_statement_of_vendor(
 
 
 async def _statement(
-    request: Request, caller: Caller, vendor_id: UUID, filters: Wanted, limit: int, cursor: str | None
+    request: Request, caller: Caller, vendor_id: UUID, filters: StatementFilter, limit: int, cursor: str | None
 ) -> Response:
-    dependencies = dependencies_of(request)
+    dependencies = dependencies_of(request, Dependencies)
     scope = ["statement", vendor_id, filters.begin, filters.end, filters.kind, caller.id]
     before = dependencies.cursors.open(scope, cursor)[0] if cursor else None
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:

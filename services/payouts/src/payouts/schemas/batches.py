@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field, field_validator
 
-from common.schemas import PositiveKobo, RequestBody, ResponseShape
+from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
 from payouts.domain.dispatch import BATCH_PAYOUTS_MAX
 
 
@@ -16,7 +16,7 @@ class DispatchRequest(RequestBody):
 
     @field_validator("payout_ids")
     @classmethod
-    def name_each_once(cls, payout_ids: tuple[UUID, ...] | None) -> tuple[UUID, ...] | None:
+    def names_unique(cls, payout_ids: tuple[UUID, ...] | None) -> tuple[UUID, ...] | None:
         if payout_ids is not None and len(set(payout_ids)) != len(payout_ids):
             raise ValueError("must name each payout once")
         return payout_ids

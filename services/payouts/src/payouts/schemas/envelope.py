@@ -2,8 +2,8 @@
 
 from typing import Any, Literal, get_origin
 
-from common.answers import answers
-from common.schemas import ResponseShape
+from common.web.responses import answers
+from common.web.schemas import ResponseShape
 
 
 class Meta(ResponseShape):

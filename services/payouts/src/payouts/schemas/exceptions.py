@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import StringConstraints
 
-from common.answers import EnvelopeMeta
-from common.schemas import RequestBody, ResponseShape
+from common.web.responses import EnvelopeMeta
+from common.web.schemas import RequestBody, ResponseShape
 from payouts.domain.severity import Cause, Severity
 
 _Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]

@@ -3,7 +3,7 @@
 from typing import Literal
 from uuid import UUID
 
-from common.schemas import PositiveKobo, RequestBody, ResponseShape
+from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
 
 
 class PayoutCancellation(RequestBody):

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from common.answers import EnvelopeMeta
-from common.schemas import RequestBody, ResponseShape
+from common.web.responses import EnvelopeMeta
+from common.web.schemas import RequestBody, ResponseShape
 from payouts.domain.returns import Kind, ReconciliationStatus
 from payouts.schemas.payouts import Payout
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from common.schemas import PositiveKobo, RequestBody, ResponseShape
+from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
 from payouts.domain.schedules import Frequency, Skipped, Weekday
 
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from common.schemas import ResponseShape
+from common.web.schemas import ResponseShape
 from payouts.domain.wallet import Kind
 
 

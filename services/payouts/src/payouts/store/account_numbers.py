@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from common.hash_keys import hash_key_rows
-from common.reencryption import EncryptedRows, stale_text
-from common.sealing import Sealer
+from common.database.hash_keys import hash_key_rows
+from common.database.reencryption import EncryptedRows, stale_text
+from common.primitives.encryption import Encryptor
 
 # What a row of the release before sealing still holds.
 _PLAIN: Final = re.compile(r"[0-9]{10}")
 
 
 @dataclass(frozen=True, slots=True)
-class SealedNumber:
+class EncryptedNumber:
     """An account number that only the key opens. The fingerprint is the same for the same account of the same bank."""
 
     sealed: str
@@ -25,19 +25,19 @@ class SealedNumber:
 
 
 class AccountNumbers:
-    """AES-256-GCM, bound to the vendor; the fingerprint is an HMAC-SHA-256 under the hash key (`common.hash_keys`).
+    """AES-256-GCM, bound to the vendor; the fingerprint is an HMAC-SHA-256 under the hash key (`common.database.hash_keys`).
 
     A rotation changes no fingerprint: SQL compares those of a vendor's accounts, among them quarantined ones.
     """
 
-    def __init__(self, sealer: Sealer, fingerprint_key: bytes) -> None:
+    def __init__(self, sealer: Encryptor, fingerprint_key: bytes) -> None:
         self._sealer = sealer
         self._fingerprint_key = fingerprint_key
 
-    def seal(self, vendor_id: UUID, bank_code: str, account_number: str) -> SealedNumber:
+    def encrypt(self, vendor_id: UUID, bank_code: str, account_number: str) -> EncryptedNumber:
         """Another text each time, and always the same fingerprint."""
-        return SealedNumber(
-            self._sealer.seal(account_number, _context(vendor_id)), self.fingerprint(bank_code, account_number)
+        return EncryptedNumber(
+            self._sealer.encrypt(account_number, _context(vendor_id)), self.fingerprint(bank_code, account_number)
         )
 
     def fingerprint(self, bank_code: str, account_number: str) -> str:
@@ -46,9 +46,9 @@ class AccountNumbers:
 
     def open(self, vendor_id: UUID, kept: str) -> str:
         """The ten digits; raises SealBroken for another vendor's text or another key's."""
-        return kept if _PLAIN.fullmatch(kept) else self._sealer.unseal(kept, _context(vendor_id))
+        return kept if _PLAIN.fullmatch(kept) else self._sealer.decrypt(kept, _context(vendor_id))
 
-    def encrypted_rows(self, hash_key: Sealer) -> list[EncryptedRows]:
+    def encrypted_rows(self, hash_key: Encryptor) -> list[EncryptedRows]:
         """For re-encryption: the numbers, and the hash key."""
         tables = (("vendor_bank_details", "vendor_id", ()), ("bank_detail_versions", "id", ("vendor_id",)))
         return [
@@ -68,7 +68,7 @@ class AccountNumbers:
 
     def _renew(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         context = _context(row["vendor_id"])
-        return {"account_sealed": self._sealer.seal(self._sealer.unseal(row["account_sealed"], context), context)}
+        return {"account_sealed": self._sealer.encrypt(self._sealer.decrypt(row["account_sealed"], context), context)}
 
 
 def fingerprint_key_of_release_before(sealing_key: str) -> bytes:

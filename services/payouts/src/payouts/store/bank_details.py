@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.ids import new_id
-from payouts.domain.bank_accounts import Change, Judged, KnownAccounts
-from payouts.store.account_numbers import AccountNumbers, SealedNumber
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from payouts.domain.bank_accounts import Change, CheckResult, KnownAccounts
+from payouts.store.account_numbers import AccountNumbers, EncryptedNumber
 
 _SAVE_VERSION: Final = """
 INSERT INTO bank_detail_versions (id, vendor_id, account_sealed, account_fingerprint, last4, bank_code, account_name, verified, reason,
@@ -98,11 +98,11 @@ class BankDetails:
     """A vendor's account as it was resolved and judged. `payouts_from` None: at once."""
 
     vendor_id: UUID
-    number: SealedNumber
+    number: EncryptedNumber
     last4: str
     bank_code: str
     account_name: str | None
-    judged: Judged
+    judged: CheckResult
     check_digit_valid: bool | None
     quarantine_reason: str | None = None
     payouts_from: datetime | None = None
@@ -131,16 +131,16 @@ async def lock_bank_details(uow: UnitOfWork, numbers: AccountNumbers, vendor_id:
     row = await uow.fetch_row(_LOCK_BANK_DETAILS, vendor_id)
     if row is None:
         return None
-    sealed = SealedNumber(row["kept"], row["account_fingerprint"] or "")
+    sealed = EncryptedNumber(row["kept"], row["account_fingerprint"] or "")
     if row["account_fingerprint"] is None:
-        sealed = numbers.seal(vendor_id, row["bank_code"], row["kept"])
+        sealed = numbers.encrypt(vendor_id, row["bank_code"], row["kept"])
     return BankDetails(
         vendor_id,
         sealed,
         row["last4"],
         row["bank_code"],
         row["account_name"],
-        Judged(row["verified"], row["reason"]),
+        CheckResult(row["verified"], row["reason"]),
         row["check_digit_valid"],
         row["quarantine_reason"],
         row["payouts_from"],
@@ -178,7 +178,7 @@ async def find_account_of_payout(uow: UnitOfWork, numbers: AccountNumbers, payou
         raise AssertionError("neither a payout nor a version of bank details is ever removed")
     fingerprint = row["account_fingerprint"]
     if fingerprint is None:
-        fingerprint = numbers.seal(row["vendor_id"], row["bank_code"], row["account_number"]).fingerprint
+        fingerprint = numbers.encrypt(row["vendor_id"], row["bank_code"], row["account_number"]).fingerprint
     return StoppedAccount(row["id"], fingerprint, row["last4"], row["bank_code"])
 
 
@@ -235,11 +235,11 @@ async def seal_numbers_of(uow: UnitOfWork, numbers: AccountNumbers, vendor_id: U
     """Seals each number of the vendor that stands open."""
     for listed, save in ((_LOCK_UNSEALED_DETAILS, _SEAL_DETAILS), (_LOCK_UNSEALED_VERSIONS, _SEAL_VERSION)):
         for row in await uow.fetch(listed, vendor_id):
-            number = numbers.seal(vendor_id, row["bank_code"], row["account_number"])
+            number = numbers.encrypt(vendor_id, row["bank_code"], row["account_number"])
             await uow.execute(save, row["id"], number.sealed, number.fingerprint)
 
 
-async def find_sealed_number(uow: UnitOfWork) -> tuple[UUID, str] | None:
+async def find_encrypted_number(uow: UnitOfWork) -> tuple[UUID, str] | None:
     """Any vendor with its sealed number: the key must open it."""
     row = await uow.fetch_row(_READ_ONE_SEALED)
     return None if row is None else (row["vendor_id"], row["account_sealed"])

@@ -3,8 +3,8 @@
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from payouts.domain.chargebacks import ChargebackNews, KnownChargeback, OpenChargeback
+from common.database.unit_of_work import UnitOfWork
+from payouts.domain.chargebacks import ChargebackUpdate, KnownChargeback, OpenChargeback
 
 _SAVE: Final = """
 INSERT INTO chargebacks AS c (id, order_id, vendor_id, status, vendor_minor, sequence) VALUES ($1, $2, $3, $4, $5, $6)
@@ -25,7 +25,7 @@ async def find_chargeback(uow: UnitOfWork, chargeback_id: UUID) -> KnownChargeba
     return None if row is None else KnownChargeback(row["status"], row["held_minor"])
 
 
-async def save_chargeback(uow: UnitOfWork, news: ChargebackNews, sequence: int) -> bool:
+async def save_chargeback(uow: UnitOfWork, news: ChargebackUpdate, sequence: int) -> bool:
     """False when this or later news of the chargeback was heard before. A decided one holds nothing."""
     return (
         await uow.execute(_SAVE, news.id, news.order_id, news.vendor_id, news.standing, news.vendor_minor, sequence)

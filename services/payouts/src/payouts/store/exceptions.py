@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.ids import new_id
-from payouts.domain.exceptions import Act, Finding, Settlement, StandingException
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from payouts.domain.exceptions import Act, Finding, OpenException, Settlement
 from payouts.domain.severity import Cause, Severity, Trouble
 
 # Of two failures of one batch at once, the second counts the first. Payout and transfer before batch, everywhere; a new
@@ -99,7 +99,7 @@ class OpeningException:
     transfer_id: UUID | None = None
 
 
-async def open_exception_once(uow: UnitOfWork, exception: OpeningException, at: datetime) -> bool:
+async def open_exception_if_new(uow: UnitOfWork, exception: OpeningException, at: datetime) -> bool:
     """False when the payout, batch or vendor has a live one already."""
     values = (
         exception.id,
@@ -117,25 +117,25 @@ async def open_exception_once(uow: UnitOfWork, exception: OpeningException, at: 
     return await uow.execute(_OPEN_EXCEPTION, *values) == 1
 
 
-async def lock_exception(uow: UnitOfWork, exception_id: UUID) -> StandingException | None:
+async def lock_exception(uow: UnitOfWork, exception_id: UUID) -> OpenException | None:
     """Holds an exception until the end of the unit of work."""
     row = await uow.fetch_row(_LOCK_EXCEPTION, exception_id)
     return None if row is None else _standing(row)
 
 
-async def lock_live_exception(uow: UnitOfWork, payout_id: UUID) -> StandingException | None:
+async def lock_live_exception(uow: UnitOfWork, payout_id: UUID) -> OpenException | None:
     """Holds the payout's open exception, if it has one."""
     row = await uow.fetch_row(_LOCK_LIVE, payout_id)
     return None if row is None else _standing(row)
 
 
-async def lock_live_of_vendor(uow: UnitOfWork, vendor_id: UUID) -> StandingException | None:
+async def lock_live_of_vendor(uow: UnitOfWork, vendor_id: UUID) -> OpenException | None:
     """Holds the open exception that holds all payouts of the vendor, if there is one."""
     row = await uow.fetch_row(_LOCK_LIVE_OF_VENDOR, vendor_id)
     return None if row is None else _standing(row)
 
 
-async def lock_live_of_batch(uow: UnitOfWork, batch_id: UUID) -> list[StandingException]:
+async def lock_live_of_batch(uow: UnitOfWork, batch_id: UUID) -> list[OpenException]:
     """Holds the open exceptions of a batch's attempts, always in the same order."""
     return [_standing(row) for row in await uow.fetch(_LOCK_LIVE_OF_BATCH, batch_id)]
 
@@ -184,9 +184,9 @@ async def read_settlement(uow: UnitOfWork, payout_id: UUID) -> Settlement:
     return Settlement(row["status"], row["reversed_after_success"], row["returned"])
 
 
-def _standing(row: Any) -> StandingException:
+def _standing(row: Any) -> OpenException:
     cause: Cause = row["cause"]
-    return StandingException(
+    return OpenException(
         row["id"],
         row["payout_id"],
         row["batch_id"],

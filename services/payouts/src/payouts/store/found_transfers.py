@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from payouts.domain.found_transfers import Candidate, ListedTransfer, Outcome
 
 # Which history of which server this is. A server put back at an earlier instant begins a new timeline; another one has another identifier.

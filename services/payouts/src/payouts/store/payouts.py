@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.ids import new_id
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
 from payouts.domain.dispatch import LEASE, Candidate, PlanLine
 from payouts.domain.released import Cover
 
@@ -109,7 +109,7 @@ async def find_batch(uow: UnitOfWork, caller_id: UUID, key: UUID) -> Batch | Non
     return None if row is None else Batch(row["id"], bytes(row["fingerprint"]), row["answer"])
 
 
-async def save_batch_once(
+async def save_batch_if_new(
     uow: UnitOfWork, batch: Batch, caller_id: UUID, key: UUID, *, dry_run: bool, balance_minor: int, at: datetime
 ) -> bool:
     """False when the caller's key already names a batch: two requests raced, and the other one was first."""

@@ -3,7 +3,7 @@
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 
 _SAVE_VENDOR: Final = """
 INSERT INTO vendors AS v (id, owner_user_id, legal_name, sequence) VALUES ($1, $2, $3, $4)
@@ -25,7 +25,7 @@ async def save_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, leg
     return await uow.execute(_SAVE_VENDOR, vendor_id, owner_user_id, legal_name, sequence) == 1
 
 
-async def save_vendor_standing(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> bool:
+async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> bool:
     """False when later news of the vendor's standing was heard before."""
     return await uow.execute(_SAVE_VENDOR_STANDING, vendor_id, suspended, sequence) == 1
 

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.decisions import PreparedDecision, Verdict
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import PreparedDecision, Verdict
 from payouts.domain.returns import Kind
 
 _SAVE: Final = """
@@ -37,7 +37,7 @@ class Reconciliation:
         return PreparedDecision(self.status, self.prepared_by, self.hash)
 
 
-async def save_reconciliation_once(
+async def save_reconciliation_if_new(
     uow: UnitOfWork,
     reconciliation: Reconciliation,
     transfer_id: UUID | None,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from payouts.domain.released import PAID_KINDS, RECEIVED_KINDS, STATEMENTS_TRIED_MAX, Received, Statement
 
 # One that repeats itself under another event id is the same. Two with one number and different signatures are both kept: one is forged.

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from common.retention import Kept, Rule
+from common.database.retention import RetentionRule, Rule
 
 # What a vendor sees of their schedule is its latest period; and a period that asked for a payout belongs to the payout.
 _SKIPPED = """
@@ -15,4 +15,4 @@ outcome = 'skipped' AND EXISTS (
 
 def kept(skipped_periods: timedelta) -> tuple[Rule, ...]:
     """`skipped_periods`: how long it is known why a schedule asked for no payout."""
-    return (Kept("scheduled_payouts", ("vendor_id", "period"), "decided_at", skipped_periods, over=_SKIPPED),)
+    return (RetentionRule("scheduled_payouts", ("vendor_id", "period"), "decided_at", skipped_periods, over=_SKIPPED),)

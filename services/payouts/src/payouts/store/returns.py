@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from payouts.domain.returns import Attempt, PayoutInHand
+from common.database.unit_of_work import UnitOfWork
+from payouts.domain.returns import Attempt, LockedPayout
 
 _LOCK_PAYOUT: Final = """
 SELECT vendor_id, amount, status, retry_count, transfer_reference FROM payout_requests WHERE id = $1 FOR UPDATE
@@ -60,7 +60,7 @@ INSERT INTO payout_acts (payout_id, reconciliation_id, act, acted_by, reason, ac
 """
 
 
-async def lock_payout_in_hand(uow: UnitOfWork, payout_id: UUID) -> PayoutInHand | None:
+async def lock_payout_with_attempts(uow: UnitOfWork, payout_id: UUID) -> LockedPayout | None:
     """Holds the payout and all its attempts until the end of the unit of work, and reads them under the lock."""
     row = await uow.fetch_row(_LOCK_PAYOUT, payout_id)
     if row is None:
@@ -78,7 +78,7 @@ async def lock_payout_in_hand(uow: UnitOfWork, payout_id: UUID) -> PayoutInHand 
         for attempt in await uow.fetch(_LOCK_ATTEMPTS, payout_id)
     )
     returned = await uow.fetch_value(_FIND_RETURN, payout_id)
-    return PayoutInHand(
+    return LockedPayout(
         payout_id,
         row["vendor_id"],
         row["amount"],

@@ -4,7 +4,7 @@ from datetime import date, datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
+from common.database.unit_of_work import UnitOfWork
 from payouts.domain.schedules import DueSchedule, Schedule, Skipped
 
 _LOCK_SCHEDULE: Final = """
@@ -44,7 +44,7 @@ async def save_schedule(
     await uow.execute(_SAVE_SCHEDULE, *values)
 
 
-async def take_due_schedule(uow: UnitOfWork, now: datetime) -> DueSchedule | None:
+async def claim_due_schedule(uow: UnitOfWork, now: datetime) -> DueSchedule | None:
     """A schedule whose time has come, nobody else's until the end of the unit of work."""
     row = await uow.fetch_row(_TAKE_DUE, now)
     if row is None:

@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.ids import new_id
-from payouts.domain.attempts import Afterwards, Calls
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from payouts.domain.attempts import AttemptUpdate, Calls
 from payouts.domain.dispatch import LEASE
-from payouts.domain.gateway_answers import Recipient
-from payouts.domain.transfer_news import News, TransferInHand, Verdict
+from payouts.domain.gateway_results import Recipient
+from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, Verdict
 
 _BEGIN_SUBMISSION: Final = """
 UPDATE payout_transfers AS t
@@ -92,7 +92,7 @@ class Submission:
     calls: Calls
 
 
-async def begin_submission(uow: UnitOfWork, transfer: TransferInHand, *, may_go: bool, at: datetime) -> Submission:
+async def start_submission(uow: UnitOfWork, transfer: LockedTransfer, *, may_go: bool, at: datetime) -> Submission:
     """Takes an attempt, with a lease. The transfer must be locked."""
     row = await uow.fetch_row(_BEGIN_SUBMISSION, transfer.id, at + LEASE, at, may_go)
     if row is None:
@@ -107,21 +107,21 @@ async def hold_transfer(uow: UnitOfWork, transfer_id: UUID, reason: str, at: dat
     await uow.execute(_HOLD, transfer_id, reason, at)
 
 
-async def hand_over_unsent(uow: UnitOfWork, batch_id: UUID, at: datetime) -> None:
+async def requeue_unsent(uow: UnitOfWork, batch_id: UUID, at: datetime) -> None:
     """What the batch has not begun to send becomes the worker's."""
     await uow.execute(_HAND_OVER, batch_id, at)
 
 
 async def lock_transfer(
     uow: UnitOfWork, *, reference: str | None = None, transfer_id: UUID | None = None
-) -> TransferInHand | None:
+) -> LockedTransfer | None:
     """Holds a transfer and its payout until the end of the unit of work."""
     by, value = (_LOCK_BY_ID, transfer_id) if reference is None else (_LOCK_BY_REFERENCE, reference)
     row = await uow.fetch_row(by, value)
     if row is None:
         return None
     standing = await uow.fetch_value(_READ_STANDING_OF_TRANSFER, row["id"])
-    return TransferInHand(
+    return LockedTransfer(
         row["id"],
         row["payout_id"],
         row["vendor_id"],
@@ -141,12 +141,14 @@ async def lock_transfer(
     )
 
 
-async def record_observation(uow: UnitOfWork, transfer_id: UUID, news: News, verdict: Verdict, at: datetime) -> None:
+async def record_observation(
+    uow: UnitOfWork, transfer_id: UUID, news: TransferUpdate, verdict: Verdict, at: datetime
+) -> None:
     await uow.execute(
         _RECORD_OBSERVATION,
         new_id(),
         transfer_id,
-        news.heard_from,
+        news.update_source,
         news.status,
         verdict,
         news.amount_minor,
@@ -158,7 +160,7 @@ async def record_observation(uow: UnitOfWork, transfer_id: UUID, news: News, ver
     )
 
 
-async def save_transfer_status(uow: UnitOfWork, transfer: TransferInHand, news: News, at: datetime) -> None:
+async def save_transfer_status(uow: UnitOfWork, transfer: LockedTransfer, news: TransferUpdate, at: datetime) -> None:
     """The gateway's own word for the transfer, and its code for it on both rows."""
     await uow.execute(_SAVE_STATUS, transfer.id, news.status, news.transfer_code, news.failure, at)
     await uow.execute(_SAVE_TRANSFER_CODE, transfer.payout_id, news.transfer_code, at, transfer.reference)
@@ -168,14 +170,14 @@ async def save_recipient_code(uow: UnitOfWork, transfer_id: UUID, recipient_code
     await uow.execute(_SAVE_RECIPIENT_CODE, transfer_id, recipient_code)
 
 
-async def plan_ask(uow: UnitOfWork, transfer_id: UUID, due_at: datetime | None, *, asked: bool) -> None:
+async def schedule_poll(uow: UnitOfWork, transfer_id: UUID, due_at: datetime | None, *, asked: bool) -> None:
     """When the gateway is to be asked next; None: there is nothing left to ask."""
     await uow.execute(_PLAN_ASK, transfer_id, due_at, int(asked))
 
 
-async def leave_unknown(uow: UnitOfWork, transfer_id: UUID, after: Afterwards, at: datetime) -> bool:
+async def leave_unknown(uow: UnitOfWork, transfer_id: UUID, after: AttemptUpdate, at: datetime) -> bool:
     """The call ended without an answer that counts; False when news of the transfer was quicker."""
-    values = (after.reason, after.ask_at, at, after.called_at)
+    values = (after.reason, after.poll_at, at, after.called_at)
     return await uow.execute(_LEAVE_UNKNOWN, transfer_id, *values) == 1
 
 
@@ -184,7 +186,7 @@ async def lock_due_transfers(uow: UnitOfWork, now: datetime, limit: int) -> list
     return [(row["id"], row["status"]) for row in await uow.fetch(_LOCK_DUE, now, limit)]
 
 
-async def take_up(uow: UnitOfWork, transfer_id: UUID, status: str, until: datetime) -> None:
+async def claim_transfers(uow: UnitOfWork, transfer_id: UUID, status: str, until: datetime) -> None:
     """The transfer is this worker's until its lease runs out."""
     await uow.execute(_TAKE_UP, transfer_id, status, until)
 

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.database import UnitOfWork
-from common.ids import new_id
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
 from payouts.domain.wallet import Line, Standing, with_balances
 
 # `DO UPDATE` to the same value takes the row's lock and makes the row in one round trip.

@@ -6,8 +6,8 @@ from campus_tools.bench.cpu import Meter
 from campus_tools.bench.figures import Goal, Reading, Row, Run, alternate
 from campus_tools.bench.stage import Beside, Stage, nginx
 from campus_tools.service_kit import BASE_URL
-from common.caller import Caller
-from common.ids import new_id
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
 
 _TOKENS = 64
 _CONNECTIONS = 32

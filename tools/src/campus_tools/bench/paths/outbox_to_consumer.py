@@ -13,9 +13,9 @@ import httpx
 from campus_tools.bench.figures import Figures, Goal, Reading, Row, percentile
 from campus_tools.bench.programs import BenchFailed
 from campus_tools.bench.stage import Stage
-from common.ids import new_id
-from common.retry import RetryLadder
-from common.topology import declare_topology, declared_topology
+from common.messaging.topology import declare_topology, declared_topology
+from common.primitives.ids import new_id
+from common.primitives.retry import RetryLadder
 
 _RATE = 200
 

@@ -6,9 +6,9 @@ from campus_tools.bench.cpu import Meter
 from campus_tools.bench.figures import Goal, Reading, Row, alternate
 from campus_tools.bench.recording import record
 from campus_tools.bench.stage import Stage, nginx
-from common.caller import ANONYMOUS
-from common.cursors import CursorSigner
-from common.database import Database
+from common.auth.caller import ANONYMOUS
+from common.database.unit_of_work import Database
+from common.primitives.cursors import CursorSigner
 from orders.queries.products import page_of_products
 
 _PATH = "/api/products"

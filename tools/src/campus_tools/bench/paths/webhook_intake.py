@@ -12,9 +12,9 @@ from campus_tools.bench.open_loop import request_bytes, send_at_rate
 from campus_tools.bench.pgbench import script
 from campus_tools.bench.recording import Repeatable, Sent, record
 from campus_tools.bench.stage import Stage, opened_database
-from common.clock import SystemClock
-from common.ids import new_id
-from payments.use_cases.accept_webhook import accept_webhook
+from common.primitives.clock import SystemClock
+from common.primitives.ids import new_id
+from payments.use_cases.webhooks.receive_webhook import receive_webhook
 
 _PATH = "/functions/v1/gateway-webhook"
 # More than one process can accept in a second: no body is sent twice in a run.
@@ -132,4 +132,4 @@ end
 
 async def _recorded(stage: Stage) -> list[Sent]:
     async with opened_database(stage.databases["payments"]) as database:
-        return await record(database.service, lambda: accept_webhook(database, SystemClock(), _body("charge.success")))
+        return await record(database.service, lambda: receive_webhook(database, SystemClock(), _body("charge.success")))

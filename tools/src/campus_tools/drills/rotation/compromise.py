@@ -4,7 +4,7 @@ import time
 from typing import Final
 
 from campus_tools.drills.rotation.stage import Stage, databases_opened, expect
-from common.service_keys import fingerprint_of
+from common.auth.service_keys import fingerprint_of
 
 # The specification, limits 7.
 REVOKED_SECONDS_MAX: Final = 300.0

@@ -83,4 +83,8 @@ async def starts_with_the_old_key(stage: Stage, before: dict[str, str], services
             service: await stage.ctl("service", service, "re-encrypt", "--count", may_fail=True, state_dir=folder)
             for service in services
         }
-    return [service for service, said in ran.items() if "SealBroken" not in str(said) and "UnknownKey" not in str(said)]
+    return [
+        service
+        for service, said in ran.items()
+        if "DecryptionFailed" not in str(said) and "UnknownKey" not in str(said)
+    ]

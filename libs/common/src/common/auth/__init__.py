@@ -1,0 +1,12 @@
+"""Who calls: tokens, issuers, keys, the caller and their permissions."""
+
+__all__ = [
+    "caller",
+    "guards",
+    "issuers",
+    "jws_parser",
+    "service_keys",
+    "tokens",
+    "user_lookup",
+    "verification_keys",
+]

@@ -1,0 +1,32 @@
+"""What an endpoint asks of its caller. The services check it at each request, the gateway before it replays a stored answer."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from common.auth.caller import Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Who may call an endpoint. Checked before the body is read: token, then permission, then step-up (contract section 5)."""
+
+    anonymous: bool = False
+    ignores_token: bool = False
+    permission: str | None = None
+    one_of: tuple[str, ...] = ()
+    step_up: bool = False
+    # A caller with this permission must have stepped up, whatever other permission admits them.
+    step_up_with: str | None = None
+    service_key: bool = False
+
+    def check(self, caller: Caller, now: datetime) -> None:
+        """Raises Forbidden and StepUpRequired (403)."""
+        if self.permission is not None:
+            caller.must_be_allowed(self.permission)
+        if self.one_of:
+            caller.must_be_allowed_one_of(*self.one_of)
+        if self.needs_step_up_of(caller):
+            caller.must_have_stepped_up(now)
+
+    def needs_step_up_of(self, caller: Caller) -> bool:
+        return self.step_up or (self.step_up_with is not None and caller.may(self.step_up_with))

@@ -1,0 +1,106 @@
+"""A token as it came: one compact JWS (RFC 7515), read strictly and without believing anything of it.
+
+Whatever is not exactly of this form is refused here, before a key is looked for: what two readers could understand
+differently (duplicate members, loose base64, several serializations) is never given to the second reader.
+"""
+
+import base64
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from common.primitives.problems import Unauthorized
+
+# A longer token is no token of ours; refusing it early keeps the check cheap.
+TOKEN_CHARACTERS_MAX: Final = 8_192
+# Kids are looked up in a table; a longer one is no key's name.
+KID_CHARACTERS_MAX: Final = 200
+# The last second that is safely within datetime's years, leeway included (year 6325).
+_SECONDS_MAX: Final = 2**37
+_COMPACT: Final = re.compile(r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)", re.ASCII)
+# A token that brings its own key, wants an extension to be understood, or holds another token, is none of ours.
+_REFUSED_HEADERS: Final = frozenset({"jku", "jwk", "x5u", "x5c", "crit", "b64", "cty", "enc", "zip"})
+_TYPES: Final = frozenset({"jwt", "at+jwt"})
+# What counts as a second factor in `amr`. A list, and not "anything but a password": a one-time code by mail is a first one.
+SECOND_FACTORS: Final = frozenset({"totp", "passkey", "webauthn", "recovery_code"})
+SECOND_FACTOR_PREFIX: Final = "mfa/"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadToken:
+    """What stands in a token. Nothing of it is true before `signature` was checked over `signed`."""
+
+    algorithm: str
+    kid: str | None
+    claims: dict[str, Any]
+    signed: bytes
+    signature: bytes
+
+
+def read_token(token: str) -> ReadToken:
+    """Reads a compact JWS; raises Unauthorized for any other form."""
+    parts = _COMPACT.fullmatch(token) if len(token) <= TOKEN_CHARACTERS_MAX else None
+    if parts is None:
+        raise Unauthorized
+    header = _object_of(parts[1])
+    algorithm, kid = header.get("alg"), header.get("kid")
+    if not isinstance(algorithm, str) or not _REFUSED_HEADERS.isdisjoint(header) or not _is_known_type(header):
+        raise Unauthorized
+    if "kid" in header and not (isinstance(kid, str) and 0 < len(kid) <= KID_CHARACTERS_MAX):
+        raise Unauthorized
+    signed = f"{parts[1]}.{parts[2]}".encode("ascii")
+    return ReadToken(algorithm, kid, _object_of(parts[2]), signed, _bytes_of(parts[3]))
+
+
+def instant_of(stamp: Any, *, fractions: bool = False) -> datetime:
+    """A NumericDate (RFC 7519) as a time; raises Unauthorized. Parts of a second only where `fractions` are allowed."""
+    numbers = int | float if fractions else int
+    if isinstance(stamp, bool) or not isinstance(stamp, numbers) or not 0 <= stamp < _SECONDS_MAX:
+        raise Unauthorized
+    return datetime.fromtimestamp(stamp, UTC)
+
+
+def is_second_factor(method: Any) -> bool:
+    """Whether a method of `amr` is a second factor."""
+    return isinstance(method, str) and (method in SECOND_FACTORS or method.startswith(SECOND_FACTOR_PREFIX))
+
+
+def _is_known_type(header: dict[str, Any]) -> bool:
+    if "typ" not in header:
+        return True
+    named = header["typ"]
+    return isinstance(named, str) and named.lower().removeprefix("application/") in _TYPES
+
+
+def _bytes_of(segment: str) -> bytes:
+    try:
+        decoded = base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
+    except ValueError as error:
+        raise Unauthorized from error
+    # Bits that nobody reads would let one token be written in several ways.
+    if base64.urlsafe_b64encode(decoded).rstrip(b"=") != segment.encode("ascii"):
+        raise Unauthorized
+    return decoded
+
+
+def _object_of(segment: str) -> dict[str, Any]:
+    try:
+        content = json.loads(_bytes_of(segment).decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Unauthorized from error
+    if not isinstance(content, dict):
+        raise Unauthorized
+    return content
+
+
+def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(members)
+    if len(found) != len(members):
+        raise ValueError("a member stands twice")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,260 @@
+"""Who a Bearer token says is calling (contract section 5). Verified here again in every service: no header is believed."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.auth.issuers import FederatedIdentity, TrustedIssuer, federated_identity_of
+from common.auth.jws_parser import ReadToken, instant_of, is_second_factor, read_token
+from common.auth.user_lookup import LocalUser, NoUserLookup, UserLookup
+from common.auth.verification_keys import KeySet, KeySource
+from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
+from common.primitives.clock import Clock
+from common.primitives.ids import parse_uuid
+from common.primitives.problems import TokenExpired, Unauthorized
+from contracts.permissions import PERMISSIONS_BY_ROLE, STAFF_ROLES, permissions_of
+
+AUDIENCE: Final = "campus-marketplace"
+LEEWAY: Final = timedelta(seconds=30)
+# A verified token is believed for a minute, the time within which a revocation must take effect anyway.
+CACHE_SECONDS: Final = 60
+CACHE_TOKENS_MAX: Final = 10_000
+# Longer than any token of ours lives; a session of a further issuer is asked for at identity each minute. The stored revocations
+# that a process loads reach back as far.
+REVOCATIONS_REMEMBERED: Final = timedelta(hours=2)
+# A key that its issuer has withdrawn ends what was verified with it: with the loop's jitter well within that minute.
+RENEW_KEYS_EVERY_SECONDS: Final = 20.0
+# Other issuers are asked as seldom as their keys change.
+RENEW_FOREIGN_KEYS_SECONDS: Final = 300
+
+
+@dataclass(slots=True)
+class Revocations:
+    """Sessions and users whose tokens no longer hold, as heard from the identity service.
+
+    Each is remembered for one to two times REVOCATIONS_REMEMBERED: whoever signs in and out all day fills no memory.
+    """
+
+    sessions: set[UUID] = field(default_factory=set)
+    users_not_before: dict[UUID, datetime] = field(default_factory=dict)
+    _earlier: "Revocations | None" = None
+    _begun_at: datetime | None = None
+
+    def forget_old(self, now: datetime) -> None:
+        """Forgets what no token can be covered by any more; called from time to time."""
+        if self._begun_at is None:
+            self._begun_at = now
+        elif now - self._begun_at >= REVOCATIONS_REMEMBERED:
+            self._earlier = Revocations(self.sessions, self.users_not_before)
+            self.sessions, self.users_not_before, self._begun_at = set(), {}, now
+
+    def add(self, user_id: UUID, session_id: UUID | None, not_before: datetime) -> None:
+        if session_id is not None:
+            self.sessions.add(session_id)
+        else:
+            self.users_not_before[user_id] = max(not_before, self.users_not_before.get(user_id, not_before))
+
+    def cover(self, caller: Caller) -> bool:
+        """Whether this caller's token was revoked."""
+        if caller.session_id in self.sessions:
+            return True
+        not_before = self.users_not_before.get(caller.id)
+        if not_before is not None and caller.issued_at is not None and caller.issued_at < not_before:
+            return True
+        return self._earlier is not None and self._earlier.cover(caller)
+
+
+@dataclass(frozen=True, slots=True)
+class _Issuer:
+    """Whose tokens are believed, by which keys; `trusted` is None for our own."""
+
+    keys: KeySource
+    trusted: TrustedIssuer | None = None
+
+
+# Who it is, until when that is believed, and by which key. A tuple: this is opened at every request.
+_Verified = tuple[Caller, datetime, KeySource, str | None]
+
+
+class TokenVerifier:
+    """Checks signature, issuer, audience and times of a token, and keeps what it verified for a minute.
+
+    A token of a `trusted` issuer tells who somebody is; what they may do is asked from `standings`, and kept as long.
+    """
+
+    def __init__(
+        self,
+        keys: KeySet,
+        *,
+        issuer: str,
+        clock: Clock,
+        revocations: Revocations | None = None,
+        trusted: Sequence[TrustedIssuer] = (),
+        standings: UserLookup | None = None,
+    ) -> None:
+        self._clock = clock
+        # Each issuer has keys of its own: no key of one is ever looked for in another.
+        self._issuers = {entry.issuer: _Issuer(entry.key_source(clock), entry) for entry in trusted}
+        self._issuers[issuer] = _Issuer(keys)
+        self.revocations = revocations or Revocations()
+        self.standings = standings or NoUserLookup()
+        self._verified: OrderedDict[str, _Verified] = OrderedDict()
+        # The token of ours that was issued last, and its key: the one that signs now.
+        self._newest: tuple[datetime, str | None] | None = None
+
+    async def caller_of(self, token: str) -> Caller:
+        """The caller; raises Unauthorized, TokenExpired for a well-signed token past its time, and for a token of a further
+        issuer ProfileMissing or Unavailable."""
+        now = self._clock.now()
+        verified = self._verified.get(token)
+        if verified is None or now >= verified[1]:
+            verified = await self._verify(token, now)
+            self._keep(token, verified)
+        caller = verified[0]
+        if self.revocations.cover(caller):
+            raise Unauthorized("The session was ended. Sign in again.")
+        return caller
+
+    async def renew_keys_once(self) -> None:
+        """Asks the issuers for their keys, and forgets what was verified with one that is gone."""
+        for issuer in self._issuers.values():
+            if isinstance(issuer.keys, KeySet):
+                older_than = RENEW_FOREIGN_KEYS_SECONDS if issuer.trusted else RENEW_KEYS_EVERY_SECONDS / 2
+                await issuer.keys.refresh(older_than)
+        gone = [token for token, (_, _, keys, kid) in self._verified.items() if not keys.holds(kid)]
+        for token in gone:
+            del self._verified[token]
+
+    async def _verify(self, token: str, now: datetime) -> _Verified:
+        read = read_token(token)
+        named = read.claims.get("iss")
+        issuer = self._issuers.get(named) if isinstance(named, str) else None
+        if issuer is None:
+            raise Unauthorized
+        key = await issuer.keys.find(read.kid, read.algorithm)
+        if key is None or not key.verifies(read.signed, read.signature):
+            raise Unauthorized
+        if issuer.trusted is None:
+            caller = _our_caller(read, now)
+            _judge_times(read.claims, caller.issued_at, caller.expires_at, now)
+            self._count_previous_key(read.kid, caller.issued_at or now)
+        else:
+            stranger = federated_identity_of(read.claims, issuer.trusted, now)
+            _judge_times(read.claims, stranger.issued_at, stranger.expires_at, now)
+            caller = caller_named(stranger, await self.standings.find(token, stranger))
+        expires_at = caller.expires_at or now
+        until = min(now + timedelta(seconds=CACHE_SECONDS), expires_at + LEEWAY)
+        return caller, until, issuer.keys, read.kid
+
+    def _count_previous_key(self, kid: str | None, issued_at: datetime) -> None:
+        """A key that signed an older token than another key did is the previous one of a rotation."""
+        if self._newest is None or issued_at >= self._newest[0]:
+            self._newest = (issued_at, kid)
+        elif kid != self._newest[1]:
+            PREVIOUS_KEY_ACCEPTED.labels("jwt-signing-keys").inc()
+
+    def _keep(self, token: str, verified: _Verified) -> None:
+        self._verified[token] = verified
+        self._verified.move_to_end(token)
+        if len(self._verified) > CACHE_TOKENS_MAX:
+            self._verified.popitem(last=False)
+
+
+def bearer_token(authorization: str | None) -> str | None:
+    """The token of an Authorization header; None without one; Unauthorized when it is malformed."""
+    if authorization is None:
+        return None
+    scheme, _, token = authorization.partition(" ")
+    if scheme.lower() != "bearer" or not token or " " in token:
+        raise Unauthorized
+    return token
+
+
+def caller_named(stranger: FederatedIdentity, person: LocalUser) -> Caller:
+    """The person of ours whom a further issuer's token names. Roles of staff count only where that issuer may speak of them."""
+    roles = person.roles | stranger.staff_roles if stranger.may_be_staff else person.roles - STAFF_ROLES
+    return Caller(
+        user_id=stranger.user_id,
+        session_id=stranger.session_id,
+        roles=roles,
+        permissions=permissions_of(roles),
+        vendor_id=person.vendor_id,
+        campus_id=person.campus_id,
+        stepped_up_at=stranger.stepped_up_at,
+        issued_at=stranger.issued_at,
+        expires_at=stranger.expires_at,
+        issuer=stranger.issuer,
+        email_confirmed=person.email_confirmed,
+    )
+
+
+def _judge_times(
+    claims: Mapping[str, Any], issued_at: datetime | None, expires_at: datetime | None, now: datetime
+) -> None:
+    """Last of all: only a token without any other fault is called expired."""
+    if issued_at is None or expires_at is None or issued_at > now + LEEWAY:
+        raise Unauthorized
+    if "nbf" in claims and instant_of(claims["nbf"], fractions=True) > now + LEEWAY:
+        raise Unauthorized
+    if expires_at + LEEWAY <= now:
+        raise TokenExpired
+
+
+def _our_caller(read: ReadToken, now: datetime) -> Caller:
+    """What a token of our own says. It has every claim of the contract in its one form, since we wrote it."""
+    claims = read.claims
+    metadata = claims.get("app_metadata")
+    if claims.get("aud") not in (AUDIENCE, [AUDIENCE]) or not isinstance(metadata, dict):
+        raise Unauthorized
+    roles = _roles_of(metadata.get("roles"))
+    _roles_of([claims.get("role")])
+    if claims.get("aal") not in ("aal1", "aal2"):
+        raise Unauthorized
+    return Caller(
+        user_id=_uuid_of(claims.get("sub")),
+        session_id=_uuid_of(claims.get("session_id")),
+        roles=roles,
+        permissions=permissions_of(roles),
+        vendor_id=_uuid_or_none_of(metadata, "vendor_id"),
+        campus_id=_uuid_or_none_of(metadata, "campus_id"),
+        stepped_up_at=_stepped_up_at(claims, now),
+        issued_at=instant_of(claims.get("iat")),
+        expires_at=instant_of(claims.get("exp")),
+        email_confirmed=claims.get("email_verified") is True,
+    )
+
+
+def _roles_of(named: Any) -> frozenset[str]:
+    if not isinstance(named, list) or not all(isinstance(role, str) and role in PERMISSIONS_BY_ROLE for role in named):
+        raise Unauthorized
+    return frozenset(named)
+
+
+def _stepped_up_at(claims: Mapping[str, Any], now: datetime) -> datetime | None:
+    """When the second factor was shown; None below AAL2."""
+    methods = claims.get("amr")
+    if not isinstance(methods, list) or not all(isinstance(entry, dict) for entry in methods):
+        raise Unauthorized
+    shown = [(entry.get("method"), instant_of(entry.get("timestamp"))) for entry in methods]
+    if not all(isinstance(method, str) for method, _ in shown):
+        raise Unauthorized
+    if claims["aal"] != "aal2":
+        return None
+    return max((at for method, at in shown if is_second_factor(method) and at <= now + LEEWAY), default=None)
+
+
+def _uuid_of(value: Any) -> UUID:
+    found = parse_uuid(value) if isinstance(value, str) else None
+    if found is None:
+        raise Unauthorized
+    return found
+
+
+def _uuid_or_none_of(metadata: Mapping[str, Any], name: str) -> UUID | None:
+    if name not in metadata:
+        raise Unauthorized
+    return None if metadata[name] is None else _uuid_of(metadata[name])

@@ -1,0 +1,196 @@
+"""The keys that an issuer's tokens are checked with, each for the one algorithm that it was made for."""
+
+import asyncio
+import hmac
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+import httpx
+import jwt
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+
+from common.observability.logging import get_logger
+from common.observability.outages import Outage
+from common.primitives.clock import Clock
+from common.primitives.problems import Unavailable
+from common.primitives.tls import client_tls
+
+log = get_logger(__name__)
+
+OUR_ALGORITHMS: Final = ("EdDSA", "ES256")
+# Which key (`kty`, `crv`) an algorithm takes.
+_KEYS_OF_ALGORITHMS: Final[Mapping[str, tuple[str, str | None]]] = {
+    "EdDSA": ("OKP", "Ed25519"),
+    "ES256": ("EC", "P-256"),
+    "ES384": ("EC", "P-384"),
+    "ES512": ("EC", "P-521"),
+    **dict.fromkeys(("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"), ("RSA", None)),
+}
+ASYMMETRIC: Final = frozenset(_KEYS_OF_ALGORITHMS)
+# The hash, and the least length of a secret in bytes: that of the hash (RFC 7518 section 3.2).
+SYMMETRIC: Final[Mapping[str, tuple[str, int]]] = {
+    "HS256": ("sha256", 32),
+    "HS384": ("sha384", 48),
+    "HS512": ("sha512", 64),
+}
+RSA_BITS_MIN: Final = 2_048
+_PUBLIC_MEMBERS: Final = ("kty", "crv", "x", "y", "n", "e")
+
+# Keys are fetched anew when they are older than this, whoever asks; the loop "verification keys" renews our own sooner.
+JWKS_SECONDS: Final = 300
+# An unknown `kid` may fetch the keys anew, but not more often than this, whoever asks.
+JWKS_REFETCH_SECONDS: Final = 5
+FETCH_SECONDS_MAX: Final = 3.0
+# More keys than an issuer has; a longer list is not read to its end.
+JWKS_KEYS_MAX: Final = 100
+
+
+class VerificationKey(Protocol):
+    """A key with its algorithm."""
+
+    def verifies(self, signed: bytes, signature: bytes) -> bool:
+        """Whether the signature over `signed` was made with the other half of this key."""
+        ...
+
+
+class KeySource(Protocol):
+    """The keys of one issuer."""
+
+    async def find(self, kid: str | None, algorithm: str) -> VerificationKey | None:
+        """The key with this id for this algorithm; None when the issuer has none. Raises Unavailable."""
+        ...
+
+    def holds(self, kid: str | None) -> bool:
+        """Whether the issuer had a key of this id when it was last asked."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKey:
+    """An asymmetric key out of a JWKS."""
+
+    jwk: jwt.PyJWK
+
+    def verifies(self, signed: bytes, signature: bytes) -> bool:
+        return bool(self.jwk.Algorithm.verify(signed, self.jwk.key, signature))
+
+
+@dataclass(frozen=True, slots=True)
+class MacKey:
+    """A secret, for one hash."""
+
+    secret: bytes
+    digest: str
+
+    def verifies(self, signed: bytes, signature: bytes) -> bool:
+        return hmac.compare_digest(hmac.digest(self.secret, signed, self.digest), signature)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedSecret:
+    """The secret that an issuer shares with us: its only key, whatever the `kid`."""
+
+    secret: bytes
+    algorithms: frozenset[str]
+
+    async def find(self, kid: str | None, algorithm: str) -> VerificationKey | None:
+        return MacKey(self.secret, SYMMETRIC[algorithm][0]) if algorithm in self.algorithms else None
+
+    def holds(self, kid: str | None) -> bool:
+        return True
+
+
+class KeySet:
+    """An issuer's public keys: fetched when first needed, and anew when they are old or a `kid` is unknown."""
+
+    def __init__(self, jwks_url: str, clock: Clock, algorithms: Iterable[str] = OUR_ALGORITHMS) -> None:
+        self._url, self._clock, self._algorithms = jwks_url, clock, frozenset(algorithms)
+        self._keys: dict[tuple[str, str], PublicKey] = {}
+        self._kids: frozenset[str] = frozenset()
+        self._fetched_at: datetime | None = None
+        self._attempted_at: datetime | None = None
+        self._attempts = 0
+        self._fetching = asyncio.Lock()
+        self._outage = Outage(log, "verification keys not fetched", "verification keys fetched again", url=jwks_url)
+
+    async def find(self, kid: str | None, algorithm: str) -> VerificationKey | None:
+        """The key of this id for this algorithm, or None. Raises Unavailable when there are no keys and the issuer is away."""
+        if kid is None or algorithm not in self._algorithms:
+            return None
+        if self._is_due(kid):
+            await self._fetch_unless_done(kid)
+        if self._fetched_at is None:
+            raise Unavailable("The identity provider is not available for the moment.")
+        return self._keys.get((kid, algorithm))
+
+    def holds(self, kid: str | None) -> bool:
+        return kid in self._kids
+
+    async def refresh(self, older_than_seconds: float) -> None:
+        """Fetches the keys anew when they are older; keys that nobody needed yet are left to the first who does."""
+        if self._fetched_at is not None and self._since(self._attempted_at) > older_than_seconds:
+            async with self._fetching:
+                await self._fetch()
+
+    def _is_due(self, kid: str) -> bool:
+        if self._fetched_at is None:
+            return True
+        unknown_or_old = kid not in self._kids or self._since(self._fetched_at) > JWKS_SECONDS
+        return unknown_or_old and self._since(self._attempted_at) > JWKS_REFETCH_SECONDS
+
+    async def _fetch_unless_done(self, kid: str) -> None:
+        attempts = self._attempts
+        async with self._fetching:
+            # Whoever waited takes what the other found, a failure included: the issuer is asked once.
+            if self._attempts == attempts and self._is_due(kid):
+                await self._fetch()
+
+    def _since(self, instant: datetime | None) -> float:
+        return float("inf") if instant is None else (self._clock.now() - instant).total_seconds()
+
+    async def _fetch(self) -> None:
+        self._attempts += 1
+        self._attempted_at = self._clock.now()
+        try:
+            async with httpx.AsyncClient(timeout=FETCH_SECONDS_MAX, verify=client_tls()) as client:
+                answer = (await client.get(self._url)).raise_for_status()
+            entries = answer.json()["keys"][:JWKS_KEYS_MAX]
+            self._keys = {
+                (entry["kid"], algorithm): key
+                for entry in entries
+                for algorithm, key in public_keys_of(entry, self._algorithms).items()
+            }
+        except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+            # The keys that were known stay: an issuer that is away for a moment must not sign everybody out.
+            self._outage.failed(error)
+            return
+        self._outage.ended()
+        self._kids = frozenset(kid for kid, _ in self._keys)
+        self._fetched_at = self._attempted_at
+
+
+def public_keys_of(entry: Any, algorithms: Iterable[str]) -> dict[str, PublicKey]:
+    """The uses of one JWK for an issuer's algorithms: the one that it names, else those that fit its kind. A key that is
+    none of ours (a secret, one for encryption, a weak one) has no use, and does no harm to its neighbours."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("kid"), str) or entry.get("use", "sig") != "sig":
+        return {}
+    kind = entry.get("kty")
+    named = [entry["alg"]] if "alg" in entry else list(algorithms)
+    found: dict[str, PublicKey] = {}
+    for algorithm in named:
+        if algorithm not in algorithms or algorithm not in _KEYS_OF_ALGORITHMS:
+            continue
+        wanted, curve = _KEYS_OF_ALGORITHMS[algorithm]
+        if kind != wanted or (curve is not None and entry.get("crv") != curve):
+            continue
+        try:
+            public = {name: entry[name] for name in _PUBLIC_MEMBERS if name in entry}
+            key = PublicKey(jwt.PyJWK(public, algorithm))
+        except (jwt.PyJWTError, ValueError, KeyError, TypeError) as error:
+            log.warning("a published key cannot be used", kid=entry["kid"], error=repr(error))
+            continue
+        if not isinstance(key.jwk.key, RSAPublicKey) or key.jwk.key.key_size >= RSA_BITS_MIN:
+            found[algorithm] = key
+    return found

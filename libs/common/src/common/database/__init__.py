@@ -1,0 +1,9 @@
+"""PostgreSQL: the unit of work with its two roles, shared tables, retention."""
+
+__all__ = [
+    "hash_keys",
+    "reencryption",
+    "retention",
+    "tables",
+    "unit_of_work",
+]

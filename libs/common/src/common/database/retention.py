@@ -1,0 +1,215 @@
+"""Retention: what is over, and old enough, leaves by itself in small steps (decision 23).
+
+A service lists what it keeps for a time only; each of its workers takes from the old end of it. A step locks at most
+`rows_max` rows, passes over what somebody else holds, and commits: of several workers none waits for another, and one
+that dies in the middle leaves whole steps behind.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal
+
+from common.auth.caller import ServiceItself
+from common.database.unit_of_work import Database, is_unavailable
+from common.observability.logging import get_logger
+from common.observability.telemetry import (
+    RETENTION_ASTRAY_ROWS,
+    RETENTION_FAILURES,
+    RETENTION_OVERDUE_SECONDS,
+    RETENTION_PARTITIONS,
+    RETENTION_ROWS_REMOVED,
+)
+from common.primitives.clock import Clock
+from common.process.settings import ServiceSettings
+
+log = get_logger(__name__)
+
+REMOVING: Final = ServiceItself("what was kept long enough")
+# A step of a thousand rows holds their locks for some hundredths of a second (decision 23).
+BATCH_ROWS: Final = 1_000
+# Between two steps others get at disk and log; a table loses at most a hundred thousand rows in a round.
+PAUSE_SECONDS: Final = 0.05
+BATCHES_MAX: Final = 100
+EVERY_SECONDS: Final = 60.0
+# A process believes what it has loaded of the last two hours (common.process.service).
+REVOCATIONS_KEPT: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionRule:
+    """Rows of a table that leave when `keep` has passed since the instant in their column `since`, if they are over.
+
+    `over` is SQL about the row; `$1` in it is the instant up to which rows leave. `followers` are rows of other tables that
+    leave with theirs: the table, and its column that holds the one key. An index on `since` makes a step cheap.
+    """
+
+    table: str
+    keys: tuple[str, ...]
+    since: str
+    keep: timedelta
+    over: str = "true"
+    followers: Mapping[str, str] = field(default_factory=dict)
+    # Whose clock wrote `since`: the two differ in tests only, but there by years.
+    stamped_by: Literal["service", "database"] = "service"
+    # Leaves by whole months, as the partitions do in which the rest of the story stands.
+    whole_months: bool = False
+    rows_max: int = BATCH_ROWS
+    # Tells two lists of one table apart.
+    called: str = ""
+    # A function of the owner that removes one step, `remover(until, rows_max)`, for rows that the service itself may not delete.
+    # It repeats `over` and `followers`, and refuses what is too young.
+    remover: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.called or self.table
+
+    @property
+    def removal(self) -> str:
+        """One step. The old rows are chosen once and for all first: nothing is locked that is not removed."""
+        if self.remover:
+            return f"SELECT {self.remover}($1, {self.rows_max})"
+        chosen = ", ".join(self.keys)
+        same = " AND ".join(f"going.{key} = old.{key}" for key in self.keys)
+        followers = "".join(
+            f", gone_{table} AS (DELETE FROM {table} USING old WHERE {table}.{column} = old.{self.keys[0]})"
+            for table, column in self.followers.items()
+        )
+        return f"""
+        WITH old AS MATERIALIZED (
+            SELECT {chosen} FROM {self.table} WHERE {self.since} <= $1 AND {self.over}
+            ORDER BY {self.since} LIMIT {self.rows_max} FOR UPDATE OF {self.table} SKIP LOCKED
+        ){followers}
+        DELETE FROM {self.table} AS going USING old WHERE {same}
+        """
+
+    @property
+    def oldest(self) -> str:
+        """Since when the oldest row stands that should be gone."""
+        return f"SELECT {self.since} FROM {self.table} WHERE {self.since} <= $1 AND {self.over} ORDER BY {self.since} LIMIT 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioned:
+    """A log in monthly partitions (`common.migrations.functions.partition_by_month_v1`).
+
+    They are made ahead, and dropped when all of it is old enough.
+    """
+
+    table: str
+    keep: timedelta
+    # A job that fails for weeks still finds its rows a place.
+    ahead: timedelta = timedelta(days=62)
+
+    @property
+    def name(self) -> str:
+        return self.table
+
+    @property
+    def turning(self) -> str:
+        """Partitions are the owner's: the service turns them through one function, which can do nothing else."""
+        return f"SELECT made, dropped, astray FROM {self.table}_turn_months($1, $2)"
+
+
+Rule = RetentionRule | Partitioned
+
+# The ends of the months that stand: the catalog is open to everybody, and no lock is needed.
+_OLDEST_MONTH: Final = """
+SELECT min((regexp_match(pg_get_expr(part.relpartbound, part.oid), $$TO \\('([^']+)'\\)$$))[1]::timestamptz)
+FROM pg_inherits JOIN pg_class AS part ON part.oid = inhrelid WHERE inhparent = $1::text::regclass
+"""
+
+
+def message_retention_rules(settings: ServiceSettings) -> tuple[Rule, ...]:
+    """What every service keeps of its messages.
+
+    The inbox is kept longer than any message can come again, and for as long as a dead letter could be replayed: one of its
+    consumers may have taken it. What nobody has published or replayed yet stays for ever.
+    """
+    return (
+        RetentionRule(
+            "outbox", ("position",), "published_at", timedelta(days=settings.outbox_keep_days), stamped_by="database"
+        ),
+        RetentionRule(
+            "inbox",
+            ("event_id", "consumer"),
+            "handled_at",
+            timedelta(days=settings.inbox_keep_days),
+            over="event_id NOT IN (SELECT event_id FROM dead_letters WHERE event_id IS NOT NULL)",
+            stamped_by="database",
+        ),
+        RetentionRule(
+            "dead_letters",
+            ("id",),
+            "replayed_at",
+            timedelta(days=settings.dead_letters_keep_days),
+            stamped_by="database",
+        ),
+        # No key, and never changed: its place is its name.
+        RetentionRule("session_revocations", ("ctid",), "heard_at", REVOCATIONS_KEPT, stamped_by="database"),
+    )
+
+
+async def purge_expired_once(
+    database: Database, rules: Sequence[Rule], clock: Clock, *, pause_seconds: float = PAUSE_SECONDS
+) -> int:
+    """One round over all rules; tells how many rows went. A rule that fails is said and counted, and holds up no other."""
+    removed = 0
+    for rule in rules:
+        try:
+            if isinstance(rule, RetentionRule):
+                removed += await _remove(database, rule, clock, pause_seconds)
+            else:
+                await _turn_months(database, rule, clock)
+        except Exception as error:
+            RETENTION_FAILURES.labels(rule.name).inc()
+            if not is_unavailable(error):
+                log.error("what is old could not be removed", table=rule.table, error=repr(error), exc_info=error)
+    return removed
+
+
+async def _remove(database: Database, rule: RetentionRule, clock: Clock, pause_seconds: float) -> int:
+    until = await _until(database, rule, clock)
+    removed, gone = 0, rule.rows_max
+    for step in range(BATCHES_MAX):
+        if step:
+            await asyncio.sleep(pause_seconds)
+        async with database.unit_of_work(acting_as=REMOVING) as uow:
+            step_of = uow.fetch_value if rule.remover else uow.execute
+            gone = await step_of(rule.removal, until)
+        removed += gone
+        RETENTION_ROWS_REMOVED.labels(rule.name).inc(gone)
+        if gone < rule.rows_max:
+            break
+    async with database.unit_of_work(acting_as=REMOVING) as uow:
+        oldest: datetime | None = await uow.fetch_value(rule.oldest, until)
+    RETENTION_OVERDUE_SECONDS.labels(rule.name).set((until - oldest).total_seconds() if oldest else 0)
+    return removed
+
+
+async def _until(database: Database, rule: RetentionRule, clock: Clock) -> datetime:
+    now = clock.now()
+    if rule.stamped_by == "database":
+        async with database.unit_of_work(acting_as=REMOVING) as uow:
+            now = await uow.fetch_value("SELECT now()")
+    return start_of_month(now - rule.keep) if rule.whole_months else now - rule.keep
+
+
+async def _turn_months(database: Database, rule: Partitioned, clock: Clock) -> None:
+    until = start_of_month(clock.now() - rule.keep)
+    async with database.unit_of_work(acting_as=REMOVING) as uow:
+        oldest: datetime | None = await uow.fetch_value(_OLDEST_MONTH, rule.table)
+        RETENTION_OVERDUE_SECONDS.labels(rule.name).set(max(0.0, (until - oldest).total_seconds()) if oldest else 0)
+        turned = await uow.fetch_row(rule.turning, clock.now() + rule.ahead, until)
+    # Without an answer another worker is at it.
+    if turned is not None and turned["astray"] is not None:
+        RETENTION_PARTITIONS.labels(rule.name, "made").inc(turned["made"])
+        RETENTION_PARTITIONS.labels(rule.name, "dropped").inc(turned["dropped"])
+        RETENTION_ASTRAY_ROWS.labels(rule.name).set(turned["astray"])
+
+
+def start_of_month(instant: datetime) -> datetime:
+    """Midnight (UTC) at which the month of `instant` began."""
+    return instant.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)

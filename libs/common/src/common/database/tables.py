@@ -1,0 +1,162 @@
+"""The tables that the mechanisms of this library keep in a service's database, as `common.migrations.functions` creates them.
+
+They stand apart from the mechanisms because only migrations and `alembic check` need SQLAlchemy: a running process does
+without it, which saves each of them 20 MiB and a sixth of a second at its start.
+"""
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+
+def attach_messaging_tables(metadata: sa.MetaData) -> None:
+    """Outbox, inbox, dead letters and the revocations heard."""
+    sa.Table(
+        "outbox",
+        metadata,
+        sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+        sa.Column("id", sa.Uuid, nullable=False),
+        sa.Column("queue", sa.Text),
+        sa.Column("type", sa.Text, nullable=False),
+        sa.Column("source", sa.Text, nullable=False),
+        sa.Column("subject", sa.Text, nullable=False),
+        sa.Column("sequence", sa.BigInteger, nullable=False),
+        sa.Column("payload", sa.LargeBinary, nullable=False),
+        sa.Column("trace", JSONB, nullable=False),
+        sa.Column("created_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
+        sa.Column("next_attempt_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
+        sa.Column("published_at", sa.TIMESTAMP(timezone=True)),
+        sa.Index("outbox_waiting", "position", postgresql_where=sa.text("published_at IS NULL")),
+        sa.Index("outbox_published", "published_at", postgresql_where=sa.text("published_at IS NOT NULL")),
+    )
+    sa.Table(
+        "outbox_sequences",
+        metadata,
+        sa.Column("subject", sa.Text, primary_key=True),
+        sa.Column("last", sa.BigInteger, nullable=False),
+    )
+    sa.Table(
+        "inbox",
+        metadata,
+        sa.Column("event_id", sa.Uuid, primary_key=True),
+        sa.Column("consumer", sa.Text, primary_key=True),
+        sa.Column("handled_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
+        sa.Index("inbox_handled", "handled_at"),
+    )
+    sa.Table(
+        "dead_letters",
+        metadata,
+        sa.Column("id", sa.Uuid, primary_key=True),
+        sa.Column("queue", sa.Text, nullable=False),
+        sa.Column("event_id", sa.Uuid),
+        sa.Column("event_type", sa.Text, nullable=False),
+        sa.Column("body", sa.LargeBinary, nullable=False),
+        sa.Column("headers", JSONB, nullable=False),
+        sa.Column("error", sa.Text, nullable=False),
+        sa.Column("attempts", sa.Integer, nullable=False),
+        sa.Column("failed_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
+        sa.Column("replayed_at", sa.TIMESTAMP(timezone=True)),
+        sa.Index("dead_letters_newest", sa.text("failed_at DESC"), sa.text("id DESC")),
+    )
+    sa.Table(
+        "session_revocations",
+        metadata,
+        sa.Column("user_id", sa.Uuid, nullable=False),
+        sa.Column("session_id", sa.Uuid),
+        sa.Column("not_before", sa.TIMESTAMP(timezone=True), nullable=False),
+        sa.Column("heard_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
+        sa.Index("session_revocations_heard", "heard_at"),
+    )
+
+
+def attach_leaving_pictures(metadata: sa.MetaData) -> None:
+    """Pictures that may leave their store."""
+    sa.Table(
+        "leaving_pictures",
+        metadata,
+        sa.Column("picture_id", sa.Uuid, primary_key=True),
+        sa.Column("owner_id", sa.Uuid, nullable=False),
+        sa.Column("leave_at", sa.TIMESTAMP(timezone=True), nullable=False),
+        sa.Column("claimed_until", sa.TIMESTAMP(timezone=True)),
+        sa.Index("leaving_pictures_due", "leave_at"),
+    )
+
+
+def attach_ledger_tables(metadata: sa.MetaData) -> None:
+    """The double-entry book."""
+    sa.Table(
+        "ledger_transactions",
+        metadata,
+        sa.Column("id", sa.Uuid, primary_key=True),
+        sa.Column("position", sa.BigInteger, sa.Identity(always=True), nullable=False),
+        sa.Column("type", sa.Text, nullable=False),
+        sa.Column("posting_key", sa.Text, nullable=False),
+        sa.Column("currency", sa.CHAR(3), nullable=False),
+        sa.Column("content_hash", sa.LargeBinary, nullable=False),
+        sa.Column("created_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
+        sa.UniqueConstraint("posting_key", name="ledger_transactions_posting_key_once"),
+        sa.Index("ledger_transactions_newest", sa.text("created_at DESC"), sa.text("id DESC")),
+    )
+    sa.Table(
+        "ledger_entries",
+        metadata,
+        sa.Column("position", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+        sa.Column(
+            "transaction_id",
+            sa.Uuid,
+            sa.ForeignKey("ledger_transactions.id", name="ledger_entries_transaction"),
+            nullable=False,
+        ),
+        sa.Column("account", sa.Text, nullable=False),
+        sa.Column("amount_minor", sa.BigInteger, nullable=False),
+        sa.Column("currency", sa.CHAR(3), nullable=False),
+        sa.CheckConstraint("amount_minor <> 0", name="ledger_entries_say_something"),
+        sa.Index("ledger_entries_of_transaction", "transaction_id"),
+        sa.Index("ledger_entries_of_account", "account", postgresql_include=["amount_minor"]),
+    )
+    sa.Table(
+        "ledger_balances",
+        metadata,
+        sa.Column("account", sa.Text, primary_key=True),
+        sa.Column("currency", sa.CHAR(3), nullable=False),
+        sa.Column("side", sa.Text, nullable=False),
+        sa.Column("balance_minor", sa.BigInteger, nullable=False),
+        sa.CheckConstraint("side IN ('debit', 'credit')", name="ledger_balances_side_known"),
+    )
+
+
+def attach_chain_tables(metadata: sa.MetaData) -> None:
+    """The chain of hashes over the book, and the register of its accounts."""
+    sa.Table(
+        "ledger_unsealed",
+        metadata,
+        sa.Column("position", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("transaction_id", sa.Uuid, nullable=False),
+        sa.Column("posted_at", sa.TIMESTAMP(timezone=True), nullable=False),
+    )
+    sa.Table(
+        "ledger_links",
+        metadata,
+        sa.Column("sequence", sa.BigInteger, primary_key=True, autoincrement=False),
+        sa.Column("transaction_id", sa.Uuid, nullable=False),
+        sa.Column("link", sa.LargeBinary, nullable=False),
+        sa.Column("sealed_at", sa.TIMESTAMP(timezone=True), nullable=False, server_default=sa.text("now()")),
+        sa.UniqueConstraint("transaction_id", name="ledger_links_transaction_once"),
+    )
+    sa.Table(
+        "ledger_chain",
+        metadata,
+        sa.Column("the_only", sa.Boolean, primary_key=True, server_default=sa.text("true")),
+        sa.Column("length", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+        sa.Column("head", sa.LargeBinary, nullable=False, server_default=sa.text("sha256('')")),
+        sa.Column("verify_at", sa.TIMESTAMP(timezone=True)),
+    )
+    sa.Table(
+        "ledger_accounts",
+        metadata,
+        sa.Column("account", sa.Text, primary_key=True),
+        sa.Column("position", sa.BigInteger, sa.Identity(always=True), nullable=False),
+        sa.Column("currency", sa.CHAR(3), nullable=False),
+        sa.Column("opened_at", sa.TIMESTAMP(timezone=True), nullable=False),
+        sa.Index("ledger_accounts_in_order", "position"),
+        sa.Index("ledger_accounts_by_prefix", "account", postgresql_ops={"account": "text_pattern_ops"}),
+    )

@@ -1,0 +1,317 @@
+"""The service's own PostgreSQL, reached with two roles, and the unit of work: one request or message, one transaction.
+
+`api` stands under row policies; `service` bypasses them for functions, consumers and jobs (contract section 5).
+asyncpg runs the statements; see docs/decisions for why.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeVar
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from common.auth.caller import Caller, ServiceItself
+from common.messaging import outbox
+from common.observability.logging import get_logger
+from common.observability.outages import Outage
+from common.observability.telemetry import DATABASE_CONNECTIONS, trace_headers
+from common.primitives.problems import Unavailable
+from common.primitives.retry import jittered
+from common.primitives.signatures import SigningKey, VerifyKeys
+from contracts.event import Event
+
+log = get_logger(__name__)
+
+Acting = Caller | ServiceItself
+Answer = TypeVar("Answer")
+
+# Ten of each role for each process: twelve processes stay below PostgreSQL's usual limits, and two cores are busy before that.
+POOL_CONNECTIONS_MAX = 10
+# A statement that takes longer has lost its way; the row locks that it holds stop others.
+STATEMENT_SECONDS_MAX = 15
+# What a connection keeps in PostgreSQL's memory grows with what it was asked: after so many statements it is a new one.
+CONNECTION_STATEMENTS_MAX = 50_000
+# A request that found no free connection for this long is one too many: it is told to come again.
+ACQUIRE_SECONDS_MAX = 5
+# A conflict that three fresh tries do not solve is a standing one, and the caller hears of it.
+CONFLICT_ATTEMPTS_MAX = 3
+
+
+class DatabaseUnavailable(Unavailable):
+    """No connection to the database could be had. Nothing was begun."""
+
+    detail = "The database is not available for the moment. Try again."
+
+
+_UNAVAILABLE = (
+    DatabaseUnavailable,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.ReadOnlySQLTransactionError,
+)
+
+
+# How asyncpg says that a connection broke under a statement, beside its own errors: the socket's error, or, when the
+# server's farewell comes at the same moment, its confusion about it. No provider is called inside a unit of work, so a
+# broken connection there is always the database's.
+BROKEN = (ConnectionError, asyncpg.InternalClientError)
+
+
+def is_unavailable(error: BaseException) -> bool:
+    """Whether the database, not the request or the message, is at fault: wait and try the same again."""
+    if isinstance(error, asyncpg.InterfaceError):
+        # asyncpg has one class for a closed connection and for a wrong call; only the words tell them apart.
+        return "closed" in str(error) or "closing" in str(error)
+    return isinstance(error, _UNAVAILABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """What the units of work of a service sign with, and what they verify with. A composition root sets it."""
+
+    signing_key: SigningKey | None = None
+    verify_keys: VerifyKeys | None = None
+
+
+class UnitOfWork:
+    """One transaction of one caller. What it publishes leaves only if it commits."""
+
+    def __init__(self, connection: Any, acting_as: Acting, signatures: Signatures | None = None) -> None:
+        self._connection = connection
+        self.acting_as = acting_as
+        self._signatures = signatures
+        self._leaving: list[outbox.OutboxRow] = []
+        self._rings = False
+
+    async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
+        """All rows of a bounded statement."""
+        rows: list[asyncpg.Record] = await self._connection.fetch(statement, *values)
+        return rows
+
+    async def fetch_row(self, statement: str, *values: Any) -> asyncpg.Record | None:
+        """The first row, or None."""
+        row: asyncpg.Record | None = await self._connection.fetchrow(statement, *values)
+        return row
+
+    async def fetch_value(self, statement: str, *values: Any) -> Any:
+        """The first column of the first row, or None."""
+        return await self._connection.fetchval(statement, *values)
+
+    async def execute(self, statement: str, *values: Any) -> int:
+        """Runs a statement and tells how many rows it touched."""
+        status: str = await self._connection.execute(statement, *values)
+        last = status.rsplit(" ", 1)[-1]
+        return int(last) if last.isdigit() else 0
+
+    async def execute_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Runs a statement for each row, in one round trip."""
+        await self._connection.executemany(statement, rows)
+
+    def publish(self, event: Event, *, source: str | None = None, wake_relay: bool = True) -> None:
+        """Says an event when, and only if, this transaction commits (docs/decisions: outbox).
+
+        One that nobody waits for (`hurried=False`) leaves with the next, or within a second: many of them share one commit.
+        """
+        self._rings |= wake_relay
+        self._leaving.append(outbox.event_row(event, trace_headers(), source))
+
+    def enqueue_work(self, queue: str, subject: UUID | str, payload: Mapping[str, Any]) -> None:
+        """Leaves a work item for the service's own worker when, and only if, this transaction commits."""
+        self._rings = True
+        self._leaving.append(outbox.work_row(queue, str(subject), payload, trace_headers()))
+
+    @property
+    def signing_key(self) -> SigningKey:
+        """The key with which this service signs what it publishes. Raises LookupError where the service has none."""
+        if self._signatures is None or self._signatures.signing_key is None:
+            raise LookupError("this service was composed without a signing key")
+        return self._signatures.signing_key
+
+    @property
+    def verify_keys(self) -> VerifyKeys:
+        """The keys whose signatures this service believes. Raises LookupError where the service has none."""
+        if self._signatures is None or self._signatures.verify_keys is None:
+            raise LookupError("this service was composed without keys to verify with")
+        return self._signatures.verify_keys
+
+    async def _write_outbox(self) -> bool:
+        if self._leaving:
+            await self.execute_many(outbox.APPEND, [leaving.row for leaving in self._leaving])
+        return self._rings
+
+
+@dataclass(slots=True)
+class Database:
+    """The two pools of a service, and the bell that wakes its relay."""
+
+    api: asyncpg.Pool
+    service: asyncpg.Pool
+    # A signature belongs to the transaction whose rows it is about, so the keys travel with the unit of work.
+    signatures: Signatures | None = None
+    outbox_wakeup: asyncio.Event = field(default_factory=asyncio.Event)
+    # Said once for the process: every request, loop and message would say it for itself.
+    outage: Outage = field(default_factory=lambda: Outage(log, "database away", "database back"))
+
+    @classmethod
+    @asynccontextmanager
+    async def connect(cls, *, api_url: str, service_url: str, name: str) -> AsyncIterator[Self]:
+        """Opens both pools and closes them at the end. `name` is shown in pg_stat_activity."""
+        async with _pool(api_url, name) as api, _pool(service_url, name) as service:
+            _measure("api", api)
+            _measure("service", service)
+            yield cls(api=api, service=service)
+
+    @asynccontextmanager
+    async def unit_of_work(self, *, acting_as: Acting, may_be_forgotten: bool = False) -> AsyncIterator[UnitOfWork]:
+        """One transaction for a caller. It commits where the `async with` ends, before the answer goes out.
+
+        The commit is on the disk by then, unless it `may_be_forgotten`: a server that dies within the next moments may lose what
+        is written again without harm. Nobody waits for the disk then, which is most of what a small commit costs.
+
+        An exception rolls everything back. Serialization failures (40001) and deadlocks (40P01) are raised as
+        asyncpg's own errors: the HTTP layer answers 409, a consumer climbs its retry ladder; `transact` tries again.
+        """
+        pool = self.api if isinstance(acting_as, Caller) else self.service
+        begin = f"BEGIN; {acting_as.row_settings}" if isinstance(acting_as, Caller) else "BEGIN"
+        if may_be_forgotten:
+            begin += "; SET LOCAL synchronous_commit = off"
+        connection = await self._acquire(pool)
+        ended = False
+        try:
+            try:
+                # BEGIN and the settings of the row policies travel together: one round trip.
+                await connection.execute(begin)
+                self.outage.ended()
+                work = UnitOfWork(connection, acting_as, self.signatures)
+                yield work
+                speaks = await work._write_outbox()
+                await connection.execute("COMMIT")
+                ended = True
+            except BROKEN as error:
+                self.outage.failed(error)
+                raise DatabaseUnavailable("The database went away for a moment. Try again.") from error
+            finally:
+                if not ended:
+                    await _roll_back(connection)
+        finally:
+            await pool.release(connection)
+        if speaks:
+            self.outbox_wakeup.set()
+
+    async def fetch_public(self, statement: str, *values: Any) -> list[asyncpg.Record]:
+        """Rows of one bounded SELECT that anybody may see, in one round trip.
+
+        Nobody is told to the row policies: the API role shows what it shows to an anonymous caller. For hot public reads.
+        """
+        connection = await self._acquire(self.api)
+        try:
+            rows: list[asyncpg.Record] = await connection.fetch(statement, *values)
+            self.outage.ended()
+            return rows
+        except BROKEN as error:
+            self.outage.failed(error)
+            raise DatabaseUnavailable from error
+        finally:
+            await self.api.release(connection)
+
+    async def _acquire(self, pool: asyncpg.Pool) -> Any:
+        try:
+            return await pool.acquire(timeout=ACQUIRE_SECONDS_MAX)
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            self.outage.failed(error)
+            raise DatabaseUnavailable from error
+
+    async def transact(self, *, acting_as: Acting, work: Callable[[UnitOfWork], Awaitable[Answer]]) -> Answer:
+        """Runs `work` in a unit of work, again on a serialization failure or deadlock, three times in all.
+
+        `work` must have no effect outside its transaction.
+        """
+        for attempt in range(1, CONFLICT_ATTEMPTS_MAX + 1):
+            try:
+                async with self.unit_of_work(acting_as=acting_as) as uow:
+                    return await work(uow)
+            except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError):
+                if attempt == CONFLICT_ATTEMPTS_MAX:
+                    raise
+                await asyncio.sleep(jittered(0.02 * attempt))
+        raise AssertionError("the loop above returns or raises")
+
+
+def _measure(role: str, pool: asyncpg.Pool) -> None:
+    """Lets the pool be asked whenever somebody reads the metrics."""
+    DATABASE_CONNECTIONS.labels(role, "in_use").set_function(lambda: pool.get_size() - pool.get_idle_size())
+    DATABASE_CONNECTIONS.labels(role, "open").set_function(pool.get_size)
+    DATABASE_CONNECTIONS.labels(role, "max").set_function(pool.get_max_size)
+
+
+async def _roll_back(connection: Any) -> None:
+    """Ends a failed transaction; a connection that cannot even do that is thrown away by the pool."""
+    if connection.is_closed():
+        return
+    try:
+        await connection.execute("ROLLBACK")
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+        connection.terminate()
+    except asyncio.CancelledError:
+        connection.terminate()
+        raise
+
+
+class _Pool(asyncpg.Pool):
+    """asyncpg's pool without timers and tasks where nothing is waited for: they took 20 us of each unit of work."""
+
+    def acquire(self, *, timeout: float | None = None) -> Any:
+        """An idle connection is had at once; who waits for one waits `timeout` seconds."""
+        return super().acquire(timeout=None if self.get_idle_size() else timeout)
+
+    async def release(self, connection: Any, *, timeout: float | None = None) -> None:
+        """A task of its own, which nobody can cancel, only for a connection that has a statement to give up first."""
+        held = connection._con
+        if held is None or held.is_closed() or held._protocol._is_cancelling() or timeout is not None:
+            await super().release(connection, timeout=timeout)
+        else:
+            held._on_release()
+            await connection._holder.release(None)
+
+
+def _pool(url: str, name: str) -> Any:
+    return _Pool(
+        url.replace("postgresql+asyncpg://", "postgresql://"),
+        connection_class=asyncpg.Connection,
+        record_class=asyncpg.Record,
+        loop=None,
+        max_queries=CONNECTION_STATEMENTS_MAX,
+        min_size=1,
+        max_size=POOL_CONNECTIONS_MAX,
+        max_inactive_connection_lifetime=300,
+        timeout=ACQUIRE_SECONDS_MAX,
+        command_timeout=STATEMENT_SECONDS_MAX,
+        statement_cache_size=512,
+        # Every statement here has one good plan whatever its values; left to itself PostgreSQL plans a LIMIT or an array
+        # anew each time, which takes longer than running it (docs/performance.md).
+        server_settings={"application_name": name, "jit": "off", "plan_cache_mode": "force_generic_plan"},
+        init=_speak_json,
+        reset=_leave_as_it_is,
+    )
+
+
+async def _speak_json(connection: asyncpg.Connection) -> None:
+    await connection.set_type_codec(
+        "jsonb",
+        schema="pg_catalog",
+        format="binary",
+        encoder=lambda value: b"\x01" + msgspec.json.encode(value),
+        decoder=lambda raw: msgspec.json.decode(raw[1:]),
+    )
+
+
+async def _leave_as_it_is(connection: asyncpg.Connection) -> None:
+    """No reset at release: it would cost a round trip, and nothing here sets anything beyond its transaction.
+
+    A tidy test forbids session-level SET, LISTEN and advisory session locks.
+    """

@@ -1,0 +1,140 @@
+"""The double-entry mechanism that two books use: payments' escrow ledger and payouts' wallets (contract section 7).
+
+Signed 64-bit kobo, debit positive. Every transaction sums to zero, a posting key is unique, rows are never changed or
+removed, and guarded accounts never fall below zero: the database refuses what breaks any of it.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from common.primitives.problems import Conflict
+
+Side = Literal["debit", "credit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An account of the book. `side` is where its balance normally stands; a guarded one can never stand on the other.
+
+    Only guarded accounts keep a running balance, whose row lock orders the postings to it. The few accounts that every
+    posting touches (such as `gateway_cash`) are not guarded: their balance is the sum of their entries, and no
+    transaction ever waits for another because of them.
+    """
+
+    name: str
+    side: Side
+    guarded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a transaction, in kobo, debit positive."""
+
+    account: Account
+    amount_minor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """A balanced transaction that has not been written yet. The same key with the same content is the same posting."""
+
+    key: str
+    type: str
+    entries: tuple[Entry, ...]
+    currency: str = "NGN"
+
+    def __post_init__(self) -> None:
+        if sum(entry.amount_minor for entry in self.entries) != 0:
+            raise ValueError(f"posting {self.key} does not sum to zero")
+        if any(entry.amount_minor == 0 for entry in self.entries) or len(self.entries) < 2:
+            raise ValueError(f"posting {self.key} has an empty entry or stands on one leg")
+        if len({entry.account.name for entry in self.entries}) != len(self.entries):
+            raise ValueError(f"posting {self.key} names an account twice")
+
+    @property
+    def content_hash(self) -> bytes:
+        """SHA-256 over type, currency and entries: tells a repetition from a contradiction."""
+        lines = sorted((entry.account.name, entry.amount_minor) for entry in self.entries)
+        return hashlib.sha256(msgspec.json.encode([self.type, self.currency, lines])).digest()
+
+
+def debit(account: Account, amount_minor: int) -> Entry:
+    """Kobo to the account's debit side."""
+    return Entry(account, amount_minor)
+
+
+def credit(account: Account, amount_minor: int) -> Entry:
+    """Kobo to the account's credit side."""
+    return Entry(account, -amount_minor)
+
+
+def balanced(key: str, type: str, entries: Iterable[Entry], currency: str = "NGN") -> Posting:  # noqa: A002 - the contract's word
+    """A posting of the entries that are not zero: a commission of nothing leaves no line."""
+    return Posting(key, type, tuple(entry for entry in entries if entry.amount_minor != 0), currency)
+
+
+class PostingKeyConflict(Conflict):
+    """The key was used for another content: one of the two is wrong, and neither may win silently."""
+
+    detail = "This posting was already made with other content."
+
+
+class AccountOverdrawn(Conflict):
+    """A guarded account would fall below zero. Nothing was written."""
+
+    detail = "The account does not hold that much."
+
+
+POST: Final = "SELECT ledger_post($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+_FIND_BALANCE: Final = "SELECT balance_minor FROM ledger_balances WHERE account = $1"
+_LOCK_BALANCE: Final = "SELECT balance_minor FROM ledger_balances WHERE account = $1 FOR UPDATE"
+_SUM_ENTRIES: Final = "SELECT coalesce(sum(amount_minor), 0)::bigint FROM ledger_entries WHERE account = $1"
+
+
+async def post(uow: UnitOfWork, posting: Posting) -> bool:
+    """Writes the posting in this unit of work; False when the same posting stands already.
+
+    Raises PostingKeyConflict (the key stands with other content) and AccountOverdrawn (409 both). Both end the
+    unit of work: PostgreSQL has marked the transaction as failed.
+    """
+    entries: Sequence[Entry] = sorted(posting.entries, key=lambda entry: entry.account.name)
+    transaction_id: UUID = new_id()
+    try:
+        return bool(
+            await uow.fetch_value(
+                POST,
+                transaction_id,
+                posting.type,
+                posting.key,
+                posting.currency,
+                posting.content_hash,
+                [entry.account.name for entry in entries],
+                [entry.account.side for entry in entries],
+                [entry.account.guarded for entry in entries],
+                [entry.amount_minor for entry in entries],
+            )
+        )
+    except asyncpg.CheckViolationError as error:
+        if error.constraint_name == "ledger_balances_never_negative":
+            raise AccountOverdrawn from error
+        raise
+    except asyncpg.UniqueViolationError as error:
+        if error.constraint_name == "ledger_transactions_posting_key_once":
+            raise PostingKeyConflict from error
+        raise
+
+
+async def balance_of(uow: UnitOfWork, account: Account, *, lock: bool = False) -> int:
+    """The balance in kobo on the account's normal side. `lock` holds a guarded account until the end of the unit of work."""
+    if account.guarded:
+        return int(await uow.fetch_value(_LOCK_BALANCE if lock else _FIND_BALANCE, account.name) or 0)
+    total = int(await uow.fetch_value(_SUM_ENTRIES, account.name))
+    return total if account.side == "debit" else -total

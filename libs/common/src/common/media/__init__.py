@@ -1,0 +1,9 @@
+"""Images: upload, processing, storage in a folder or bucket, and cleanup."""
+
+__all__ = [
+    "cleanup",
+    "images",
+    "s3_signature",
+    "storage",
+    "uploads",
+]

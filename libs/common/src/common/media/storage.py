@@ -1,0 +1,153 @@
+"""Where pictures are kept: a folder that the processes of the service share, or a bucket that speaks S3.
+
+A name stands for one content for ever, so that writing it twice writes the same. Files are written before the row that names them; what
+a process leaves that dies between the two, and what rows name no more, leaves by `common.media.cleanup`.
+"""
+
+import asyncio
+import os
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import Final, Protocol, Self
+
+import httpx
+from pydantic import model_validator
+
+from common.media.s3_signature import Key, signed_headers
+from common.primitives.clock import Clock
+from common.primitives.ids import new_id
+from common.primitives.problems import Unavailable
+from common.primitives.tls import client_tls
+from common.process.settings import ServiceSettings
+
+TYPE: Final = "image/webp"
+# One picture of some hundred kilobytes; whoever waits longer has lost the bucket.
+BUCKET_SECONDS_MAX: Final = 10.0
+
+
+class MediaUnavailable(Unavailable):
+    detail = "The store of pictures is not available for the moment. Try again."
+
+
+class MediaStore(Protocol):
+    """Keeps pictures by name. Raises MediaAway (503)."""
+
+    async def put(self, name: str, content: bytes) -> None:
+        """Keeps the content under its name; once more is no harm."""
+
+    async def get(self, name: str) -> bytes | None:
+        """The content, or None."""
+
+    async def remove(self, name: str) -> None:
+        """Keeps it no longer; once more is no harm."""
+
+
+class Folder:
+    """Pictures as files. A reader never sees half a file: each appears under its name when it is whole."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def put(self, name: str, content: bytes) -> None:
+        await asyncio.to_thread(self._write, name, content)
+
+    async def get(self, name: str) -> bytes | None:
+        return await asyncio.to_thread(self._read, name)
+
+    async def remove(self, name: str) -> None:
+        await asyncio.to_thread(self._remove, name)
+
+    def _write(self, name: str, content: bytes) -> None:
+        unfinished = self._folder / f".{name}.{new_id()}"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with unfinished.open("xb") as file:
+                file.write(content)
+                file.flush()
+                # The row that names the file is kept through a power failure, so the file must be too.
+                os.fsync(file.fileno())
+            unfinished.replace(self._folder / name)
+        except OSError as error:
+            with suppress(OSError):
+                unfinished.unlink()
+            raise MediaUnavailable from error
+
+    def _remove(self, name: str) -> None:
+        try:
+            # With it goes what a process left unfinished under the same name.
+            for path in (self._folder / name, *self._folder.glob(f".{name}.*")):
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            raise MediaUnavailable from error
+
+    def _read(self, name: str) -> bytes | None:
+        try:
+            return (self._folder / name).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise MediaUnavailable from error
+
+
+class Bucket:
+    """Pictures as objects of a bucket, addressed by path: what every store that speaks S3 understands."""
+
+    def __init__(self, http: httpx.AsyncClient, endpoint: str, bucket: str, key: Key, clock: Clock) -> None:
+        self._http, self._key, self._clock = http, key, clock
+        self._url = f"{endpoint.rstrip('/')}/{bucket}"
+
+    async def put(self, name: str, content: bytes) -> None:
+        answer = await self._ask("PUT", name, content, {"content-type": TYPE})
+        if answer.status_code != 200:
+            raise MediaUnavailable from ValueError(f"the bucket answered {answer.status_code} to a PUT")
+
+    async def get(self, name: str) -> bytes | None:
+        answer = await self._ask("GET", name, b"", {})
+        if answer.status_code == 404:
+            return None
+        if answer.status_code != 200:
+            raise MediaUnavailable from ValueError(f"the bucket answered {answer.status_code} to a GET")
+        return answer.content
+
+    async def remove(self, name: str) -> None:
+        answer = await self._ask("DELETE", name, b"", {})
+        if answer.status_code not in (200, 204, 404):
+            raise MediaUnavailable from ValueError(f"the bucket answered {answer.status_code} to a DELETE")
+
+    async def _ask(self, method: str, name: str, content: bytes, headers: dict[str, str]) -> httpx.Response:
+        url = f"{self._url}/{name}"
+        headers = signed_headers(self._key, method, url, headers, content, self._clock.now())
+        try:
+            return await self._http.request(method, url, headers=headers, content=content, timeout=BUCKET_SECONDS_MAX)
+        except httpx.HTTPError as error:
+            raise MediaUnavailable from error
+
+
+class MediaSettings(ServiceSettings):
+    """Where a service keeps pictures: a folder that all its processes share, or, when an endpoint is named, a bucket."""
+
+    media_folder: Path = Path(".state/media")
+    media_s3_endpoint: str = ""
+    media_s3_bucket: str = ""
+    media_s3_region: str = "us-east-1"
+    media_s3_access_key: str = ""
+    media_s3_secret_key: str = ""
+
+    @model_validator(mode="after")
+    def whole_bucket(self) -> Self:
+        if self.media_s3_endpoint and not (
+            self.media_s3_bucket and self.media_s3_access_key and self.media_s3_secret_key
+        ):
+            raise ValueError("MEDIA_S3_ENDPOINT needs MEDIA_S3_BUCKET, MEDIA_S3_ACCESS_KEY and MEDIA_S3_SECRET_KEY")
+        return self
+
+
+async def open_media_store(
+    settings: MediaSettings, clock: Clock, stack: AsyncExitStack, *, under: str = ""
+) -> MediaStore:
+    """The bucket when one is named, else the folder; `under` is a folder of its own in either, for what others must not reach."""
+    if not settings.media_s3_endpoint:
+        return Folder(settings.media_folder / under)
+    key = Key(settings.media_s3_access_key, settings.media_s3_secret_key, settings.media_s3_region)
+    http = await stack.enter_async_context(httpx.AsyncClient(verify=client_tls()))
+    return Bucket(http, settings.media_s3_endpoint, f"{settings.media_s3_bucket}/{under}".rstrip("/"), key, clock)

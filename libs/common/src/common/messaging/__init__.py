@@ -1,0 +1,16 @@
+"""RabbitMQ: outbox, relay, bus, consumers with inbox and retry ladder, dead letters."""
+
+__all__ = [
+    "bus",
+    "consumers",
+    "dead_letters",
+    "declaring",
+    "faults",
+    "inbox",
+    "messages",
+    "outbox",
+    "provenance",
+    "relay",
+    "republishing",
+    "topology",
+]

@@ -1,0 +1,224 @@
+"""RabbitMQ for a service: publish with confirms, consume with a retry ladder, receive broadcasts.
+
+Each message carries the account of its publisher as `user_id`, which the broker compares with that of the connection.
+
+A lost connection never stops the process: every loop here connects again and goes on where the broker stands.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+import aio_pika
+from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractExchange, AbstractIncomingMessage, AbstractQueue
+from aio_pika.exceptions import CONNECTION_EXCEPTIONS, DeliveryError, PublishError
+
+from common.messaging.topology import DELAY_HEADER, Topology, delay_header
+from common.observability.logging import get_logger
+from common.observability.outages import Outage
+from common.primitives.retry import jittered
+from contracts.topology import RETRY_EXCHANGE, WORK_EXCHANGE
+
+log = get_logger(__name__)
+
+CONTENT_TYPE: Final = "application/cloudevents+json"
+# Enough to keep two cores busy while the oldest confirm is under way; more only lengthens what a crash repeats.
+PREFETCH: Final = 50
+CONFIRM_SECONDS_MAX: Final = 10.0
+CONNECT_SECONDS_MAX: Final = 5.0
+RECONNECT_SECONDS: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
+HEARTBEAT_SECONDS: Final = 10
+_BROADCASTS: Final = "broadcasts"
+
+_GONE = (*CONNECTION_EXCEPTIONS, asyncio.TimeoutError, asyncio.InvalidStateError)
+
+OnMessage = Callable[[AbstractIncomingMessage], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One message for the broker: to the exchange by its type, or to one queue of the service itself."""
+
+    body: bytes
+    message_id: str
+    type: str
+    queue: str | None
+    headers: Mapping[str, Any]
+
+
+class Bus:
+    """One process's connection to the broker. Publishing and consuming have channels of their own."""
+
+    def __init__(self, url: str, topology: Topology, name: str) -> None:
+        self._url, self.topology, self._name = url, topology, name
+        self._account = unquote(urlsplit(url).username or "guest")
+        self._connection: AbstractConnection | None = None
+        self._publishing: AbstractChannel | None = None
+        self._connecting = asyncio.Lock()
+        self._closing = False
+        # Said once for the process, not by each of its consumers.
+        self._outage = Outage(log, "broker away", "broker back")
+        # By what this process consumes: since when it has not.
+        self._deaf_since: dict[str, float] = {_BROADCASTS: time.monotonic()}
+
+    @property
+    def is_connected(self) -> bool:
+        # `is_closed` tells only of a close that we asked for; a broker that went away clears `connected`.
+        return self._connection is not None and self._connection.connected.is_set()
+
+    def seconds_without_broadcasts(self) -> float:
+        """How long this process has not heard what is broadcast; 0 while it listens."""
+        since = self._deaf_since.get(_BROADCASTS)
+        return 0.0 if since is None else time.monotonic() - since
+
+    async def close(self) -> None:
+        """Closes the connection; what was not acknowledged goes back to its queue."""
+        self._closing = True
+        if self._connection is not None:
+            with suppress(*_GONE):
+                await self._connection.close()
+
+    async def publish(self, messages: Sequence[Outgoing]) -> list[bool]:
+        """Publishes persistent with pipelined confirms; tells for each message whether the broker has it.
+
+        What a queue must receive by the topology is mandatory, and does not count as taken when it is returned. An event that
+        nobody must hear is not sent back to us when nobody does. Never raises for a broker that is away: then nothing was taken.
+        """
+        try:
+            channel = await self._publishing_channel()
+            events = await channel.get_exchange(self.topology.events_exchange, ensure=False)
+            work = await channel.get_exchange(WORK_EXCHANGE, ensure=False)
+        except _GONE as error:
+            self._outage.failed(error)
+            return [False] * len(messages)
+        taken = await asyncio.gather(
+            *(self._publish_one(work if message.queue else events, message) for message in messages)
+        )
+        if not all(taken):
+            # After the leader of a quorum queue died, a channel may get nothing but nacks: take a fresh one.
+            await self._drop_publishing_channel()
+        return taken
+
+    async def _publish_one(self, exchange: AbstractExchange, message: Outgoing) -> bool:
+        must_be_heard = message.queue is not None or self.topology.listeners_of(message.type)
+        try:
+            await exchange.publish(
+                self._persistent(message),
+                message.queue or message.type,
+                mandatory=must_be_heard,
+                timeout=CONFIRM_SECONDS_MAX,
+            )
+        except PublishError:
+            log.error("message returned as unroutable", type=message.type, queue=message.queue)
+            return False
+        except (DeliveryError, *_GONE) as error:
+            log.warning("message not confirmed", type=message.type, error=repr(error))
+            return False
+        return True
+
+    async def delay(self, message: Outgoing, queue: str, seconds: float) -> None:
+        """Brings a message back to `queue` after about `seconds`; raises when the broker did not confirm."""
+        channel = await self._publishing_channel()
+        exchange = await channel.get_exchange(RETRY_EXCHANGE, ensure=False)
+        waiting = self._persistent(message)
+        waiting.headers[DELAY_HEADER] = delay_header(seconds)
+        waiting.expiration = jittered(seconds)
+        await exchange.publish(waiting, queue, mandatory=True, timeout=CONFIRM_SECONDS_MAX)
+
+    async def consume(self, queue: str, on_message: OnMessage) -> None:
+        """Consumes a work queue until cancelled, through every loss of the connection."""
+
+        async def open_queue(channel: AbstractChannel) -> AbstractQueue:
+            return await channel.get_queue(queue, ensure=False)
+
+        await self._consume_forever(queue, open_queue, on_message)
+
+    async def listen(
+        self, types: Sequence[str], on_message: OnMessage, on_open: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """Hears broadcasts on an exclusive queue of this process until cancelled.
+
+        What is said while the connection is away is not heard: `on_open` runs after each opening to catch up.
+        """
+
+        async def open_queue(channel: AbstractChannel) -> AbstractQueue:
+            own = await channel.declare_queue(exclusive=True, auto_delete=True)
+            for event_type in types:
+                await own.bind(self.topology.events_exchange, routing_key=event_type)
+            if on_open is not None:
+                await on_open()
+            return own
+
+        await self._consume_forever(_BROADCASTS, open_queue, on_message)
+
+    async def _consume_forever(
+        self, name: str, open_queue: Callable[[AbstractChannel], Awaitable[AbstractQueue]], on_message: OnMessage
+    ) -> None:
+        failures = 0
+        while True:
+            self._deaf_since.setdefault(name, time.monotonic())
+            try:
+                channel = await (await self._connected()).channel(publisher_confirms=False)
+                await channel.set_qos(prefetch_count=PREFETCH)
+                queue = await open_queue(channel)
+                await queue.consume(on_message)
+                self._deaf_since.pop(name, None)
+                if not self._deaf_since:
+                    self._outage.ended()
+                failures = 0
+                await channel.closed()
+                if self._closing:
+                    return
+                self._outage.failed(ConnectionError(f"the channel of {name} was closed"))
+            except _GONE as error:
+                self._outage.failed(error)
+            await asyncio.sleep(jittered(RECONNECT_SECONDS[min(failures, len(RECONNECT_SECONDS) - 1)]))
+            failures += 1
+
+    async def _connected(self) -> AbstractConnection:
+        async with self._connecting:
+            if self._connection is None or not self.is_connected:
+                connection = await aio_pika.connect(
+                    self._url,
+                    timeout=CONNECT_SECONDS_MAX,
+                    heartbeat=HEARTBEAT_SECONDS,
+                    client_properties={"connection_name": self._name},
+                )
+                try:
+                    channel = await connection.channel(publisher_confirms=False)
+                    await self.topology.check(channel)
+                    await channel.close()
+                except BaseException:
+                    with suppress(*_GONE):
+                        await connection.close()
+                    raise
+                self._connection = connection
+                self._publishing = None
+            return self._connection
+
+    def _persistent(self, message: Outgoing) -> aio_pika.Message:
+        return aio_pika.Message(
+            message.body,
+            message_id=message.message_id,
+            type=message.type,
+            content_type=CONTENT_TYPE,
+            delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
+            headers=dict(message.headers),
+            user_id=self._account,
+        )
+
+    async def _publishing_channel(self) -> AbstractChannel:
+        connection = await self._connected()
+        if self._publishing is None or self._publishing.is_closed:
+            self._publishing = await connection.channel(publisher_confirms=True, on_return_raises=True)
+        return self._publishing
+
+    async def _drop_publishing_channel(self) -> None:
+        channel, self._publishing = self._publishing, None
+        if channel is not None:
+            with suppress(*_GONE):
+                await channel.close()

@@ -1,0 +1,248 @@
+"""From a delivery to an effect: inbox, handler, commit, acknowledgement; or the retry ladder; or the dead letters.
+
+| What happens | What follows |
+|---|---|
+| the handler commits | acknowledged |
+| it fails, tries are left | confirmed into a delay queue, then acknowledged: a crash in between repeats, the inbox absorbs |
+| it fails for the last time, or for good | stored as a dead letter with an alert in one transaction, then acknowledged |
+| it does not come from the service that it names | the same with a SEV-1 alert, before any handler; it is never replayed |
+| the database or broker is away | left unacknowledged or delayed by the same ladder without counting an attempt |
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import asyncpg
+from aio_pika.abc import AbstractIncomingMessage
+from aio_pika.exceptions import CONNECTION_EXCEPTIONS
+from opentelemetry.trace import SpanKind
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database, is_unavailable
+from common.messaging import dead_letters
+from common.messaging.bus import Bus, Outgoing
+from common.messaging.faults import NotYetKnown, PermanentFault
+from common.messaging.inbox import record_message_if_new
+from common.messaging.messages import Received, Subscription, WorkItem, read_envelope, read_payload
+from common.messaging.provenance import UnprovenPublisher, check_publisher, route_before_dead_lettering, route_of
+from common.observability import telemetry
+from common.observability.logging import get_logger
+from common.primitives.clock import SystemClock
+from common.primitives.problems import Unavailable
+
+log = get_logger(__name__)
+
+ATTEMPT_HEADER: Final = "x-attempt"
+UNAVAILABLE_WAIT_SECONDS: Final = 1.0
+
+
+class Consumers:
+    """All subscriptions and work items of one service, bound to its database, its bus and its dependencies."""
+
+    def __init__(
+        self,
+        service: str,
+        database: Database,
+        bus: Bus,
+        dependencies: Any,
+        subscriptions: Sequence[Subscription[Any]],
+        work_items: Sequence[WorkItem[Any]] = (),
+        *,
+        account_required: bool = True,
+    ) -> None:
+        """`account_required`: the broker must have validated each publisher's account (`BROKER_VERIFIED_PUBLISHERS`)."""
+        self._service, self._database, self._bus, self._dependencies = service, database, bus, dependencies
+        self._by_type: Mapping[str, Sequence[Subscription[Any]]] = _grouped(subscriptions)
+        self._work_by_queue = {item.queue: item for item in work_items}
+        self._queues = {f"{service}.{line.event.publisher()}" for line in subscriptions} | set(self._work_by_queue)
+        self._account_required = account_required
+        self._under_way = 0
+        telemetry.MESSAGES_UNDER_WAY.set_function(lambda: self._under_way)
+
+    async def run(self) -> None:
+        """Consumes every queue of the service until cancelled; then lets the handlers that run finish."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for queue in sorted(self._queues):
+                    group.create_task(self._bus.consume(queue, self._on_message(queue)))
+                group.create_task(self._bus.consume(f"{self._service}.dead", self._on_dead_letter))
+        finally:
+            await self._drain()
+
+    async def _drain(self) -> None:
+        for _ in range(100):
+            if self._under_way == 0:
+                return
+            await asyncio.sleep(0.05)
+
+    def _on_message(self, queue: str) -> Any:
+        async def on_message(message: AbstractIncomingMessage) -> None:
+            self._under_way += 1
+            try:
+                await self._take(queue, message)
+            finally:
+                self._under_way -= 1
+
+        return on_message
+
+    async def _take(self, queue: str, message: AbstractIncomingMessage) -> None:
+        attempt = _attempt_of(message)
+        event_type = message.type or queue
+        carried = {name: str(value) for name, value in message.headers.items() if name in ("traceparent", "tracestate")}
+        with (
+            telemetry.span(f"{queue} {event_type}", SpanKind.CONSUMER, carried),
+            telemetry.MESSAGE_SECONDS.labels(queue, event_type).time(),
+        ):
+            try:
+                received, data = read_envelope(
+                    message.body, attempt, is_last_attempt=self._bus.topology.ladder.is_last(attempt)
+                )
+                check_publisher(queue, route_of(message), received, account_required=self._account_required)
+                event_type = received.type
+                await self.handle(queue, received, data)
+            except Exception as error:
+                telemetry.record_failure(error)
+                outcome = await self._after_failure(queue, message, attempt, error)
+            else:
+                outcome = await self._settle(message, None, "done")
+                _measure_lag(queue, received)
+            telemetry.MESSAGES_HANDLED.labels(queue, event_type, outcome).inc()
+
+    async def _after_failure(self, queue: str, message: AbstractIncomingMessage, attempt: int, error: Exception) -> str:
+        if isinstance(error, PermanentFault):
+            return await self._settle(message, self._dead_letter(queue, message, attempt, error), "dead")
+        if is_unavailable(error):
+            return await self._settle(message, self._wait(queue, message, attempt), "waiting")
+        if isinstance(error, NotYetKnown):
+            log.info("message is early", queue=queue, type=message.type, attempt=attempt, error=repr(error))
+        else:
+            log.warning(
+                "message failed", queue=queue, type=message.type, attempt=attempt, error=repr(error), exc_info=error
+            )
+        return await self._settle(message, self._retry_or_dead_letter(queue, message, attempt, error), "failed")
+
+    async def handle(self, queue: str, received: Received, data: Any) -> None:
+        """Gives one message to its handlers, each once. Raises what they raise."""
+        item = self._work_by_queue.get(queue)
+        if item is not None:
+            await item.handler(read_payload(data, item.payload), received, self._dependencies)
+            return
+        for subscription in self._by_type.get(received.type, ()):
+            event = read_payload(data, subscription.event)
+            async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
+                if await record_message_if_new(uow, received.event_id, subscription.consumer):
+                    await subscription.handler(event, received, uow, self._dependencies)
+                else:
+                    telemetry.INBOX_DUPLICATES.labels(subscription.consumer).inc()
+
+    async def _settle(self, message: AbstractIncomingMessage, before: Any, outcome: str) -> str:
+        """Runs what must stand before the acknowledgement, then acknowledges; a lost channel means a redelivery."""
+        try:
+            if before is not None:
+                await before
+            await message.ack()
+        except (
+            *CONNECTION_EXCEPTIONS,
+            asyncio.InvalidStateError,
+            asyncpg.PostgresError,
+            asyncpg.InterfaceError,
+            Unavailable,
+        ) as error:
+            log.warning("message goes back to its queue", error=repr(error))
+            await self._give_back(message)
+            return "returned"
+        return outcome
+
+    async def _give_back(self, message: AbstractIncomingMessage) -> None:
+        await asyncio.sleep(UNAVAILABLE_WAIT_SECONDS)
+        try:
+            await message.nack(requeue=True)
+        except (*CONNECTION_EXCEPTIONS, asyncio.InvalidStateError):
+            # The channel is gone, and with it our hold on the message: the broker brings it again.
+            log.info("message was already given back by its channel")
+
+    async def _wait(self, queue: str, message: AbstractIncomingMessage, attempt: int) -> None:
+        await self._delay(queue, message, attempt, self._bus.topology.ladder.delays_seconds[0])
+
+    async def _retry_or_dead_letter(
+        self, queue: str, message: AbstractIncomingMessage, attempt: int, error: Exception
+    ) -> None:
+        delay = self._bus.topology.ladder.delay_after(attempt)
+        if delay is None:
+            await self._dead_letter(queue, message, attempt, error)
+        else:
+            await self._delay(queue, message, attempt + 1, delay)
+
+    async def _delay(self, queue: str, message: AbstractIncomingMessage, next_attempt: int, seconds: float) -> None:
+        headers = {**_own_headers(message), ATTEMPT_HEADER: next_attempt}
+        again = Outgoing(message.body, message.message_id or "", message.type or queue, queue, headers)
+        await self._bus.delay(again, queue, seconds)
+
+    async def _dead_letter(self, queue: str, message: AbstractIncomingMessage, attempt: int, error: Exception) -> None:
+        is_unproven = isinstance(error, UnprovenPublisher)
+        buried = dead_letters.DeadLetter(
+            queue=queue,
+            event_type=message.type or queue,
+            message_id=message.message_id,
+            body=message.body,
+            headers=_own_headers(message),
+            error=f"{type(error).__name__}: {error}"[:500],
+            attempts=attempt,
+            is_unproven=is_unproven,
+        )
+        # What is done for an exhausted item acts on its content, which nobody of ours may have written.
+        item = None if is_unproven else self._work_by_queue.get(queue)
+        async with self._database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            if item is not None and item.when_exhausted is not None:
+                try:
+                    received, data = read_envelope(message.body, attempt, is_last_attempt=True)
+                    await item.when_exhausted(read_payload(data, item.payload), received, uow, buried.error)
+                except PermanentFault:
+                    await dead_letters.store_dead_letter(uow, self._service, buried)
+            else:
+                await dead_letters.store_dead_letter(uow, self._service, buried)
+        telemetry.DEAD_LETTERS.labels(queue).inc()
+
+    async def _on_dead_letter(self, message: AbstractIncomingMessage) -> None:
+        """Stores what the broker itself gave up: a message that took its consumer down too often."""
+        dead_letter_queue = f"{self._service}.dead"
+        queue, fault = dead_letter_queue, PermanentFault("the delivery limit of the queue was reached")
+        try:
+            queue, route = route_before_dead_lettering(message, dead_letter_queue)
+            received, _ = read_envelope(message.body, 1, is_last_attempt=True)
+            check_publisher(queue, route, received, account_required=self._account_required)
+        except PermanentFault as error:
+            fault = error
+        await self._settle(message, self._dead_letter(queue, message, _attempt_of(message), fault), "dead")
+
+
+def _measure_lag(queue: str, received: Received) -> None:
+    """How long ago the message was written, by the clocks of two machines: never below zero."""
+    try:
+        age = SystemClock().now() - datetime.fromisoformat(received.time)
+    except (ValueError, TypeError):
+        # The envelope's time is its publisher's word. It decides nothing: the message has had its effect.
+        log.warning("message without a readable time", queue=queue, type=received.type)
+    else:
+        telemetry.MESSAGE_LAG_SECONDS.labels(queue).observe(max(0.0, age.total_seconds()))
+
+
+def _grouped(subscriptions: Sequence[Subscription[Any]]) -> dict[str, list[Subscription[Any]]]:
+    by_type: dict[str, list[Subscription[Any]]] = {}
+    for line in subscriptions:
+        by_type.setdefault(line.event.TYPE, []).append(line)
+    return by_type
+
+
+def _attempt_of(message: AbstractIncomingMessage) -> int:
+    attempt = message.headers.get(ATTEMPT_HEADER)
+    return attempt if isinstance(attempt, int) and attempt > 0 else 1
+
+
+def _own_headers(message: AbstractIncomingMessage) -> dict[str, Any]:
+    """Our own headers, without the broker's notes on deaths, which grow with every round of the ladder."""
+    return {
+        name: value for name, value in message.headers.items() if name in ("traceparent", "tracestate", ATTEMPT_HEADER)
+    }

@@ -1,0 +1,100 @@
+"""Stored dead letters: what failed for the last time is kept in the service's own database, alerted, and replayable.
+
+A message whose publisher was not proven is kept as evidence and never replayed: a replay would carry the service's own account.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.messaging.bus import Bus, Outgoing
+from common.primitives.ids import new_id, parse_uuid
+from common.primitives.problems import Conflict, NotFound, Unavailable
+from contracts.operations import AlertCleared, AlertRaised
+
+_STORE: Final = """
+INSERT INTO dead_letters (id, queue, event_id, event_type, body, headers, error, attempts)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+"""
+# Beside the message's own headers, which never hold this name.
+_UNPROVEN_HEADER: Final = "unproven-publisher"
+_LOCK: Final = f"""
+SELECT id, queue, event_id, event_type, body, replayed_at, headers ? '{_UNPROVEN_HEADER}' AS is_unproven
+FROM dead_letters WHERE id = $1 FOR UPDATE
+"""
+_MARK_REPLAYED: Final = "UPDATE dead_letters SET replayed_at = now() WHERE id = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A message as it was when it was given up. `error` names the fault without the message's content."""
+
+    queue: str
+    event_type: str
+    message_id: str | None
+    body: bytes
+    headers: Mapping[str, Any]
+    error: str
+    attempts: int
+    is_unproven: bool = False
+
+
+async def store_dead_letter(uow: UnitOfWork, service: str, letter: DeadLetter) -> UUID:
+    """Keeps the message and raises an alert, in one transaction (specification: Ingestion rule 6).
+
+    SEV-2, or SEV-1 when the message named a publisher that did not send it: an account of the broker is misused.
+    """
+    letter_id = new_id()
+    await uow.execute(
+        _STORE,
+        letter_id,
+        letter.queue,
+        parse_uuid(letter.message_id or ""),
+        letter.event_type,
+        letter.body,
+        {**letter.headers, **({_UNPROVEN_HEADER: True} if letter.is_unproven else {})},
+        letter.error,
+        letter.attempts,
+    )
+    uow.publish(
+        AlertRaised(
+            alert_id=new_id(),
+            severity="SEV-1" if letter.is_unproven else "SEV-2",
+            title=f"{'Forged message' if letter.is_unproven else 'Dead letter'} in {service}: {letter.event_type}",
+            detail=f"Given up after {letter.attempts} attempts: {letter.error}",
+            runbook="unproven-publisher" if letter.is_unproven else "dead-letters",
+            dedup_key=_alert_key(letter_id),
+            about=str(letter_id),
+        ),
+        source=service,
+    )
+    return letter_id
+
+
+async def replay_dead_letter(uow: UnitOfWork, bus: Bus, letter_id: UUID) -> None:
+    """Puts the message back on its queue as a first attempt. The inbox makes a replay of an effected message harmless.
+
+    Raises NotFound, Conflict (already replayed, or refused for its publisher) and Unavailable (the broker did not take it).
+    """
+    row = await uow.fetch_row(_LOCK, letter_id)
+    if row is None:
+        raise NotFound
+    if row["is_unproven"]:
+        raise Conflict(
+            "This message did not come from the service that it names. It is kept as evidence and not replayed."
+        )
+    if row["replayed_at"] is not None:
+        raise Conflict("This dead letter was already replayed.")
+    message = Outgoing(bytes(row["body"]), str(row["event_id"] or letter_id), row["event_type"], row["queue"], {})
+    if not all(await bus.publish([message])):
+        raise Unavailable
+    await uow.execute(_MARK_REPLAYED, letter_id)
+    # Given up once more it is another letter, with an alert of its own.
+    cleared = AlertCleared(alert_id=new_id(), dedup_key=_alert_key(letter_id), reason="the dead letter was replayed")
+    uow.publish(cleared, source=str(row["queue"]).partition(".")[0])
+
+
+def _alert_key(letter_id: UUID) -> str:
+    return f"dead-letter:{letter_id}"

@@ -1,0 +1,17 @@
+"""The inbox: a message takes effect once for each consumer, however often the broker brings it."""
+
+from typing import Final
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+
+_RECORD: Final = """
+INSERT INTO inbox (event_id, consumer) VALUES ($1, $2)
+ON CONFLICT (event_id, consumer) DO NOTHING
+RETURNING true
+"""
+
+
+async def record_message_if_new(uow: UnitOfWork, event_id: UUID, consumer: str) -> bool:
+    """Whether this is the first time. Two deliveries at once: the second waits for the first to commit or fail."""
+    return bool(await uow.fetch_value(_RECORD, event_id, consumer))

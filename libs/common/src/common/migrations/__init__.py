@@ -1,0 +1,8 @@
+"""Schema changes: the runner behind `migrate`, and versioned SQL functions that migrations call."""
+
+__all__ = [
+    "alembic_environment",
+    "functions",
+    "monthly_partitions",
+    "runner",
+]

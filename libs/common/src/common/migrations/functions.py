@@ -1,0 +1,376 @@
+"""What every service's first migration needs, frozen by version: a released function here never changes again.
+
+A migration calls these with `op.execute`; the SQL stays readable in one place instead of in five copies.
+"""
+
+from typing import Final
+
+from alembic import op
+
+
+def grant_roles_v1(service: str) -> None:
+    """Lets the two roles of the service use the schema. The API role is granted tables one by one, by their migrations."""
+    op.execute(f"GRANT USAGE ON SCHEMA public TO campus_{service}_api, campus_{service}_service")
+    op.execute(
+        "ALTER DEFAULT PRIVILEGES IN SCHEMA public "
+        f"GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO campus_{service}_service"
+    )
+    op.execute(
+        f"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO campus_{service}_service, campus_{service}_api"
+    )
+    for statement in _CALLER_FUNCTIONS_V1:
+        op.execute(statement)
+
+
+def grant_api_v1(service: str, table: str, privileges: str) -> None:
+    """Grants the API role `privileges` on a table and puts the table under row security. Policies follow in the migration."""
+    op.execute(f"GRANT {privileges} ON {table} TO campus_{service}_api")
+    op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+
+
+def create_messaging_v1(service: str) -> None:
+    """Outbox, inbox and stored dead letters."""
+    for statement in _MESSAGING_V1:
+        op.execute(statement)
+    # A caller's transaction says events; it never reads or changes what others said.
+    op.execute(f"GRANT INSERT ON outbox TO campus_{service}_api")
+    op.execute(f"GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_{service}_api")
+
+
+def protect_history_v1(service: str, table: str, updatable: str = "") -> None:
+    """Rows of `table` are written once: the service's roles may delete none, and change the `updatable` columns only.
+
+    A lock by `FOR UPDATE` needs one such column. What retention removes leaves by a function of the owner.
+    """
+    op.execute(f"REVOKE UPDATE, DELETE, TRUNCATE ON {table} FROM campus_{service}_service")
+    op.execute(f"REVOKE DELETE, TRUNCATE ON {table} FROM campus_{service}_api")
+    if updatable:
+        op.execute(f"GRANT UPDATE ({updatable}) ON {table} TO campus_{service}_service")
+
+
+def release_history_v1(service: str, table: str) -> None:
+    """Undoes `protect_history_v1`: what default privileges had given."""
+    op.execute(f"GRANT UPDATE, DELETE ON {table} TO campus_{service}_service")
+
+
+def create_leaving_pictures_v1(service: str, owned: str) -> None:
+    """The list of `common.media.cleanup`. `owned` is SQL: whether the owner of a picture is one whose pictures the caller may write."""
+    op.execute(
+        """
+        CREATE TABLE leaving_pictures (
+            picture_id uuid PRIMARY KEY,
+            owner_id uuid NOT NULL,
+            leave_at timestamptz NOT NULL,
+            claimed_until timestamptz
+        )
+        """
+    )
+    op.execute("CREATE INDEX leaving_pictures_due ON leaving_pictures (leave_at)")
+    grant_api_v1(service, "leaving_pictures", "SELECT, INSERT, UPDATE, DELETE")
+    op.execute(f"CREATE POLICY leaving_pictures_own ON leaving_pictures USING ({owned})")
+
+
+def create_ledger_v1(service: str) -> None:
+    """The double-entry book: constraints, and triggers that only refuse."""
+    for statement in _LEDGER_V1:
+        op.execute(statement)
+    op.execute(f"GRANT EXECUTE ON FUNCTION ledger_post TO campus_{service}_api, campus_{service}_service")
+    op.execute(
+        f"REVOKE INSERT, UPDATE, DELETE ON ledger_transactions, ledger_entries, ledger_balances FROM campus_{service}_service"
+    )
+    for table in ("ledger_transactions", "ledger_entries", "ledger_balances"):
+        grant_api_v1(service, table, "SELECT")
+
+
+def extend_ledger_v2(service: str) -> None:
+    """Every posting is registered for the chain of hashes (`common.ledger.hash_chain`), and its accounts for their list."""
+    for statement in _LEDGER_V2:
+        op.execute(statement)
+    for privileges, table in (
+        ("UPDATE, DELETE", "ledger_accounts"),
+        ("UPDATE, DELETE", "ledger_links"),
+        ("INSERT, DELETE", "ledger_chain"),
+        ("INSERT, UPDATE", "ledger_unsealed"),
+    ):
+        op.execute(f"REVOKE {privileges} ON {table} FROM campus_{service}_service")
+    grant_api_v1(service, "ledger_accounts", "SELECT")
+
+
+def retract_ledger_v2() -> None:
+    """Undoes `extend_ledger_v2`: the book itself stays as it is."""
+    posted_before = next(statement for statement in _LEDGER_V1 if "CREATE FUNCTION ledger_post(" in statement)
+    op.execute(posted_before.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION"))
+    op.execute("DROP TABLE ledger_links, ledger_unsealed, ledger_chain, ledger_accounts")
+
+
+# What the row policies ask (contract section 5). Plain SQL, so that the planner sees through them.
+_CALLER_FUNCTIONS_V1: Final = (
+    "CREATE FUNCTION app_user_id() RETURNS uuid STABLE LANGUAGE sql AS $$ SELECT nullif(current_setting('app.user_id', true), '')::uuid $$",
+    "CREATE FUNCTION app_vendor_id() RETURNS uuid STABLE LANGUAGE sql AS "
+    "$$ SELECT nullif(current_setting('app.vendor_id', true), '')::uuid $$",
+    "CREATE FUNCTION app_campus_id() RETURNS uuid STABLE LANGUAGE sql AS "
+    "$$ SELECT nullif(current_setting('app.campus_id', true), '')::uuid $$",
+    "CREATE FUNCTION app_may(permission text) RETURNS boolean STABLE LANGUAGE sql AS "
+    "$$ SELECT permission = ANY (string_to_array(current_setting('app.permissions', true), ',')) $$",
+)
+
+_MESSAGING_V1: Final = (
+    """
+    CREATE TABLE outbox (
+        position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        id uuid NOT NULL,
+        queue text,
+        type text NOT NULL,
+        source text NOT NULL,
+        subject text NOT NULL,
+        sequence bigint NOT NULL,
+        payload bytea NOT NULL,
+        trace jsonb NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        next_attempt_at timestamptz NOT NULL DEFAULT now(),
+        published_at timestamptz
+    )
+    """,
+    "CREATE INDEX outbox_waiting ON outbox (position) WHERE published_at IS NULL",
+    "CREATE INDEX outbox_published ON outbox (published_at) WHERE published_at IS NOT NULL",
+    "CREATE TABLE outbox_sequences (subject text PRIMARY KEY, last bigint NOT NULL)",
+    """
+    CREATE TABLE inbox (
+        event_id uuid NOT NULL,
+        consumer text NOT NULL,
+        handled_at timestamptz NOT NULL DEFAULT now(),
+        CONSTRAINT inbox_pkey PRIMARY KEY (event_id, consumer)
+    )
+    """,
+    "CREATE INDEX inbox_handled ON inbox (handled_at)",
+    """
+    CREATE TABLE dead_letters (
+        id uuid PRIMARY KEY,
+        queue text NOT NULL,
+        event_id uuid,
+        event_type text NOT NULL,
+        body bytea NOT NULL,
+        headers jsonb NOT NULL,
+        error text NOT NULL,
+        attempts integer NOT NULL,
+        failed_at timestamptz NOT NULL DEFAULT now(),
+        replayed_at timestamptz
+    )
+    """,
+    "CREATE INDEX dead_letters_newest ON dead_letters (failed_at DESC, id DESC)",
+    """
+    CREATE TABLE session_revocations (
+        user_id uuid NOT NULL,
+        session_id uuid,
+        not_before timestamptz NOT NULL,
+        heard_at timestamptz NOT NULL DEFAULT now()
+    )
+    """,
+    "CREATE INDEX session_revocations_heard ON session_revocations (heard_at)",
+)
+
+_LEDGER_V1: Final = (
+    """
+    CREATE TABLE ledger_transactions (
+        id uuid PRIMARY KEY,
+        position bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+        type text NOT NULL,
+        posting_key text NOT NULL,
+        currency char(3) NOT NULL,
+        content_hash bytea NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        CONSTRAINT ledger_transactions_posting_key_once UNIQUE (posting_key)
+    )
+    """,
+    "CREATE INDEX ledger_transactions_newest ON ledger_transactions (created_at DESC, id DESC)",
+    """
+    CREATE TABLE ledger_entries (
+        position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        transaction_id uuid NOT NULL,
+        account text NOT NULL,
+        amount_minor bigint NOT NULL,
+        currency char(3) NOT NULL,
+        CONSTRAINT ledger_entries_transaction FOREIGN KEY (transaction_id) REFERENCES ledger_transactions (id),
+        CONSTRAINT ledger_entries_say_something CHECK (amount_minor <> 0)
+    )
+    """,
+    "CREATE INDEX ledger_entries_of_transaction ON ledger_entries (transaction_id)",
+    "CREATE INDEX ledger_entries_of_account ON ledger_entries (account) INCLUDE (amount_minor)",
+    """
+    CREATE TABLE ledger_balances (
+        account text PRIMARY KEY,
+        currency char(3) NOT NULL,
+        side text NOT NULL,
+        balance_minor bigint NOT NULL,
+        CONSTRAINT ledger_balances_side_known CHECK (side IN ('debit', 'credit'))
+    )
+    """,
+    """
+    CREATE FUNCTION ledger_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        RAISE EXCEPTION 'the ledger is append-only: history is answered by a new transaction, never edited'
+            USING ERRCODE = 'restrict_violation';
+    END $$
+    """,
+    "CREATE TRIGGER ledger_transactions_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_transactions "
+    "FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change()",
+    "CREATE TRIGGER ledger_entries_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries "
+    "FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change()",
+    # Statement-level, over the new rows: one look for all entries of a posting, and none of a foreign transaction.
+    """
+    CREATE FUNCTION ledger_refuse_unbalanced() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        IF EXISTS (SELECT FROM added GROUP BY transaction_id HAVING sum(amount_minor) <> 0 OR count(*) < 2) THEN
+            RAISE EXCEPTION 'a ledger transaction must sum to zero' USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        RETURN NULL;
+    END $$
+    """,
+    "CREATE TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries REFERENCING NEW TABLE AS added "
+    "FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_unbalanced()",
+    # No CHECK: PostgreSQL would test it on the row proposed by INSERT ... ON CONFLICT, which holds only the change.
+    """
+    CREATE FUNCTION ledger_refuse_overdraft() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        RAISE EXCEPTION 'account % would fall below zero', NEW.account
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'ledger_balances_never_negative';
+    END $$
+    """,
+    "CREATE TRIGGER ledger_balances_never_negative AFTER INSERT OR UPDATE ON ledger_balances "
+    "FOR EACH ROW WHEN (NEW.balance_minor < 0) EXECUTE FUNCTION ledger_refuse_overdraft()",
+    # The only way in: neither role of the service may write the three tables. One round trip for header, balances and
+    # entries. `ON CONFLICT DO NOTHING` waits for a posting with the same key that is under way, so that of two at once
+    # exactly one is written; balances are locked in the order of their names, so that no two postings deadlock.
+    """
+    CREATE FUNCTION ledger_post(
+        new_id uuid, new_type text, new_key text, new_currency text, new_hash bytea,
+        accounts text[], sides text[], guards boolean[], amounts_minor bigint[]
+    ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    DECLARE standing_hash bytea; touched bigint;
+    BEGIN
+        INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash)
+        VALUES (new_id, new_type, new_key, new_currency, new_hash)
+        ON CONFLICT (posting_key) DO NOTHING;
+        IF NOT FOUND THEN
+            SELECT content_hash INTO standing_hash FROM ledger_transactions WHERE posting_key = new_key;
+            IF standing_hash IS DISTINCT FROM new_hash THEN
+                RAISE EXCEPTION 'posting key % stands with other content', new_key
+                    USING ERRCODE = 'unique_violation', CONSTRAINT = 'ledger_transactions_posting_key_once';
+            END IF;
+            RETURN false;
+        END IF;
+        INSERT INTO ledger_balances AS b (account, currency, side, balance_minor)
+        SELECT line.account, new_currency, line.side, CASE line.side WHEN 'debit' THEN line.amount_minor ELSE -line.amount_minor END
+        FROM unnest(accounts, sides, guards, amounts_minor) AS line (account, side, guarded, amount_minor)
+        WHERE line.guarded ORDER BY line.account
+        ON CONFLICT (account) DO UPDATE SET balance_minor = b.balance_minor + excluded.balance_minor
+        WHERE b.currency = excluded.currency AND b.side = excluded.side;
+        GET DIAGNOSTICS touched = ROW_COUNT;
+        IF touched <> (SELECT count(*) FROM unnest(guards) AS guarded WHERE guarded) THEN
+            RAISE EXCEPTION 'an account keeps its currency and its side' USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency)
+        SELECT new_id, line.account, line.amount_minor, new_currency
+        FROM unnest(accounts, amounts_minor) AS line (account, amount_minor);
+        RETURN true;
+    END $$
+    """,
+    "REVOKE EXECUTE ON FUNCTION ledger_post FROM public",
+)
+
+_LEDGER_V2: Final = (
+    # What was posted and not yet linked. A set, not a watermark: what commits late is found late, and never passed over.
+    """
+    CREATE TABLE ledger_unsealed (
+        position bigint PRIMARY KEY,
+        transaction_id uuid NOT NULL,
+        posted_at timestamptz NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE ledger_links (
+        sequence bigint PRIMARY KEY,
+        transaction_id uuid NOT NULL,
+        link bytea NOT NULL,
+        sealed_at timestamptz NOT NULL DEFAULT now(),
+        CONSTRAINT ledger_links_transaction_once UNIQUE (transaction_id)
+    )
+    """,
+    "CREATE TRIGGER ledger_links_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_links "
+    "FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change()",
+    # The end of the chain, in its one row: whoever seals holds it, so that of two workers one seals.
+    """
+    CREATE TABLE ledger_chain (
+        the_only boolean PRIMARY KEY DEFAULT true,
+        length bigint NOT NULL DEFAULT 0,
+        head bytea NOT NULL DEFAULT sha256(''),
+        verify_at timestamptz,
+        CONSTRAINT ledger_chain_is_one CHECK (the_only)
+    )
+    """,
+    "INSERT INTO ledger_chain DEFAULT VALUES",
+    "INSERT INTO ledger_unsealed SELECT position, id, created_at FROM ledger_transactions",
+    # Every account since its first entry: a list of accounts reads this instead of grouping all entries.
+    """
+    CREATE TABLE ledger_accounts (
+        account text PRIMARY KEY,
+        position bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+        currency char(3) NOT NULL,
+        opened_at timestamptz NOT NULL
+    )
+    """,
+    "CREATE INDEX ledger_accounts_in_order ON ledger_accounts (position)",
+    "CREATE INDEX ledger_accounts_by_prefix ON ledger_accounts (account text_pattern_ops)",
+    """
+    INSERT INTO ledger_accounts (account, currency, opened_at)
+    SELECT e.account, e.currency, min(t.created_at) FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id
+    GROUP BY e.account, e.currency ORDER BY min(e.position)
+    """,
+    """
+    CREATE OR REPLACE FUNCTION ledger_post(
+        new_id uuid, new_type text, new_key text, new_currency text, new_hash bytea,
+        accounts text[], sides text[], guards boolean[], amounts_minor bigint[]
+    ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    DECLARE standing_hash bytea; touched bigint; new_position bigint;
+    BEGIN
+        INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash)
+        VALUES (new_id, new_type, new_key, new_currency, new_hash)
+        ON CONFLICT (posting_key) DO NOTHING
+        RETURNING position INTO new_position;
+        IF NOT FOUND THEN
+            SELECT content_hash INTO standing_hash FROM ledger_transactions WHERE posting_key = new_key;
+            IF standing_hash IS DISTINCT FROM new_hash THEN
+                RAISE EXCEPTION 'posting key % stands with other content', new_key
+                    USING ERRCODE = 'unique_violation', CONSTRAINT = 'ledger_transactions_posting_key_once';
+            END IF;
+            RETURN false;
+        END IF;
+        INSERT INTO ledger_balances AS b (account, currency, side, balance_minor)
+        SELECT line.account, new_currency, line.side, CASE line.side WHEN 'debit' THEN line.amount_minor ELSE -line.amount_minor END
+        FROM unnest(accounts, sides, guards, amounts_minor) AS line (account, side, guarded, amount_minor)
+        WHERE line.guarded ORDER BY line.account
+        ON CONFLICT (account) DO UPDATE SET balance_minor = b.balance_minor + excluded.balance_minor
+        WHERE b.currency = excluded.currency AND b.side = excluded.side;
+        GET DIAGNOSTICS touched = ROW_COUNT;
+        IF touched <> (SELECT count(*) FROM unnest(guards) AS guarded WHERE guarded) THEN
+            RAISE EXCEPTION 'an account keeps its currency and its side' USING ERRCODE = 'integrity_constraint_violation';
+        END IF;
+        INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency)
+        SELECT new_id, line.account, line.amount_minor, new_currency
+        FROM unnest(accounts, amounts_minor) AS line (account, amount_minor);
+        -- Only an account's first posting writes here. A guarded one is ours alone, by the lock of its balance; for another one
+        -- that somebody else is opening at this moment nobody waits: the sealing catches up. Asked one by one, so that the plan
+        -- is a look into the index whatever the size of the table was when it was made.
+        FOR number IN 1 .. cardinality(accounts) LOOP
+            IF NOT EXISTS (SELECT FROM ledger_accounts known WHERE known.account = accounts[number])
+                AND (guards[number] OR pg_try_advisory_xact_lock(hashtextextended(accounts[number], 0)))
+            THEN
+                INSERT INTO ledger_accounts (account, currency, opened_at) VALUES (accounts[number], new_currency, now())
+                ON CONFLICT (account) DO NOTHING;
+            END IF;
+        END LOOP;
+        INSERT INTO ledger_unsealed (position, transaction_id, posted_at) VALUES (new_position, new_id, now());
+        RETURN true;
+    END $$
+    """,
+)

@@ -1,0 +1,7 @@
+"""Logs, metrics, traces, and logging of outages."""
+
+__all__ = [
+    "logging",
+    "outages",
+    "telemetry",
+]

@@ -1,0 +1,50 @@
+"""Signed cursors: opaque positions in a list, bound to the list, its filters and its caller (contract section 1)."""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from common.primitives.problems import ValidationFailed
+
+# 128 bits: beyond forging, and short enough for a URL.
+_SIGNATURE_BYTES = 16
+# No list position is longer; a longer cursor is refused before any work is done for it.
+_CURSOR_CHARACTERS_MAX = 512
+
+
+class CursorSigner:
+    """Signs and opens cursors with the key of the deployment (`CURSOR_KEY`)."""
+
+    def __init__(self, key: str) -> None:
+        self._key = hashlib.sha256(b"cursor:" + key.encode()).digest()
+
+    def sign(self, scope: Sequence[Any], position: Sequence[Any]) -> str:
+        """The cursor that stands at `position` (strings and integers) of the list that `scope` names."""
+        body = msgspec.json.encode(list(position))
+        return base64.urlsafe_b64encode(self._signature(scope, body) + body).decode().rstrip("=")
+
+    def open(self, scope: Sequence[Any], cursor: str) -> list[Any]:
+        """The position that `sign` was given; a changed or foreign cursor raises ValidationFailed (422)."""
+        if len(cursor) > _CURSOR_CHARACTERS_MAX or not cursor.isascii():
+            raise self._refusal()
+        try:
+            raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        except ValueError:
+            raise self._refusal() from None
+        signature, body = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
+        if not hmac.compare_digest(signature, self._signature(scope, body)):
+            raise self._refusal()
+        position: list[Any] = msgspec.json.decode(body)
+        return position
+
+    def _signature(self, scope: Sequence[Any], body: bytes) -> bytes:
+        named = msgspec.json.encode([str(part) for part in scope])
+        return hmac.digest(self._key, len(named).to_bytes(4, "big") + named + body, "sha256")[:_SIGNATURE_BYTES]
+
+    @staticmethod
+    def _refusal() -> ValidationFailed:
+        return ValidationFailed.of("cursor", "not a cursor of this list; start again without it")

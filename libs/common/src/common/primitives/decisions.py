@@ -1,0 +1,85 @@
+"""Decisions of two people: one prepares, another one approves exactly what was prepared, or rejects it (contract section 5.5)."""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+
+from common.primitives.problems import Conflict, Forbidden
+
+Verdict = Literal["approved", "rejected"]
+
+
+class NothingPrepared(Conflict):
+    detail = "No decision is prepared here."
+
+
+class AlreadyDecided(Conflict):
+    def __init__(self, status: str) -> None:
+        super().__init__(f"The decision is {status} already. Nothing was changed.")
+
+
+class OtherContent(Conflict):
+    """The hash belongs to another decision, or to another content of this one."""
+
+    detail = "The hash is not the hash of the prepared decision. Read the decision again before you approve it."
+
+
+class DecidedByItsMaker(Forbidden):
+    detail = "The person who prepared a decision cannot decide on it, under any role."
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedDecision:
+    """A decision as the database holds it; `hash` is of its present content."""
+
+    status: str
+    prepared_by: UUID
+    hash: str
+
+
+def content_hash(content: Mapping[str, Any]) -> str:
+    """SHA-256, in hex, over the content as JSON in a canonical form: sorted keys, no spaces."""
+    return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
+
+
+def evaluate_approval(decision: PreparedDecision | None, approved_hash: str, by: UUID) -> bool:
+    """Whether the approval takes effect now; False for its repetition, which succeeds without effect.
+
+    A person is a user id, whatever role or session. Raises NothingPrepared, OtherContent and AlreadyDecided (409), and
+    DecidedByItsMaker (403).
+    """
+    prepared = _decided_by_another(decision, by)
+    must_match(prepared.hash, approved_hash)
+    return _takes_effect(prepared, "approved")
+
+
+def evaluate_rejection(decision: PreparedDecision | None, by: UUID) -> bool:
+    """Whether the rejection takes effect now; False for its repetition. Raises as `evaluate_approval` does, but for the hash."""
+    return _takes_effect(_decided_by_another(decision, by), "rejected")
+
+
+def must_match(prepared_hash: str, approved_hash: str) -> None:
+    """Raises OtherContent (409) unless both hashes are the same; compared in constant time."""
+    if not hmac.compare_digest(prepared_hash.encode(), approved_hash.encode()):
+        raise OtherContent
+
+
+def _decided_by_another(decision: PreparedDecision | None, by: UUID) -> PreparedDecision:
+    if decision is None:
+        raise NothingPrepared
+    if decision.prepared_by == by:
+        raise DecidedByItsMaker
+    return decision
+
+
+def _takes_effect(decision: PreparedDecision, verdict: Verdict) -> bool:
+    if decision.status == verdict:
+        return False
+    if decision.status != "prepared":
+        raise AlreadyDecided(decision.status)
+    return True

@@ -1,0 +1,34 @@
+"""The revision that a change is based on (contract section 1)."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+from fastapi import Header
+
+from common.primitives.problems import ValidationFailed
+
+IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=120)]
+
+# A revision in quotes, or an ETag of ours, which begins with one. A lost last quote is forgiven: what was meant is plain.
+_TAG: Final = re.compile(r'(?:W/)?"([0-9]{1,9})(?:-[^"]*)?"?', re.ASCII)
+
+
+def revision_meant(if_match: str | None, revision: int | None) -> int | None:
+    """The header's revision, else the body's, else None: whatever stands.
+
+    Raises ValidationFailed (422) for a header that holds none, or another one than the body.
+    """
+    if if_match is None or if_match.strip() == "*":
+        return revision
+    tag = _TAG.fullmatch(if_match.strip())
+    if tag is None:
+        raise ValidationFailed.of("If-Match", 'must be the revision that was read, in quotes, such as "3"')
+    if revision is not None and revision != int(tag[1]):
+        raise ValidationFailed.of("If-Match", "names another revision than the body")
+    return int(tag[1])
+
+
+def etag(shown: Mapping[str, Any]) -> dict[str, str]:
+    """The header that `If-Match` answers to."""
+    return {"ETag": f'"{shown["revision"]}"'}

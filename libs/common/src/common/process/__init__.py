@@ -1,0 +1,6 @@
+"""The processes of a service and their settings."""
+
+__all__ = [
+    "service",
+    "settings",
+]

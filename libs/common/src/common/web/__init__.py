@@ -1,0 +1,22 @@
+"""HTTP of a service: the application, guards, envelope, error handlers, standard routes, event streams."""
+
+__all__ = [
+    "csv_export",
+    "dead_letter_routes",
+    "envelope",
+    "event_streams",
+    "exception_handlers",
+    "health",
+    "http",
+    "http_protocol",
+    "idempotency",
+    "optional_caller",
+    "outbound",
+    "outbound_addresses",
+    "personal_records",
+    "request_scope",
+    "responses",
+    "schemas",
+    "standard_routers",
+    "strict_requests",
+]

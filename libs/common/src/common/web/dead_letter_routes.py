@@ -1,0 +1,79 @@
+"""The dead letters of a service for the people on call: `/api/dead-letters/<service>` (contract section 7)."""
+
+from typing import Annotated, Final, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database
+from common.messaging.bus import Bus
+from common.messaging.dead_letters import replay_dead_letter
+from common.primitives.clock import iso, iso_or_none
+from common.web.http import OffsetPage, guarded_router, offset_page, ok, requires
+from common.web.schemas import ResponseShape
+
+_PAGE: Final = """
+SELECT id, event_type, error, attempts, failed_at, replayed_at FROM dead_letters
+ORDER BY failed_at {direction}, id {direction} LIMIT $1 OFFSET $2
+"""
+_COUNT: Final = "SELECT count(*) FROM dead_letters"
+
+
+class DeadLetter(ResponseShape):
+    """A message that a service gave up."""
+
+    id: UUID
+    service: str
+    event_type: str
+    error: str
+    attempts: int
+    failed_at: str
+    replayed_at: str | None
+
+
+class DeadLetterReplay(ResponseShape):
+    id: UUID
+    service: str
+    status: Literal["queued"]
+
+
+def dead_letter_router(service: str, database: Database, bus: Bus) -> APIRouter:
+    """Reads and replays. The letters' bodies are never shown: they may hold what their reader may not see."""
+    router = guarded_router(tags=["operations"])
+
+    @router.get(f"/api/dead-letters/{service}", responses={200: {"model": list[DeadLetter]}})
+    @requires("dead_letters:read")
+    async def list_dead_letters(
+        request: Request, page: Annotated[OffsetPage, Depends(offset_page("created_at"))]
+    ) -> Response:
+        """The messages that this service gave up, by the time of their failure."""
+        statement = _PAGE.format(direction="DESC" if page.descending else "ASC")
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            total = await uow.fetch_value(_COUNT)
+            rows = await uow.fetch(statement, page.limit, page.offset)
+        letters = [
+            {
+                "id": row["id"],
+                "service": service,
+                "eventType": row["event_type"],
+                "error": row["error"],
+                "attempts": row["attempts"],
+                "failedAt": iso(row["failed_at"]),
+                "replayedAt": iso_or_none(row["replayed_at"]),
+            }
+            for row in rows
+        ]
+        return ok(request, letters, **page.meta(total))
+
+    @router.post(f"/api/dead-letters/{service}/{{letter_id}}/replay", responses={200: {"model": DeadLetterReplay}})
+    @requires("webhooks:replay", step_up=True)
+    async def replay(request: Request, letter_id: UUID) -> Response:
+        """Puts the message back on its queue as a first attempt; what took effect already takes none again."""
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await replay_dead_letter(uow, bus, letter_id)
+        return ok(request, {"id": letter_id, "service": service, "status": "queued"})
+
+    return router

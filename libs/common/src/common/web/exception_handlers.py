@@ -1,0 +1,130 @@
+"""What is raised, as a problem document: the one table of answers to errors (contract section 2)."""
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import asyncpg
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.database.unit_of_work import is_unavailable
+from common.observability.logging import get_logger
+from common.primitives import problems
+from common.primitives.problems import (
+    INVALID_PARAMS_MAX,
+    Forbidden,
+    InvalidParam,
+    NotFound,
+    Problem,
+    Unavailable,
+    ValidationFailed,
+    shortened,
+)
+
+if TYPE_CHECKING:
+    from common.web.http import HttpContext
+
+log = get_logger(__name__)
+
+
+def problem_response(request: Request, problem: Problem) -> Response:
+    """A problem as a response of this service."""
+    context: HttpContext = request.app.state.http
+    body = problems.render(
+        problem, instance=request.url.path, request_id=request.state.request_id, base_url=context.base_url
+    )
+    return Response(body, problem.answer_status, headers=problem.headers, media_type="application/problem+json")
+
+
+async def _answer_problem(request: Request, error: Any) -> Response:
+    if error.answer_status >= 500:
+        log.error(
+            "request failed",
+            path=request.url.path,
+            request_id=request.state.request_id,
+            error=repr(error.__cause__ or error),
+        )
+    return problem_response(request, error)
+
+
+async def _answer_invalid(request: Request, error: Any) -> Response:
+    faults = error.errors()
+    if any(fault["loc"][0] == "path" for fault in faults):
+        return problem_response(request, NotFound())
+    params = [
+        InvalidParam(name, str(fault["msg"]).removeprefix("Value error, "))
+        for fault in faults[:INVALID_PARAMS_MAX]
+        for name in _names_of(request, fault)
+    ]
+    named = ", ".join(sorted({param.name for param in params}))
+    return problem_response(request, ValidationFailed(f"Not valid: {named}.", invalid_params=params))
+
+
+def _names_of(request: Request, fault: Mapping[str, Any]) -> list[str]:
+    """The parameters of a fault: for an absent body the fields that it must have, as for an empty object."""
+    if fault["type"] == "missing" and len(fault["loc"]) == 1:
+        field = getattr(request.scope.get("route"), "body_field", None)
+        model = field.field_info.annotation if field is not None else None
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            required = [info.alias or name for name, info in model.model_fields.items() if info.is_required()]
+            if required:
+                return required
+    return [_name_of(fault["loc"])]
+
+
+def _name_of(location: Sequence[Any]) -> str:
+    """`amountMinor`, or `items.0.quantity`; the whole body is `body`."""
+    inner = [str(part) for part in location[1:]]
+    name = (
+        ".".join(inner)
+        if inner and not (location[0] == "body" and inner[0].isdigit() and len(inner) == 1)
+        else str(location[0])
+    )
+    return shortened(name)
+
+
+async def _answer_http_exception(request: Request, error: Any) -> Response:
+    if error.status_code == 404:
+        return problem_response(request, NotFound())
+    if error.status_code == 403:
+        return problem_response(request, Forbidden())
+    details = {
+        405: "This path does not know this method.",
+        413: "The body is too large.",
+        415: "The media type is not accepted.",
+    }
+    if error.status_code not in details:
+        # The framework could not read the body at all: no UTF-8, a number without end, brackets without end.
+        return problem_response(request, ValidationFailed.of("body", "cannot be read"))
+    return problem_response(
+        request,
+        ValidationFailed(details[error.status_code], status=error.status_code, headers=dict(error.headers or {})),
+    )
+
+
+async def _answer_database_error(request: Request, error: Any) -> Response:
+    """40001 and 40P01 are the caller's race; an absent database is 503; anything else is a bug (500)."""
+    if isinstance(error, asyncpg.SerializationError | asyncpg.DeadlockDetectedError):
+        return problem_response(request, problems.Conflict("Somebody else changed this at the same moment. Try again."))
+    if is_unavailable(error):
+        unavailable = Unavailable()
+        unavailable.__cause__ = error
+        return await _answer_problem(request, unavailable)
+    raise error
+
+
+async def respond_internal_error(request: Request, error: Exception) -> Response:
+    """The last resort: the client learns the correlation id and nothing else."""
+    return problem_response(request, Problem())
+
+
+ANSWERS: Final[Mapping[Any, Callable[[Request, Any], Coroutine[Any, Any, Response]]]] = {
+    Problem: _answer_problem,
+    RequestValidationError: _answer_invalid,
+    HTTPException: _answer_http_exception,
+    asyncpg.PostgresError: _answer_database_error,
+    asyncpg.InterfaceError: _answer_database_error,
+}

@@ -1,0 +1,25 @@
+"""The caller of an endpoint that asks for no token and uses a good one: who has none, or a bad one, is anonymous."""
+
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from common.auth.caller import ANONYMOUS, Caller
+from common.auth.tokens import bearer_token
+from common.primitives.problems import Forbidden, TokenExpired, Unauthorized
+from common.web.http import HttpContext
+
+
+async def optional_caller_of(request: Request) -> Caller:
+    """Beside `@before_sign_in`. Raises Unavailable when the issuer of the token cannot be asked."""
+    context: HttpContext = request.app.state.http
+    offered = request.headers.getlist("authorization")
+    try:
+        token = bearer_token(offered[0]) if len(offered) == 1 else None
+        return ANONYMOUS if token is None else await context.verifier.caller_of(token)
+    except (Unauthorized, TokenExpired, Forbidden):
+        return ANONYMOUS
+
+
+OptionalCaller = Annotated[Caller, Depends(optional_caller_of)]

@@ -1,0 +1,126 @@
+"""Which addresses that a client gives may be called: by the form of the address, and by the IP addresses behind its name.
+
+Pure: `common.web.outbound` resolves names and calls. Ranges are those of the IANA registries of special-purpose addresses.
+"""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+# Longer than any push service makes them, and within what an index of the database holds.
+ADDRESS_MAX: Final = 2_048
+
+# Labels of letters, digits and hyphens (RFC 1123), two at the least; a name of another alphabet comes as punycode.
+_NAME: Final = re.compile(
+    r"(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII
+)
+_LOCAL_NAMES: Final = (".local", ".internal", ".localhost", ".home.arpa")
+_REFUSED_4: Final = tuple(
+    ipaddress.IPv4Network(network)
+    for network in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/3",
+        # Azure serves the metadata of its machines under a public number.
+        "168.63.129.16/32",
+    )
+)
+# The one range that is given out. Outside it: loopback, link-local, unique local, mapped, and NAT64 translation.
+_GLOBAL_6: Final = ipaddress.IPv6Network("2000::/3")
+_REFUSED_6: Final = tuple(
+    # Protocol assignments with Teredo; documentation; 6to4, which holds an IPv4 address.
+    ipaddress.IPv6Network(network)
+    for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundRules:
+    """`trusted_origin` is an address of our own settings, called as it is; `allow_loopback` is for development: the loopback
+    addresses of this machine too, also by http and at any port."""
+
+    trusted_origin: str = ""
+    allow_loopback: bool = False
+
+    def trusts(self, url: str) -> bool:
+        """Whether the address is of the trusted origin."""
+        return bool(self.trusted_origin) and origin_of(url) == self.trusted_origin
+
+    def fault_of(self, url: str) -> str | None:
+        """Why an address is refused by its form; None when it is not."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            return "is not a valid address"
+        if self.trusts(url):
+            return None
+        host = (parts.hostname or "").rstrip(".")
+        is_loopback = self.allow_loopback and (host == "localhost" or _is_loopback(host))
+        if parts.scheme != "https" and not (is_loopback and parts.scheme == "http"):
+            return "must be an https address"
+        if not host or parts.username is not None or parts.password is not None or parts.fragment:
+            return "is not a valid address"
+        if is_loopback:
+            return None
+        if port not in (None, 443):
+            return "must use the usual port"
+        if _NAME.fullmatch(host) is None or host.endswith(_LOCAL_NAMES) or _is_number(host):
+            return "must name a public host"
+        return None
+
+    def allows(self, number: str, scheme: str) -> bool:
+        """Whether a call by that scheme may go to the IP address; by http it may go to loopback alone."""
+        if self.allow_loopback and _is_loopback(number):
+            return True
+        return scheme == "https" and is_public(number)
+
+
+def origin_of(address: str) -> str:
+    """`https://host:port` of an address; empty for something that is none."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        return ""
+    if not parts.hostname or parts.username is not None:
+        return ""
+    shown = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{shown}" + (f":{port}" if port is not None else "")
+
+
+def is_public(number: str) -> bool:
+    """Whether an IP address is a public unicast one. Addresses that a translator would send on to an IPv4 address are not."""
+    try:
+        address = ipaddress.ip_address(number)
+    except ValueError:
+        return False
+    if isinstance(address, ipaddress.IPv4Address):
+        return not any(address in network for network in _REFUSED_4)
+    return address in _GLOBAL_6 and not any(address in network for network in _REFUSED_6)
+
+
+def _is_loopback(number: str) -> bool:
+    try:
+        return ipaddress.ip_address(number).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_number(host: str) -> bool:
+    """An address in figures, however written, goes wherever its writer wants; services have names."""
+    last = host.rpartition(".")[2]
+    return ":" in host or last.isdigit() or last.startswith("0x")

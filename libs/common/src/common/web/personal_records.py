@@ -1,0 +1,107 @@
+"""What a service keeps of the caller, for the caller: `/api/personal-records/<service>` (decision 25).
+
+A service lists its sections, each a SELECT of the caller's own rows; the list goes through all of them, page by page.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import Any, Final
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.caller import Caller, ServiceItself
+from common.database.unit_of_work import Database
+from common.primitives.clock import iso
+from common.primitives.cursors import CursorSigner
+from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, guarded_router, ok, signed_in
+from common.web.responses import PageMeta, answers
+from common.web.schemas import ResponseShape
+
+READING: Final = ServiceItself("no caller may read these tables; the caller's id is the statement's own condition")
+
+# Both ids are named, whether a section asks for them or not, so that each has its type.
+_PAGE: Final = """
+SELECT * FROM ({rows}) AS own
+WHERE $1::uuid IS NOT NULL AND ($2::uuid IS NULL OR true) AND ($3::text IS NULL OR place COLLATE "C" > $3)
+ORDER BY place COLLATE "C" LIMIT $4
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A kind of record. `rows` selects those of the person $1 and of their vendor $2, with a text `place` that is unique among them.
+
+    It runs under the caller's row policies, or past them when no caller may read the table.
+    """
+
+    name: str
+    rows: str
+    past_policies: bool = False
+
+
+class PersonalRecord(ResponseShape):
+    """One row that is kept of a person; what it holds differs by section."""
+
+    section: str
+    record: dict[str, Any]
+
+
+class PersonalRecordPage(ResponseShape):
+    success: bool
+    data: list[PersonalRecord]
+    meta: PageMeta
+
+
+def personal_record_router(
+    service: str, sections: Sequence[Section], database: Database, cursors: CursorSigner
+) -> APIRouter:
+    """One's own records and nobody else's: there is no door to those of another person."""
+    router = guarded_router(tags=["personal records"])
+
+    @router.get(f"/api/personal-records/{service}", responses=answers(PersonalRecordPage, 422))
+    @signed_in
+    async def list_personal_records(
+        request: Request, caller: CurrentCaller, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    ) -> Response:
+        """Everything that this service keeps of the caller, section by section. Ids of other people and secrets are left out."""
+        scope = ["personal-records", service, caller.id]
+        begin, place = cursors.open(scope, cursor) if cursor is not None else (0, None)
+        found: list[tuple[int, str, dict[str, Any]]] = []
+        for number, section in enumerate(sections):
+            if number >= begin and len(found) <= limit:
+                after = place if number == begin else None
+                rows = await _read(database, section, caller, after, limit + 1 - len(found))
+                found += [(number, row.pop("place"), row) for row in rows]
+        shown = found[:limit]
+        next_cursor = cursors.sign(scope, shown[-1][:2]) if len(found) > limit else None
+        records = [{"section": sections[number].name, "record": _record(row)} for number, _, row in shown]
+        return ok(request, records, next_cursor=next_cursor, has_more=next_cursor is not None, limit=limit)
+
+    return router
+
+
+async def _read(
+    database: Database, section: Section, caller: Caller, after: str | None, limit: int
+) -> list[dict[str, Any]]:
+    acting = READING if section.past_policies else caller
+    async with database.unit_of_work(acting_as=acting) as uow:
+        rows = await uow.fetch(_PAGE.format(rows=section.rows), caller.id, caller.vendor_id, after, limit)
+    return [dict(row) for row in rows]
+
+
+def _record(row: dict[str, Any]) -> dict[str, Any]:
+    return {_camel(name): _shown(value) for name, value in row.items()}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return iso(value)
+    return value.isoformat() if isinstance(value, date | time) else value

@@ -1,0 +1,33 @@
+"""What a service asks about a caller with a token of a further issuer (contract section 5). The gateway does not route it.
+
+The token itself is the proof: whoever has it may learn what holds for its user, and needs no other secret.
+"""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from common.auth.caller import ServiceItself
+from common.auth.user_lookup import STANDING_PATH
+from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, signed_in
+from identity.dependencies import Dependencies
+from identity.schemas.profiles import AuthorizationProfileResponse
+from identity.use_cases.accounts.find_user import find_user
+
+router = guarded_router(tags=["internal"])
+PUBLISHING = ServiceItself("a service asks about its caller")
+
+
+@router.get(STANDING_PATH, responses={200: {"model": AuthorizationProfileResponse}})
+@signed_in
+async def user_lookup_route(request: Request, caller: CurrentCaller) -> Response:
+    dependencies = dependencies_of(request, Dependencies)
+    # Looked up anew, though the guard did: that look may be a minute old, and the asker keeps this one for a minute more.
+    async with dependencies.database.unit_of_work(acting_as=PUBLISHING) as uow:
+        person = await find_user(uow, dependencies.hashes, caller.id, caller.session_id, now=dependencies.clock.now())
+    shown = {
+        "roles": sorted(person.roles),
+        "vendorId": person.vendor_id,
+        "campusId": person.campus_id,
+        "emailConfirmed": person.email_confirmed,
+    }
+    return ok(request, shown)

@@ -1,0 +1,73 @@
+"""Bodies and answers of campuses and hubs."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from common.web.schemas import RequestBody, ResponseShape
+from identity.domain.addresses import domain_of
+from identity.domain.campuses import DELIVERY_FEE_MINOR_MAX
+
+
+def _domain(text: str) -> str:
+    domain = domain_of(f"student@{text.lower()}") if text.isascii() else None
+    if domain is None:
+        raise ValueError("is no mail domain, such as unilag.edu.ng")
+    return domain
+
+
+PlaceName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
+Address = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+DeliveryFee = Annotated[int, Field(strict=True, ge=0, le=DELIVERY_FEE_MINOR_MAX)]
+Flag = Annotated[bool, Field(strict=True)]
+Revision = Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)]
+
+
+class CampusRequest(RequestBody):
+    name: PlaceName
+    domain: Annotated[str, StringConstraints(max_length=253), AfterValidator(_domain)] | None = None
+
+
+class CampusChangeRequest(RequestBody):
+    """Only what is sent is changed; a null is refused."""
+
+    name: PlaceName = ""
+    active: Flag = True
+    revision: Revision | None = None
+
+
+class HubRequest(RequestBody):
+    name: PlaceName
+    address: Address
+    delivery_fee_minor: DeliveryFee
+
+
+class HubChangeRequest(RequestBody):
+    """Only what is sent is changed; a null is refused."""
+
+    name: PlaceName = ""
+    address: Address = ""
+    delivery_fee_minor: DeliveryFee = 0
+    active: Flag = True
+    revision: Revision | None = None
+
+
+class Campus(ResponseShape):
+    id: UUID
+    name: str
+    domain: str | None
+    active: bool
+    revision: int
+    created_at: str
+
+
+class Hub(ResponseShape):
+    id: UUID
+    campus_id: UUID
+    name: str
+    address: str
+    delivery_fee_minor: int
+    active: bool
+    revision: int
+    created_at: str

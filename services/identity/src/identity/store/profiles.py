@@ -1,0 +1,174 @@
+"""People as others know them: profiles, referrals, roles. SQL for writes, and the reads that a write decides on."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from identity.domain.institutions import Institution
+from identity.domain.referrals import Provisioned, Referrer
+
+# A hundred calls for one new user: the first makes the profile, the others wait here and find it.
+_LOCK_NEW_USER: Final = "SELECT pg_advisory_xact_lock(hashtextextended('user:' || $1, 0))"
+# Two profiles of one mailbox at the same moment would each believe to be the first one.
+_LOCK_MAILBOX: Final = "SELECT pg_advisory_xact_lock(hashtextextended('mailbox:' || $1, 0))"
+_FIND_CAMPUS: Final = "SELECT id FROM campuses WHERE domain = $1"
+_RECORD_CAMPUS: Final = """
+INSERT INTO campuses (id, name, domain, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT DO NOTHING RETURNING id
+"""
+_RECORD_PROFILE: Final = """
+INSERT INTO profiles (
+    id, email, mailbox, phone, full_name, campus_id, referral_token, created_at, updated_at, confirmed_email, confirmed_phone
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, CASE WHEN $9 THEN $2 END, CASE WHEN $10 THEN $4 END)
+ON CONFLICT (id) DO NOTHING RETURNING true
+"""
+_FIND_PROVISIONED: Final = """
+SELECT id, campus_id, referral_applied, referral_reward_minor, referral_reason FROM profiles WHERE id = $1
+"""
+_FIND_REFERRER: Final = "SELECT id, mailbox FROM profiles WHERE referral_token = $1 AND erased_at IS NULL"
+# One statement: whoever is being erased at this moment is found in one of the two.
+_MAILBOX_KNOWN: Final = """
+SELECT EXISTS (SELECT FROM profiles WHERE mailbox = $1 AND id <> $3)
+    OR EXISTS (SELECT FROM erased_mailboxes WHERE mailbox_hash = $2)
+"""
+_RECORD_REFERRAL: Final = """
+INSERT INTO referrals (user_id, referrer_id, mailbox, reward_minor, created_at) VALUES ($1, $2, $3, $4, $5)
+"""
+_SAVE_REFERRAL_OUTCOME: Final = """
+UPDATE profiles SET referral_applied = $2, referral_reward_minor = $3, referral_reason = $4 WHERE id = $1
+"""
+_RECORD_ROLE: Final = """
+INSERT INTO role_grants (user_id, role, campus_id, hub_id, granted_by, granted_at) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (user_id, role) DO NOTHING RETURNING true
+"""
+_FORGET_UNPROVEN_PHONE: Final = """
+UPDATE profiles SET phone = NULL, revision = revision + 1, updated_at = $2
+WHERE id = $1 AND phone IS NOT NULL AND confirmed_phone IS DISTINCT FROM phone RETURNING true
+"""
+_FIND_REWARD: Final = "SELECT referral_reward_minor FROM profiles WHERE id = $1 AND referral_applied"
+_FIND_EMAIL: Final = "SELECT email FROM profiles WHERE id = $1 AND erased_at IS NULL"
+# As the caller, whose policy shows only their own row; a referral that points to the row need not wait.
+_LOCK_PROFILE: Final = "SELECT FROM profiles WHERE id = $1 FOR NO KEY UPDATE"
+_SAVE_PROFILE: Final = """
+UPDATE profiles SET full_name = $3, phone = $4, revision = revision + 1, updated_at = $5
+WHERE id = $1 AND revision = $2 RETURNING revision
+"""
+
+
+async def lock_new_user(uow: UnitOfWork, user_id: UUID) -> None:
+    """One provisioning at a time for one user, until the transaction ends."""
+    await uow.execute(_LOCK_NEW_USER, str(user_id))
+
+
+async def lock_mailbox(uow: UnitOfWork, mailbox: str) -> None:
+    """One profile at a time for one mailbox, until the transaction ends."""
+    await uow.execute(_LOCK_MAILBOX, mailbox)
+
+
+async def find_campus_id(uow: UnitOfWork, domain: str) -> UUID | None:
+    found: UUID | None = await uow.fetch_value(_FIND_CAMPUS, domain)
+    return found
+
+
+async def record_campus_if_new(uow: UnitOfWork, institution: Institution, now: datetime) -> bool:
+    """Whether this made the campus; otherwise it stands already."""
+    values = (institution.campus_id, institution.name, institution.domain, now)
+    return await uow.fetch_value(_RECORD_CAMPUS, *values) is not None
+
+
+async def record_profile_if_new(
+    uow: UnitOfWork,
+    *,
+    user_id: UUID,
+    email: str,
+    mailbox: str,
+    phone: str | None,
+    full_name: str | None,
+    campus_id: UUID | None,
+    referral_token: str,
+    now: datetime,
+    email_confirmed: bool = False,
+    phone_confirmed: bool = False,
+) -> bool:
+    """Whether this made the profile. Two at once: the second waits for the first, and then finds it."""
+    values = (
+        user_id,
+        email,
+        mailbox,
+        phone,
+        full_name,
+        campus_id,
+        referral_token,
+        now,
+        email_confirmed,
+        phone_confirmed,
+    )
+    return bool(await uow.fetch_value(_RECORD_PROFILE, *values))
+
+
+async def find_provisioned(uow: UnitOfWork, user_id: UUID) -> Provisioned | None:
+    """The answer of the call that made the profile; None before it."""
+    row = await uow.fetch_row(_FIND_PROVISIONED, user_id)
+    return Provisioned(*row) if row else None
+
+
+async def find_referrer(uow: UnitOfWork, referral_token: str) -> Referrer | None:
+    row = await uow.fetch_row(_FIND_REFERRER, referral_token)
+    return Referrer(row["id"], row["mailbox"]) if row else None
+
+
+async def is_mailbox_known(uow: UnitOfWork, mailbox: str, mailbox_hash: bytes, *, besides: UUID) -> bool:
+    """Whether somebody else has, or had before they were erased, this mailbox."""
+    return bool(await uow.fetch_value(_MAILBOX_KNOWN, mailbox, mailbox_hash, besides))
+
+
+async def record_referral(
+    uow: UnitOfWork, *, user_id: UUID, referrer_id: UUID, mailbox: str, reward_minor: int, now: datetime
+) -> None:
+    await uow.execute(_RECORD_REFERRAL, user_id, referrer_id, mailbox, reward_minor, now)
+
+
+async def save_referral_outcome(uow: UnitOfWork, outcome: Provisioned) -> None:
+    await uow.execute(_SAVE_REFERRAL_OUTCOME, outcome.id, outcome.applied, outcome.reward_minor, outcome.reason)
+
+
+async def record_role_if_new(
+    uow: UnitOfWork,
+    user_id: UUID,
+    role: str,
+    now: datetime,
+    *,
+    campus_id: UUID | None = None,
+    hub_id: UUID | None = None,
+) -> bool:
+    return bool(await uow.fetch_value(_RECORD_ROLE, user_id, role, campus_id, hub_id, None, now))
+
+
+async def lock_profile(uow: UnitOfWork, user_id: UUID) -> None:
+    """One change of a profile at a time, until the transaction ends."""
+    await uow.execute(_LOCK_PROFILE, user_id)
+
+
+async def forget_unproven_phone(uow: UnitOfWork, user_id: UUID, now: datetime) -> bool:
+    """Whether a number was removed that nobody had proven."""
+    return bool(await uow.fetch_value(_FORGET_UNPROVEN_PHONE, user_id, now))
+
+
+async def find_reward(uow: UnitOfWork, user_id: UUID) -> int:
+    """The reward of the referral that the user came by, in kobo; 0 without one."""
+    reward_minor: int | None = await uow.fetch_value(_FIND_REWARD, user_id)
+    return reward_minor or 0
+
+
+async def find_email(uow: UnitOfWork, user_id: UUID) -> str | None:
+    """The address of a profile, whether or not it has an account."""
+    email: str | None = await uow.fetch_value(_FIND_EMAIL, user_id)
+    return email
+
+
+async def save_profile(
+    uow: UnitOfWork, user_id: UUID, revision: int, *, full_name: str | None, phone: str | None, now: datetime
+) -> bool:
+    """Whether the profile still had this revision. Runs as the caller, whose policy allows only their own row."""
+    return await uow.fetch_value(_SAVE_PROFILE, user_id, revision, full_name, phone, now) is not None

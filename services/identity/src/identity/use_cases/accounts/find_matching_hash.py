@@ -1,0 +1,26 @@
+"""Check the password that comes with a code."""
+
+from typing import Final
+
+from common.auth.caller import ServiceItself
+from common.database.unit_of_work import Database
+from identity.credentials.passwords import Passwords
+from identity.domain.issued_codes import Destination
+from identity.store import accounts
+
+MATCHING: Final = ServiceItself("a person who shows a code is no caller yet")
+
+
+async def find_matching_hash(
+    database: Database, passwords: Passwords, destination: Destination, password: str | None
+) -> str | None:
+    """The stored hash that a password sent along with a code matches: the first proof of the address keeps it.
+
+    An unknown address takes the same work. No transaction is open while the password is hashed.
+    """
+    if password is None or destination.channel != "email":
+        return None
+    async with database.unit_of_work(acting_as=MATCHING) as uow:
+        account = await accounts.find_open_account(uow, destination.address)
+    password_hash = account.password_hash if account else None
+    return password_hash if await passwords.matches(password_hash, password) else None

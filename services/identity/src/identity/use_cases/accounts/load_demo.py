@@ -1,0 +1,139 @@
+"""Load the demo data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.auth.caller import ServiceItself
+from common.database.unit_of_work import Database, UnitOfWork
+from common.primitives.ids import new_id, new_secret
+from contracts import demo
+from contracts.demo import DemoUser
+from contracts.identity import CampusChanged, HubChanged, ReferralOutcome, UserProvisioned, VendorApproved
+from contracts.permissions import STAFF_ROLES, leading_role
+from identity import demo as demo_rows
+from identity.credentials.one_time_codes import OneTimeCodes
+from identity.credentials.passwords import Passwords
+from identity.domain import password_rules
+from identity.domain.mailboxes import mailbox_of
+from identity.store import factors, keys
+from identity.store import profiles as people
+from identity.use_cases.accounts.publish_profile import publish_profile
+
+LOADING: Final = ServiceItself("demo data")
+
+
+class DemoPasswordMissing(Exception):
+    """DEMO_PASSWORD must be set, with at least ten characters, to load the demo data."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoSecrets:
+    """The one password of the demo accounts, and the TOTP secrets (base32) of those that have one, by name."""
+
+    password: str = field(repr=False)
+    totp_by_name: Mapping[str, str] = field(repr=False)
+
+
+async def load_demo(
+    database: Database, passwords: Passwords, codes: OneTimeCodes, secrets: DemoSecrets, *, now: datetime
+) -> None:
+    """Campuses, hubs, people and vendors of the demonstration exist, and the other services hear of the new ones.
+
+    Run again it changes nothing, but takes over a changed password or TOTP secret. Raises DemoPasswordMissing.
+    """
+    if len(secrets.password) < password_rules.CHARACTERS_MIN:
+        raise DemoPasswordMissing(DemoPasswordMissing.__doc__)
+    async with database.unit_of_work(acting_as=LOADING) as uow:
+        hashes = await demo_rows.list_password_hashes(uow, [user.id for user in demo.USERS])
+    # All of them share one hash, which costs one look instead of twelve.
+    good = {text for text in set(hashes.values()) if await passwords.matches(text, secrets.password)}
+    password_hash = next(iter(good), None) or await passwords.hash(secrets.password)
+    async with database.unit_of_work(acting_as=LOADING) as uow:
+        await keys.lock_foundations(uow)
+        await _load_campuses(uow, now)
+        for user in demo.USERS:
+            await _load_user(uow, user, now)
+            if hashes.get(user.id) not in good:
+                await demo_rows.save_account(uow, user.id, user.email, password_hash, now)
+            await _load_factor(uow, codes, user.id, secrets.totp_by_name.get(user.name), now)
+        for vendor in demo.VENDORS:
+            if await demo_rows.record_vendor_if_new(uow, vendor, now):
+                uow.publish(
+                    VendorApproved(
+                        vendor_id=vendor.id,
+                        owner_user_id=vendor.owner_user_id,
+                        business_name=vendor.business_name,
+                        legal_name=vendor.legal_name,
+                        campus_id=vendor.campus_id,
+                    )
+                )
+
+
+async def _load_campuses(uow: UnitOfWork, now: datetime) -> None:
+    for campus in demo.CAMPUSES:
+        if await demo_rows.record_campus_if_new(uow, campus, now):
+            uow.publish(CampusChanged(campus_id=campus.id, name=campus.name, active=True))
+    for hub in demo.HUBS:
+        if await demo_rows.record_hub_if_new(uow, hub, now):
+            uow.publish(
+                HubChanged(
+                    hub_id=hub.id,
+                    campus_id=hub.campus_id,
+                    name=hub.name,
+                    delivery_fee_minor=hub.delivery_fee_minor,
+                    active=True,
+                )
+            )
+
+
+async def _load_user(uow: UnitOfWork, user: DemoUser, now: datetime) -> None:
+    created = await people.record_profile_if_new(
+        uow,
+        user_id=user.id,
+        email=user.email,
+        mailbox=mailbox_of(user.email),
+        phone=user.phone,
+        full_name=user.full_name,
+        campus_id=user.campus_id,
+        referral_token=new_secret(9),
+        now=now,
+        email_confirmed=True,
+        phone_confirmed=True,
+    )
+    if not created:
+        if await demo_rows.save_confirmed(uow, user.id, user.email, user.phone):
+            # Loaded by a version before addresses were proven.
+            await publish_profile(uow, user.id)
+        return
+    for role in user.roles:
+        office = user.campus_id if role in STAFF_ROLES else None
+        hub_id = demo.AKOKA_HUB.id if role == "hub_agent" else None
+        await people.record_role_if_new(uow, user.id, role, now, campus_id=office, hub_id=hub_id)
+    uow.publish(
+        UserProvisioned(
+            user_id=user.id,
+            email=user.email,
+            phone=user.phone,
+            full_name=user.full_name,
+            role=leading_role(user.roles),
+            campus_id=user.campus_id,
+            phone_confirmed=True,
+            email_confirmed=True,
+            staff_roles=tuple(role for role in user.roles if role in STAFF_ROLES),
+            referral=ReferralOutcome(applied=False, reward_minor=0),
+        )
+    )
+
+
+async def _load_factor(uow: UnitOfWork, codes: OneTimeCodes, user_id: UUID, secret: str | None, now: datetime) -> None:
+    if secret is None:
+        return
+    standing = [factor for factor in await factors.list_factors(uow, user_id) if factor.confirmed]
+    if any(codes.decrypt(factor.id, factor.secret_sealed) == secret for factor in standing):
+        return
+    await demo_rows.forget_factors(uow, user_id)
+    factor_id = new_id()
+    await factors.record_factor(uow, factor_id, user_id, codes.encrypt(factor_id, secret), now, confirmed=True)

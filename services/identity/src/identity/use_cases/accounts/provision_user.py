@@ -1,0 +1,132 @@
+"""Create the profile of a new user."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_secret
+from contracts.identity import CampusChanged, ReferralOutcome, UserProvisioned
+from identity.credentials.keyed_hashes import KeyedHashes
+from identity.credentials.mailbox_hashes import hash_of_mailbox
+from identity.domain.addresses import e164_or_none, is_email, normal_email
+from identity.domain.errors import ProfileMadeMeanwhile
+from identity.domain.institutions import Institution, Institutions
+from identity.domain.mailboxes import mailbox_of
+from identity.domain.referrals import NotRewarded, Provisioned, Rewarded, evaluate_referral
+from identity.store import profiles as people
+
+
+@dataclass(frozen=True, slots=True)
+class NewUser:
+    """What is told about a new user, as it came."""
+
+    id: UUID
+    email: str
+    phone: str | None = None
+    full_name: str | None = None
+    referral_token: str | None = None
+    email_confirmed: bool = False
+
+
+async def provision_user(
+    uow: UnitOfWork, user: NewUser, *, institutions: Institutions, hashes: KeyedHashes, reward_minor: int, now: datetime
+) -> Provisioned:
+    """A new user becomes a buyer of the campus that their address tells, and their referral token is judged, once.
+
+    Repeated for the same id it changes nothing and gives the first answer, whatever else is told by then. A number that
+    cannot exist, a domain that nobody knows and a token that nobody has never fail it (contract section 10).
+    `reward_minor` is in kobo.
+    """
+    # Always the user before the mailbox: two calls that hold one of each would wait for each other.
+    await people.lock_new_user(uow, user.id)
+    standing = await people.find_provisioned(uow, user.id)
+    if standing is not None:
+        return standing
+    email = normal_email(user.email)
+    mailbox, phone = mailbox_of(email), e164_or_none(user.phone)
+    await people.lock_mailbox(uow, mailbox)
+    campus_id = await _settle_campus(uow, institutions.institution_of(email), now)
+    created = await people.record_profile_if_new(
+        uow,
+        user_id=user.id,
+        email=email,
+        mailbox=mailbox,
+        phone=phone,
+        full_name=user.full_name or None,
+        campus_id=campus_id,
+        referral_token=new_secret(9),
+        now=now,
+        email_confirmed=user.email_confirmed,
+    )
+    if not created:
+        raise ProfileMadeMeanwhile
+    await people.record_role_if_new(uow, user.id, "buyer", now)
+    verdict = await _check_token(uow, user, email, mailbox, hash_of_mailbox(hashes, mailbox))
+    provisioned = await _settle_referral(uow, verdict, user.id, mailbox, campus_id, reward_minor, now)
+    uow.publish(
+        UserProvisioned(
+            user_id=user.id,
+            email=email,
+            phone=phone,
+            full_name=user.full_name or None,
+            role="buyer",
+            campus_id=campus_id,
+            phone_confirmed=False,
+            staff_roles=(),
+            email_confirmed=user.email_confirmed,
+            referral=ReferralOutcome(
+                applied=provisioned.applied,
+                reward_minor=provisioned.reward_minor,
+                referrer_id=verdict.referrer_id if isinstance(verdict, Rewarded) else None,
+            ),
+        )
+    )
+    return provisioned
+
+
+async def _settle_campus(uow: UnitOfWork, institution: Institution | None, now: datetime) -> UUID | None:
+    """The campus of an institution exists from its first student on."""
+    if institution is None:
+        return None
+    standing = await people.find_campus_id(uow, institution.domain)
+    if standing is not None:
+        return standing
+    if await people.record_campus_if_new(uow, institution, now):
+        uow.publish(CampusChanged(campus_id=institution.campus_id, name=institution.name, active=True))
+    return await people.find_campus_id(uow, institution.domain)
+
+
+async def _check_token(
+    uow: UnitOfWork, user: NewUser, email: str, mailbox: str, mailbox_hash: bytes
+) -> Rewarded | NotRewarded:
+    token = (user.referral_token or "").strip()
+    return evaluate_referral(
+        user.id,
+        mailbox,
+        token_given=bool(token),
+        referrer=await people.find_referrer(uow, token) if token else None,
+        mailbox_known=await people.is_mailbox_known(uow, mailbox, mailbox_hash, besides=user.id),
+        address_is_plain=is_email(email),
+    )
+
+
+async def _settle_referral(
+    uow: UnitOfWork,
+    verdict: Rewarded | NotRewarded,
+    user_id: UUID,
+    mailbox: str,
+    campus_id: UUID | None,
+    reward_minor: int,
+    now: datetime,
+) -> Provisioned:
+    """Writes the outcome down with the profile: a repeated call answers it again."""
+    if isinstance(verdict, NotRewarded):
+        provisioned = Provisioned(user_id, campus_id, applied=False, reward_minor=0, reason=verdict.reason)
+    else:
+        provisioned = Provisioned(user_id, campus_id, applied=True, reward_minor=reward_minor, reason=None)
+        await people.record_referral(
+            uow, user_id=user_id, referrer_id=verdict.referrer_id, mailbox=mailbox, reward_minor=reward_minor, now=now
+        )
+    await people.save_referral_outcome(uow, provisioned)
+    return provisioned

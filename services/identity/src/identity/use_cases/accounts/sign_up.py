@@ -1,0 +1,79 @@
+"""Open an account."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from common.auth.caller import ServiceItself
+from common.database.unit_of_work import Database, UnitOfWork
+from common.primitives.encryption import Encryptor
+from common.primitives.ids import new_id
+from identity.credentials.keyed_hashes import KeyedHashes
+from identity.credentials.passwords import Passwords
+from identity.credentials.sign_up_passwords import sign_up_password
+from identity.domain.institutions import Institutions
+from identity.domain.issued_codes import Destination
+from identity.domain.referrals import Provisioned
+from identity.store import accounts, sign_ups
+from identity.use_cases.accounts.provision_user import NewUser, provision_user
+from identity.use_cases.codes.request_code import request_code
+
+SIGNING_UP = ServiceItself("a person who signs up is no caller yet")
+
+
+class _AddressTaken(Exception):
+    """Rolls back what was begun for an address that has an account."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignUp:
+    """What a person tells who signs up; address and number in their normal forms."""
+
+    email: str
+    password: str
+    full_name: str
+    phone: str | None
+    referral_token: str | None
+
+
+async def sign_up(
+    database: Database,
+    passwords: Passwords,
+    request: SignUp,
+    *,
+    sealer: Encryptor,
+    institutions: Institutions,
+    hashes: KeyedHashes,
+    reward_minor: int,
+    now: datetime,
+) -> UUID:
+    """A person opens an account and becomes a buyer; a code goes to the address at once (contract section 10.1).
+
+    A known address is answered in the same way and after the same work: both hashes, the whole transaction (rolled back), one
+    commit with an item of work for the worker, who sends the owner a mail that says so. The password of the sign-up is kept
+    for either, so that a login with it is answered alike.
+    """
+    password_hash = await passwords.hash(request.password)
+    shown = await sign_up_password(passwords, hashes, request.email, request.password)
+    destination = Destination("email", request.email)
+    user = NewUser(new_id(), request.email, request.phone, request.full_name, request.referral_token)
+
+    async def open_account(uow: UnitOfWork) -> Provisioned:
+        provisioned = await provision_user(
+            uow, user, institutions=institutions, hashes=hashes, reward_minor=reward_minor, now=now
+        )
+        if not await accounts.record_account_if_new(uow, user.id, request.email, password_hash, now):
+            raise _AddressTaken
+        await sign_ups.record_sign_up_password(uow, shown.address_hash, shown.digest, now)
+        # A code that somebody asked for before the account existed went to nobody: it must not delay this one.
+        await request_code(uow, sealer, hashes, "sign_in", destination, now=now, resend_after=timedelta(0))
+        return provisioned
+
+    try:
+        await database.transact(acting_as=SIGNING_UP, work=open_account)
+    except _AddressTaken:
+        async with database.unit_of_work(acting_as=SIGNING_UP) as uow:
+            await accounts.count_repeated_sign_up(uow, request.email)
+            await sign_ups.record_sign_up_password(uow, shown.address_hash, shown.digest, now)
+            await request_code(uow, sealer, hashes, "already_registered", destination, now=now)
+    return user.id

@@ -1,0 +1,63 @@
+"""Ask for a code."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.encryption import Encryptor
+from common.primitives.ids import new_digits, new_id, new_secret
+from identity.credentials.keyed_hashes import KeyedHashes
+from identity.domain.issued_codes import (
+    CODE_DIGITS,
+    LIFE,
+    RESEND_AFTER,
+    Destination,
+    Issuable,
+    Purpose,
+    evaluate_request,
+)
+from identity.store import codes
+
+SENDING_QUEUE = "identity.codes"
+
+
+async def request_code(
+    uow: UnitOfWork,
+    sealer: Encryptor,
+    hashes: KeyedHashes,
+    purpose: Purpose,
+    destination: Destination,
+    *,
+    now: datetime,
+    resend_after: timedelta = RESEND_AFTER,
+    claimant_id: UUID | None = None,
+) -> None:
+    """Somebody wants a code for an address. One is made and counted whether or not anybody has that address.
+
+    Who has it is looked up by the worker, after the answer: so known and unknown addresses are the same work here, and one
+    that was asked for too often is silently left with the code it has. `claimant_id` is the signed-in user who asks: the code of
+    the number that their profile names proves it.
+    """
+    address_hash = hashes.of("address", destination.channel, destination.address)
+    await codes.lock_address(uow, address_hash)
+    verdict = evaluate_request(await codes.find_code(uow, purpose, address_hash), now, resend_after=resend_after)
+    if not isinstance(verdict, Issuable):
+        return
+    code_id = new_id()
+    code = new_digits(CODE_DIGITS) if purpose == "sign_in" else new_secret()
+    # A short code means something with its address only; a reset token is shown alone.
+    code_hash = hashes.of(purpose, destination.address if purpose == "sign_in" else "", code)
+    expires_at = now + LIFE[purpose]
+    await codes.save_code(uow, purpose, address_hash, code_id, code_hash, verdict, now=now, expires_at=expires_at)
+    uow.enqueue_work(
+        SENDING_QUEUE,
+        code_id,
+        {
+            "codeId": str(code_id),
+            "purpose": purpose,
+            "channel": destination.channel,
+            "addressSealed": sealer.encrypt(destination.address, str(code_id)),
+            "codeSealed": sealer.encrypt(code, str(code_id)),
+            "claimantId": str(claimant_id) if claimant_id else None,
+        },
+    )

@@ -1,0 +1,62 @@
+"""Send a code to who has the address."""
+
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.encryption import Encryptor
+from contracts.identity import OneTimeCodeIssued, SignUpRepeated
+from identity.credentials.keyed_hashes import KeyedHashes
+from identity.domain.issued_codes import Channel, Destination, Purpose, is_live
+from identity.store import codes
+
+
+class CodeToSend(msgspec.Struct, frozen=True, rename="camel"):
+    """The item of `identity.codes`: a code that was made for an address, both sealed."""
+
+    code_id: UUID
+    purpose: Purpose
+    channel: Channel
+    address_sealed: str
+    code_sealed: str
+    claimant_id: UUID | None = None
+
+
+async def send_code(
+    uow: UnitOfWork, sealer: Encryptor, hashes: KeyedHashes, item: CodeToSend, *, now: datetime
+) -> None:
+    """The code goes to the one account that has the address; where there is none, or a newer code, nothing is sent.
+
+    An address that was signed up with again gets a mail that says so, and no code.
+
+    Raises SealBroken when CODE_DELIVERY_KEY does not open the item.
+    """
+    destination = Destination(item.channel, sealer.decrypt(item.address_sealed, str(item.code_id)))
+    address_hash = hashes.of("address", destination.channel, destination.address)
+    code = await codes.lock_code(uow, item.purpose, address_hash)
+    if code is None or code.id != item.code_id or code.user_id is not None or not is_live(code, now):
+        return
+    if item.claimant_id is not None and await codes.may_claim(uow, item.claimant_id, destination):
+        user_id: UUID | None = item.claimant_id
+    else:
+        user_id = await codes.find_holder(uow, destination)
+    if user_id is None:
+        return
+    await codes.save_receiver(uow, item.code_id, user_id)
+    if item.purpose == "already_registered":
+        uow.publish(SignUpRepeated(user_id=user_id, notification_id=item.code_id))
+        return
+    is_first_proof = destination.channel == "email" and not await codes.is_email_confirmed(uow, user_id)
+    uow.publish(
+        OneTimeCodeIssued(
+            code_id=item.code_id,
+            purpose=item.purpose,
+            channel=item.channel,
+            address_sealed=item.address_sealed,
+            code_sealed=item.code_sealed,
+            user_id=user_id,
+            confirms_email=is_first_proof,
+        )
+    )

@@ -1,0 +1,94 @@
+"""Begin a session with a code that was sent."""
+
+import hmac
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from identity.credentials.keyed_hashes import KeyedHashes
+from identity.credentials.signing_keys import SigningKeys
+from identity.credentials.tokens import SignedIn
+from identity.domain.errors import SessionNotHeld
+from identity.domain.issued_codes import Destination, is_live
+from identity.store import accounts, codes, sessions
+from identity.store import profiles as people
+from identity.use_cases.accounts.prove_email import prove_email
+from identity.use_cases.accounts.publish_profile import publish_profile
+from identity.use_cases.sessions.end_sessions import Ended
+from identity.use_cases.sessions.issue_tokens import issue_tokens
+from identity.use_cases.sessions.start_session import start_session
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The tokens, and the sessions that ended when the code was the first proof of the address."""
+
+    user_id: UUID
+    signed: SignedIn
+    ended: Ended | None
+
+
+async def verify_code(
+    uow: UnitOfWork,
+    hashes: KeyedHashes,
+    signing_keys: SigningKeys,
+    destination: Destination,
+    code: str,
+    caller: Caller,
+    *,
+    kept_hash: str | None = None,
+    user_agent: str | None,
+    issuer: str,
+    now: datetime,
+) -> Verified | None:
+    """A person shows the code that was sent to an address of theirs, once, and gets tokens at AAL1.
+
+    A mail address is proven by it, and the first proof removes what was set before it. A number is proven only for the
+    signed-in user who asked for the code (contract section 10.1). None means that the code is not good; it is no exception,
+    because the count of tries must commit.
+    """
+    address_hash = hashes.of("address", destination.channel, destination.address)
+    shown = hashes.of("sign_in", destination.address, code)
+    seen = await codes.find_code(uow, "sign_in", address_hash)
+    if seen is not None and seen.user_id is not None:
+        # The profile, the account, then the code: as everywhere that holds more than one of them.
+        await people.lock_profile(uow, seen.user_id)
+        await accounts.lock_password_hash(uow, seen.user_id)
+    issued = await codes.lock_code(uow, "sign_in", address_hash)
+    if issued is None or not is_live(issued, now):
+        return None
+    await codes.count_try(uow, issued.id)
+    user_id = issued.user_id
+    if not hmac.compare_digest(issued.code_hash, shown) or user_id is None or seen is None or user_id != seen.user_id:
+        return None
+    claims = caller.user_id == user_id and await codes.may_claim(uow, user_id, destination)
+    # The number may have changed hands since it was sent.
+    if not claims and await codes.find_holder(uow, destination) != user_id:
+        return None
+    await codes.mark_used(uow, issued.id, now)
+    ended = None
+    if destination.channel == "email":
+        ended = await prove_email(uow, hashes, user_id, destination.address, kept_hash=kept_hash, now=now)
+    elif claims:
+        for changed in await codes.save_confirmed_phone(uow, user_id, destination.address):
+            await publish_profile(uow, changed)
+    if claims and caller.issuer is not None:
+        signed = await _in_session_of_the_issuer(uow, signing_keys, caller, user_id, issuer=issuer, now=now)
+    else:
+        signed = await start_session(
+            uow, signing_keys, user_id, method="otp", user_agent=user_agent, issuer=issuer, now=now
+        )
+    return Verified(user_id, signed, ended)
+
+
+async def _in_session_of_the_issuer(
+    uow: UnitOfWork, signing_keys: SigningKeys, caller: Caller, user_id: UUID, *, issuer: str, now: datetime
+) -> SignedIn:
+    """A user who signs in elsewhere gets tokens of the session that the issuer began: it limits their roles."""
+    sign_in = await sessions.lock_session(uow, caller.session_id, user_id) if caller.session_id else None
+    if sign_in is None:
+        raise SessionNotHeld
+    standing = await accounts.find_authorization_profile(uow, user_id)
+    return await issue_tokens(uow, signing_keys, standing, sign_in, issuer=issuer, now=now)

@@ -1,0 +1,50 @@
+"""A service said what is under way of somebody who wants to be erased."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from contracts.identity import ErasureRefused
+from identity.credentials.keyed_hashes import KeyedHashes
+from identity.domain.erasure import evaluate
+from identity.store import erasure
+from identity.use_cases.erasure.erase_user import erase_user
+
+
+async def record_evaluation(
+    uow: UnitOfWork, hashes: KeyedHashes, request_id: UUID, service: str, open_matters: Sequence[str], *, now: datetime
+) -> bool:
+    """Once all have spoken the person is erased, or stays and may begin anything again. False for a request that is over."""
+    asked = await erasure.find_request(uow, request_id)
+    mailbox = await erasure.lock_user(uow, asked.user_id) if asked else None
+    # Read again under the lock: of two verdicts at once the second sees the first.
+    request = await erasure.find_request(uow, request_id)
+    if request is None or mailbox is None or request.status != "asked":
+        return False
+    await erasure.record_evaluation_if_new(uow, request_id, service, open_matters, now)
+    verdicts = await erasure.list_verdicts(uow, request_id)
+    verdict = evaluate(verdicts)
+    if verdict == "done" and (own_matters := await _own_matters(uow, request)):
+        await erasure.record_evaluation_if_new(uow, request_id, "identity", own_matters, now)
+        verdict, verdicts["identity"] = "refused", own_matters
+    if verdict == "asked":
+        return True
+    await erasure.save_request(uow, request_id, verdict, now)
+    if verdict == "done":
+        await erase_user(uow, hashes, request, mailbox, now=now)
+    else:
+        matters = tuple(sorted({matter for found in verdicts.values() for matter in found}))
+        uow.publish(ErasureRefused(user_id=request.user_id, request_id=request_id, open_matters=matters))
+    return True
+
+
+async def _own_matters(uow: UnitOfWork, request: erasure.Request) -> list[str]:
+    """What came about here since the person asked."""
+    bonds = await erasure.find_bonds(uow, request.user_id)
+    found = {
+        "staff_role": bonds.is_staff,
+        "vendor_suspended": bonds.is_vendor_suspended,
+        "vendor_opened": bonds.vendor_id != request.vendor_id,
+    }
+    return [matter for matter, holds in found.items() if holds]

@@ -1,0 +1,45 @@
+"""Begin to use a second factor."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from identity.credentials.one_time_codes import OneTimeCodes
+from identity.domain.errors import SessionNotHeld, TooManyFactors
+from identity.domain.second_factors import FACTORS_OF_A_KIND_MAX
+from identity.queries.factors import list_own_factors
+from identity.store import accounts, factors
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolled:
+    """A factor that counts from its first code on; the secret is shown this once."""
+
+    factor_id: UUID
+    secret: str
+    otpauth_uri: str
+
+
+async def enroll_factor(
+    uow: UnitOfWork, codes: OneTimeCodes, caller: Caller, name: str | None = None, *, now: datetime
+) -> Enrolled:
+    """A person gets the secret of a new TOTP factor.
+
+    Raises StepUpRequired when they have a factor of any kind already and have not just shown one: a password alone must
+    not add one. Raises TooManyFactors.
+    """
+    account = await accounts.lock_account(uow, caller.id)
+    if account is None:
+        raise SessionNotHeld
+    confirmed = [factor for factor in await list_own_factors(uow, caller.id) if factor.confirmed]
+    if confirmed:
+        caller.must_have_stepped_up(now)
+    if sum(factor.kind == "totp" for factor in confirmed) >= FACTORS_OF_A_KIND_MAX:
+        raise TooManyFactors
+    await factors.forget_unconfirmed_factors(uow, caller.id)
+    factor_id, secret = new_id(), codes.new_secret()
+    await factors.record_factor(uow, factor_id, caller.id, codes.encrypt(factor_id, secret), now, name=name)
+    return Enrolled(factor_id, secret, codes.otpauth_uri(secret, account.email))

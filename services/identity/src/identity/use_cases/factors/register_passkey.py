@@ -1,0 +1,50 @@
+"""Register a passkey."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from contracts.identity import CredentialsChanged
+from identity.credentials.passkeys import Passkeys
+from identity.domain.errors import ChallengeUnusable, PasskeyRefused, SessionNotHeld, TooManyFactors
+from identity.domain.second_factors import FACTORS_OF_A_KIND_MAX, Factor
+from identity.store import accounts, passkeys
+
+
+async def register_passkey(
+    uow: UnitOfWork,
+    authenticators: Passkeys,
+    caller: Caller,
+    challenge_id: UUID,
+    name: str,
+    answer: Mapping[str, Any],
+    *,
+    now: datetime,
+) -> Factor:
+    """A passkey that was made for a challenge of this session becomes a second factor of the person.
+
+    Raises SessionNotHeld, ChallengeUnusable, PasskeyRefused, TooManyFactors, and StepUpRequired as for its options.
+    """
+    # The account's row stands for all its factors: two registrations at once do not exceed their number.
+    account = await accounts.lock_account(uow, caller.id)
+    if account is None or caller.session_id is None:
+        raise SessionNotHeld
+    standing = await accounts.find_authorization_profile(uow, caller.id)
+    if standing.has_second_factor:
+        # Judged again: somebody with the password alone may have got a challenge before the owner had a factor.
+        caller.must_have_stepped_up(now)
+    challenge = await passkeys.claim_challenge(uow, challenge_id, caller.id, caller.session_id, "registration", now)
+    if challenge is None:
+        raise ChallengeUnusable
+    made = authenticators.read_new(answer, challenge)
+    if len(await passkeys.list_credential_ids(uow, caller.id)) >= FACTORS_OF_A_KIND_MAX:
+        raise TooManyFactors
+    factor = Factor(new_id(), "passkey", name, now, None, confirmed=True)
+    if not await passkeys.record_passkey_if_new(uow, caller.id, factor, made):
+        raise PasskeyRefused
+    uow.publish(CredentialsChanged(user_id=caller.id, change="factor_added"))
+    return factor

@@ -1,0 +1,94 @@
+"""Step up to AAL2."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from contracts.identity import CredentialsChanged
+from identity.credentials.one_time_codes import OneTimeCodes
+from identity.credentials.recovery_codes import RecoveryCodes, is_recovery_code
+from identity.credentials.signing_keys import SigningKeys
+from identity.credentials.tokens import SignedIn
+from identity.domain.authorization_profile import SignIn
+from identity.domain.errors import RecoveryCodeOfNoFactor, SessionNotHeld, TooManyWrongCodes
+from identity.domain.one_time_codes import blocked_until
+from identity.queries.factors import list_own_factors
+from identity.store import accounts, factors, sessions
+from identity.store.recovery_codes import claim_recovery_code
+from identity.use_cases.sessions.issue_tokens import issue_tokens
+
+
+async def verify_factor(
+    uow: UnitOfWork,
+    codes: OneTimeCodes,
+    recovery_codes: RecoveryCodes,
+    signing_keys: SigningKeys,
+    caller: Caller,
+    code: str,
+    factor_id: UUID | None,
+    *,
+    issuer: str,
+    now: datetime,
+) -> SignedIn | None:
+    """A person shows a one-time code or a recovery code in a session of theirs and gets tokens at AAL2; no code works again.
+
+    None means a wrong code; it is no exception, because the count of wrong codes must commit. Raises SessionNotHeld,
+    TooManyWrongCodes and RecoveryCodeOfNoFactor, and StepUpRequired for a first code of a further factor at AAL1.
+    """
+    account = await accounts.lock_account(uow, caller.id)
+    session = await sessions.lock_session(uow, caller.session_id, caller.id) if caller.session_id else None
+    if account is None or session is None:
+        raise SessionNotHeld
+    if account.code_blocked_until is not None and now < account.code_blocked_until:
+        raise TooManyWrongCodes(account.code_blocked_until - now)
+    if is_recovery_code(code):
+        if factor_id is not None:
+            raise RecoveryCodeOfNoFactor
+        stepped_up = await _by_recovery_code(uow, recovery_codes, session, caller, code, now)
+    else:
+        stepped_up = await _by_one_time_code(uow, codes, session, caller, code, factor_id, now)
+    if stepped_up is None:
+        failures = account.code_failures + 1
+        await accounts.save_code_failures(uow, caller.id, failures, blocked_until(failures, now))
+        return None
+    await accounts.save_code_failures(uow, caller.id, 0, None)
+    standing = await accounts.find_authorization_profile(uow, caller.id)
+    return await issue_tokens(uow, signing_keys, standing, stepped_up, issuer=issuer, now=now)
+
+
+async def _by_recovery_code(
+    uow: UnitOfWork, recovery_codes: RecoveryCodes, session: SignIn, caller: Caller, code: str, now: datetime
+) -> SignIn | None:
+    code_hash = recovery_codes.hash_of(caller.id, code)
+    if not await claim_recovery_code(uow, caller.id, code_hash, now):
+        return None
+    uow.publish(CredentialsChanged(user_id=caller.id, change="recovery_code_used"))
+    return session.stepped_up("recovery_code", None, now)
+
+
+async def _by_one_time_code(
+    uow: UnitOfWork,
+    codes: OneTimeCodes,
+    session: SignIn,
+    caller: Caller,
+    code: str,
+    factor_id: UUID | None,
+    now: datetime,
+) -> SignIn | None:
+    """Without a named factor the confirmed ones are asked, or else the new one that is being confirmed."""
+    enrolled = await factors.list_factors(uow, caller.id)
+    confirmed = [factor for factor in enrolled if factor.confirmed]
+    has_factor = any(factor.confirmed for factor in await list_own_factors(uow, caller.id))
+    for factor in [factor for factor in enrolled if factor.id == factor_id] if factor_id else confirmed or enrolled:
+        if has_factor and not factor.confirmed:
+            # Otherwise whoever has the password alone could confirm a factor of their own beside the owner's.
+            caller.must_have_stepped_up(now)
+        secret = codes.decrypt(factor.id, factor.secret_sealed)
+        counter = codes.counter_of(secret, code, now, after=factor.last_counter)
+        if counter is not None:
+            await factors.save_factor_used(uow, factor.id, counter, now)
+            if not factor.confirmed:
+                uow.publish(CredentialsChanged(user_id=caller.id, change="factor_added"))
+            return session.stepped_up("totp", factor.id, now)
+    return None

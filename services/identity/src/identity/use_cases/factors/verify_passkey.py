@@ -1,0 +1,55 @@
+"""Step up to AAL2 with a passkey."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.observability.logging import get_logger
+from identity.credentials.passkeys import Passkeys
+from identity.credentials.signing_keys import SigningKeys
+from identity.credentials.tokens import SignedIn
+from identity.domain.errors import ChallengeUnusable, PasskeyRefused, SessionNotHeld
+from identity.domain.second_factors import WentBack, check_sign_count
+from identity.store import accounts, passkeys, sessions
+from identity.use_cases.sessions.issue_tokens import issue_tokens
+
+log = get_logger(__name__)
+
+
+async def verify_passkey(
+    uow: UnitOfWork,
+    authenticators: Passkeys,
+    signing_keys: SigningKeys,
+    caller: Caller,
+    challenge_id: UUID,
+    answer: Mapping[str, Any],
+    *,
+    issuer: str,
+    now: datetime,
+) -> SignedIn:
+    """A person shows a passkey in a session of theirs and gets tokens at AAL2; the challenge never works again.
+
+    Raises SessionNotHeld, ChallengeUnusable and PasskeyRefused. There is nothing to guess, so nothing is counted.
+    """
+    account = await accounts.lock_account(uow, caller.id)
+    session = await sessions.lock_session(uow, caller.session_id, caller.id) if caller.session_id else None
+    if account is None or session is None:
+        raise SessionNotHeld
+    challenge = await passkeys.claim_challenge(uow, challenge_id, caller.id, session.session_id, "assertion", now)
+    if challenge is None:
+        raise ChallengeUnusable
+    shown = authenticators.read_shown(answer, caller.id)
+    passkey = await passkeys.find_passkey(uow, caller.id, shown.credential_id)
+    if passkey is None:
+        raise PasskeyRefused
+    sign_count = authenticators.sign_count_of(shown, challenge, passkey.public_key)
+    if isinstance(check_sign_count(passkey.sign_count, sign_count), WentBack):
+        log.warning("passkey counter went back", user_id=str(caller.id), passkey_id=str(passkey.id))
+        raise PasskeyRefused
+    await passkeys.save_passkey_used(uow, passkey.id, sign_count, now)
+    standing = await accounts.find_authorization_profile(uow, caller.id)
+    stepped_up = session.stepped_up("passkey", passkey.id, now)
+    return await issue_tokens(uow, signing_keys, standing, stepped_up, issuer=issuer, now=now)

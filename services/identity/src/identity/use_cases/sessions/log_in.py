@@ -1,0 +1,102 @@
+"""Begin a session with a password."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from common.auth.caller import ServiceItself
+from common.database.unit_of_work import Database
+from common.primitives.encryption import Encryptor
+from identity.credentials.keyed_hashes import KeyedHashes
+from identity.credentials.login_throttle import LoginThrottle
+from identity.credentials.passwords import Passwords
+from identity.credentials.signing_keys import SigningKeys
+from identity.credentials.tokens import SignedIn
+from identity.domain.addresses import normal_email
+from identity.domain.errors import ConfirmationRequired, WrongCredentials
+from identity.domain.issued_codes import LOGIN_RESEND_AFTER, Destination
+from identity.store import accounts, login_failures
+from identity.use_cases.codes.request_code import request_code
+from identity.use_cases.passwords.verify_password import AwaitingProof, Proven, verify_password
+from identity.use_cases.sessions.start_session import start_session
+
+LOGGING_IN = ServiceItself("a person who logs in is no caller yet")
+# A hash may be renewed or a password changed between the check and the session; that it happens twice in a row is no accident.
+CHECKS_MAX = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LogIn:
+    """What a person shows who logs in, and with which program."""
+
+    email: str
+    password: str = field(repr=False)
+    user_agent: str | None = None
+
+
+async def log_in(
+    database: Database,
+    passwords: Passwords,
+    throttle: LoginThrottle,
+    hashes: KeyedHashes,
+    signing_keys: SigningKeys,
+    request: LogIn,
+    *,
+    sealer: Encryptor,
+    issuer: str,
+    now: datetime,
+) -> SignedIn:
+    """A person shows their password and gets the tokens of a new session at AAL1.
+
+    Raises WrongCredentials, after the same work for an unknown address as for a wrong password, and ConfirmationRequired before
+    the proof of the address, when a new code is sent, at most one a minute.
+    """
+    email = normal_email(request.email)
+    for _ in range(CHECKS_MAX):
+        proven = await verify_password(database, passwords, throttle, hashes, email, request.password, now=now)
+        if proven is None:
+            break
+        if isinstance(proven, AwaitingProof):
+            await _send_code(database, sealer, hashes, email, now)
+            raise ConfirmationRequired
+        signed = await _begin(database, passwords, signing_keys, proven, request, issuer=issuer, now=now)
+        if signed is not None:
+            return signed
+    raise WrongCredentials
+
+
+async def _send_code(database: Database, sealer: Encryptor, hashes: KeyedHashes, email: str, now: datetime) -> None:
+    """Committed before the refusal, which is an exception."""
+    destination = Destination("email", email)
+    async with database.unit_of_work(acting_as=LOGGING_IN) as uow:
+        await request_code(uow, sealer, hashes, "sign_in", destination, now=now, resend_after=LOGIN_RESEND_AFTER)
+
+
+async def _begin(
+    database: Database,
+    passwords: Passwords,
+    signing_keys: SigningKeys,
+    proven: Proven,
+    request: LogIn,
+    *,
+    issuer: str,
+    now: datetime,
+) -> SignedIn | None:
+    """The session; None when the password is no longer the one that was checked: a reset must leave no session behind it."""
+    outdated = passwords.is_outdated(proven.password_hash)
+    renewed = await passwords.hash(request.password) if outdated else None
+    async with database.unit_of_work(acting_as=LOGGING_IN) as uow:
+        if await accounts.lock_password_hash(uow, proven.user_id) != proven.password_hash:
+            return None
+        if renewed is not None:
+            await accounts.save_password_hash(uow, proven.user_id, proven.password_hash, renewed)
+        if proven.had_failures:
+            await login_failures.forget_failures(uow, proven.failures_key)
+        return await start_session(
+            uow,
+            signing_keys,
+            proven.user_id,
+            method="password",
+            user_agent=request.user_agent,
+            issuer=issuer,
+            now=now,
+        )

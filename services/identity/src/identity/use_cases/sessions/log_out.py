@@ -1,0 +1,20 @@
+"""End a session."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.clock import iso
+from contracts.identity import SessionRevoked
+from identity.store import sessions
+
+
+async def log_out(uow: UnitOfWork, user_id: UUID, session_id: UUID, *, now: datetime) -> bool:
+    """A person ends a session of theirs: its refresh tokens are worth nothing, and every service hears of it.
+
+    False when they have no such session that lasts.
+    """
+    ended = await sessions.end_session_if_open(uow, session_id, user_id, now, "logged_out")
+    if ended:
+        uow.publish(SessionRevoked(user_id=user_id, session_id=session_id, not_before=iso(now)))
+    return ended

@@ -1,0 +1,44 @@
+"""Sign an access token beside a refresh token."""
+
+from datetime import datetime
+
+from common.database.unit_of_work import UnitOfWork
+from identity.credentials.signing_keys import SigningKeys
+from identity.credentials.tokens import SignedIn, sign_access_token
+from identity.domain.authorization_profile import AuthorizationProfile, SignIn
+from identity.domain.errors import ConfirmationRequired, UserSuspended
+from identity.store import keys, sessions
+
+
+class NoSigningKey(Exception):
+    """The service was never started on this database: the first start makes the key."""
+
+
+async def sign_tokens(
+    uow: UnitOfWork,
+    signing_keys: SigningKeys,
+    standing: AuthorizationProfile,
+    sign_in: SignIn,
+    refresh_token: str,
+    *,
+    issuer: str,
+    now: datetime,
+) -> SignedIn:
+    """A new access token beside a refresh token; nothing is stored. Raises like `issue_tokens`."""
+    if standing.is_suspended:
+        raise UserSuspended
+    if standing.awaits_proof:
+        raise ConfirmationRequired
+    current = await keys.find_current_key(uow, now)
+    if current is None:
+        raise NoSigningKey
+    if await sessions.is_without_staff_roles(uow, sign_in.session_id):
+        standing = standing.without_staff_roles()
+    key = signing_keys.open(*current)
+    aal = sign_in.aal(now)
+    return SignedIn(
+        access_token=sign_access_token(key, standing, sign_in, issuer=issuer, now=now),
+        refresh_token=refresh_token,
+        aal=aal,
+        mfa_required=standing.has_second_factor and aal == "aal1",
+    )

@@ -1,0 +1,47 @@
+"""Approve a prepared grant."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import evaluate_approval
+from identity.domain.errors import GranteeUnproven, GranteeWithoutSecondFactor, SuspendedGrantee
+from identity.domain.staff import Appointment, must_go_together
+from identity.store import staff
+from identity.use_cases.accounts.publish_profile import publish_profile
+from identity.use_cases.staff.open_staff_grant import open_staff_grant
+
+
+async def approve_staff_grant(
+    uow: UnitOfWork, caller: Caller, grant_id: UUID, approved_hash: str, *, now: datetime
+) -> None:
+    """A second platform_admin agrees, and the person holds the role from their next token on. Repeated it changes nothing.
+
+    Raises NotFound, OwnGrant (403) for the person whom it is for, SuspendedGrantee, GranteeUnproven, GranteeWithoutSecondFactor,
+    RolesExclude, NoLongerAppointing (409), and what `evaluate_approval` refuses.
+    """
+    grant, person = await open_staff_grant(uow, caller, grant_id)
+    if not evaluate_approval(grant.decision_at(now), approved_hash, caller.id):
+        return
+    if person.is_suspended:
+        raise SuspendedGrantee
+    if not person.email_confirmed:
+        raise GranteeUnproven
+    if not person.has_second_factor:
+        # Otherwise whoever learns the password enrols a factor of their own and holds the role.
+        raise GranteeWithoutSecondFactor
+    if person.office(grant.role) is None:
+        must_go_together(person.offices, Appointment(grant.role))
+        await staff.record_appointment(uow, grant.user_id, Appointment(grant.role), by=grant.prepared_by, now=now)
+    await staff.save_decision(uow, grant_id, "approved", by=caller.id, now=now)
+    await staff.record_act(
+        uow,
+        actor_id=caller.id,
+        act="role_granted",
+        subject_kind="person",
+        subject_id=grant.user_id,
+        detail={"role": grant.role, "grantId": str(grant_id), "preparedBy": str(grant.prepared_by)},
+        now=now,
+    )
+    await publish_profile(uow, grant.user_id)

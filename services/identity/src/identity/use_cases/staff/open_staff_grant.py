@@ -1,0 +1,27 @@
+"""Open a prepared grant to decide on it."""
+
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from identity.domain.staff import PreparedGrant, StaffUser, must_be_another
+from identity.store import staff
+from identity.use_cases.staff.start_staff_change import start_staff_change
+
+
+async def open_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID) -> tuple[PreparedGrant, StaffUser]:
+    """The grant and its person, for somebody who may decide on it, while no other change of staff runs.
+
+    Raises NotFound, OwnGrant (403) and NoLongerAppointing (409).
+    """
+    found = await staff.find_grant(uow, grant_id)
+    if found is None:
+        raise NotFound
+    must_be_another(found, caller.id)
+    person = await start_staff_change(uow, caller, found.user_id)
+    # Whom it is for never changes; how it stands may have changed before the lock was ours.
+    grant = await staff.find_grant(uow, grant_id)
+    if grant is None:
+        raise NotFound
+    return grant, person

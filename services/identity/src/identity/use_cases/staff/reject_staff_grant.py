@@ -1,0 +1,30 @@
+"""Reject a prepared grant."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import evaluate_rejection
+from identity.store import staff
+from identity.use_cases.staff.open_staff_grant import open_staff_grant
+
+
+async def reject_staff_grant(uow: UnitOfWork, caller: Caller, grant_id: UUID, *, now: datetime) -> None:
+    """A second platform_admin refuses, and the person does not get the role. Repeated it changes nothing.
+
+    Raises NotFound, OwnGrant (403) for the person whom it is for, NoLongerAppointing (409), and what `evaluate_rejection` refuses.
+    """
+    grant, _ = await open_staff_grant(uow, caller, grant_id)
+    if not evaluate_rejection(grant.decision_at(now), caller.id):
+        return
+    await staff.save_decision(uow, grant_id, "rejected", by=caller.id, now=now)
+    await staff.record_act(
+        uow,
+        actor_id=caller.id,
+        act="role_grant_rejected",
+        subject_kind="person",
+        subject_id=grant.user_id,
+        detail={"role": grant.role, "grantId": str(grant_id), "preparedBy": str(grant.prepared_by)},
+        now=now,
+    )

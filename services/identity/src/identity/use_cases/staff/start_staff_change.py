@@ -1,0 +1,22 @@
+"""Begin a change of somebody's roles or standing."""
+
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from identity.domain.staff import StaffUser
+from identity.store import staff
+from identity.use_cases.staff.check_still_admin import check_still_admin
+
+
+async def start_staff_change(uow: UnitOfWork, caller: Caller, user_id: UUID) -> StaffUser:
+    """The person to decide on, while no other change of staff runs and nobody gives them a session.
+
+    Raises NoLongerAppointing (409) and NotFound.
+    """
+    await check_still_admin(uow, caller)
+    person = await staff.lock_user(uow, user_id)
+    if person is None:
+        raise NotFound
+    return person

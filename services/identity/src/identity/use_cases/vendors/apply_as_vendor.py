@@ -1,0 +1,30 @@
+"""Apply to become a vendor."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from identity.domain.errors import AddressUnproven, ApplicationOpen, ProfileMissing, UnknownCampus, VendorOwned
+from identity.domain.vendor_applications import NewApplication
+from identity.store import vendors
+
+
+async def apply_as_vendor(uow: UnitOfWork, caller: Caller, wanted: NewApplication, *, now: datetime) -> UUID:
+    """A person asks to sell on a campus. After a rejection they may ask again, and both applications are kept.
+
+    Raises ProfileMissing and AddressUnproven (403), UnknownCampus (422), VendorOwned and ApplicationOpen (409).
+    """
+    if not await vendors.lock_applicant(uow, caller.id):
+        raise ProfileMissing
+    if not await vendors.is_applicant_proven(uow, caller.id):
+        raise AddressUnproven
+    if not await vendors.is_campus_open(uow, wanted.campus_id):
+        raise UnknownCampus
+    if await vendors.owns_a_vendor(uow, caller.id):
+        raise VendorOwned
+    application_id = new_id()
+    if not await vendors.record_application_if_new(uow, application_id, caller.id, wanted, now):
+        raise ApplicationOpen
+    return application_id

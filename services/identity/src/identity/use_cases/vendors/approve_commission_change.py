@@ -1,0 +1,48 @@
+"""Approve a prepared commission change."""
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import evaluate_approval
+from contracts.identity import VendorChanged
+from identity.domain.errors import CommissionChangedMeanwhile
+from identity.store import commission_changes, vendors
+from identity.store.staff import record_act
+from identity.use_cases.vendors.open_commission_change import open_commission_change
+
+
+async def approve_commission_change(
+    uow: UnitOfWork, caller: Caller, change_id: UUID, approved_hash: str, *, now: datetime
+) -> None:
+    """The vendor has the new commission from now on, once; orders placed before keep theirs.
+
+    Raises NotFound, OwnVendor (403), NoLongerAppointing, ShopClosed, CommissionChangedMeanwhile (409), and what `evaluate_approval`
+    refuses.
+    """
+    change, vendor = await open_commission_change(uow, caller, change_id)
+    if not evaluate_approval(change.decision_at(now), approved_hash, caller.id):
+        return
+    vendor.must_be_open()
+    if vendor.commission_basis_points != change.before_basis_points:
+        raise CommissionChangedMeanwhile
+    await commission_changes.save_verdict(uow, change_id, "approved", by=caller.id, now=now)
+    changed = replace(vendor, commission_basis_points=change.basis_points)
+    await vendors.save_vendor(uow, changed)
+    await record_act(
+        uow,
+        actor_id=caller.id,
+        act="changed",
+        subject_kind="vendor",
+        subject_id=vendor.id,
+        detail={
+            "commissionBasisPoints": change.basis_points,
+            "before": change.before_basis_points,
+            "changeId": str(change_id),
+            "preparedBy": str(change.prepared_by),
+        },
+        now=now,
+    )
+    uow.publish(VendorChanged(**changed.told))

@@ -1,0 +1,57 @@
+"""Approve an application to sell."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from common.primitives.problems import NotFound
+from contracts.identity import VendorApplicationDecided, VendorApproved
+from identity.domain.errors import ApplicantUnproven, CampusClosed, VendorOwned
+from identity.domain.vendor_applications import is_still_to_decide
+from identity.store import profiles as people
+from identity.store import vendors
+from identity.store.staff import record_act
+
+
+async def approve_vendor_application(uow: UnitOfWork, application_id: UUID, *, by: UUID, now: datetime) -> None:
+    """The applicant is a merchant with a vendor of their own from their next token on; everybody who must know hears of it.
+
+    Runs as the service after `by` was found to be the one to decide. Repeated it changes nothing.
+    Raises NotFound, ApplicationDecidedOtherwise, CampusClosed, ApplicantUnproven and VendorOwned (409).
+    """
+    application = await vendors.lock_application(uow, application_id)
+    if application is None:
+        raise NotFound
+    if not is_still_to_decide(application, "approved"):
+        return
+    if not await vendors.is_campus_open(uow, application.wanted.campus_id):
+        raise CampusClosed
+    if not await vendors.is_applicant_proven(uow, application.user_id):
+        raise ApplicantUnproven
+    vendor_id = new_id()
+    if not await vendors.record_vendor_if_new(uow, vendor_id, application, now):
+        raise VendorOwned
+    await people.record_role_if_new(uow, application.user_id, "merchant", now)
+    await vendors.save_decision(uow, application_id, "approved", by=by, now=now, vendor_id=vendor_id)
+    await record_act(
+        uow,
+        actor_id=by,
+        act="approved",
+        subject_kind="vendor_application",
+        subject_id=application_id,
+        detail={"vendorId": vendor_id, "applicantId": application.user_id},
+        now=now,
+    )
+    uow.publish(
+        VendorApproved(
+            vendor_id=vendor_id,
+            owner_user_id=application.user_id,
+            business_name=application.wanted.business_name,
+            legal_name=application.wanted.legal_name,
+            campus_id=application.wanted.campus_id,
+        )
+    )
+    uow.publish(
+        VendorApplicationDecided(application_id=application_id, user_id=application.user_id, outcome="approved")
+    )

@@ -1,0 +1,27 @@
+"""Open a prepared commission change to decide on it."""
+
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from identity.domain.commission_changes import CommissionChange
+from identity.domain.errors import OwnVendor
+from identity.domain.vendors import Vendor
+from identity.store import commission_changes, vendors
+from identity.use_cases.staff.check_still_admin import check_still_admin
+
+
+async def open_commission_change(uow: UnitOfWork, caller: Caller, change_id: UUID) -> tuple[CommissionChange, Vendor]:
+    """The change and its vendor, both locked. Raises NotFound, OwnVendor (403) and NoLongerAppointing (409)."""
+    found = await commission_changes.find_change(uow, change_id)
+    if found is None:
+        raise NotFound
+    await check_still_admin(uow, caller)
+    vendor = await vendors.lock_vendor(uow, found.vendor_id)
+    change = await commission_changes.find_change(uow, change_id, lock=True)
+    if change is None:
+        raise AssertionError("a commission change is never removed")
+    if vendor.owner_user_id == caller.id:
+        raise OwnVendor
+    return change, vendor

@@ -1,0 +1,49 @@
+"""Prepare another commission of a vendor."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from common.primitives.problems import StaleRevision
+from identity.domain.commission_changes import CHANGE_LIFE, CommissionChange
+from identity.domain.errors import CommissionChangeOpen
+from identity.store import commission_changes, vendors
+from identity.store.staff import record_act
+from identity.use_cases.staff.check_still_admin import check_still_admin
+
+
+async def prepare_commission_change(
+    uow: UnitOfWork, caller: Caller, vendor_id: UUID, basis_points: int | None, revision: int | None, *, now: datetime
+) -> UUID | None:
+    """The id of the change that waits for a second platform_admin; None when the vendor has this commission already.
+
+    The commission stays as it is until the approval. The same request again answers the same change. Runs as the service after the
+    vendor was found to be the caller's to change. Raises ShopClosed, StaleRevision, CommissionChangeOpen and NoLongerAppointing (409).
+    """
+    await check_still_admin(uow, caller)
+    vendor = await vendors.lock_vendor(uow, vendor_id)
+    vendor.must_be_open()
+    if revision is not None and revision != vendor.revision:
+        raise StaleRevision
+    if vendor.commission_basis_points == basis_points:
+        return None
+    waiting = await commission_changes.find_open_change(uow, vendor_id, now)
+    if waiting is not None:
+        if waiting.prepared_by != caller.id or waiting.basis_points != basis_points:
+            raise CommissionChangeOpen
+        return waiting.id
+    before = vendor.commission_basis_points
+    change = CommissionChange(new_id(), vendor_id, before, basis_points, caller.id, now + CHANGE_LIFE, "prepared")
+    await commission_changes.record_change(uow, change, now)
+    await record_act(
+        uow,
+        actor_id=caller.id,
+        act="commission_change_prepared",
+        subject_kind="vendor",
+        subject_id=vendor_id,
+        detail={"commissionBasisPoints": basis_points, "before": before, "changeId": str(change.id)},
+        now=now,
+    )
+    return change.id

@@ -1,0 +1,35 @@
+"""Say an alert to the people on call."""
+
+import asyncio
+from uuid import UUID
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database
+from common.primitives.clock import Clock
+from notifications import queries, store
+from notifications.clients.on_call import OnCall
+from notifications.domain.deliveries import PROVIDER_SECONDS_MAX
+from notifications.domain.errors import ProviderUnavailable
+
+
+async def page_on_call(alert_id: UUID, database: Database, on_call: OnCall, clock: Clock) -> None:
+    """Says that the alert stands, or that it is over; twice is harmless, its key joins the two.
+
+    Raises ProviderAway, for the retry ladder.
+    """
+    if not on_call.is_reachable:
+        return
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        alert = await queries.find_alert(uow, alert_id)
+    if alert is None:
+        return
+    try:
+        async with asyncio.timeout(PROVIDER_SECONDS_MAX):
+            await on_call.page(alert)
+    except TimeoutError:
+        raise ProviderUnavailable("on-call", "did not answer in time") from None
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        still_open = await store.save_paged(uow, alert_id, clock.now())
+        if alert.closed_at is None and not still_open:
+            # It closed while the page was on its way: the last word must be that it is over.
+            store.leave_page(uow, alert_id)

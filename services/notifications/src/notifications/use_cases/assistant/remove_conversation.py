@@ -1,0 +1,13 @@
+"""Remove a conversation with the assistant."""
+
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from notifications import store
+
+
+async def remove_conversation(uow: UnitOfWork, conversation_id: UUID) -> None:
+    """Removes one of the caller's conversations with everything said in it. Raises NotFound."""
+    if not await store.remove_conversation(uow, conversation_id):
+        raise NotFound

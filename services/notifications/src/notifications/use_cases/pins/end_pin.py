@@ -1,0 +1,18 @@
+"""End the way of a PIN that was used."""
+
+from typing import Final
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from notifications import store
+from notifications.domain.deliveries import notification_id_of
+
+# Above every issue of a PIN, within PostgreSQL's integer.
+LAST_ISSUE: Final = 2_147_483_647
+
+
+async def end_pin(uow: UnitOfWork, order_id: UUID) -> None:
+    """The PIN goes nowhere any more and is kept nowhere; news of one that was issued before comes too late."""
+    await store.end_watches(uow, order_id)
+    used = notification_id_of("delivery_pin", order_id, "used")
+    await store.start_watch(uow, used, order_id, LAST_ISSUE, "sms", None, is_over=True)

@@ -1,0 +1,27 @@
+"""What routes, consumers and timers work with, opened by the composition root."""
+
+from dataclasses import dataclass
+
+from common.database.unit_of_work import Database
+from common.media.images import ImageProcessor
+from common.media.storage import MediaStore
+from common.primitives.clock import Clock
+from common.primitives.cursors import CursorSigner
+from orders.domain.orders import Windows
+from orders.settings import Settings
+from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What the doors of this service need."""
+
+    settings: Settings
+    clock: Clock
+    database: Database
+    cursors: CursorSigner
+    windows: Windows
+    pins: PinIssuer
+    image_processor: ImageProcessor
+    media: MediaStore
+    media_url: str

@@ -1,0 +1,154 @@
+"""The one table of moves of an order (contract section 6): state and trigger give the next state, or say why there is none.
+
+Three different answers that are no move: `REPEATED` is a success without effect, `STALE` is news that came too late and is
+ignored and counted, `FORBIDDEN` is a command that the state does not allow (409), or news that came before its time (a
+release before its charge, say), which a consumer gives back to the retry ladder.
+"""
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, Literal, get_args
+
+State = Literal[
+    "Processing",
+    "expired",
+    "cancelled",
+    "paid_escrow",
+    "dispatched",
+    "delivered",
+    "paid",
+    "disputed",
+    "refund_pending",
+    "refunded",
+]
+
+Trigger = Literal[
+    # Commands of people: without a row they are forbidden.
+    "buyer_cancels",
+    "vendor_cancels",
+    "staff_cancels",
+    "vendor_dispatches",
+    "pin_accepted",
+    "buyer_disputes",
+    "resolved_for_buyer",
+    "resolved_for_vendor",
+    "return_approved",
+    "everything_returned",
+    # News of payments and of timers: too late is stale, never forbidden.
+    "payment_window_ended",
+    "vendor_idle",
+    "pin_window_ended",
+    "escrow_held",
+    "escrow_held_without_stock",
+    "escrow_fully_released",
+    "chargeback_opened",
+    "refund_settled",
+    "refund_failed",
+]
+
+STATES: Final[tuple[State, ...]] = get_args(State)
+TRIGGERS: Final[tuple[Trigger, ...]] = get_args(Trigger)
+
+
+class Rejection(Enum):
+    """Why a trigger leaves the order where it is."""
+
+    REPEATED = "repeated"
+    STALE = "stale"
+    FORBIDDEN = "forbidden"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One trigger: where it leads from which state, where it was already obeyed, and where it comes too late."""
+
+    to: Mapping[State, State]
+    repeated: Set[State] = frozenset()
+    stale: Set[State] = frozenset()
+
+
+_UNPAID: Final[tuple[State, ...]] = ("Processing", "expired", "cancelled")
+_HELD: Final[tuple[State, ...]] = ("paid_escrow", "dispatched")
+
+
+def _all_but(*states: State) -> frozenset[State]:
+    return frozenset(STATES) - frozenset(states)
+
+
+TRANSITIONS: Final[Mapping[Trigger, Row]] = {
+    "buyer_cancels": Row(
+        {"Processing": "cancelled", "paid_escrow": "refund_pending"},
+        repeated={"cancelled", "refund_pending", "refunded"},
+    ),
+    "vendor_cancels": Row(
+        {"Processing": "cancelled", "paid_escrow": "refund_pending", "dispatched": "refund_pending"},
+        repeated={"cancelled", "refund_pending", "refunded"},
+    ),
+    "staff_cancels": Row(
+        {"Processing": "cancelled", "paid_escrow": "refund_pending", "dispatched": "refund_pending"},
+        repeated={"cancelled", "refund_pending", "refunded"},
+    ),
+    "vendor_dispatches": Row({"paid_escrow": "dispatched"}, repeated={"dispatched"}),
+    "pin_accepted": Row(dict.fromkeys(_HELD, "delivered"), repeated={"delivered", "paid"}),
+    "buyer_disputes": Row(dict.fromkeys(_HELD, "disputed"), repeated={"disputed"}),
+    "resolved_for_buyer": Row({"disputed": "refund_pending"}, repeated={"refund_pending"}),
+    # For the vendor, or split: the goods count as delivered, and the release that follows makes the order `paid`.
+    "resolved_for_vendor": Row({"disputed": "delivered"}, repeated={"delivered", "paid"}),
+    # The status stays while something is kept; `refundedMinor` grows.
+    "return_approved": Row({"delivered": "delivered", "paid": "paid"}),
+    "everything_returned": Row({"delivered": "refunded", "paid": "refunded"}, repeated={"refunded"}),
+    "payment_window_ended": Row(
+        {"Processing": "expired"}, repeated={"expired"}, stale=_all_but("Processing", "expired")
+    ),
+    "vendor_idle": Row(
+        {"paid_escrow": "refund_pending"},
+        repeated={"refund_pending"},
+        stale=_all_but("paid_escrow", "refund_pending"),
+    ),
+    "pin_window_ended": Row(
+        {"dispatched": "disputed"}, repeated={"disputed"}, stale=_all_but("dispatched", "disputed")
+    ),
+    "escrow_held": Row(
+        dict.fromkeys(_UNPAID, "paid_escrow"),
+        repeated={"paid_escrow"},
+        stale=_all_but(*_UNPAID, "paid_escrow"),
+    ),
+    "escrow_held_without_stock": Row(
+        dict.fromkeys(_UNPAID, "refund_pending"),
+        repeated={"refund_pending"},
+        stale=_all_but(*_UNPAID, "refund_pending"),
+    ),
+    # From `disputed` too: the release was committed before the freeze. While unpaid, the charge has not been heard yet.
+    "escrow_fully_released": Row(
+        {"delivered": "paid", "paid_escrow": "paid", "dispatched": "paid", "disputed": "paid"},
+        repeated={"paid"},
+        stale={"refund_pending", "refunded"},
+    ),
+    # After the PIN the status stays, and the amount is held in the wallet.
+    "chargeback_opened": Row(
+        {"paid_escrow": "disputed", "dispatched": "disputed", "delivered": "delivered", "paid": "paid"},
+        repeated={"disputed"},
+        stale={"refund_pending", "refunded"},
+    ),
+    # This order's own refund, known by its refundId. After a release it is the refund of a return: the status stays.
+    "refund_settled": Row(
+        {"refund_pending": "refunded", "delivered": "delivered", "paid": "paid"},
+        repeated={"refunded"},
+        stale={*_HELD, "disputed"},
+    ),
+    "refund_failed": Row(
+        {"refund_pending": "refund_pending", "delivered": "delivered", "paid": "paid"},
+        stale={*_HELD, "disputed", "refunded"},
+    ),
+}
+
+
+def answer(state: State, trigger: Trigger) -> State | Rejection:
+    """The next state, which may be the same one, or why there is no move."""
+    row = TRANSITIONS[trigger]
+    if state in row.to:
+        return row.to[state]
+    if state in row.repeated:
+        return Rejection.REPEATED
+    return Rejection.STALE if state in row.stale else Rejection.FORBIDDEN

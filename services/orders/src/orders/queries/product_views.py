@@ -1,0 +1,33 @@
+"""What the shelf and the merchant's own list show alike of a product."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from common.primitives.clock import iso
+from orders.queries.pages import Row
+
+# A product that never had a sale is not asked for any. Which of them runs is judged by the clock of whoever reads.
+_FLASH_SALES: Final = """
+    CASE WHEN has_sales THEN ARRAY (
+        SELECT jsonb_build_object(
+            'id', sale.id, 'priceMinor', sale.price_minor, 'quantity', sale.quantity,
+            'remaining', sale.quantity - sale.sold, 'perBuyerLimit', sale.per_buyer_limit,
+            'startsAt', extract(epoch FROM sale.starts_at), 'endsAt', extract(epoch FROM sale.ends_at)
+        ) FROM flash_sales AS sale WHERE sale.product_id = {table}.id AND sale.approved_at IS NOT NULL ORDER BY sale.ends_at DESC LIMIT 20
+    ) END
+"""
+
+
+def flash_sales_of(table: str) -> str:
+    """The expression for the sales of a row's product, or null; `running_sale` picks the one that runs."""
+    return _FLASH_SALES.replace("{table}", table)
+
+
+def running_sale(sales: list[Row], now: datetime) -> Row | None:
+    """The sale that runs at this moment: which one it is, the clock says, not the database's."""
+    instant = now.timestamp()
+    for sale in sales:
+        if sale["startsAt"] <= instant < sale["endsAt"]:
+            times = {name: iso(datetime.fromtimestamp(sale[name], UTC)) for name in ("startsAt", "endsAt")}
+            return {**sale, **times}
+    return None

@@ -1,0 +1,52 @@
+"""Vendors, campuses and hubs as identity tells of them."""
+
+from typing import Final
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from orders.domain.delivery_locations import HubLocation, KnownVendor
+
+_SAVE_VENDOR: Final = """
+INSERT INTO vendors AS known (id, business_name, campus_id, commission_basis_points, owner_user_id, sequence)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (id) DO UPDATE SET business_name = excluded.business_name, campus_id = excluded.campus_id,
+    commission_basis_points = excluded.commission_basis_points, owner_user_id = excluded.owner_user_id,
+    sequence = excluded.sequence
+WHERE known.sequence < excluded.sequence
+"""
+_SAVE_VENDOR_STANDING: Final = """
+UPDATE vendors SET suspended = $2, standing_sequence = $3 WHERE id = $1 AND standing_sequence < $3
+"""
+_SAVE_CAMPUS: Final = """
+INSERT INTO campuses AS known (id, name, active, sequence) VALUES ($1, $2, $3, $4)
+ON CONFLICT (id) DO UPDATE SET name = excluded.name, active = excluded.active, sequence = excluded.sequence
+WHERE known.sequence < excluded.sequence
+"""
+_SAVE_HUB: Final = """
+INSERT INTO hubs AS known (id, campus_id, name, delivery_fee_minor, active, sequence) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (id) DO UPDATE SET campus_id = excluded.campus_id, name = excluded.name,
+    delivery_fee_minor = excluded.delivery_fee_minor, active = excluded.active, sequence = excluded.sequence
+WHERE known.sequence < excluded.sequence
+"""
+
+
+async def save_vendor(uow: UnitOfWork, vendor: KnownVendor, sequence: int) -> bool:
+    """Whether this is newer than what was known of the vendor."""
+    row = (vendor.id, vendor.business_name, vendor.campus_id, vendor.commission_basis_points, vendor.owner_user_id)
+    return await uow.execute(_SAVE_VENDOR, *row, sequence) == 1
+
+
+async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> bool:
+    """Whether this is newer than what was known of the vendor's right to sell."""
+    return await uow.execute(_SAVE_VENDOR_STANDING, vendor_id, suspended, sequence) == 1
+
+
+async def save_campus(uow: UnitOfWork, campus_id: UUID, name: str, active: bool, sequence: int) -> bool:
+    """Whether this is newer than what was known of the campus."""
+    return await uow.execute(_SAVE_CAMPUS, campus_id, name, active, sequence) == 1
+
+
+async def save_hub(uow: UnitOfWork, hub: HubLocation, sequence: int) -> bool:
+    """Whether this is newer than what was known of the hub."""
+    row = (hub.id, hub.campus_id, hub.name, hub.delivery_fee_minor, hub.active, sequence)
+    return await uow.execute(_SAVE_HUB, *row) == 1

@@ -1,0 +1,15 @@
+"""Taking products out of one's cart."""
+
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from orders.store import carts
+
+
+async def remove_cart_item(uow: UnitOfWork, caller: Caller, product_id: UUID | None) -> None:
+    """A buyer takes a product out of their cart, or everything. What is not in it changes nothing."""
+    if product_id is None:
+        await carts.empty(uow, caller.id)
+    else:
+        await carts.remove_item(uow, caller.id, product_id)

@@ -1,0 +1,19 @@
+"""Check that PIN_KEY opens the delivery PINs."""
+
+from common.auth.caller import ServiceItself
+from common.database.unit_of_work import Database
+from orders import store
+from orders.use_cases.delivery.issue_delivery_pin import PinIssuer
+
+STARTING = ServiceItself("the check of PIN_KEY")
+
+
+async def check_pin_key(database: Database, pins: PinIssuer) -> None:
+    """Opens the newest delivery PIN, if there is one; raises SealBroken.
+
+    A process with a wrong key must not start: it would count every right PIN as a wrong try.
+    """
+    async with database.unit_of_work(acting_as=STARTING) as uow:
+        newest = await store.find_newest_pin(uow)
+    if newest is not None:
+        pins.open_kept(*newest)

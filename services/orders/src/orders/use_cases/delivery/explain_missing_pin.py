@@ -1,0 +1,17 @@
+"""Saying why an order has no delivery PIN."""
+
+from typing import NoReturn
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from orders import store
+from orders.domain.pins import missing_pin_error
+
+
+async def explain_missing_pin(uow: UnitOfWork, order_id: UUID, caller_id: UUID) -> NoReturn:
+    """Tells the order's own buyer why there is none (409); to everybody else there is nothing (NotFound)."""
+    order = await store.find_order(uow, order_id)
+    if order is None or order.buyer_id != caller_id:
+        raise NotFound
+    raise missing_pin_error(order.status)

@@ -1,0 +1,66 @@
+"""The second person agrees on how a dispute ends."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import evaluate_approval
+from common.primitives.problems import NotFound
+from contracts.orders import DisputeResolved
+from orders import store
+from orders.domain.disputes import release_of, trigger_of
+from orders.domain.errors import ForbiddenTransition
+from orders.domain.orders import Windows
+from orders.domain.transitions import Rejection, answer
+from orders.store import disputes
+from orders.use_cases.disputes.refuse_parties import refuse_parties
+from orders.use_cases.refunds.request_refund import request_refund
+
+
+async def approve_resolution(
+    uow: UnitOfWork,
+    resolution_id: UUID,
+    order_id: UUID,
+    approved_hash: str,
+    *,
+    by: Caller,
+    now: datetime,
+    windows: Windows,
+) -> None:
+    """The resolution takes effect, once: refund and release leave together with the order's move (contract sections 6 and 7).
+
+    The refund is an event of its own, the only one that refunds; the resolution unfreezes and releases what escrow holds beyond
+    it. Raises NotFound, DecidedByItsParty (403), ForbiddenMove (409), and what `evaluate_approval` refuses.
+    """
+    order = await store.lock_order(uow, order_id)
+    resolution = await disputes.lock_resolution(uow, resolution_id)
+    if order is None or resolution is None:
+        raise NotFound
+    refuse_parties(by, order)
+    if not evaluate_approval(resolution.decision, approved_hash, by.id):
+        return
+    move = answer(order.status, trigger_of(resolution.outcome))
+    if isinstance(move, Rejection):
+        raise ForbiddenTransition(order.status)
+    refund_minor = resolution.refund_minor
+    release_minor = release_of(refund_minor, order.escrow_minor)
+    await store.save_transition(uow, order, move, now, windows)
+    refund_id = None
+    if refund_minor:
+        refund_id = await request_refund(uow, order, refund_minor, f"dispute: {resolution.outcome}", now)
+    await disputes.save_decision(
+        uow, resolution.id, "approved", by.id, now, release_minor=release_minor, refund_id=refund_id
+    )
+    await disputes.end_dispute(uow, order.id, resolution.outcome, now)
+    uow.publish(
+        DisputeResolved(
+            order_id=order.id,
+            buyer_id=order.buyer_id,
+            vendor_id=order.vendor_id,
+            outcome=resolution.outcome,
+            refund_minor=refund_minor,
+            release_minor=release_minor,
+            refund_id=refund_id,
+        )
+    )

@@ -1,0 +1,40 @@
+"""The buyer says that something is wrong."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import Forbidden, NotFound
+from orders import store
+from orders.domain.disputes import Complaint
+from orders.domain.errors import ForbiddenTransition
+from orders.domain.order_roles import OrderRole
+from orders.domain.orders import Windows
+from orders.domain.transitions import Rejection, answer
+from orders.use_cases.disputes.open_dispute import open_dispute
+
+
+async def dispute_order(
+    uow: UnitOfWork,
+    order_id: UUID,
+    parts: frozenset[OrderRole],
+    complaint: Complaint,
+    *,
+    now: datetime,
+    windows: Windows,
+) -> None:
+    """The buyer disputes a paid order that the PIN has not proven delivered. Raises Forbidden (403), ForbiddenMove (409).
+
+    Of a dispute and the right PIN at the same moment, the second one to have the order's row finds it moved.
+    """
+    if "buyer" not in parts:
+        raise Forbidden
+    order = await store.lock_order(uow, order_id)
+    if order is None:
+        raise NotFound
+    move = answer(order.status, complaint.trigger)
+    if move is Rejection.REPEATED:
+        return
+    if isinstance(move, Rejection):
+        raise ForbiddenTransition(order.status)
+    await open_dispute(uow, order, complaint, now=now, windows=windows)

@@ -1,0 +1,15 @@
+"""The order that a resolution is of."""
+
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from orders.store import disputes
+
+
+async def find_resolved_order(uow: UnitOfWork, resolution_id: UUID) -> UUID:
+    """The order of a resolution that the caller may see, by the row policies; it never changes. Raises NotFound."""
+    resolution = await disputes.find_resolution(uow, resolution_id)
+    if resolution is None:
+        raise NotFound
+    return resolution.order_id

@@ -1,0 +1,19 @@
+"""Freezing an order's money until staff decide."""
+
+from datetime import datetime
+
+from common.database.unit_of_work import UnitOfWork
+from contracts.orders import OrderDisputed
+from orders import store
+from orders.domain.disputes import Complaint
+from orders.domain.orders import Order, Windows
+from orders.store import disputes
+
+
+async def open_dispute(uow: UnitOfWork, order: Order, complaint: Complaint, *, now: datetime, windows: Windows) -> None:
+    """A locked order that may be disputed is: payments freezes its escrow when it hears so (contract sections 6 and 7)."""
+    await store.save_transition(uow, order, "disputed", now, windows)
+    await disputes.record_dispute(uow, order, complaint, now)
+    uow.publish(
+        OrderDisputed(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=complaint.reason)
+    )

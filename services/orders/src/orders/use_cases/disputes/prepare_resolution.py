@@ -1,0 +1,36 @@
+"""How a dispute shall end, as the first of two people sees it."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from common.primitives.problems import NotFound
+from orders import store
+from orders.domain.disputes import Outcome, Resolution, refund_of, trigger_of
+from orders.domain.errors import ForbiddenTransition, ResolutionPrepared
+from orders.domain.transitions import Rejection, answer
+from orders.store import disputes
+from orders.use_cases.disputes.refuse_parties import refuse_parties
+
+
+async def prepare_resolution(
+    uow: UnitOfWork, order_id: UUID, outcome: Outcome, refund_minor: int | None, *, by: Caller, now: datetime
+) -> Resolution:
+    """Support writes down the outcome, and for a split what goes back to the buyer (kobo); another person decides on it.
+
+    Raises NotFound, DecidedByItsParty (403), the refusals of `refund_of` (422), ForbiddenMove
+    and ResolutionPrepared (409).
+    """
+    order = await store.lock_order(uow, order_id)
+    if order is None:
+        raise NotFound
+    refuse_parties(by, order)
+    refund = refund_of(outcome, refund_minor, order.total_minor)
+    if isinstance(answer(order.status, trigger_of(outcome)), Rejection):
+        raise ForbiddenTransition(order.status)
+    resolution = Resolution(new_id(), order.id, outcome, refund, "prepared", by.id)
+    if not await disputes.record_resolution_if_new(uow, resolution, now):
+        raise ResolutionPrepared
+    return resolution

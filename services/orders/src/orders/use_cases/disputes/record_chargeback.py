@@ -1,0 +1,38 @@
+"""The buyer's bank asks for the money back."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from orders import store
+from orders.domain.disputes import ChargeOutcome, Complaint
+from orders.domain.order_updates import evaluate_update
+from orders.domain.orders import Windows
+from orders.domain.transitions import Rejection
+from orders.store import disputes
+from orders.use_cases.disputes.open_dispute import open_dispute
+
+CHARGEBACK: Final = Complaint("chargeback", "The buyer's bank has disputed the charge.")
+
+
+async def record_chargeback(
+    uow: UnitOfWork,
+    order_id: UUID,
+    outcome: ChargeOutcome | None,
+    *,
+    sequence: int,
+    now: datetime,
+    windows: Windows,
+) -> Rejection | None:
+    """A chargeback was opened or decided: an order that is not delivered is disputed; after the PIN its status stays (contract section 6).
+
+    What the bank decides ends no dispute. It is written down for the staff who resolve it, also when it is heard before the opening.
+    Raises OrderUnknown, NewsBeforeItsTime. Answers why nothing was done.
+    """
+    order = await store.lock_order(uow, order_id)
+    order, move = evaluate_update(order, CHARGEBACK.trigger, about=order_id)
+    if move == "disputed":
+        await open_dispute(uow, order, CHARGEBACK, now=now, windows=windows)
+    await disputes.save_charge_outcome(uow, order.id, outcome, sequence)
+    return move if isinstance(move, Rejection) else None

@@ -1,0 +1,27 @@
+"""The second person does not agree on how a dispute shall end."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import evaluate_rejection
+from common.primitives.problems import NotFound
+from orders import store
+from orders.store import disputes
+from orders.use_cases.disputes.refuse_parties import refuse_parties
+
+
+async def reject_resolution(uow: UnitOfWork, resolution_id: UUID, order_id: UUID, *, by: Caller, now: datetime) -> None:
+    """The order stays disputed, and another resolution may be prepared.
+
+    Raises NotFound, DecidedByItsParty (403), and what `evaluate_rejection` refuses.
+    """
+    order = await store.lock_order(uow, order_id)
+    resolution = await disputes.lock_resolution(uow, resolution_id)
+    if order is None or resolution is None:
+        raise NotFound
+    refuse_parties(by, order)
+    if not evaluate_rejection(resolution.decision, by.id):
+        return
+    await disputes.save_decision(uow, resolution.id, "rejected", by.id, now)

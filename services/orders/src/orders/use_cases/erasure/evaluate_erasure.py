@@ -1,0 +1,35 @@
+"""Somebody wants to be erased."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from contracts.orders import ErasureJudged
+from orders.domain.orders import Windows
+from orders.domain.transitions import Rejection
+from orders.store import erasure as leaving
+
+
+async def evaluate_erasure(
+    uow: UnitOfWork,
+    request_id: UUID,
+    user_id: UUID,
+    vendor_id: UUID | None,
+    *,
+    sequence: int,
+    now: datetime,
+    windows: Windows,
+) -> Rejection | None:
+    """Says which orders, returns and refunds of a person are under way; when there are none, they begin nothing new from here on.
+
+    The locks make whoever places an order at this moment be counted, or refused. Answers STALE for a request that is over.
+    """
+    for party_id in (user_id, vendor_id):
+        if party_id is not None:
+            await leaving.lock_new_activity(uow, party_id)
+    matters = await leaving.list_open_matters(uow, user_id, vendor_id, now=now, settled_before=now - windows.returns)
+    standing: leaving.Standing = "stays" if matters else "leaves"
+    if not await leaving.save_erasure_status(uow, user_id, standing, sequence, vendor_id):
+        return Rejection.STALE
+    uow.publish(ErasureJudged(request_id=request_id, user_id=user_id, open_matters=tuple(matters)))
+    return None

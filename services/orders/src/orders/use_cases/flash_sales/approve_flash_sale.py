@@ -1,0 +1,42 @@
+"""The vendor's consent to a sale that staff proposed."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import must_match
+from common.primitives.problems import Forbidden, NotFound
+from orders.domain.errors import BadFlashSale, FlashSaleNotPossible
+from orders.domain.order_roles import sells_for
+from orders.domain.sales import check_terms
+from orders.store import sales
+
+
+async def approve_flash_sale(
+    uow: UnitOfWork, caller: Caller, sale_id: UUID, product_id: UUID, approved_hash: str | None, *, now: datetime
+) -> None:
+    """The sale holds from now on, within its time; repeated it changes nothing. The terms are checked as those of a new sale.
+
+    Runs as the service after the caller was found to see the sale. Raises NotFound, Forbidden for another vendor's sale, OtherContent,
+    FlashSaleNotPossible and FlashSaleOverlaps (409).
+    """
+    await sales.lock_sales_of(uow, product_id)
+    sale = await sales.lock_sale(uow, sale_id)
+    if sale is None:
+        raise NotFound
+    if not sells_for(caller, sale.vendor_id):
+        raise Forbidden
+    if approved_hash is not None:
+        must_match(sale.hash, approved_hash)
+    if sale.approved:
+        return
+    product = await sales.find_product(uow, product_id)
+    if product is None:
+        raise FlashSaleNotPossible({"productId": "is no longer sold"})
+    others = await sales.list_other_sales(uow, product_id, now)
+    try:
+        check_terms(sale.terms, regular_price_minor=product.price_minor, stock=product.stock, others=others, now=now)
+    except BadFlashSale as error:
+        raise FlashSaleNotPossible({param.name: param.reason for param in error.invalid_params}) from error
+    await sales.save_consent(uow, sale_id, caller.id, now)

@@ -1,0 +1,45 @@
+"""Cancelling an order."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import Forbidden, NotFound
+from contracts.orders import OrderCancelled
+from orders import store
+from orders.domain.errors import ForbiddenTransition
+from orders.domain.order_roles import OrderRole, cancel_trigger
+from orders.domain.orders import Windows
+from orders.domain.transitions import Rejection, answer
+from orders.use_cases.products.publish_stock_changes import publish_stock_changes
+from orders.use_cases.refunds.request_refund import request_refund
+
+
+async def cancel_order(
+    uow: UnitOfWork, order_id: UUID, parts: frozenset[OrderRole], reason: str, *, now: datetime, windows: Windows
+) -> None:
+    """Buyer, vendor or staff stop an order: paid, all held money goes back (contract section 6).
+
+    Goods that were not handed over go back on their shelf, once: a repeated cancellation finds the order moved.
+    Raises Forbidden (403) for who may see but not cancel, ForbiddenMove (409).
+    """
+    trigger = cancel_trigger(parts)
+    if trigger is None:
+        raise Forbidden
+    order = await store.lock_order(uow, order_id)
+    if order is None:
+        raise NotFound
+    move = answer(order.status, trigger)
+    if move is Rejection.REPEATED:
+        return
+    if isinstance(move, Rejection):
+        raise ForbiddenTransition(order.status)
+    await store.save_transition(uow, order, move, now, windows)
+    if order.goods_on_hand:
+        publish_stock_changes(uow, await store.free_stock(uow, order.id))
+    if move == "cancelled":
+        uow.publish(
+            OrderCancelled(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=reason)
+        )
+    else:
+        await request_refund(uow, order, order.total_minor, reason, now)

@@ -1,0 +1,46 @@
+"""Escrow went to the vendor."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from contracts.orders import DisputeResolved, OrderCompleted
+from orders import store
+from orders.domain.order_updates import OrderNotReceived, evaluate_update
+from orders.domain.orders import Windows
+from orders.domain.transitions import Rejection
+from orders.store import disputes
+
+
+async def complete_order(
+    uow: UnitOfWork, order_id: UUID, remaining_minor: int, *, sequence: int, now: datetime, windows: Windows
+) -> Rejection | None:
+    """With nothing left in escrow (kobo) the order is paid; of a part of it only what remains is kept.
+
+    A dispute that came while the release was under way ends with it, so that payments' freeze does not outlive it.
+    Raises OrderUnknown, NewsBeforeItsTime. Answers why nothing was done.
+    """
+    order = await store.lock_order(uow, order_id)
+    if order is None:
+        raise OrderNotReceived(f"no order {order_id}")
+    await store.save_escrow(uow, order.id, remaining_minor, sequence)
+    if remaining_minor > 0:
+        return None
+    order, move = evaluate_update(order, "escrow_fully_released", about=order_id)
+    if isinstance(move, Rejection):
+        return move
+    await store.save_transition(uow, order, move, now, windows)
+    if order.status == "disputed":
+        await disputes.end_dispute(uow, order.id, "released", now)
+        uow.publish(
+            DisputeResolved(
+                order_id=order.id,
+                buyer_id=order.buyer_id,
+                vendor_id=order.vendor_id,
+                outcome="vendor",
+                refund_minor=0,
+                release_minor=0,
+            )
+        )
+    uow.publish(OrderCompleted(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id))
+    return None

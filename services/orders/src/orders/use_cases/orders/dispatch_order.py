@@ -1,0 +1,31 @@
+"""Handing the goods over for delivery."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import Forbidden, NotFound
+from contracts.orders import OrderDispatched
+from orders import store
+from orders.domain.errors import ForbiddenTransition
+from orders.domain.order_roles import OrderRole
+from orders.domain.orders import Windows
+from orders.domain.transitions import Rejection, answer
+
+
+async def dispatch_order(
+    uow: UnitOfWork, order_id: UUID, parts: frozenset[OrderRole], *, now: datetime, windows: Windows
+) -> None:
+    """The vendor hands the goods over; the time within which the PIN must come begins. Raises Forbidden, ForbiddenMove (409)."""
+    if "vendor" not in parts:
+        raise Forbidden
+    order = await store.lock_order(uow, order_id)
+    if order is None:
+        raise NotFound
+    move = answer(order.status, "vendor_dispatches")
+    if move is Rejection.REPEATED:
+        return
+    if isinstance(move, Rejection):
+        raise ForbiddenTransition(order.status)
+    await store.save_transition(uow, order, move, now, windows)
+    uow.publish(OrderDispatched(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id))

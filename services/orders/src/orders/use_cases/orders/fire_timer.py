@@ -1,0 +1,56 @@
+"""What happens when nothing else has happened in time."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from contracts.orders import OrderExpired
+from orders import store
+from orders.domain.disputes import Complaint
+from orders.domain.order_updates import evaluate_update
+from orders.domain.orders import TimerKind, Windows
+from orders.domain.transitions import Rejection, Trigger
+from orders.use_cases.disputes.open_dispute import open_dispute
+from orders.use_cases.products.publish_stock_changes import publish_stock_changes
+from orders.use_cases.refunds.request_refund import request_refund
+
+_TRIGGERS: Final[Mapping[TimerKind, Trigger]] = {
+    "payment_window": "payment_window_ended",
+    "vendor_idle": "vendor_idle",
+    "pin_window": "pin_window_ended",
+}
+_REASONS: Final[Mapping[TimerKind, str]] = {
+    "payment_window": "The payment window ended.",
+    "vendor_idle": "The vendor did not hand the goods over in time.",
+    "pin_window": "The delivery was not confirmed with the PIN in time.",
+}
+
+
+async def fire_timer(
+    uow: UnitOfWork, order_id: UUID, kind: TimerKind, *, now: datetime, windows: Windows
+) -> Rejection | None:
+    """An unpaid order expires, an idle vendor's order is refunded, an unconfirmed delivery is disputed (contract section 6).
+
+    Goods that were not handed over go back on their shelf. Answers why nothing was done: the timer's time has passed, or somebody
+    else holds the order and the next round will see.
+    """
+    if not await store.claim_timer(uow, order_id, kind, now):
+        return Rejection.REPEATED
+    order, move = evaluate_update(await store.lock_order(uow, order_id), _TRIGGERS[kind], about=order_id)
+    if isinstance(move, Rejection):
+        await store.end_timer(uow, order_id, kind)
+        return move
+    reason = _REASONS[kind]
+    if move == "disputed":
+        await open_dispute(uow, order, Complaint("pin_window", reason), now=now, windows=windows)
+        return None
+    await store.save_transition(uow, order, move, now, windows)
+    if order.goods_on_hand:
+        publish_stock_changes(uow, await store.free_stock(uow, order.id))
+    if move == "expired":
+        uow.publish(OrderExpired(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id, reason=reason))
+    else:
+        await request_refund(uow, order, order.total_minor, reason, now)
+    return None

@@ -1,0 +1,26 @@
+"""Whether a picture may be added, before anything of it is stored."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.media.cleanup import expect_image
+from orders.domain.catalog import writable
+from orders.domain.errors import NoVendor
+from orders.store import catalog
+
+
+async def check_image_upload(
+    uow: UnitOfWork, product_id: UUID, image_id: UUID, *, vendor_id: UUID | None, now: datetime
+) -> None:
+    """Refuses what `attach_image` would refuse now: so that nobody fills the store with pictures of what is not theirs.
+
+    The files may be stored from then on; they leave again when nothing names them within a day. Raises NoVendor, the refusals of
+    `writable`, TooManyImages (409), and MediaAway (503) while the same picture is being removed.
+    """
+    if vendor_id is None:
+        raise NoVendor
+    own = await catalog.find_own_product(uow, product_id, vendor_id)
+    seen = None if own is not None else await catalog.find_vendor_of(uow, product_id)
+    writable(own, seen, None).with_image(image_id)
+    await expect_image(uow, image_id, product_id, now)

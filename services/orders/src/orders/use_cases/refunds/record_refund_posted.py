@@ -1,0 +1,43 @@
+"""A refund stands in the ledger."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from contracts.orders import OrderCompleted
+from orders import store
+from orders.domain.order_updates import require_order
+from orders.domain.orders import Windows
+from orders.domain.transitions import Rejection
+
+
+async def record_refund_posted(
+    uow: UnitOfWork,
+    order_id: UUID,
+    refund_id: UUID,
+    remaining_minor: int,
+    *,
+    sequence: int,
+    now: datetime,
+    windows: Windows,
+) -> Rejection | None:
+    """The order's `refundedMinor` grows, once for each refund.
+
+    A delivered order whose escrow (kobo) the refund has emptied is paid: the vendor's part left before, and no release will tell of
+    it any more. A refund that this service did not ask for changes only what escrow is known to hold. Raises OrderUnknown. Answers why
+    nothing was done.
+    """
+    order = require_order(await store.lock_order(uow, order_id), about=order_id)
+    refund = await store.lock_refund(uow, refund_id, order_id)
+    await store.save_escrow(uow, order.id, remaining_minor, sequence)
+    if refund is None:
+        return Rejection.STALE
+    if not refund.counted:
+        # A failure that overtook the posting stays a failure: only the amount is counted.
+        status = "posted" if refund.status == "requested" else refund.status
+        await store.save_refund(uow, refund_id, order_id, refund, status, now)
+    if remaining_minor == 0 and order.status == "delivered":
+        await store.save_transition(uow, order, "paid", now, windows)
+        uow.publish(OrderCompleted(order_id=order.id, buyer_id=order.buyer_id, vendor_id=order.vendor_id))
+        return None
+    return Rejection.REPEATED if refund.counted else None

@@ -1,0 +1,32 @@
+"""The gateway paid a refund out."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from orders import store
+from orders.domain.order_updates import evaluate_update, require_order
+from orders.domain.orders import Windows
+from orders.domain.transitions import Rejection
+
+
+async def record_refund_settled(
+    uow: UnitOfWork, order_id: UUID, refund_id: UUID, *, now: datetime, windows: Windows
+) -> Rejection | None:
+    """The order's own refund arrived: an order that waited for it is refunded. Any other refund is none of its business.
+
+    Raises OrderUnknown, NewsBeforeItsTime. Answers why nothing was done.
+    """
+    order = require_order(await store.lock_order(uow, order_id), about=order_id)
+    refund = await store.lock_refund(uow, refund_id, order.id)
+    if refund is None:
+        return Rejection.STALE
+    order, move = evaluate_update(order, "refund_settled", about=order_id)
+    if refund.status == "settled":
+        return Rejection.REPEATED
+    await store.save_refund(uow, refund_id, order.id, refund, "settled", now)
+    if isinstance(move, Rejection):
+        return move
+    if move != order.status:
+        await store.save_transition(uow, order, move, now, windows)
+    return None

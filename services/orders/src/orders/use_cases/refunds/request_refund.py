@@ -1,0 +1,30 @@
+"""Sending held money back to the buyer."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from contracts.orders import RefundRequested
+from orders import store
+from orders.domain.orders import Order
+
+
+async def request_refund(uow: UnitOfWork, order: Order, amount_minor: int, reason: str, now: datetime) -> UUID:
+    """Asks payments to refund `amount_minor` (kobo) of the order, and remembers it under the id that the ledger will use.
+
+    Answers that id.
+    """
+    refund_id = new_id()
+    await store.record_refund(uow, refund_id, order.id, amount_minor, reason, now)
+    uow.publish(
+        RefundRequested(
+            order_id=order.id,
+            refund_id=refund_id,
+            buyer_id=order.buyer_id,
+            vendor_id=order.vendor_id,
+            amount_minor=amount_minor,
+            reason=reason,
+        )
+    )
+    return refund_id

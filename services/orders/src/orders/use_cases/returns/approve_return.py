@@ -1,0 +1,64 @@
+"""Taking goods back."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import AlreadyDecided
+from common.primitives.problems import NotFound
+from contracts.orders import ReturnDecided
+from orders import store
+from orders.domain.errors import ForbiddenTransition
+from orders.domain.orders import Windows
+from orders.domain.returns import worth_of
+from orders.domain.transitions import Rejection, answer
+from orders.store import returns
+from orders.use_cases.refunds.request_refund import request_refund
+
+
+async def approve_return(
+    uow: UnitOfWork,
+    request_id: UUID,
+    order_id: UUID,
+    reason: str | None,
+    *,
+    by: UUID,
+    now: datetime,
+    windows: Windows,
+) -> None:
+    """Vendor or staff take the goods back: what they are worth is refunded, and an order of which nothing is left is refunded whole.
+
+    Where the goods go is the vendor's to say: they do not return to the shelf by themselves. Raises NotFound, AlreadyDecided and
+    ForbiddenMove (409).
+    """
+    order = await store.lock_order(uow, order_id)
+    request = await returns.lock_request(uow, request_id)
+    if order is None or request is None:
+        raise NotFound
+    if request.status == "approved":
+        return
+    if request.status == "rejected":
+        raise AlreadyDecided(request.status)
+    lines, refunds = await returns.list_lines(uow, order.id), await returns.sum_refunds(uow, order.id)
+    worth = worth_of(order.total_minor, request.items, lines, refunds)
+    move = answer(order.status, "everything_returned" if worth.everything else "return_approved")
+    if isinstance(move, Rejection):
+        raise ForbiddenTransition(order.status)
+    if move != order.status:
+        await store.save_transition(uow, order, move, now, windows)
+    refund_id = None
+    if worth.refund_minor:
+        refund_id = await request_refund(uow, order, worth.refund_minor, "return", now)
+    await returns.save_decision(
+        uow, request.id, "approved", by, reason, now, refund_minor=worth.refund_minor, refund_id=refund_id
+    )
+    uow.publish(
+        ReturnDecided(
+            order_id=order.id,
+            return_request_id=request.id,
+            buyer_id=order.buyer_id,
+            vendor_id=order.vendor_id,
+            outcome="approved",
+            refund_minor=worth.refund_minor,
+        )
+    )

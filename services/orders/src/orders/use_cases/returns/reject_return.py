@@ -1,0 +1,35 @@
+"""Not taking goods back."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import AlreadyDecided
+from common.primitives.problems import NotFound
+from contracts.orders import ReturnDecided
+from orders import store
+from orders.store import returns
+
+
+async def reject_return(
+    uow: UnitOfWork, request_id: UUID, order_id: UUID, reason: str | None, *, by: UUID, now: datetime
+) -> None:
+    """Vendor or staff refuse; the goods may be asked back again while there is time. Raises NotFound, AlreadyDecided (409)."""
+    order = await store.lock_order(uow, order_id)
+    request = await returns.lock_request(uow, request_id)
+    if order is None or request is None:
+        raise NotFound
+    if request.status == "rejected":
+        return
+    if request.status == "approved":
+        raise AlreadyDecided(request.status)
+    await returns.save_decision(uow, request.id, "rejected", by, reason, now)
+    uow.publish(
+        ReturnDecided(
+            order_id=order.id,
+            return_request_id=request.id,
+            buyer_id=order.buyer_id,
+            vendor_id=order.vendor_id,
+            outcome="rejected",
+        )
+    )

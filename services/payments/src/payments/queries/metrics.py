@@ -1,0 +1,43 @@
+"""What the gauges of the service show: money held for orders, and webhooks that wait for people."""
+
+from typing import Final
+
+from common.database.unit_of_work import UnitOfWork
+from payments.domain.accounts import HOME_CURRENCY
+
+# Each order's escrow keeps its running balance, so this reads one row for each order that ever was: seldom, and by the worker.
+_HELD: Final = """
+SELECT coalesce(sum(balance_minor), 0)::bigint FROM ledger_balances
+WHERE account ~>=~ 'escrow:' AND account ~<~ 'escrow;' AND currency = $1
+"""
+_DEAD: Final = """
+SELECT count(*) FROM (
+    SELECT FROM dead_letter_webhooks d JOIN processed_webhook_events w ON w.id = d.webhook_id
+    WHERE w.outcome = 'dead' LIMIT 10000
+) AS waiting
+"""
+
+
+_QUARANTINED: Final = """
+SELECT count(*) FROM (
+    SELECT FROM quarantined_charges WHERE status IN ('quarantined', 'prepared') LIMIT 10000
+) AS waiting
+"""
+
+
+async def sum_held(uow: UnitOfWork) -> int:
+    """Kobo held in escrow."""
+    held: int = await uow.fetch_value(_HELD, HOME_CURRENCY)
+    return held
+
+
+async def count_quarantined_charges(uow: UnitOfWork) -> int:
+    """Charges in quarantine without a decision of two people; counted up to 10,000."""
+    count: int = await uow.fetch_value(_QUARANTINED)
+    return count
+
+
+async def count_dead_webhooks(uow: UnitOfWork) -> int:
+    """Webhooks that were given up and not brought through since; counted up to 10,000."""
+    count: int = await uow.fetch_value(_DEAD)
+    return count

@@ -1,0 +1,40 @@
+"""Open a chargeback: nothing is taken yet, and nothing of the charge leaves until it is decided."""
+
+from datetime import datetime
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from contracts.payments import ChargeDisputed
+from payments.domain.chargebacks import ChargebackAllocation, DisputedCharge, vendor_at_stake_minor
+from payments.store import HeldOrder, chargebacks
+from payments.store.chargebacks import Chargeback
+from payments.use_cases.chargebacks.alert_chargeback import alert_chargeback
+
+
+async def open_chargeback(
+    uow: UnitOfWork,
+    charge: DisputedCharge,
+    held: HeldOrder | None,
+    identity: str,
+    amount_minor: int,
+    reason: str | None,
+    now: datetime,
+) -> Chargeback:
+    """Orders freezes the order when it hears so, payouts holds what the vendor got; refunds that have not left wait."""
+    chargeback_id = new_id()
+    await chargebacks.record_chargeback(uow, chargeback_id, identity, charge, amount_minor, reason, now)
+    if held is not None:
+        uow.publish(
+            ChargeDisputed(
+                order_id=held.order_id,
+                buyer_id=held.buyer_id,
+                vendor_id=held.vendor_id,
+                amount_minor=amount_minor,
+                chargeback_id=chargeback_id,
+                vendor_minor=vendor_at_stake_minor(amount_minor, held.escrow),
+                remaining_minor=held.escrow.locked.total_minor,
+                remaining_vendor_minor=held.escrow.locked.vendor_minor,
+            )
+        )
+    alert_chargeback(uow, chargeback_id, "opened", charge, amount_minor)
+    return Chargeback(chargeback_id, amount_minor, charge.currency, "opened", ChargebackAllocation())

@@ -1,0 +1,64 @@
+"""Refund an order: owed from escrow, or after a release from those who got it. The posting key is the refund's id."""
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.ledger import posting as ledger
+from contracts.payments import EscrowRefunded
+from payments import store
+from payments.domain import escrow, postings
+from payments.domain.chargebacks import UnsentRefund
+from payments.domain.errors import SubjectUnknown
+from payments.store import chargebacks
+from payments.use_cases.chargebacks.count_charged_back import count_charged_back
+from payments.use_cases.charges.create_overpayment_refund import REFUND_QUEUE
+from payments.use_cases.refunds.record_offset_settled import record_offset_settled
+from payments.use_cases.statements.sign_movement import sign_movement
+
+
+async def refund_order(
+    uow: UnitOfWork, order_id: UUID, refund_id: UUID, amount_minor: int, reason: str, now: datetime
+) -> bool:
+    """Whether the refund is new. What a lost chargeback has given the buyer counts as a part of it.
+
+    Raises SubjectUnknown before the escrow is held, and RefundExceedsHeld.
+    """
+    held = await store.lock_escrow(uow, order_id)
+    if held is None:
+        raise SubjectUnknown("a refund of an order without escrow")
+    is_new = await store.record_refund_if_new(
+        uow, refund_id, "order", held.charge_id, order_id, held.buyer_id, amount_minor, reason, now
+    )
+    if not is_new:
+        return False
+    returned_minor = await count_charged_back(uow, held, refund_id, amount_minor)
+    plan = escrow.refund(held.escrow, amount_minor - returned_minor)
+    if returned_minor < amount_minor:
+        posting = postings.refund(
+            refund_id, order_id, held.vendor_id, from_locked=plan.from_locked, from_released=plan.from_released
+        )
+        await ledger.post(uow, posting)
+    after = replace(plan.after, refunded_minor=plan.after.refunded_minor + returned_minor)
+    await chargebacks.save_charged_back(uow, order_id, after, -returned_minor)
+    from_vendor_minor = plan.from_released.vendor_minor
+    statement = await sign_movement(uow, held.vendor_id, f"refund:{refund_id}", -from_vendor_minor)
+    uow.publish(
+        EscrowRefunded(
+            order_id=order_id,
+            buyer_id=held.buyer_id,
+            vendor_id=held.vendor_id,
+            refund_id=refund_id,
+            amount_minor=amount_minor,
+            from_vendor_minor=from_vendor_minor,
+            remaining_minor=plan.after.locked.total_minor,
+            remaining_vendor_minor=plan.after.locked.vendor_minor,
+            statement=statement,
+        )
+    )
+    if returned_minor:
+        await record_offset_settled(uow, UnsentRefund(refund_id, returned_minor), amount_minor, now)
+    if returned_minor < amount_minor:
+        uow.enqueue_work(REFUND_QUEUE, refund_id, {"refundId": str(refund_id)})
+    return True

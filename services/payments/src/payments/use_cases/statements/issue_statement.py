@@ -1,0 +1,18 @@
+"""Issue a statement to a vendor who has none under the present key: after the upgrade that began them, and after a rotation."""
+
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from contracts.payments import VendorStatementIssued
+from payments.store import statements
+from payments.use_cases.statements.sign_statement import sign_statement
+
+
+async def issue_statement(uow: UnitOfWork, vendor_id: UUID) -> bool:
+    """Whether one was issued: of two workers, or beside a movement of the same moment, one is enough."""
+    following = await statements.number_opening_statement(uow, vendor_id, uow.signing_key.id)
+    if following is None:
+        return False
+    statement = sign_statement(uow, vendor_id, f"opening:{vendor_id}", 0, following)
+    uow.publish(VendorStatementIssued(vendor_id=vendor_id, statement=statement), wake_relay=False)
+    return True

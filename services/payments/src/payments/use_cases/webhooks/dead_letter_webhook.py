@@ -1,0 +1,26 @@
+"""Keep a webhook that the ladder could not bring through, and say it aloud (specification: Ingestion rule 6)."""
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.ids import new_id
+from contracts.operations import AlertRaised
+from payments import store
+from payments.domain.webhooks import alert_key
+
+
+async def dead_letter_webhook(uow: UnitOfWork, webhook_id: str, error: str, attempts: int) -> None:
+    """Dead letter, outcome and SEV-2 alert in the caller's transaction."""
+    dead_letter_id = new_id()
+    event_type = await store.record_dead_webhook(uow, dead_letter_id, webhook_id, error, attempts)
+    await store.save_outcome(uow, webhook_id, "dead")
+    uow.publish(
+        AlertRaised(
+            alert_id=new_id(),
+            severity="SEV-2",
+            title=f"Webhook given up: {event_type}",
+            detail=f"{webhook_id} failed {attempts} times: {error}",
+            runbook="dead-letter-webhooks",
+            dedup_key=alert_key(dead_letter_id),
+            about=str(dead_letter_id),
+        ),
+        source="payments",
+    )

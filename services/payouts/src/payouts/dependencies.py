@@ -1,0 +1,38 @@
+"""What routes, consumers and timers work with, opened by the composition root."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from common.database.unit_of_work import Database
+from common.primitives.clock import Clock
+from common.primitives.cursors import CursorSigner
+from common.primitives.encryption import Encryptor
+from payouts.clients.gateway import Gateway
+from payouts.domain.failure_rate import Watch
+from payouts.settings import Settings
+from payouts.store.account_numbers import AccountNumbers
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What routes, consumers and timers of this service work with."""
+
+    settings: Settings
+    clock: Clock
+    database: Database
+    cursors: CursorSigner
+    gateway: Gateway
+    account_numbers: AccountNumbers
+    hash_key_sealer: Encryptor
+
+    @property
+    def watch(self) -> Watch:
+        """How the rate of failing payouts is watched."""
+        settings = self.settings
+        calm_for = timedelta(seconds=settings.payout_observation_calm_seconds)
+        return Watch(settings.observation_window, settings.payout_observation_attempts_min, calm_for)
+
+    @property
+    def cooling(self) -> timedelta:
+        """How long changed bank details wait for their first payout."""
+        return timedelta(seconds=self.settings.bank_details_cooling_seconds)

@@ -1,0 +1,24 @@
+"""SQL for alerts that stand raised, so that several workers raise one once and clear it once. Nothing here decides."""
+
+from datetime import datetime
+from typing import Final
+
+from common.database.unit_of_work import UnitOfWork
+
+_RAISE: Final = "INSERT INTO standing_alerts (dedup_key, raised_at) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+_CLEAR: Final = "DELETE FROM standing_alerts WHERE dedup_key = $1"
+_SAVE_CALM: Final = "UPDATE standing_alerts SET calm_since = $2 WHERE dedup_key = $1"
+
+
+async def save_alert_if_new(uow: UnitOfWork, dedup_key: str, at: datetime) -> bool:
+    """False when it stands already: another worker saw the same."""
+    return await uow.execute(_RAISE, dedup_key, at) == 1
+
+
+async def remove_alert(uow: UnitOfWork, dedup_key: str) -> bool:
+    """False when it stands no more."""
+    return await uow.execute(_CLEAR, dedup_key) == 1
+
+
+async def save_calm(uow: UnitOfWork, dedup_key: str, since: datetime | None) -> None:
+    await uow.execute(_SAVE_CALM, dedup_key, since)

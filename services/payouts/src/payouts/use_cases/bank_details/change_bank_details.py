@@ -1,0 +1,79 @@
+"""Set the account that a vendor's payouts go to."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from common.auth.caller import Caller
+from common.database.unit_of_work import Database, UnitOfWork
+from common.primitives.clock import Clock
+from common.primitives.problems import NotFound, ValidationFailed
+from contracts.payouts import BankDetailsChanged
+from payouts import queries, store
+from payouts.clients.gateway import Gateway
+from payouts.domain.bank_accounts import BANK_NAMES, check_account_name, check_change, check_digit_valid
+from payouts.domain.errors import VendorNotReceived
+from payouts.store.account_numbers import AccountNumbers
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The account as the vendor states it."""
+
+    number: str
+    bank_code: str
+
+
+async def change_bank_details(
+    database: Database,
+    gateway: Gateway,
+    clock: Clock,
+    numbers: AccountNumbers,
+    cooling: timedelta,
+    caller: Caller,
+    vendor_id: UUID,
+    account: Account,
+) -> None:
+    """Resolves the account's name at the gateway and keeps the details, verified when it is the vendor's legal name.
+
+    Raises NotFound (another vendor), ValidationFailed (no such bank), AccountQuarantined (409), VendorNotHeardOf and GatewayAway
+    (503); nothing is changed then. An account that the bank does not know is kept, unverified and with the reason.
+    """
+    if caller.vendor_id != vendor_id:
+        raise NotFound
+    if account.bank_code not in BANK_NAMES:
+        raise ValidationFailed.of("bankCode", "not a bank of the list")
+    async with database.unit_of_work(acting_as=caller) as uow:
+        await _legal_name(uow, vendor_id)
+    account_name = await gateway.account_name(account.number, account.bank_code)
+    number, now = numbers.encrypt(vendor_id, account.bank_code, account.number), clock.now()
+    async with database.unit_of_work(acting_as=caller) as uow:
+        await store.lock_wallet(uow, vendor_id)
+        # Read again under the lock: name, quarantine and details may have changed while the gateway was asked.
+        judged = check_account_name(await _legal_name(uow, vendor_id), account_name)
+        known = await store.read_known_accounts(uow, vendor_id)
+        change = check_change(known, number.fingerprint, judged, now, cooling)
+        details = store.BankDetails(
+            vendor_id,
+            number,
+            account.number[-4:],
+            account.bank_code,
+            account_name,
+            judged,
+            check_digit_valid(account.bank_code, account.number),
+            change.quarantine_reason,
+            change.payouts_from,
+        )
+        await store.save_bank_details(uow, details, caller.id, now)
+        uow.publish(
+            BankDetailsChanged(
+                vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code, verified=judged.verified
+            )
+        )
+
+
+async def _legal_name(uow: UnitOfWork, vendor_id: UUID) -> str:
+    legal_name = await queries.find_legal_name(uow, vendor_id)
+    if legal_name is None:
+        raise VendorNotReceived
+    return legal_name

@@ -1,0 +1,17 @@
+"""Somebody wants to be erased."""
+
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from contracts.payouts import ErasureJudged
+from payouts import store
+from payouts.store import erasure as leaving
+
+
+async def evaluate_erasure(uow: UnitOfWork, request_id: UUID, user_id: UUID, vendor_id: UUID | None) -> None:
+    """Says what is in, owed to or on its way out of the wallet of a person's vendor; who sells nothing has nothing here."""
+    matters: list[str] = []
+    if vendor_id is not None:
+        await store.lock_wallet(uow, vendor_id)
+        matters = await leaving.list_open_matters(uow, vendor_id)
+    uow.publish(ErasureJudged(request_id=request_id, user_id=user_id, open_matters=tuple(matters)))

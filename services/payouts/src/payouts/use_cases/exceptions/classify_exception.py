@@ -1,0 +1,24 @@
+"""A person says what is the matter with a payout and how bad it is."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from payouts import store
+from payouts.domain.exceptions import Act, Finding, check_classification
+from payouts.use_cases.exceptions.change_exception import change_exception
+
+
+async def classify_exception(
+    uow: UnitOfWork, exception_id: UUID, finding: Finding, note: str, by: UUID, now: datetime
+) -> None:
+    """The time to respond counts from the opening. The finding that stands already: success without effect.
+
+    Raises NotFound and ExceptionIsClosed (409).
+    """
+    standing = await store.lock_exception(uow, exception_id)
+    if standing is None:
+        raise NotFound
+    if check_classification(standing, finding):
+        await change_exception(uow, standing, Act("classified", by, standing.finding, finding, note), now)

@@ -1,0 +1,35 @@
+"""A person closes an exception, with the evidence that it is over."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from payouts import store
+from payouts.domain.errors import CreditNotReleased
+from payouts.domain.exceptions import check_closing
+from payouts.use_cases.exceptions.resolve_exception import resolve_exception
+from payouts.use_cases.releases.check_received import check_received
+
+
+async def close_exception(uow: UnitOfWork, exception_id: UUID, evidence: str, by: UUID, now: datetime) -> None:
+    """Only once the payout's money has arrived, at the bank or in the wallet; a vendor's only once the wallet is what payments released;
+    a batch's at any time. Twice: without effect.
+
+    Payout before exception, as everywhere. Only as the service itself: whoever is on call may not read payouts or what was
+    observed of them. Raises NotFound, MoneyUnsettled and CreditNotReleased (409).
+    """
+    payout_id = await store.find_payout_of_exception(uow, exception_id)
+    settlement = None
+    if payout_id is not None:
+        await store.lock_payouts(uow, [payout_id])
+        settlement = await store.read_settlement(uow, payout_id)
+    standing = await store.lock_exception(uow, exception_id)
+    if standing is None:
+        raise NotFound
+    if standing.held_vendor_id is not None and standing.is_open:
+        judged = await check_received(uow, [standing.held_vendor_id], now)
+        if judged[standing.held_vendor_id].cover != "covered":
+            raise CreditNotReleased
+    if check_closing(standing, settlement):
+        await resolve_exception(uow, standing, evidence, now, by)

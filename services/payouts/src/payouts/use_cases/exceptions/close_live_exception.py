@@ -1,0 +1,28 @@
+"""Close the exception that holds a payout."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from payouts import store
+from payouts.use_cases.exceptions.resolve_exception import resolve_exception
+
+
+async def close_live_exception(
+    uow: UnitOfWork,
+    payout_id: UUID,
+    because: str,
+    now: datetime,
+    *,
+    by: UUID | None = None,
+    transfer_id: UUID | None = None,
+) -> bool:
+    """What has settled the payout has settled its exception too; False when none was open. The payout must be locked.
+
+    With `transfer_id`, only an exception of this attempt: a success of the newest one explains nothing about an older one.
+    """
+    standing = await store.lock_live_exception(uow, payout_id)
+    if standing is None or transfer_id not in (None, standing.transfer_id):
+        return False
+    await resolve_exception(uow, standing, because, now, by)
+    return True

@@ -1,0 +1,34 @@
+"""Credit a vendor's wallet with the amount of a payout that did not leave, or that came back."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.ledger import posting as ledger
+from common.ledger.posting import Posting
+from payouts import store
+from payouts.domain.returns import LockedPayout
+from payouts.domain.wallet import Line, repayment
+
+# About what (a payout, a transfer), for which vendor, how much of it, and how much of that repays debt, in kobo.
+PostingOf = Callable[[UUID, UUID, int, int], Posting]
+
+
+async def credit_return(
+    uow: UnitOfWork,
+    payout: LockedPayout,
+    kind: Literal["restitution", "reversal", "recovery_returned"],
+    about: UUID,
+    posting_of: PostingOf,
+    now: datetime,
+) -> None:
+    """Statement lines and posting of one return, debt repaid first. The payout must be locked and judged."""
+    standing = await store.lock_wallet(uow, payout.vendor_id)
+    repaid_minor = repayment(standing.debt_minor, payout.amount_minor)
+    lines = [Line(kind, payout.amount_minor, payout_id=payout.id)]
+    if repaid_minor:
+        lines.append(Line("debt_repaid", -repaid_minor, payout_id=payout.id))
+    await store.append_lines(uow, payout.vendor_id, f"{kind}:{about}", standing.available_minor, lines, now)
+    await ledger.post(uow, posting_of(about, payout.vendor_id, payout.amount_minor, repaid_minor))

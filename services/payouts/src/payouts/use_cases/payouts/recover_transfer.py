@@ -1,0 +1,26 @@
+"""Take back what left to a vendor beside what the books had."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.ledger import posting as ledger
+from payouts import store
+from payouts.domain import accounts
+from payouts.domain.returns import LockedPayout
+from payouts.domain.wallet import Line, shortfall
+from payouts.use_cases.exceptions.close_live_exception import close_live_exception
+
+
+async def recover_transfer(uow: UnitOfWork, payout: LockedPayout, transfer_id: UUID, now: datetime) -> None:
+    """The wallet becomes gateway cash; what it cannot give is owed. The payout keeps its status. It must be locked and judged."""
+    standing = await store.lock_wallet(uow, payout.vendor_id)
+    owed_minor = shortfall(standing.available_minor, payout.amount_minor)
+    lines = [Line("recovery", -payout.amount_minor, payout_id=payout.id)]
+    if owed_minor:
+        # The advance comes first, so that no line shows a balance below zero.
+        lines.insert(0, Line("debt_taken", owed_minor, payout_id=payout.id))
+    key = f"recovery:{transfer_id}"
+    await store.append_lines(uow, payout.vendor_id, key, standing.available_minor, lines, now)
+    await ledger.post(uow, accounts.recovery(transfer_id, payout.vendor_id, payout.amount_minor, owed_minor))
+    await close_live_exception(uow, payout.id, "What left beside the books was taken back from the wallet.", now)

@@ -1,0 +1,47 @@
+"""Write down a new attempt of a payout whose last one failed."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from common.auth.caller import THE_SERVICE, Caller
+from common.database.unit_of_work import Database
+from common.primitives.clock import Clock
+from common.primitives.ids import new_id
+from common.primitives.problems import NotFound
+from payouts.clients.gateway import Gateway
+from payouts.domain.returns import check_reset, wait_before_retry
+from payouts.store import returns
+from payouts.use_cases.exceptions.close_live_exception import close_live_exception
+from payouts.use_cases.transfers.query_attempts import query_attempts
+
+
+async def reset_payout(
+    database: Database,
+    gateway: Gateway,
+    clock: Clock,
+    caller: Caller,
+    payout_id: UUID,
+    reason: str,
+    first_wait: timedelta,
+) -> None:
+    """The payout stays `pending` with one more retry; the worker sends the new attempt, under a new reference, after the back-off.
+
+    The gateway is asked first: a signed failure may be late, and a success must never be sent again. The attempt and the count commit
+    together, so that of two resets at once the second finds the first one's attempt. Raises NotFound, GatewayAway (503), and what
+    `judge_reset` refuses (409).
+    """
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        payout = await returns.lock_payout_with_attempts(uow, payout_id)
+        if payout is None:
+            raise NotFound
+    await query_attempts(database, gateway, clock, payout_id)
+    now = clock.now()
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        payout = await returns.lock_payout_with_attempts(uow, payout_id)
+        if payout is None:
+            raise AssertionError("a payout is never removed")
+        check_reset(payout)
+        due_at = now + wait_before_retry(payout.retry_count + 1, first_wait)
+        await returns.save_reset(uow, payout_id, new_id(), f"po-{new_id().hex}", reason, due_at, now)
+        await returns.record_act(uow, payout_id, None, "reset", caller.id, reason, now)
+        await close_live_exception(uow, payout_id, f"Reset: {reason}", now, by=caller.id)

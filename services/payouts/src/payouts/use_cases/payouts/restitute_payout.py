@@ -1,0 +1,43 @@
+"""Return the amount of a payout that will not leave to its vendor's wallet."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.problems import NotFound
+from contracts.payouts import PayoutFailed
+from payouts.domain import accounts
+from payouts.domain.returns import check_restitution
+from payouts.store import returns
+from payouts.use_cases.exceptions.close_live_exception import close_live_exception
+from payouts.use_cases.payouts.credit_return import credit_return
+
+
+async def restitute_payout(
+    uow: UnitOfWork, payout_id: UUID, because: str, now: datetime, *, cancelled: bool = False
+) -> bool:
+    """In transit becomes the wallet's again, repaying debt first; the payout is `failed`. False when that stands already.
+
+    The one place that does this; only as the service itself. Whoever calls has asked the gateway what became of the last attempt:
+    one that is under way is refused here too. `because` is shown to the vendor. Raises NotFound, PayoutNotPending,
+    MoneyReturnedAlready and TransferUnderWay (409).
+    """
+    payout = await returns.lock_payout_with_attempts(uow, payout_id)
+    if payout is None:
+        raise NotFound
+    if not check_restitution(payout):
+        return False
+    await credit_return(uow, payout, "restitution", payout_id, accounts.restitution, now)
+    await returns.withdraw_unsent_attempts(uow, payout_id, f"withdrawn before it was sent: {because}", now)
+    await returns.mark_failed(uow, payout_id, because, now)
+    uow.publish(
+        PayoutFailed(
+            payout_id=payout_id,
+            vendor_id=payout.vendor_id,
+            amount_minor=payout.amount_minor,
+            reference=payout.reference,
+            cancelled=cancelled,
+        )
+    )
+    await close_live_exception(uow, payout_id, "The amount was returned to the wallet.", now)
+    return True

@@ -1,0 +1,26 @@
+"""Return the amount of a processed payout that came back to the gateway to its vendor's wallet."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from contracts.payouts import PayoutReversed
+from payouts.domain import accounts
+from payouts.domain.returns import LockedPayout
+from payouts.use_cases.exceptions.close_live_exception import close_live_exception
+from payouts.use_cases.payouts.credit_return import credit_return
+
+
+async def reverse_payout(uow: UnitOfWork, payout: LockedPayout, reconciliation_id: UUID, now: datetime) -> None:
+    """Gateway cash becomes the wallet's again, repaying debt first; the payout stays `processed`. It must be locked and judged."""
+    await credit_return(uow, payout, "reversal", payout.id, accounts.reversal, now)
+    uow.publish(
+        PayoutReversed(
+            payout_id=payout.id,
+            vendor_id=payout.vendor_id,
+            amount_minor=payout.amount_minor,
+            reference=payout.reference,
+            reconciliation_id=reconciliation_id,
+        )
+    )
+    await close_live_exception(uow, payout.id, "Reversed: the amount was returned to the wallet.", now)

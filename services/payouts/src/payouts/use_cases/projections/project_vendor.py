@@ -1,0 +1,39 @@
+"""Keep what identity says of a vendor."""
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.observability.telemetry import STALE_EVENTS
+from contracts.payouts import BankDetailsChanged
+from payouts import store
+from payouts.domain.bank_accounts import check_account_name
+from payouts.store.account_numbers import AccountNumbers
+
+
+async def project_vendor(
+    uow: UnitOfWork,
+    numbers: AccountNumbers,
+    vendor_id: UUID,
+    owner_user_id: UUID,
+    legal_name: str,
+    sequence: int,
+    now: datetime,
+) -> None:
+    """Keeps owner and legal name; older news is ignored. Details verified under another legal name lose their verification."""
+    # It orders this and a change of the details: neither judges by a name or an account that the other has just replaced.
+    await store.lock_wallet(uow, vendor_id)
+    if not await store.save_vendor(uow, vendor_id, owner_user_id, legal_name, sequence):
+        STALE_EVENTS.labels("identity.vendor").inc()
+        return
+    details = await store.lock_bank_details(uow, numbers, vendor_id)
+    if details is None or not details.judged.verified:
+        return
+    judged = check_account_name(legal_name, details.account_name)
+    if not judged.verified:
+        lost = replace(details, judged=judged)
+        await store.save_bank_details(uow, lost, owner_user_id, now, change="legal_name_changed")
+        uow.publish(
+            BankDetailsChanged(vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code, verified=False)
+        )

@@ -1,0 +1,71 @@
+"""The second person agrees: what was prepared is posted."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import THE_SERVICE, Caller
+from common.database.unit_of_work import Database, UnitOfWork
+from common.primitives.clock import Clock
+from common.primitives.decisions import evaluate_approval
+from common.primitives.problems import Conflict, NotFound
+from payouts import store
+from payouts.clients.gateway import Gateway
+from payouts.domain.errors import ReconciliationStale
+from payouts.domain.returns import LockedPayout, Plan, describe_posting, hash_of, plan_reconciliation
+from payouts.store import reconciliations, returns
+from payouts.use_cases.payouts.recover_transfer import recover_transfer
+from payouts.use_cases.payouts.restitute_payout import restitute_payout
+from payouts.use_cases.payouts.return_recovery import return_recovery
+from payouts.use_cases.payouts.reverse_payout import reverse_payout
+from payouts.use_cases.transfers.query_attempts import query_attempts
+
+
+async def approve_reconciliation(
+    database: Database, gateway: Gateway, clock: Clock, caller: Caller, reconciliation_id: UUID, approved_hash: str
+) -> None:
+    """Posts and credits the wallet in one transaction, when the plan made anew has the hash that was prepared and approved; once.
+
+    The gateway is asked again before it. Raises NotFound, what `evaluate_approval` refuses, ReconciliationStale (409: nothing was
+    posted), and GatewayAway (503).
+    """
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        prepared = await reconciliations.find_reconciliation(uow, reconciliation_id)
+    if prepared is None:
+        raise NotFound
+    if not evaluate_approval(prepared.decision, approved_hash, caller.id):
+        return
+    await query_attempts(database, gateway, clock, prepared.payout_id)
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await _post(uow, prepared.payout_id, reconciliation_id, approved_hash, caller.id, clock.now())
+
+
+async def _post(
+    uow: UnitOfWork, payout_id: UUID, reconciliation_id: UUID, approved_hash: str, by: UUID, now: datetime
+) -> None:
+    # Payout before reconciliation, everywhere: two that need both never wait for each other in a circle.
+    payout = await returns.lock_payout_with_attempts(uow, payout_id)
+    prepared = await reconciliations.find_reconciliation(uow, reconciliation_id, lock=True)
+    if payout is None or prepared is None:
+        raise AssertionError("neither a payout nor a reconciliation is ever removed")
+    if not evaluate_approval(prepared.decision, approved_hash, by):
+        return
+    plan = await _plan_anew(uow, payout)
+    if hash_of(payout_id, plan.kind, [describe_posting(plan.posting)]) != prepared.hash:
+        raise ReconciliationStale
+    await reconciliations.save_verdict(uow, reconciliation_id, "approved", by, now)
+    await returns.record_act(uow, payout_id, reconciliation_id, "approved", by, plan.kind, now)
+    if plan.kind == "restitution":
+        await restitute_payout(uow, payout_id, "The bank did not take the transfer; two people confirmed it.", now)
+    elif plan.kind == "reversal":
+        await reverse_payout(uow, payout, reconciliation_id, now)
+    elif plan.transfer_id is not None and plan.kind == "recovery":
+        await recover_transfer(uow, payout, plan.transfer_id, now)
+    elif plan.transfer_id is not None:
+        await return_recovery(uow, payout, plan.transfer_id, now)
+
+
+async def _plan_anew(uow: UnitOfWork, payout: LockedPayout) -> Plan:
+    try:
+        return plan_reconciliation(payout, await store.lock_wallet(uow, payout.vendor_id))
+    except Conflict as error:
+        raise ReconciliationStale(f"{ReconciliationStale.detail} {error}") from error

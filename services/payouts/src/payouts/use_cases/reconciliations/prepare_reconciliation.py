@@ -1,0 +1,41 @@
+"""What the books of a payout need, as the first of two people sees it."""
+
+from uuid import UUID
+
+from common.auth.caller import THE_SERVICE, Caller
+from common.database.unit_of_work import Database
+from common.primitives.clock import Clock
+from common.primitives.ids import new_id
+from common.primitives.problems import NotFound
+from payouts import store
+from payouts.clients.gateway import Gateway
+from payouts.domain.errors import ReconciliationPrepared
+from payouts.domain.returns import describe_posting, hash_of, plan_reconciliation
+from payouts.store import reconciliations, returns
+from payouts.use_cases.transfers.query_attempts import query_attempts
+
+
+async def prepare_reconciliation(
+    database: Database, gateway: Gateway, clock: Clock, caller: Caller, payout_id: UUID, reason: str
+) -> UUID:
+    """Writes down the exact posting and its hash; no money moves yet. The gateway is asked first, by every reference.
+
+    Raises NotFound, GatewayAway (503), ReconciliationPrepared and what `plan_reconciliation` refuses (409).
+    """
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        if await returns.lock_payout_with_attempts(uow, payout_id) is None:
+            raise NotFound
+    await query_attempts(database, gateway, clock, payout_id)
+    now = clock.now()
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        payout = await returns.lock_payout_with_attempts(uow, payout_id)
+        if payout is None:
+            raise AssertionError("a payout is never removed")
+        plan = plan_reconciliation(payout, await store.lock_wallet(uow, payout.vendor_id))
+        postings = [describe_posting(plan.posting)]
+        content = hash_of(payout_id, plan.kind, postings)
+        made = reconciliations.Reconciliation(new_id(), payout_id, plan.kind, "prepared", content, caller.id)
+        if not await reconciliations.save_reconciliation_if_new(uow, made, plan.transfer_id, postings, reason, now):
+            raise ReconciliationPrepared
+        await returns.record_act(uow, payout_id, made.id, "prepared", caller.id, reason, now)
+    return made.id

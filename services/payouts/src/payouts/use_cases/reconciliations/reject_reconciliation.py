@@ -1,0 +1,24 @@
+"""The second person does not agree."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.primitives.decisions import evaluate_rejection
+from common.primitives.problems import NotFound
+from payouts.store import reconciliations, returns
+
+
+async def reject_reconciliation(uow: UnitOfWork, reconciliation_id: UUID, reason: str, by: UUID, now: datetime) -> None:
+    """Nothing is posted, and the payout may be prepared anew. Raises NotFound, and what `evaluate_rejection` refuses."""
+    found = await reconciliations.find_reconciliation(uow, reconciliation_id)
+    if found is None:
+        raise NotFound
+    await returns.lock_payout_with_attempts(uow, found.payout_id)
+    prepared = await reconciliations.find_reconciliation(uow, reconciliation_id, lock=True)
+    if prepared is None:
+        raise AssertionError("a reconciliation is never removed")
+    if not evaluate_rejection(prepared.decision, by):
+        return
+    await reconciliations.save_verdict(uow, reconciliation_id, "rejected", by, now, reason)
+    await returns.record_act(uow, prepared.payout_id, reconciliation_id, "rejected", by, reason, now)

@@ -1,0 +1,9 @@
+"""Verify that payments signed a statement."""
+
+from common.database.unit_of_work import UnitOfWork
+from payouts.domain.released import Statement
+
+
+def verify_statement(uow: UnitOfWork, statement: Statement) -> bool:
+    """Whether one of the keys of this moment made the signature over the statement's own fields, its vendor's among them."""
+    return uow.verify_keys.verify(statement.key_id, statement.message, statement.signature)

@@ -1,0 +1,35 @@
+"""Ask for a vendor's payout because its day has come."""
+
+from datetime import datetime
+
+from common.database.unit_of_work import UnitOfWork
+from payouts import store
+from payouts.domain.schedules import DueSchedule, Skipped, due_after, latest_due, period_of, why_skipped
+from payouts.store import schedules
+from payouts.use_cases.payouts.request_payout import request_payout
+
+
+async def request_scheduled_payout(uow: UnitOfWork, minimum_minor: int, now: datetime) -> bool:
+    """Decides one due period: all that is available is asked for, or why not is recorded. False when nothing is due.
+
+    The payout, the decision and the next due time commit together, so that a worker that dies leaves all of it to the next.
+    """
+    due = await schedules.claim_due_schedule(uow, now)
+    if due is None:
+        return False
+    due_at = latest_due(due.schedule, due.due_at, now)
+    # A schedule that was taken away and set again on the same day finds that day decided.
+    if not await schedules.period_is_decided(uow, due.vendor_id, period_of(due_at)):
+        await _decide(uow, due, due_at, max(minimum_minor, due.schedule.minimum_minor or 1), now)
+    await schedules.save_next_due(uow, due.vendor_id, due_after(due.schedule, now))
+    return True
+
+
+async def _decide(uow: UnitOfWork, due: DueSchedule, due_at: datetime, minimum_minor: int, now: datetime) -> None:
+    standing = await store.lock_wallet(uow, due.vendor_id)
+    skipped: Skipped | None = why_skipped(standing, minimum_minor)
+    available_minor = standing.available_minor
+    decided = skipped or await request_payout(
+        uow, due.vendor_id, available_minor, due.changed_by, now, minimum_minor=minimum_minor
+    )
+    await schedules.record_decision(uow, due.vendor_id, period_of(due_at), decided, available_minor, due_at, now)

@@ -1,0 +1,130 @@
+"""Send waiting payouts to the gateway as one batch."""
+
+import asyncio
+import hashlib
+import time
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from common.auth.caller import THE_SERVICE, Caller
+from common.database.unit_of_work import Database, UnitOfWork
+from common.primitives.clock import Clock
+from common.primitives.ids import new_id
+from common.primitives.problems import ValidationFailed
+from payouts import queries, store
+from payouts.clients.gateway import Gateway
+from payouts.domain.dispatch import (
+    BATCH_PAYOUTS_MAX,
+    SEND_FOR_SECONDS,
+    SUBMISSIONS_CONCURRENT_MAX,
+    ShortBatch,
+    plan_batch,
+)
+from payouts.domain.errors import TransfersNotCompared
+from payouts.store import found_transfers
+from payouts.use_cases.exceptions.open_exception import open_exception
+from payouts.use_cases.releases.check_received import check_received
+from payouts.use_cases.releases.hold_vendors import hold_vendors
+from payouts.use_cases.transfers.submit_transfer import submit_transfer
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchOrder:
+    """What a member of staff asked for. Without ids: whatever waits, oldest first."""
+
+    payout_ids: tuple[UUID, ...] | None
+    max_total_minor: int | None
+    dry_run: bool
+
+    @property
+    def fingerprint(self) -> bytes:
+        """Tells the same request from another one under the same key."""
+        named = None if self.payout_ids is None else sorted(str(payout_id) for payout_id in self.payout_ids)
+        return hashlib.sha256(msgspec.json.encode([named, self.max_total_minor, self.dry_run])).digest()
+
+
+async def dispatch_payouts(
+    database: Database, gateway: Gateway, clock: Clock, caller: Caller, key: UUID, order: DispatchOrder
+) -> dict[str, Any]:
+    """The batch of this caller and key: made once, continued after a crash, and answered the same for good.
+
+    The gateway's balance is read first; a short one stops the batch before the first transfer. Batch, lines and all attempts with their
+    references commit together: from then on each payout is sent, by this request or, when it dies or has no more time, by the worker.
+    Writes as the service: the caller's role may not read account numbers.
+    Raises ValidationFailed (the key names another request), GatewayAway and TransfersNotCompared (503, nothing changed).
+    """
+    async with database.unit_of_work(acting_as=caller) as uow:
+        batch = await store.find_batch(uow, caller.id, key)
+    if batch is None:
+        balance_minor = await gateway.balance_minor()
+        async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            batch = await _plan(uow, clock, caller, key, order, balance_minor)
+    if batch.fingerprint != order.fingerprint:
+        raise ValidationFailed.of("Idempotency-Key", "was used for another request")
+    if batch.answer is not None:
+        return batch.answer
+    await _send(database, gateway, clock, batch.id)
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await store.requeue_unsent(uow, batch.id, clock.now())
+        return await store.finish_batch(uow, batch.id, await queries.describe_batch(uow, batch.id), clock.now())
+
+
+async def _plan(
+    uow: UnitOfWork, clock: Clock, caller: Caller, key: UUID, order: DispatchOrder, balance_minor: int
+) -> store.Batch:
+    """Writes the batch, its lines and its attempts, or finds the one that a request under the same key wrote a moment earlier."""
+    now = clock.now()
+    if not await found_transfers.transfers_are_compared(uow):
+        raise TransfersNotCompared
+    batch = store.Batch(new_id(), order.fingerprint, None)
+    if not await store.save_batch_if_new(
+        uow, batch, caller.id, key, dry_run=order.dry_run, balance_minor=balance_minor, at=now
+    ):
+        standing = await store.find_batch(uow, caller.id, key)
+        if standing is None:
+            raise AssertionError("a batch is never removed")
+        return standing
+    payout_ids = order.payout_ids or await store.list_waiting(uow, BATCH_PAYOUTS_MAX, now)
+    await store.lock_payouts(uow, payout_ids)
+    judged = await check_received(uow, await store.list_vendors_of(uow, payout_ids), now)
+    if not order.dry_run:
+        await hold_vendors(uow, judged, now)
+    covers = {vendor_id: verdict.cover for vendor_id, verdict in judged.items()}
+    candidates = await store.list_candidates(uow, payout_ids, covers, now)
+    known = {candidate.payout_id for candidate in candidates}
+    absent = [payout_id for payout_id in payout_ids if payout_id not in known]
+    plan = plan_batch(candidates, absent, order.max_total_minor, balance_minor)
+    await store.save_plan(uow, batch.id, plan.lines, "planned" if order.dry_run else "reserved")
+    ready = await store.count_ready(uow, now)
+    await store.save_remaining(uow, batch.id, ready - len(plan.taken))
+    if not (plan.short or order.dry_run):
+        await store.reserve_transfers(uow, batch.id, plan.taken, now)
+        return batch
+    if plan.short and not order.dry_run:
+        detail = f"The gateway's balance does not cover a batch of {plan.stopped_minor} kobo; nothing was sent."
+        await open_exception(uow, ShortBatch(batch.id, plan.stopped_minor), "balance_insufficient", detail, now)
+    answer = await queries.describe_batch(uow, batch.id)
+    return store.Batch(batch.id, batch.fingerprint, await store.finish_batch(uow, batch.id, answer, now))
+
+
+async def _send(database: Database, gateway: Gateway, clock: Clock, batch_id: UUID) -> None:
+    """Submits each attempt by itself; one that fails for a reason of ours holds up no other.
+
+    After `SEND_FOR_SECONDS` none is begun any more, and those that had begun are waited for: their calls end.
+    """
+    turn, until = asyncio.Semaphore(SUBMISSIONS_CONCURRENT_MAX), time.monotonic() + SEND_FOR_SECONDS
+
+    async def send(transfer_id: UUID) -> None:
+        async with turn:
+            if time.monotonic() < until:
+                await submit_transfer(database, gateway, clock, transfer_id, was="reserved")
+
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        unsent = await queries.list_unsent(uow, batch_id)
+    outcomes = await asyncio.gather(*(send(transfer_id) for transfer_id in unsent), return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome

@@ -1,0 +1,48 @@
+"""Ask the gateway what became of every transfer of a payout, before anybody decides about its money."""
+
+import asyncio
+from uuid import UUID
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database
+from common.primitives.clock import Clock
+from payouts import store
+from payouts.clients.gateway import Gateway
+from payouts.domain.attempts import next_poll_at
+from payouts.domain.errors import GatewayContradictsItself, GatewayForgot, GatewayUnavailable
+from payouts.domain.gateway_results import Reported, Unclear, VerifyAnswer
+from payouts.domain.transfer_updates import RANKS
+from payouts.store import returns
+from payouts.use_cases.transfers.record_update import record_update
+
+
+async def query_attempts(database: Database, gateway: Gateway, clock: Clock, payout_id: UUID) -> None:
+    """Asks by reference, outside any transaction, and records each answer with all that follows from it.
+
+    A transfer that the gateway never accepted stays as the books have it. What was recorded stands even when the caller's act is then
+    refused. Raises GatewayAway (503), GatewayContradictsItself and GatewayForgot (409).
+    """
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        sent = await returns.list_sent_attempts(uow, payout_id)
+    answers = await asyncio.gather(*(gateway.verify(reference) for _, reference, _ in sent))
+    if any(isinstance(answer, Unclear) for answer in answers):
+        raise GatewayUnavailable
+    for (transfer_id, _, heard), answer in zip(sent, answers, strict=True):
+        await _record(database, clock, transfer_id, heard, answer)
+
+
+async def _record(database: Database, clock: Clock, transfer_id: UUID, heard: int, answer: VerifyAnswer) -> None:
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
+        if transfer is None:
+            raise AssertionError("a transfer is never removed")
+        if await returns.was_contradicted_since(uow, transfer_id, heard):
+            # The answer may be older than what contradicts it, and must not be taken for a reply to it.
+            raise GatewayContradictsItself
+        if isinstance(answer, Reported):
+            await record_update(uow, transfer, answer.news, clock.now())
+            if RANKS[answer.news.status] > 0:
+                look_at = next_poll_at(transfer, answer.news, clock.now())
+                await store.schedule_poll(uow, transfer_id, look_at, asked=True)
+        elif await returns.was_accepted(uow, transfer_id):
+            raise GatewayForgot

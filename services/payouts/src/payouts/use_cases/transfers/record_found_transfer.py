@@ -1,0 +1,87 @@
+"""Take a transfer into the books of which only the gateway still knows."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database, UnitOfWork
+from common.ledger import posting as ledger
+from common.primitives.ids import new_id
+from contracts.payouts import PayoutRequested
+from payouts import store
+from payouts.clients.gateway import Gateway
+from payouts.domain import accounts
+from payouts.domain.errors import GatewayUnavailable
+from payouts.domain.found_transfers import Candidate, ListedTransfer, may_be_recorded, may_have_sent
+from payouts.domain.gateway_results import Unclear
+from payouts.domain.wallet import Line, shortfall
+from payouts.store import found_transfers
+from payouts.store.account_numbers import AccountNumbers
+
+
+async def record_found_transfer(
+    database: Database, gateway: Gateway, numbers: AccountNumbers, found: ListedTransfer, now: datetime
+) -> UUID | None:
+    """The attempt that it became; None when people must say whose it is, or when the books have it already.
+
+    It becomes the attempt of a pending payout of its vendor over the same amount, whose money cannot have left otherwise. When there is
+    none, the payout was asked for after the instant at which the database was put back: it is written down again, and what the wallet
+    does not hold for it is owed. Raises GatewayAway.
+    """
+    if not may_be_recorded(found):
+        await _leave_open(database, found, now)
+        return None
+    fingerprint = numbers.fingerprint(found.bank_code, found.account_number)
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        owners = await found_transfers.list_owners(uow, fingerprint, found.account_number, found.bank_code)
+    if len(owners) != 1:
+        await _leave_open(database, found, now)
+        return None
+    [(vendor_id, version_id)] = owners
+    candidate = await _find_candidate(database, gateway, vendor_id, found.amount_minor)
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await found_transfers.lock_comparison(uow)
+        if await found_transfers.is_known(uow, found.reference):
+            return None
+        transfer_id = new_id()
+        if candidate is not None and await found_transfers.lock_candidate(uow, candidate):
+            payout_id, retry_count = candidate.payout_id, candidate.retry_count_after
+        else:
+            payout_id, retry_count = await _write_down_again(uow, vendor_id, version_id, found, now), 0
+        await found_transfers.save_found_attempt(uow, payout_id, retry_count, transfer_id, found.reference, now)
+        await found_transfers.save_found(uow, found, "taken", payout_id, now)
+    return transfer_id
+
+
+async def _find_candidate(database: Database, gateway: Gateway, vendor_id: UUID, amount_minor: int) -> Candidate | None:
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        candidates = await found_transfers.list_candidates(uow, vendor_id, amount_minor)
+    for candidate in candidates:
+        answers = [await gateway.verify(reference) for reference in candidate.references]
+        if any(isinstance(answer, Unclear) for answer in answers):
+            raise GatewayUnavailable
+        if may_have_sent(candidate, answers):
+            return candidate
+    return None
+
+
+async def _write_down_again(
+    uow: UnitOfWork, vendor_id: UUID, version_id: UUID, found: ListedTransfer, now: datetime
+) -> UUID:
+    standing = await store.lock_wallet(uow, vendor_id)
+    payout_id, by = new_id(), await found_transfers.find_owner(uow, vendor_id) or vendor_id
+    owed_minor = shortfall(standing.available_minor, found.amount_minor)
+    await store.save_payout(uow, payout_id, vendor_id, found.amount_minor, version_id, by, now)
+    await ledger.post(uow, accounts.payout_found(payout_id, vendor_id, found.amount_minor, owed_minor))
+    lines = [Line("payout", -found.amount_minor, payout_id=payout_id)]
+    if owed_minor:
+        # The advance comes first, so that no line shows a balance below zero.
+        lines.insert(0, Line("debt_taken", owed_minor, payout_id=payout_id))
+    await store.append_lines(uow, vendor_id, f"payout:{payout_id}", standing.available_minor, lines, now)
+    uow.publish(PayoutRequested(payout_id=payout_id, vendor_id=vendor_id, amount_minor=found.amount_minor))
+    return payout_id
+
+
+async def _leave_open(database: Database, found: ListedTransfer, now: datetime) -> None:
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await found_transfers.save_found(uow, found, "open", None, now)

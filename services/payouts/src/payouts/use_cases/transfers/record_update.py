@@ -1,0 +1,67 @@
+"""Judge what the gateway says of a transfer, keep it, and do what follows."""
+
+from datetime import datetime
+
+from common.database.unit_of_work import UnitOfWork
+from common.ledger import posting as ledger
+from common.observability.telemetry import STALE_EVENTS
+from contracts.payouts import PayoutProcessed, PayoutSubmitted
+from payouts import store
+from payouts.domain import accounts
+from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, Verdict, consequences_of
+from payouts.use_cases.exceptions.close_live_exception import close_live_exception
+from payouts.use_cases.exceptions.open_exception import open_exception
+from payouts.use_cases.payouts.restitute_after_settlement import restitute_after_settlement
+from payouts.use_cases.transfers.stop_other_attempts import stop_other_attempts
+
+
+async def record_update(uow: UnitOfWork, transfer: LockedTransfer, news: TransferUpdate, now: datetime) -> Verdict:
+    """Keeps the observation and acts on the verdict. The transfer and its payout must be locked (contract section 8).
+
+    A failure or reversal opens an exception and moves neither money nor state: an operator decides. One has decided before where
+    a quarantine holds the payout until its transfer is settled.
+    """
+    follows = consequences_of(transfer, news)
+    await store.record_observation(uow, transfer.id, news, follows.verdict, now)
+    if follows.names_the_state:
+        await store.save_transfer_status(uow, transfer, news, now)
+    if follows.is_submitted:
+        uow.publish(_about_payout(PayoutSubmitted, transfer))
+    if follows.completes:
+        await _complete_payout(uow, transfer, now)
+    if follows.closes_the_exception:
+        await close_live_exception(
+            uow,
+            transfer.payout_id,
+            "The gateway confirmed the transfer.",
+            now,
+            transfer_id=transfer.id,
+        )
+    if follows.completes:
+        await stop_other_attempts(uow, transfer, now)
+    if follows.opens is not None:
+        await open_exception(uow, transfer, follows.opens, follows.detail, now)
+    if follows.needs_query:
+        uow.enqueue_work("payouts.transfers", transfer.reference, {"transferId": str(transfer.id)})
+    await restitute_after_settlement(uow, transfer, news, now)
+    if follows.verdict == "stale":
+        STALE_EVENTS.labels(f"transfer.{news.status}").inc()
+    return follows.verdict
+
+
+async def _complete_payout(uow: UnitOfWork, transfer: LockedTransfer, now: datetime) -> None:
+    """The money has left: in transit becomes gateway cash, once."""
+    if await store.mark_processed(uow, transfer.id, now):
+        await ledger.post(uow, accounts.payout_processed(transfer.payout_id, transfer.amount_minor))
+        uow.publish(_about_payout(PayoutProcessed, transfer))
+
+
+def _about_payout(
+    event: type[PayoutSubmitted] | type[PayoutProcessed], transfer: LockedTransfer
+) -> PayoutSubmitted | PayoutProcessed:
+    return event(
+        payout_id=transfer.payout_id,
+        vendor_id=transfer.vendor_id,
+        amount_minor=transfer.amount_minor,
+        reference=transfer.reference,
+    )

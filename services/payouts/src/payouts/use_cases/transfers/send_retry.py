@@ -1,0 +1,60 @@
+"""Send the attempt that follows a reset, when its time has come."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Database
+from common.primitives.clock import Clock
+from payouts import store
+from payouts.clients.gateway import Gateway
+from payouts.domain.dispatch import LEASE
+from payouts.domain.errors import GatewayUnavailable
+from payouts.store import returns
+from payouts.use_cases.exceptions.open_exception import open_exception
+from payouts.use_cases.transfers.submit_transfer import submit_transfer
+
+_SHORT: Final = "balance_insufficient: the gateway's balance does not cover this payout"
+_UNAVAILABLE: Final = "the gateway did not tell its balance"
+
+
+async def send_retry(database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID) -> None:
+    """Sends a reserved attempt as a dispatch does: the balance first, then whatever holds the payout now.
+
+    A short balance is an exception, and the attempt is looked at again after a while. An attempt of a batch had its balance checked.
+    """
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        is_retry = await returns.is_retry(uow, transfer_id)
+    if is_retry and not await _is_covered(database, gateway, clock, transfer_id):
+        return
+    await submit_transfer(database, gateway, clock, transfer_id, was="reserved")
+
+
+async def _is_covered(database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID) -> bool:
+    try:
+        balance_minor = await gateway.balance_minor()
+    except GatewayUnavailable:
+        await _delay(database, transfer_id, clock.now(), None)
+        return False
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
+        if transfer is None:
+            raise AssertionError("a transfer is never removed")
+    if transfer.amount_minor <= balance_minor:
+        return True
+    await _delay(database, transfer_id, clock.now(), balance_minor)
+    return False
+
+
+async def _delay(database: Database, transfer_id: UUID, now: datetime, balance_minor: int | None) -> None:
+    async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
+        if transfer is None:
+            raise AssertionError("a transfer is never removed")
+        if transfer.status != "reserved" or transfer.payout_status != "pending":
+            return
+        await returns.delay_retry(uow, transfer_id, _UNAVAILABLE if balance_minor is None else _SHORT, now + LEASE, now)
+        if balance_minor is not None:
+            detail = f"The gateway's balance of {balance_minor} kobo does not cover the retry; it was not sent."
+            await open_exception(uow, transfer, "balance_insufficient", detail, now)

@@ -1,0 +1,42 @@
+"""Credit a vendor with what escrow released."""
+
+from datetime import datetime
+
+from common.database.unit_of_work import UnitOfWork
+from common.ledger import posting as ledger
+from payouts import store
+from payouts.domain import accounts
+from payouts.domain.errors import ReleaseContradicts
+from payouts.domain.wallet import Line, Release, repayment
+
+
+async def credit_release(uow: UnitOfWork, released: Release, now: datetime, *, is_proven: bool = False) -> None:
+    """Posts the release once, by its id; it repays the vendor's debt first. Raises ReleaseContradicts.
+
+    One that payments signed is no contradiction: the line that stands is the wrong one. The comparison with payments' statements finds
+    the difference and holds the vendor's payouts.
+    """
+    vendor_id = released.vendor_id
+    key = f"release:{released.id}"
+    standing = await store.lock_wallet(uow, vendor_id)
+    before = await store.find_line_net(uow, key, "release")
+    if before is not None:
+        if before != released.net_minor and not is_proven:
+            raise ReleaseContradicts(key)
+        return
+    repaid_minor = repayment(standing.debt_minor, released.net_minor)
+    lines = [
+        Line(
+            "release",
+            released.net_minor,
+            order_id=released.order_id,
+            gross_minor=released.gross_minor,
+            commission_minor=released.commission_minor,
+            delivery_fee_minor=released.delivery_fee_minor,
+        )
+    ]
+    if repaid_minor:
+        lines.append(Line("debt_repaid", -repaid_minor, order_id=released.order_id))
+    await store.append_lines(uow, vendor_id, key, standing.available_minor, lines, now)
+    if released.net_minor:
+        await ledger.post(uow, accounts.release(key, vendor_id, released.net_minor, repaid_minor))

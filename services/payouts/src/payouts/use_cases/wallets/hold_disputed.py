@@ -1,0 +1,29 @@
+"""Hold in the wallet what a bank asks back, as far as escrow does not answer for it."""
+
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from common.ledger import posting as ledger
+from payouts import store
+from payouts.domain import accounts
+from payouts.domain.chargebacks import to_hold
+from payouts.domain.wallet import Line
+from payouts.store import chargebacks
+
+
+async def hold_disputed(uow: UnitOfWork, vendor_id: UUID, order_id: UUID, cause: str, now: datetime) -> None:
+    """Judged anew after each news of the order; `cause` names the news, so that each hold has a key of its own."""
+    opened = await chargebacks.list_open_chargebacks(uow, order_id)
+    if not opened:
+        return
+    standing = await store.lock_wallet(uow, vendor_id)
+    available_minor = standing.available_minor
+    remaining_minor = await chargebacks.find_remaining_share(uow, order_id)
+    for chargeback_id, amount_minor in to_hold(opened, remaining_minor, available_minor).items():
+        key = f"chargeback_hold:{chargeback_id}:{cause}"
+        await ledger.post(uow, accounts.hold(key, vendor_id, amount_minor))
+        line = Line("hold", -amount_minor, order_id=order_id)
+        await store.append_lines(uow, vendor_id, key, available_minor, [line], now)
+        await chargebacks.add_hold(uow, chargeback_id, amount_minor)
+        available_minor -= amount_minor
