@@ -66,7 +66,7 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
     )
     load = Load(settings.requests_in_flight_max)
     metrics.in_flight, metrics.in_flight_max = lambda: load.running, load.limit
-    runtime.on_stop.append(lambda: setattr(load, "is_leaving", True))
+    runtime.on_stop.append(lambda: setattr(load, "is_draining", True))
     forwarder = Forwarder(upstreams, load)
     page_cache = (
         PageCache(forwarder, metrics, routes, settings.edge_cache_seconds) if settings.edge_cache_seconds else None

@@ -19,7 +19,7 @@ class Overloaded(Unavailable):
 
 @dataclass(slots=True)
 class Load:
-    """The requests of this process that are under way. `is_leaving`: it was told to end, and each answer ends its connection."""
+    """The requests of this process that are under way. `is_draining`: the process shuts down, and each response closes its connection."""
 
     limit: int
     running: int = 0

@@ -216,7 +216,7 @@ async def test_a_query_that_forgets_its_filter_shows_nobody_what_is_not_theirs(d
 
 
 async def test_an_order_of_a_ticket_is_one_that_the_caller_bought_or_sells(delivery_context, monkeypatch):
-    monkeypatch.setattr("notifications.use_cases.tickets.check_own_order.BETWEEN_LOOKS_SECONDS", 0.001)
+    monkeypatch.setattr("notifications.use_cases.tickets.check_own_order.POLL_SECONDS", 0.001)
     merchant = delivery_context.service.headers(
         delivery_context.owner_id, roles=["merchant"], vendor_id=delivery_context.vendor_id
     )

@@ -155,7 +155,7 @@ async def on_refund_settled(
 
 async def on_refund_failed(event: RefundFailed, received: Received, uow: UnitOfWork, _: Any) -> None:
     if event.kind == "order" and event.order_id is not None:
-        _count(received, await record_refund_failed(uow, event.order_id, event.refund_id, event.amount_minor))
+        _count(received, await record_refund_failed(uow, event.order_id, event.refund_id))
 
 
 async def on_charge_disputed(

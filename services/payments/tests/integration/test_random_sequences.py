@@ -22,7 +22,6 @@ from common.primitives.ids import new_id
 from contracts.orders import DisputeResolved, OrderCancelled, OrderDelivered, OrderDisputed, RefundRequested
 from payments.domain.errors import ChargebackContradiction, EscrowLocked, RefundExceedsHeld, SubjectUnknown
 from payments.metrics import BOOK
-from payments.use_cases.ledger.verify_ledger import verify_ledger
 
 Answer = TypeVar("Answer")
 
@@ -237,6 +236,6 @@ def test_the_books_are_right_after_every_step(told_story: tuple[Any, asyncio.Abs
             suppress_health_check=list(HealthCheck),
         ),
     )
-    report = loop.run_until_complete(verify_ledger(story.service.runtime.database))
+    report = loop.run_until_complete(BOOK.verify(story.service.runtime.database))
     assert report.broken is None
     assert report.length >= EXAMPLES

@@ -89,6 +89,7 @@ async def test_a_failed_refund_stays_owed_and_alerts(story: Any) -> None:
     [alert] = await story.service.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["subject"]) == ("SEV-2", str(event.refund_id))
     assert "bank said no" in alert["detail"]
+    assert str(event.refund_id) in alert["detail"]
 
 
 async def test_a_refusal_of_the_gateway_fails_the_refund(story: Any) -> None:

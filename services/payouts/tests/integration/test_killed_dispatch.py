@@ -139,6 +139,8 @@ async def waiting(watch: asyncpg.Connection, statement: str) -> None:
 
 
 LOCK_PAYOUTS = "SELECT id FROM payout_requests FOR UPDATE"
+# PostgreSQL grants table locks in the order of the queue; a row lock goes to whoever runs first.
+LOCK_PAYOUTS_TABLE = "LOCK TABLE payout_requests IN EXCLUSIVE MODE"
 # Only the answer reads them again.
 LOCK_LINES = "LOCK TABLE dispatch_lines IN ACCESS EXCLUSIVE MODE"
 # The statement with which the service itself takes a transfer.
@@ -165,8 +167,8 @@ async def reach(
         attempts = await hold.take("LOCK TABLE payout_transfers IN SHARE MODE")
         asked = asyncio.create_task(running.dispatch())
         await waiting(watch, "INSERT INTO payout_transfers")
-        behind = asyncio.create_task(hold.take(LOCK_PAYOUTS))
-        await waiting(watch, LOCK_PAYOUTS)
+        behind = asyncio.create_task(hold.take(LOCK_PAYOUTS_TABLE))
+        await waiting(watch, LOCK_PAYOUTS_TABLE)
         await attempts.execute("ROLLBACK")
         await behind
         await waiting(watch, LOCK_TRANSFER)

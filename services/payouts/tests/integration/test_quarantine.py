@@ -290,7 +290,7 @@ async def test_a_process_that_dies_before_it_asks_leaves_the_question_to_the_wor
         raise asyncio.CancelledError
 
     with monkeypatch.context() as patched:
-        patched.setattr(module, "settle_transfer", die)
+        patched.setattr(module, "resolve_transfer", die)
         with pytest.raises(asyncio.CancelledError):
             await quarantine(story, vendor, payout_id)
     await assert_held(story, vendor, payout_id)

@@ -31,7 +31,10 @@ async def fail_refund(uow: UnitOfWork, refund: asyncpg.Record, failure: str, gat
             alert_id=new_id(),
             severity="SEV-2",
             title=f"Refund failed: {refund['kind']}",
-            detail=f"{refund['amount_minor']} {refund['currency']} in minor units stay owed to the payer. The gateway says: {failure}",
+            detail=(
+                f"Refund {refund_id} of {refund['amount_minor']} {refund['currency']} (minor units), order {refund['order_id']}: "
+                f"{failure}. The money stays owed to the payer: try again, or change the destination."
+            ),
             runbook="refund-failed",
             dedup_key=f"refund-failed:{refund_id}",
             about=str(refund_id),
