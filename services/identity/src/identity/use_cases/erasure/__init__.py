@@ -1,0 +1,8 @@
+"""Erasure of a user on request."""
+
+__all__ = [
+    "record_evaluation",
+    "request_erasure",
+]
+
+STEPS = ("erase_user",)

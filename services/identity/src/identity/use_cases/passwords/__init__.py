@@ -1,0 +1,8 @@
+"""Changing and resetting passwords."""
+
+__all__ = [
+    "change_password",
+    "reset_password",
+]
+
+STEPS = ("verify_password",)

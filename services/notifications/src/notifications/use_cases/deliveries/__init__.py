@@ -1,0 +1,20 @@
+"""Messages to users over all channels."""
+
+__all__ = [
+    "accept_message",
+    "check_message_key",
+    "deliver_notification",
+    "fail_delivery",
+    "notify_erased_user",
+    "notify_user",
+    "receive_receipt",
+    "record_delivery_status",
+    "resend_delivery",
+    "send_delivery",
+]
+
+STEPS = (
+    "alert_provider_paused",
+    "publish_delivery_lost",
+    "record_delivery_sent",
+)

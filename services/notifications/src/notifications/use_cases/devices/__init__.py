@@ -1,0 +1,6 @@
+"""Push devices."""
+
+__all__ = [
+    "register_device",
+    "remove_device",
+]

@@ -1,0 +1,7 @@
+"""The in-app feed and its preferences."""
+
+__all__ = [
+    "change_preferences",
+    "read_all_notifications",
+    "read_notification",
+]

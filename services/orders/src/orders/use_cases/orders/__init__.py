@@ -1,0 +1,11 @@
+"""Orders from checkout to completion."""
+
+__all__ = [
+    "accept_payment",
+    "cancel_order",
+    "complete_order",
+    "dispatch_order",
+    "find_order_roles",
+    "fire_timer",
+    "place_order",
+]

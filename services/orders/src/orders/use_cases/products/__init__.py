@@ -1,0 +1,15 @@
+"""Products, their stock and their images."""
+
+__all__ = [
+    "attach_image",
+    "change_product",
+    "check_image_upload",
+    "create_product",
+    "detach_image",
+    "remove_product",
+]
+
+STEPS = (
+    "publish_product_changed",
+    "publish_stock_changes",
+)

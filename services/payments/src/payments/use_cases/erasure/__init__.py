@@ -1,0 +1,3 @@
+"""Open obligations that block a user's erasure."""
+
+__all__ = ["evaluate_erasure"]

@@ -1,0 +1,15 @@
+"""Money held for an order: hold, freeze, release."""
+
+__all__ = [
+    "close_order",
+    "freeze_escrow",
+    "release_by_staff",
+    "release_on_delivery",
+    "unfreeze_escrow",
+]
+
+STEPS = (
+    "hold_escrow",
+    "lock_disputed_escrow",
+    "release_escrow",
+)

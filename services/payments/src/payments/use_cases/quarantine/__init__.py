@@ -1,0 +1,14 @@
+"""Charges that match no order: four-eyes decisions."""
+
+__all__ = [
+    "approve_quarantine",
+    "prepare_quarantine",
+    "reject_quarantine",
+]
+
+STEPS = (
+    "accept_charge",
+    "alert_quarantine",
+    "clear_quarantine_alert",
+    "return_charge",
+)

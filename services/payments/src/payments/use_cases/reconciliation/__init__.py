@@ -1,0 +1,13 @@
+"""Comparison with the gateway's records."""
+
+__all__ = [
+    "alert_unexplained",
+    "close_case",
+    "recheck_cases",
+    "reconcile",
+]
+
+STEPS = (
+    "reconcile_charges",
+    "reconcile_refunds",
+)

@@ -1,0 +1,24 @@
+"""Refunds to payers."""
+
+__all__ = [
+    "approve_refund",
+    "poll_refund",
+    "prepare_refund",
+    "refund_order",
+    "reject_refund",
+    "submit_refund",
+]
+
+STEPS = (
+    "apply_refund_update",
+    "confirm_failed_attempts",
+    "fail_refund",
+    "list_unrecorded_refunds",
+    "offset_refund",
+    "query_attempt",
+    "record_offset_settled",
+    "record_refund_update",
+    "record_replaced_attempt",
+    "resume_refunds",
+    "settle_refund",
+)

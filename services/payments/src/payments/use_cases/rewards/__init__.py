@@ -1,0 +1,3 @@
+"""Referral rewards."""
+
+__all__ = ["credit_reward"]

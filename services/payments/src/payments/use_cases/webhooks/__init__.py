@@ -1,0 +1,17 @@
+"""Webhooks of the payment gateway."""
+
+__all__ = [
+    "dead_letter_webhook",
+    "process_webhook",
+    "query_revised_webhook",
+    "receive_webhook",
+    "replay_webhook",
+]
+
+STEPS = (
+    "file_webhook",
+    "process_gateway_answer",
+    "process_missing_webhook",
+    "publish_transfer_update",
+    "record_revision",
+)

@@ -1,0 +1,17 @@
+"""Payout exceptions: severity, escalation, resolution."""
+
+__all__ = [
+    "check_bank_outages",
+    "check_failure_rate",
+    "classify_exception",
+    "close_exception",
+]
+
+STEPS = (
+    "change_exception",
+    "close_live_exception",
+    "escalate_batch",
+    "open_exception",
+    "resolve_exception",
+    "revise_exception",
+)

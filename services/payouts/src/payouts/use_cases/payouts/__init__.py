@@ -1,0 +1,16 @@
+"""Payouts: request, reset, restitution."""
+
+__all__ = [
+    "cancel_payout",
+    "request_payout",
+    "reset_payout",
+]
+
+STEPS = (
+    "credit_return",
+    "recover_transfer",
+    "restitute_after_settlement",
+    "restitute_payout",
+    "return_recovery",
+    "reverse_payout",
+)

@@ -1,0 +1,10 @@
+"""Signed statements received from payments."""
+
+__all__ = [
+    "check_received",
+    "correct_wallet",
+    "hold_vendors",
+    "record_statement",
+]
+
+STEPS = ("verify_statement",)

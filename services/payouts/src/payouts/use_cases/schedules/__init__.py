@@ -1,0 +1,6 @@
+"""Scheduled payouts."""
+
+__all__ = [
+    "change_schedule",
+    "request_scheduled_payout",
+]

@@ -1,0 +1,18 @@
+"""Transfers to banks: dispatch, submission, results."""
+
+__all__ = [
+    "compare_transfers",
+    "dispatch_payouts",
+    "record_transfer_update",
+    "resolve_transfer",
+    "send_retry",
+]
+
+STEPS = (
+    "query_attempts",
+    "record_found_transfer",
+    "record_update",
+    "start_submission",
+    "stop_other_attempts",
+    "submit_transfer",
+)

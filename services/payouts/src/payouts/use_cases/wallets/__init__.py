@@ -1,0 +1,9 @@
+"""Postings to vendors' wallets."""
+
+__all__ = [
+    "credit_release",
+    "debit_refund",
+    "hold_disputed",
+    "record_chargeback",
+    "record_escrow_share",
+]

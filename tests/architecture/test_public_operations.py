@@ -1,0 +1,57 @@
+"""A noun of the use cases lists its operations: what endpoints, consumers, timers and commands call. Everything else is a step."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.sources import SHAPED, imports_of, inside, python_files, tree_of
+
+NOUNS = [
+    pytest.param(service, noun, id=f"{service}-{noun.name}")
+    for service, package in SHAPED.items()
+    for noun in sorted((package / "use_cases").iterdir())
+    if noun.is_dir() and noun.name != "__pycache__"
+]
+
+
+def listed(init: Path, name: str) -> set[str]:
+    """The texts of a list in a module: `__all__` or `STEPS`; empty when the module has none."""
+    for node in tree_of(init).body:
+        if isinstance(node, ast.Assign) and [target.id for target in node.targets if isinstance(target, ast.Name)] == [
+            name
+        ]:
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+@pytest.mark.parametrize(("service", "noun"), NOUNS)
+def test_a_noun_lists_exactly_what_is_called_from_outside_the_use_cases(service, noun):
+    package = SHAPED[service]
+    called = {
+        name
+        for path in python_files(package)
+        if inside(path, package) != "use_cases"
+        for name in imports_of(path)
+        if name.startswith(f"{service}.use_cases.{noun.name}.")
+    }
+    modules = {path.stem for path in noun.glob("*.py")} - {"__init__"}
+    operations = {
+        module
+        for module in modules
+        if any(f"{name}.".startswith(f"{service}.use_cases.{noun.name}.{module}.") for name in called)
+    }
+    assert listed(noun / "__init__.py", "__all__") == operations
+    assert listed(noun / "__init__.py", "STEPS") == modules - operations
+
+
+@pytest.mark.parametrize(("service", "noun"), NOUNS)
+def test_a_step_is_called_by_another_use_case(service, noun):
+    package = SHAPED[service]
+    called = {name for path in python_files(package / "use_cases") for name in imports_of(path)}
+    unused = [
+        step
+        for step in listed(noun / "__init__.py", "STEPS")
+        if f"{service}.use_cases.{noun.name}.{step}" not in called
+    ]
+    assert unused == []
