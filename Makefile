@@ -8,6 +8,9 @@ PYTHON := .venv/bin/python
 STATE_DIR ?= .state
 PORT_BASE ?= 8080
 export STATE_DIR PORT_BASE
+# The clients in clients/ are written from the OpenAPI document whenever it is newer.
+OPENAPI := services/api-gateway/src/api_gateway/pages/openapi.json
+CLIENT := clients/python/src/campus_client/operations.py
 
 .PHONY: audit-dependencies k8s-check capacity sbom ctl documents fuzz help setup run demo test lint format audit bench bench-quick soak races payout-soak rotation-drill compromise-drill notify-soak restore-drill start-drill upgrade-drill model-check lock clean
 
@@ -20,6 +23,7 @@ help: ## Show this list
 
 setup: ## Install what the project needs into .venv (nothing happens when it is up to date)
 	@tools/setup
+	@[ $(CLIENT) -nt $(OPENAPI) ] || $(PYTHON) -m campus_tools.documents --clients
 
 run: setup ## Start the whole system and stay in the foreground; Ctrl-C stops it (PORT_BASE, STATE_DIR, DATABASE_URL, BROKER_URL)
 	@exec $(PYTHON) -m campus_tools.launcher
@@ -85,7 +89,7 @@ start-drill: setup ## Start three of every process at once on empty servers, wit
 model-check: setup ## Drive the dispatch of payouts through MODEL_SCHEDULES (20,000) random schedules in memory; MODEL_SEED runs one again
 	@MODEL_SCHEDULES=$${MODEL_SCHEDULES:-20000} exec .venv/bin/pytest -q -s services/payouts/tests/model $(ARGS)
 
-documents: setup ## Write OpenAPI, AsyncAPI, the events' page, the collections and the Python client of clients/, docs/reference and the rules and dashboards of deploy/observability anew from the code
+documents: setup ## Write OpenAPI, AsyncAPI, the clients, docs/reference and the rules and dashboards of deploy/observability from the code
 	@$(PYTHON) -m campus_tools.documents
 	@$(PYTHON) -m campus_tools.reference
 	@$(PYTHON) -m campus_tools.observability

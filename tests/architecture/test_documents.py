@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from functools import cache
 
 import pytest
@@ -11,8 +12,9 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
 from api_gateway.routes import ROUTES
+from campus_tools.documents.__main__ import stale_documents
 from campus_tools.documents.described import described
-from campus_tools.documents.files import PAGES, ROOT, documents, left_over
+from campus_tools.documents.files import PAGES, ROOT, clients, served_documents
 from campus_tools.doors import template_of
 from contracts.topology import PUBLIC
 
@@ -24,13 +26,19 @@ def read(name):
     return json.loads((ROOT / PAGES / name).read_text())
 
 
-def test_the_documents_are_fresh():
-    made = documents()
-    stale = [
-        str(path) for path, text in made.items() if not (ROOT / path).exists() or (ROOT / path).read_text() != text
-    ]
-    assert not stale, "run `make documents`"
-    assert not left_over(made), "run `make documents`"
+def test_the_served_documents_are_fresh():
+    assert stale_documents() == [], "run `make documents`"
+
+
+def test_generation_is_deterministic():
+    assert (served_documents(), clients()) == (served_documents(), clients())
+
+
+def test_generated_clients_are_not_committed():
+    ignored = subprocess.run(
+        ["git", "check-ignore", *map(str, clients())], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    assert ignored.stdout.split() == [str(path) for path in clients()]
 
 
 def test_every_route_has_an_operation_and_every_public_operation_has_a_route():
@@ -105,7 +113,7 @@ def test_every_public_event_is_told_with_an_example_that_its_schema_admits():
 
 
 def test_what_is_said_of_an_event_names_its_fields_as_they_are_sent():
-    document = json.loads(documents()[PAGES / "asyncapi.json"])
+    document = json.loads(served_documents()[PAGES / "asyncapi.json"])
     for message in document["components"]["messages"].values():
         schema = message["payload"]["properties"]["data"]["$ref"].removeprefix("#/components/schemas/")
         fields = document["components"]["schemas"][schema]["properties"]

@@ -1,46 +1,46 @@
-"""Where each generated document lies in the repository."""
+"""Where each generated document lies: beside the code that serves it, or in `clients/`, which git ignores."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from campus_tools.documents import asyncapi, bruno, events_page, openapi, postman, python_client
+from campus_tools.documents import asyncapi, events_page, openapi, postman, python_client
 from campus_tools.documents.requests_shown import requests_of
 
 ROOT: Final = Path(__file__).parents[4]
 PAGES: Final = Path("services/api-gateway/src/api_gateway/pages")
-# Folders in which every file is ours: what a generator does not name any more goes.
-_POSTMAN: Final = Path("clients/postman")
-_BRUNO: Final = Path("clients/bruno")
-_WHOLE_FOLDERS: Final = (_POSTMAN, _BRUNO)
-# Beside the generated modules stands what is written by hand.
+# The generated modules stand beside the client's hand-written ones.
 PYTHON_CLIENT: Final = Path("clients/python/src/campus_client")
+POSTMAN: Final = Path("clients/postman/campus-marketplace.postman_collection.json")
+# Objects are broken over lines to this depth: one operation, schema or message a line, so that a diff names what changed.
+_DEPTH: Final = 3
 
 
-def documents() -> dict[Path, str]:
-    """Every document by its path below the root."""
-    reference = openapi.document()
-    requests = list(requests_of(reference))
+def served_documents() -> dict[Path, str]:
+    """The documents that the gateway serves, by their path below the root; committed, because its image is built from them."""
     return {
-        PAGES / "openapi.json": as_json(reference),
-        PAGES / "asyncapi.json": as_json(asyncapi.document()),
+        PAGES / "openapi.json": as_lines(openapi.document()),
+        PAGES / "asyncapi.json": as_lines(asyncapi.document()),
         PAGES / "events.html": events_page.page(),
-        _POSTMAN / "campus-marketplace.postman_collection.json": as_json(postman.collection(requests)),
-        **{_BRUNO / name: text for name, text in bruno.files(requests).items()},
+    }
+
+
+def clients() -> dict[Path, str]:
+    """What is generated from the committed OpenAPI document, by its path below the root; never committed."""
+    reference = json.loads((ROOT / PAGES / "openapi.json").read_text())
+    return {
+        POSTMAN: json.dumps(postman.collection(list(requests_of(reference))), indent=1, ensure_ascii=False) + "\n",
         **{PYTHON_CLIENT / name: text for name, text in python_client.files(reference).items()},
     }
 
 
-def left_over(made: Iterable[Path]) -> list[Path]:
-    """Files of our folders that nothing makes any more."""
-    known = set(made)
-    there = [
-        path.relative_to(ROOT) for folder in _WHOLE_FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file()
-    ]
-    return sorted(path for path in there if path not in known)
+def as_lines(document: Any) -> str:
+    """JSON with a line for each operation, schema and message."""
+    return _lines(document, 0) + "\n"
 
 
-def as_json(document: Any) -> str:
-    """Indented, so that a change of the code shows as a change of few lines."""
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+def _lines(value: Any, depth: int) -> str:
+    if depth == _DEPTH or not isinstance(value, dict) or not value:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    members = (f"{' ' * (depth + 1)}{json.dumps(name)}: {_lines(inner, depth + 1)}" for name, inner in value.items())
+    return "{\n" + ",\n".join(members) + "\n" + " " * depth + "}"

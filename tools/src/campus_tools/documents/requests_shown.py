@@ -1,4 +1,4 @@
-"""The operations of the OpenAPI document as ready requests; the collections for Postman and Bruno are written from them."""
+"""The operations of the OpenAPI document as ready requests, for the Postman collection."""
 
 import json
 from collections.abc import Iterator, Mapping
