@@ -93,6 +93,7 @@ documents: setup ## Write OpenAPI, AsyncAPI, the clients, docs/reference and the
 	@$(PYTHON) -m campus_tools.documents
 	@$(PYTHON) -m campus_tools.reference
 	@$(PYTHON) -m campus_tools.observability
+	@$(PYTHON) deploy/k8s/render.py
 
 fuzz: setup ## Try every operation with odd requests against the running system, as five roles, four minutes (start it with RATE_TIER_1 to _5 raised; ARGS="--roles VENDOR --seconds 60", ARGS="--each-once --examples 1" in one)
 	@exec $(PYTHON) -m campus_tools.fuzz $(ARGS)

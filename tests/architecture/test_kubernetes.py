@@ -102,7 +102,12 @@ def test_every_manifest_is_part_of_an_overlay():
         envs = [name for it in kustomization.get("configMapGenerator", []) for name in it.get("envs", [])]
         named |= {path.parent / name for name in (*kustomization.get("resources", []), *patches, *envs)}
     written = {path for pattern in ("*.yaml", "*.env") for path in FOLDER.rglob(pattern)}
-    assert {path for path in written if path.name != "kustomization.yaml"} <= named
+    unnamed = {path for path in written if path.name != "kustomization.yaml"} - named
+    assert unnamed == set((FOLDER / "templates").iterdir())
+
+
+def test_manifests_written_from_templates_are_fresh():
+    subprocess.run([sys.executable, str(FOLDER / "render.py"), "--check"], check=True)
 
 
 # ---- How processes run --------------------------------------------------------------------------------------------------
