@@ -314,10 +314,10 @@ async def test_a_provider_that_fails_again_and_again_is_left_alone_and_told_of_a
         assert (resting.status_code, resting.headers["Retry-After"]) == (503, "15")
         assert len(delivery_context.world.asked) == 6
         [alert] = await delivery_context.service.published("operations.alert_raised.v1")
-        assert (alert["dedupKey"], alert["runbook"]) == ("assistant-away", "assistant-away")
+        assert (alert["dedupKey"], alert["runbook"]) == ("assistant-unavailable", "assistant-unavailable")
         assert "refused our key" in alert["detail"]
         delivery_context.clock.advance(timedelta(seconds=16))
         for _ in range(2):
             assert (await delivery_context.chat(new_id(), "hello")).json()["data"]["reply"] == "Back again."
         [cleared] = await delivery_context.service.published("operations.alert_cleared.v1")
-        assert cleared["dedupKey"] == "assistant-away"
+        assert cleared["dedupKey"] == "assistant-unavailable"

@@ -121,7 +121,7 @@ async def test_what_was_written_past_the_posting_function_gets_no_link_and_is_fo
     report = await BOOK.verify(story.service.runtime.database)
     assert (report.broken.transaction_id, report.broken.fault) == (forged, "was written past the posting function")
     [alert] = await story.service.published("operations.alert_raised.v1")
-    assert (alert["severity"], alert["runbook"]) == ("SEV-1", "book-changed")
+    assert (alert["severity"], alert["runbook"]) == ("SEV-1", "ledger-changed")
     assert str(forged) in alert["detail"]
 
 

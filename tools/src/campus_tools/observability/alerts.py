@@ -55,7 +55,7 @@ PROCESSES: Final = (
         "The gateway refuses requests because too many are under way.",
     ),
     Alert(
-        "quota-store-away",
+        "quota-store-unavailable",
         "SEV-3",
         "sum(rate(gateway_quota_store_away_total[5m])) > 0",
         "5m",
@@ -145,14 +145,14 @@ MONEY: Final = (
         "{{ $value }} differences between the gateway, the book and the orders are open.",
     ),
     Alert(
-        "book-changed",
+        "ledger-changed",
         "SEV-1",
         "max(payments_book_broken) == 1 or max(payouts_book_broken) == 1",
         "0m",
         "A book does not match its chain of hashes.",
     ),
     Alert(
-        "book-not-sealed",
+        "ledger-chain-behind",
         "SEV-2",
         "max(payments_book_unsealed) > 1000 or max(payouts_book_unsealed) > 1000",
         "5m",

@@ -21,7 +21,7 @@ from contracts.operations import AlertRaised
 
 log = get_logger(__name__)
 
-RUNBOOK: Final = "book-changed"
+RUNBOOK: Final = "ledger-changed"
 # Well within the minute after which the verification misses a link.
 SEAL_EVERY_SECONDS: Final = 2.0
 # How often a daily run looks whether it is due: a process that died in the middle of one is replaced within the hour.
@@ -116,7 +116,7 @@ class Book:
                     title="The ledger's past does not match its chain",
                     detail=f"{self._service}, {report.length} links, {report.head.hex()}: {report.broken}",
                     runbook=RUNBOOK,
-                    dedup_key=f"book-changed:{self._service}:{report.broken}",
+                    dedup_key=f"ledger-changed:{self._service}:{report.broken}",
                     about=self._service,
                 ),
                 source=self._service,

@@ -13,8 +13,8 @@ from contracts.operations import AlertCleared, AlertRaised
 from notifications.domain.conversations import Line, Spoken
 from notifications.domain.errors import AssistantUnavailable
 
-RUNBOOK: Final = "assistant-away"
-ALERT_KEY: Final = "assistant-away"
+RUNBOOK: Final = "assistant-unavailable"
+ALERT_KEY: Final = "assistant-unavailable"
 
 OnToken = Callable[[str], Awaitable[None]]
 
