@@ -29,10 +29,10 @@ run: setup ## Start the whole system and stay in the foreground; Ctrl-C stops it
 	@exec $(PYTHON) -m campus_tools.launcher
 
 demo: setup ## Play the story from sign-up to the paid-out vendor against the running system
-	@exec $(PYTHON) -m campus_tools.demo
+	@exec $(PYTHON) -m operations.demo
 
 audit: setup ## Check every money invariant of the running system (ARGS="--json"; GATEWAY_API_URL names another gateway than the sandbox)
-	@exec $(PYTHON) -m campus_tools.audit $(ARGS)
+	@exec $(PYTHON) -m operations.audit $(ARGS)
 
 ctl: setup ## The operators' command line (ARGS="exceptions list --json"; docs/campusctl.md)
 	@exec .venv/bin/campusctl $(ARGS)
@@ -43,7 +43,7 @@ test: setup ## Run all tests; starts the servers they need (ARGS="services/order
 lint: setup ## Style, formatting, types and the rules between packages
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
-	@.venv/bin/mypy libs/common/src services/*/src sandbox/src tools/src clients/python/src clients/python/examples docs/examples
+	@.venv/bin/mypy libs/common/src services/*/src sandbox/src operations/src tools/src testkit/src lab/src clients/python/src clients/python/examples docs/examples
 	@.venv/bin/lint-imports
 
 format: setup ## Format the code and mend what can be mended
@@ -51,40 +51,40 @@ format: setup ## Format the code and mend what can be mended
 	@.venv/bin/ruff format .
 
 bench: setup ## Measure each hot path beside its limit
-	@exec $(PYTHON) -m campus_tools.bench
+	@exec $(PYTHON) -m lab.bench
 
 bench-quick: setup ## The same in two minutes, with less precision
-	@exec $(PYTHON) -m campus_tools.bench --quick
+	@exec $(PYTHON) -m lab.bench --quick
 
 capacity: setup ## Measure what an order costs on a system of its own, calculate what ten million a day need, and write docs/capacity.md (ARGS=--kept: calculate only)
-	@exec $(PYTHON) -m campus_tools.capacity $(ARGS)
+	@exec $(PYTHON) -m lab.capacity $(ARGS)
 
 soak: setup ## Send 10,000 webhooks at 100 a second while their worker is killed ten times, and audit (four minutes, a system of its own; ARGS="--read-only 30 --broker-away 60" instead of the kills)
-	@exec $(PYTHON) -m campus_tools.soak webhooks $(ARGS)
+	@exec $(PYTHON) -m lab.soak webhooks $(ARGS)
 
 races: setup ## Two at once, 200 rounds of each race against the running system, and audit (ARGS="--rounds 1000"; start it with RATE_TIER_2 to _4 raised)
-	@exec $(PYTHON) -m campus_tools.soak races $(ARGS)
+	@exec $(PYTHON) -m lab.soak races $(ARGS)
 
 payout-soak: setup ## Dispatch 1,000 payouts while 5 % of the calls get no answer and 2 % fail after acceptance, and audit (three minutes, a system of its own; ARGS="--count 200")
-	@exec $(PYTHON) -m campus_tools.soak payouts $(ARGS)
+	@exec $(PYTHON) -m lab.soak payouts $(ARGS)
 
 rotation-drill: setup ## Rotate every secret of a running system under load, by the commands of the runbooks, and count failed requests (20 minutes, a system of its own; ARGS="--only sealing --overlap 60")
-	@exec $(PYTHON) -m campus_tools.drills.rotation $(ARGS)
+	@exec $(PYTHON) -m lab.drills.rotation $(ARGS)
 
 compromise-drill: setup ## Revoke a compromised key and the databases' passwords under load, redeploy, read the trail, measured (five minutes, a system of its own)
-	@exec $(PYTHON) -m campus_tools.drills.rotation --compromised $(ARGS)
+	@exec $(PYTHON) -m lab.drills.rotation --compromised $(ARGS)
 
 notify-soak: setup ## Send 10,000 messages over four channels while text messages hang for a minute and the worker is killed three times (five minutes, a system of its own; ARGS="--count 2000 --down push --how refusing")
-	@exec $(PYTHON) -m campus_tools.soak notifications $(ARGS)
+	@exec $(PYTHON) -m lab.soak notifications $(ARGS)
 
 restore-drill: setup ## Lose the databases and the broker, put the databases back at an instant, let the gateway send its last three days again, and audit (five minutes, a system of its own; ARGS="--each 5 --skew 10")
-	@exec $(PYTHON) -m campus_tools.drills restore $(ARGS)
+	@exec $(PYTHON) -m lab.drills restore $(ARGS)
 
 upgrade-drill: setup ## Replace an older version by this one under load: schema first, then process by process; no request fails (four minutes, a system of its own; ARGS="--from COMMIT")
-	@exec $(PYTHON) -m campus_tools.drills upgrade $(ARGS)
+	@exec $(PYTHON) -m lab.drills upgrade $(ARGS)
 
 start-drill: setup ## Start three of every process at once on empty servers, with three provisioners and three migrations of each service, and audit (ARGS="--each 10")
-	@exec $(PYTHON) -m campus_tools.drills start $(ARGS)
+	@exec $(PYTHON) -m lab.drills start $(ARGS)
 
 model-check: setup ## Drive the dispatch of payouts through MODEL_SCHEDULES (20,000) random schedules in memory; MODEL_SEED runs one again
 	@MODEL_SCHEDULES=$${MODEL_SCHEDULES:-20000} exec .venv/bin/pytest -q -s services/payouts/tests/model $(ARGS)
@@ -96,10 +96,10 @@ documents: setup ## Write OpenAPI, AsyncAPI, the clients, docs/reference and the
 	@$(PYTHON) deploy/k8s/render.py
 
 fuzz: setup ## Try every operation with odd requests against the running system, as five roles, four minutes (start it with RATE_TIER_1 to _5 raised; ARGS="--roles VENDOR --seconds 60", ARGS="--each-once --examples 1" in one)
-	@exec $(PYTHON) -m campus_tools.fuzz $(ARGS)
+	@exec $(PYTHON) -m lab.fuzz $(ARGS)
 
 k8s-check: setup ## Hold what stands in the cluster of kubectl's current context against an overlay of deploy/k8s; changes nothing (ARGS=production)
-	@exec $(PYTHON) -m campus_tools.cluster_check $(ARGS)
+	@exec $(PYTHON) -m lab.cluster_check $(ARGS)
 
 audit-dependencies: setup ## Ask the public advisories about every locked requirement; a question without an answer is a failure (ARGS="--service pypi")
 	@$(PYTHON) -m campus_tools.supply advisories $(ARGS)

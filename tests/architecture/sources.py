@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+FOLDERS = [ROOT / name for name in ("libs", "services", "sandbox", "operations", "tools", "testkit", "lab", "tests")]
 SERVICES = {
     path.name: path / "src" / path.name.replace("-", "_")
     for path in sorted((ROOT / "services").iterdir())

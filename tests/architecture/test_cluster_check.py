@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from campus_tools.cluster_check import faults_of, roles_without_namespace
+from lab.cluster_check import faults_of, roles_without_namespace
 
 LABELS = {"app.kubernetes.io/part-of": "campus", "app.kubernetes.io/name": "orders"}
 SELECTOR = {"matchLabels": {"app.kubernetes.io/name": "orders"}}

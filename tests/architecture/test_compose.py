@@ -5,14 +5,14 @@ from fnmatch import fnmatchcase
 import pytest
 import yaml
 
-from campus_tools.launcher.processes import SECRETS_OF_SERVICES
+from operations.processes import SECRETS_OF_SERVICES
 from tests.architecture.manifests import SETTINGS, variables_of_the_image
 from tests.architecture.sources import ROOT
 
 PARTS = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
 OURS = {name: part for name, part in PARTS.items() if part["image"].startswith("campus-")}
 PROCESSES = [name for name, part in OURS.items() if part.get("command") in ("api", "worker")]
-# Written into the file of secrets by campus_tools.secret_files.
+# Written into the file of secrets by operations.secret_files.
 ADDRESSES_WITH_PASSWORDS = {"API_DATABASE_URL", "SERVICE_DATABASE_URL", "BROKER_URL"}
 # Every service could be told, and only some use it; identity's address follows from JWKS_URL.
 NOBODY_S = {"SERVICE_ROLE_KEY", "SERVICE_ROLE_KEY_PREVIOUS", "CURSOR_KEY", "IDENTITY_URL"}

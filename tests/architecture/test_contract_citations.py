@@ -5,11 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.sources import ROOT, python_files
+from tests.architecture.sources import FOLDERS, ROOT, python_files
 
 CONTRACT = ROOT / "docs" / "contract"
 CITATION = re.compile(r"contract,? sections? ((?:\d+(?:\.\d+)?)(?:(?:, | and | to )\d+(?:\.\d+)?)*)", re.IGNORECASE)
-FOLDERS = [ROOT / name for name in ("libs", "services", "sandbox", "tools", "tests")]
 DOCUMENTS = sorted(path for folder in [*FOLDERS, ROOT / "docs"] for path in folder.rglob("*.md"))
 
 

@@ -1,13 +1,27 @@
-"""Installing one service's distribution leaves the others unimportable."""
+"""A distribution declares what it imports, and installing one service leaves the others unimportable."""
 
+import json
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
-from tests.architecture.sources import ROOT, SERVICES
+from tests.architecture.sources import ROOT, SERVICES, imports_of, python_files
+
+DISTRIBUTIONS = {
+    **{f"services/{name}": name.replace("-", "_") for name in SERVICES},
+    "libs/common": "common",
+    "sandbox": "sandbox",
+    "operations": "operations",
+    "tools": "campus_tools",
+    "testkit": "testkit",
+    "lab": "lab",
+}
 
 PROBE = """
 import importlib.util, json, sys
@@ -39,6 +53,31 @@ def test_a_service_is_installed_alone(service, wheels, tmp_path):
     answer = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program, *names], capture_output=True, text=True, check=True
     )
-    importable = {name for name, found in __import__("json").loads(answer.stdout).items() if found}
+    importable = {name for name, found in json.loads(answer.stdout).items() if found}
     assert importable == {own, "common", "contracts"}
     assert (target / own / "migrations" / "versions").is_dir()
+
+
+def normalized(requirement: str) -> str:
+    return re.split(r"[\[<>=!;~ ]", requirement, maxsplit=1)[0].lower().replace("_", "-").replace(".", "-")
+
+
+@pytest.mark.parametrize("folder", DISTRIBUTIONS)
+def test_a_distribution_declares_what_it_imports(folder):
+    project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+    declared = {normalized(requirement) for requirement in [project["name"], *project["dependencies"]]}
+    if "campus-common" in declared:
+        # Every service is built on the library: its frameworks come along.
+        library = tomllib.loads((ROOT / "libs/common/pyproject.toml").read_text())["project"]["dependencies"]
+        declared |= {normalized(requirement) for requirement in library}
+    # Ours are installed editable, so that their metadata do not list their packages.
+    ours = {package: [f"campus-{Path(folder).name}"] for folder, package in DISTRIBUTIONS.items()}
+    known = {**packages_distributions(), **ours, "contracts": ["campus-common"]}
+    roots = {
+        name.partition(".")[0]
+        for path in python_files(ROOT / folder / "src")
+        for name in imports_of(path)
+        if name.partition(".")[0] not in sys.stdlib_module_names
+    }
+    undeclared = {root for root in roots if declared.isdisjoint(map(normalized, known.get(root, [root])))}
+    assert not undeclared

@@ -202,7 +202,7 @@ def test_workers_are_as_many_as_their_own_queues_ask_for():
         }
         assert [trigger["metricType"] for trigger in it["spec"]["triggers"] if trigger["type"] == "cpu"] == [
             "AverageValue"
-        ], "lengths alone are too late: the busiest hour of campus_tools.capacity shows it"
+        ], "lengths alone are too late: the busiest hour of lab.capacity shows it"
     assert scaled == {
         f"{service}-worker": {queue for queue in queues if queue.startswith(f"{service}.")}
         for service in SETTINGS

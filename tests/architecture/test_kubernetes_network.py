@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from api_gateway.routes import UPSTREAMS
-from campus_tools.cluster_check import is_selected
+from lab.cluster_check import is_selected
 from tests.architecture.kustomize import OVERLAYS, pod_of
 from tests.architecture.manifests import (
     SETTINGS,

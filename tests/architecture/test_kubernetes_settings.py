@@ -10,7 +10,11 @@ import yaml
 from opentelemetry.sdk.trace import TracerProvider
 from pydantic_core import PydanticUndefined
 
-from campus_tools.broker_accounts import (
+from common.messaging import declaring
+from common.messaging.topology import dead_letter_queue_of, declared_topology, delay_queue_of
+from common.primitives.retry import RetryLadder
+from contracts.topology import DELAY_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
+from operations.broker_accounts import (
     QUEUES_MAX,
     SUBSCRIBER_LIMITS,
     SUBSCRIBER_POLICY,
@@ -19,11 +23,7 @@ from campus_tools.broker_accounts import (
     rights_of_service,
     rights_of_subscriber,
 )
-from campus_tools.services import LOGINS, SERVICES, login_of, service_named
-from common.messaging import declaring
-from common.messaging.topology import dead_letter_queue_of, declared_topology, delay_queue_of
-from common.primitives.retry import RetryLadder
-from contracts.topology import DELAY_EXCHANGE, RETRY_EXCHANGE, WORK_EXCHANGE
+from operations.services import LOGINS, SERVICES, login_of, service_named
 from tests.architecture.kustomize import OVERLAYS, containers_of, pod_of
 from tests.architecture.manifests import (
     SETTINGS,
@@ -329,7 +329,7 @@ def spec_of_rights(overlay: str, account: str) -> Rights:
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_accounts_have_the_rights_that_are_tried_on_a_broker(overlay):
-    """`tools/tests/test_broker_accounts.py` tries them."""
+    """`operations/tests/test_broker_accounts.py` tries them."""
     for service in SETTINGS:
         assert spec_of_rights(overlay, f"broker-{service}") == rights_of_service(service)
     assert spec_of_rights(overlay, "subscriber-demo") == rights_of_subscriber("demo")

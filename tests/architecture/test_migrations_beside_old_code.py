@@ -16,8 +16,8 @@ import pytest
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 
-from campus_tools.services import SERVICES
 from common.migrations.runner import migrations_folder
+from operations.services import SERVICES
 
 # The newest revision of each service that was written before the first release; until there is one, who adds a revision moves it.
 FIRST_RELEASE = {

@@ -8,13 +8,13 @@ import pytest
 from fastapi import FastAPI
 
 from campus_tools.doors import SERVICES_WITH_DOORS, routers_of, template_of
-from campus_tools.service_kit import BASE_URL, issuing
 from common.auth.tokens import TokenVerifier
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
 from common.web.http import GuardedRoute, HttpContext, create_app
 from common.web.request_scope import RequestScope
 from contracts.permissions import ROLES_BY_RANK
+from testkit.service_kit import BASE_URL, issuing
 
 # Another company calls these under an address to which it may add what it likes.
 WEBHOOKS = {"GET /api/messaging/webhook", "POST /api/messaging/webhook"}

@@ -17,13 +17,13 @@ import pytest_asyncio
 from api_gateway.routes import ROUTES
 from api_gateway.routing import Access, Idempotency
 from campus_tools.doors import SERVICES_WITH_DOORS, Door, doors, doors_by_permission, routers_of
-from campus_tools.service_kit import BASE_URL, SERVICE_ROLE_KEY, Issuer, issuing
 from common.auth.tokens import TokenVerifier
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import ManualClock
 from common.primitives.problems import Problem
 from common.web.http import HttpContext, create_app
 from contracts.permissions import MONEY_PERMISSIONS, MONEY_ROLES, PERMISSIONS_BY_ROLE, ROLES_BY_RANK, STAFF_ROLES
+from testkit.service_kit import BASE_URL, SERVICE_ROLE_KEY, Issuer, issuing
 
 DOORS = doors()
 # Asked among services, and not routed by the gateway.

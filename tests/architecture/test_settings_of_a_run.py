@@ -4,12 +4,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from campus_tools.launcher import CAMPUS
-from campus_tools.launcher.environment import Environments
-from campus_tools.secrets import load_secrets
 from campus_tools.servers import find_servers
 from campus_tools.servers.ports import ServerPorts
-from campus_tools.services import service_named
+from operations.environment import Environments
+from operations.processes import CAMPUS
+from operations.secrets import load_secrets
+from operations.services import service_named
 from tests.architecture.manifests import SETTINGS
 
 # Every service could be told, and only some use it.
@@ -38,7 +38,9 @@ def test_a_setting_of_the_caller_reaches_the_process_that_reads_it(plan, tmp_pat
     )
     told = environments.for_process(plan, service_named(plan.service))
     dropped = fields_of(plan.service) - set(told) - NOBODY_S
-    assert not dropped, f"name {sorted(dropped)} in PASSED_ON (or _GIVEN_TO) of campus_tools/launcher/environment.py"
+    assert not dropped, (
+        f"name {sorted(dropped)} in PASSED_ON (or _GIVEN_TO) of operations/src/operations/environment.py"
+    )
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -9,9 +9,9 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from campus_tools.journey import Marketplace, Person
 from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.system import System
+from operations.journey import Marketplace, Person
 from tests.end_to_end.answers import Answers
 from tests.end_to_end.issuers import FurtherIssuers, further_issuers
 

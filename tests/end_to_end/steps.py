@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pyotp
 
-from campus_tools.journey import Marketplace, Person
 from contracts.demo import ADA, LAGOS
+from operations.journey import Marketplace, Person
 from tests.end_to_end.conftest import People
 
 # Five tests of a run may empty a shelf; a well-stocked product keeps the others independent.

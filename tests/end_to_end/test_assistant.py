@@ -2,7 +2,7 @@
 
 import json
 
-from campus_tools.testing import eventually
+from testkit.fixtures import eventually
 from tests.end_to_end.steps import a_product, placed_order
 
 

@@ -2,7 +2,7 @@
 
 import pytest_asyncio
 
-from campus_tools.audit import findings_of
+from operations.audit import findings_of
 from tests.end_to_end.steps import open_shop
 from tests.end_to_end.test_becoming_a_vendor import mail_of
 

@@ -6,9 +6,9 @@ import jwt
 import pytest
 import pytest_asyncio
 
-from campus_tools.journey import StepFailed
 from common.auth.tokens import AUDIENCE
 from contracts.demo import ADA, LAGOS
+from operations.journey import StepFailed
 from tests.end_to_end.steps import a_product, delivered_order, paid_order
 
 APPLICATION = {

@@ -6,7 +6,7 @@ import time
 import zlib
 from uuid import uuid4
 
-from campus_tools.testing import eventually
+from testkit.fixtures import eventually
 from tests.end_to_end.conftest import new_address
 
 # What a page of the edge lives when nobody tells it of a change (EDGE_CACHE_SECONDS).

@@ -1,6 +1,6 @@
 """A payer's bank asks for the money back: frozen, held, decided, and the audit clean at the end."""
 
-from campus_tools.audit import findings_of
+from operations.audit import findings_of
 from tests.end_to_end.steps import delivered_order, paid_order
 
 

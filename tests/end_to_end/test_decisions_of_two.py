@@ -2,7 +2,7 @@
 
 import asyncio
 
-from campus_tools.audit import findings_of
+from operations.audit import findings_of
 from tests.end_to_end.steps import placed_order
 from tests.end_to_end.test_money_that_does_not_fit import quarantined
 

@@ -5,7 +5,7 @@ import csv
 import io
 from uuid import uuid4
 
-from campus_tools.audit import findings_of
+from operations.audit import findings_of
 from tests.end_to_end.steps import delivered_order, paid_order, placed_order
 
 COMPLAINT = {"reason": "never came", "details": "I waited at the gate for two hours."}

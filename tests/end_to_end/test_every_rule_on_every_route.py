@@ -20,11 +20,11 @@ import pytest_asyncio
 from api_gateway.routes import ROUTES
 from api_gateway.routing import Access, Idempotency, Media, Route
 from campus_tools.doors import doors, template_of
-from campus_tools.journey import Marketplace, Person
 from campus_tools.launcher.system import System
 from common.primitives.problems import TITLES
 from contracts import demo
 from contracts.permissions import permissions_of
+from operations.journey import Marketplace, Person
 from tests.end_to_end.conftest import new_address
 from tests.end_to_end.test_roles_and_routes import newcomer, stepped_up
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from campus_tools.journey import Marketplace, Person
+from operations.journey import Marketplace, Person
 from tests.end_to_end.conftest import People
 from tests.end_to_end.steps import a_product
 

@@ -17,10 +17,10 @@ import aio_pika
 import asyncpg
 import httpx
 
-from campus_tools.journey import Marketplace
 from campus_tools.launcher.system import System
-from campus_tools.services import SERVICES
-from campus_tools.testing import eventually
+from operations.journey import Marketplace
+from operations.services import SERVICES
+from testkit.fixtures import eventually
 from tests.end_to_end.conftest import People
 from tests.end_to_end.steps import a_product
 

@@ -10,7 +10,7 @@ import time
 
 import pyotp
 
-from campus_tools.operator.commands.letters import Service
+from operations.campusctl.commands.letters import Service
 
 # What begins as a token does: three letters alone also stand in a key or a cursor that was drawn.
 TOKEN = r"eyJ[\w-]{8,}\.eyJ"
@@ -27,7 +27,7 @@ async def test_an_operator_signs_in_reads_and_checks_the_books(market, system):
 
     def campusctl(*arguments, **more):
         ended = subprocess.run(
-            [sys.executable, "-m", "campus_tools.operator.app", *arguments, "--json"],
+            [sys.executable, "-m", "operations.campusctl.app", *arguments, "--json"],
             env={**environment, **more},
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -13,11 +13,11 @@ import asyncpg
 import pytest
 from typer.testing import CliRunner
 
-from campus_tools.journey import Person
 from campus_tools.launcher.system import System
-from campus_tools.operator.app import app
-from campus_tools.operator.sign_ins import SignIn, SignIns
-from campus_tools.testing import eventually
+from operations.campusctl.app import app
+from operations.campusctl.sign_ins import SignIn, SignIns
+from operations.journey import Person
+from testkit.fixtures import eventually
 from tests.end_to_end.steps import open_shop
 from tests.end_to_end.test_money_that_does_not_fit import signed
 from tests.end_to_end.test_operator_commands import TOKEN

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import aio_pika
 
-from campus_tools.audit import findings_of
 from campus_tools.launcher.system import System
+from operations.audit import findings_of
 from tests.end_to_end.steps import delivered_order
 
 SURPLUS = 77_700
@@ -44,7 +44,7 @@ def correct_wallet(system: System, vendor_id: str) -> subprocess.CompletedProces
     """What an operator types on the machine."""
     command = ("service", "payouts", "correct-wallet", vendor_id, str(SURPLUS), "a forged event of the end-to-end test")
     return subprocess.run(
-        [sys.executable, "-m", "campus_tools.operator.app", *command, "--json"],
+        [sys.executable, "-m", "operations.campusctl.app", *command, "--json"],
         env={**os.environ, "STATE_DIR": str(system.state_dir), "PORT_BASE": str(system.port_base)},
         stdin=subprocess.DEVNULL,
         capture_output=True,

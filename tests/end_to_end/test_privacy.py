@@ -10,9 +10,9 @@ import zipfile
 from pathlib import Path
 from uuid import uuid4
 
-from campus_tools.audit import findings_of
-from campus_tools.journey import Marketplace, Person
-from campus_tools.testing import eventually
+from operations.audit import findings_of
+from operations.journey import Marketplace, Person
+from testkit.fixtures import eventually
 from tests.end_to_end.steps import a_product
 from tests.end_to_end.test_no_secret_is_left import rows_with
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from campus_tools.audit import findings_of
-from campus_tools.soak.races import RACES, Cast, run_races
+from lab.soak.races import RACES, Cast, run_races
+from operations.audit import findings_of
 
 ROUNDS = 4
 

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from campus_tools.audit import findings_of
+from operations.audit import findings_of
 from tests.end_to_end.steps import delivered_order
 from tests.end_to_end.test_decisions_of_two import status_of
 

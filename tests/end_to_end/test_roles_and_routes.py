@@ -12,9 +12,9 @@ import pytest_asyncio
 from api_gateway.routes import ROUTES
 from api_gateway.routing import Access, Idempotency, Media, Route
 from campus_tools.doors import Door, doors
-from campus_tools.journey import Marketplace, Person
 from contracts import demo
 from contracts.permissions import STAFF_ROLES, permissions_of
+from operations.journey import Marketplace, Person
 from tests.end_to_end.conftest import new_address
 
 DOORS = {(door.service, door.name): door for door in doors()}

@@ -3,7 +3,7 @@
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from campus_tools.authenticator import Authenticator
+from testkit.authenticator import Authenticator
 
 MFA = "/api/auth/mfa"
 

@@ -7,8 +7,8 @@ from uuid import uuid4
 import httpx
 import pytest_asyncio
 
-from campus_tools.journey import Marketplace
-from campus_tools.launcher.processes import API_PORTS
+from operations.journey import Marketplace
+from operations.processes import API_PORTS
 
 PASSWORD = "the first good password"
 NEW_PASSWORD = "the second good password"

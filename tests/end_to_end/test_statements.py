@@ -7,9 +7,9 @@ from base64 import b64encode
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
-from campus_tools.audit import findings_of
-from campus_tools.testing import eventually
 from contracts.demo import ADA
+from operations.audit import findings_of
+from testkit.fixtures import eventually
 from tests.end_to_end.steps import delivered_order
 
 STATEMENTS = "/api/wallets/current/statements"

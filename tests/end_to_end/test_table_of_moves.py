@@ -18,10 +18,10 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from campus_tools.audit import findings_of
-from campus_tools.journey import Marketplace, Person, StepFailed
 from campus_tools.launcher.system import System
-from campus_tools.testing import eventually
+from operations.audit import findings_of
+from operations.journey import Marketplace, Person, StepFailed
+from testkit.fixtures import eventually
 from tests.end_to_end.conftest import People, new_address
 
 PRICE_MINOR = 200_000

@@ -5,11 +5,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from campus_tools.audit import findings_of
-from campus_tools.audit.comparisons import COMPARISONS
-from campus_tools.audit.gateway import Gateway
-from campus_tools.audit.invariants import INVARIANTS
-from campus_tools.testing import eventually
+from operations.audit import findings_of
+from operations.audit.comparisons import COMPARISONS
+from operations.audit.gateway import Gateway
+from operations.audit.invariants import INVARIANTS
+from testkit.fixtures import eventually
 from tests.end_to_end.steps import delivered_order, paid_order
 
 # Whose database is tampered with, the statement, and its word by which the audit must name what it did: None where only sums can

@@ -4,7 +4,7 @@ import csv
 import io
 from datetime import UTC, datetime, timedelta
 
-from campus_tools.audit import findings_of
+from operations.audit import findings_of
 from tests.end_to_end.steps import delivered_order, paid_order
 
 

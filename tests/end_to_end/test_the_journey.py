@@ -1,7 +1,7 @@
 """From browsing to a paid-out vendor, through the gateway, with the audit at the end."""
 
-from campus_tools.audit import findings_of
-from campus_tools.demo import pin_on_the_phone
+from operations.audit import findings_of
+from operations.demo import pin_on_the_phone
 from tests.end_to_end.steps import delivered_order, paid_order
 
 

@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from campus_tools.launcher.processes import API_PORTS
+from operations.processes import API_PORTS
 from tests.end_to_end.issuers import CLUB, CLUB_SECRET, SCHOOL
 from tests.end_to_end.test_operators_acts import desk_of_the_machine
 

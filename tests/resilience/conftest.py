@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 import pytest_asyncio
 
-from campus_tools.journey import Marketplace
 from campus_tools.launcher.system import System
+from operations.journey import Marketplace
 
 SETTINGS = {
     "TRUSTED_PROXIES": "127.0.0.1",

@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from campus_tools.audit import findings_of
-from campus_tools.journey import Marketplace, Person, StepFailed
 from campus_tools.launcher.system import System
-from campus_tools.testing import eventually
 from contracts.demo import ADA
+from operations.audit import findings_of
+from operations.journey import Marketplace, Person, StepFailed
+from testkit.fixtures import eventually
 
 JOURNEYS = 50
 # How many journeys walk at once: enough that every kind of step is under way when the part dies.
@@ -126,7 +126,7 @@ async def waiting_messages(system: System) -> dict[str, int]:
     """What still stands in an outbox or was given up, by service; empty when no message is lost or stuck."""
     import asyncpg
 
-    from campus_tools.services import SERVICES
+    from operations.services import SERVICES
 
     waiting = {}
     for service in SERVICES:

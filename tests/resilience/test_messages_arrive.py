@@ -1,7 +1,7 @@
 """Messages over four channels, one of which is down for a while, and their worker killed: what was taken arrives, by every channel, but for
 what the worker may have sent when it died."""
 
-from campus_tools.soak.notifications import MessageLoad, soak_messages
+from lab.soak.notifications import MessageLoad, soak_messages
 
 
 async def test_every_message_arrives_though_a_channel_is_down_and_the_worker_dies(system, market):

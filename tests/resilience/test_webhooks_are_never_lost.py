@@ -9,13 +9,13 @@ import time
 import asyncpg
 import httpx
 
-from campus_tools.audit import findings_of
 from campus_tools.launcher.system import System
-from campus_tools.soak.webhooks import Load, soak_webhooks
-from campus_tools.testing import eventually
+from lab.soak.webhooks import Load, soak_webhooks
+from operations.audit import findings_of
+from testkit.fixtures import eventually
 
 PATH = "/functions/v1/gateway-webhook"
-# The short form of what `python -m campus_tools.soak webhooks` proves with ten thousand.
+# The short form of what `python -m lab.soak webhooks` proves with ten thousand.
 SHORT = Load(count=500, rate=100.0, kills=2)
 AWAY_SECONDS = 5.0
 EVERY_SECONDS = 0.05

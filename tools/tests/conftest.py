@@ -1,14 +1,10 @@
-"""Small programs for tests of the launcher that are about starting and stopping, and servers whose accounts tests may change."""
+"""Small programs for tests of the launcher that are about starting and stopping."""
 
 import os
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from campus_tools.launcher.ports import free_port_base
-from campus_tools.servers import Servers, start_servers
 
 
 @pytest.fixture
@@ -42,12 +38,3 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(directory), os.environ.get("PYTHONPATH", "")]).rstrip(":"))
     return directory
-
-
-@pytest.fixture(scope="session")
-def own_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    """Servers of our own: provisioning changes passwords that the other tests' servers share."""
-    found = start_servers(tmp_path_factory.mktemp("provision"), free_port_base(), environment={})
-    yield found
-    found.stop()
-    found.remove_data()

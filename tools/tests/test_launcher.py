@@ -16,14 +16,19 @@ import psutil
 import pytest
 
 import campus_tools
-from campus_tools.launcher import CAMPUS, ProcessPlan, StartFailed, System, SystemPlan
-from campus_tools.launcher.environment import Environments
-from campus_tools.launcher.ports import free_port_base, port_base_of
+import lab
+import operations
+import testkit
+from campus_tools.launcher import StartFailed, System
+from campus_tools.launcher.ports import free_port_base
 from campus_tools.launcher.supervisor import SupervisedProcess
-from campus_tools.secrets import read_secrets, write_secrets
 from campus_tools.servers import Servers
-from campus_tools.services import service_named
-from campus_tools.testing import eventually, role_passwords
+from operations.environment import Environments
+from operations.ports import port_base_of
+from operations.processes import CAMPUS, ProcessPlan, SystemPlan
+from operations.secrets import read_secrets, write_secrets
+from operations.services import service_named
+from testkit.fixtures import eventually, role_passwords
 
 SMALL = SystemPlan(
     services=(),
@@ -72,7 +77,8 @@ def test_logs_and_all_that_children_write_are_for_their_owner_alone(
 
 def test_every_log_is_opened_for_its_owner_alone() -> None:
     """By `open_log`: a file of another mode would be readable by everybody on the machine."""
-    sources = Path(campus_tools.__file__).parent.rglob("*.py")
+    folders = [Path(module.__file__).parent for module in (campus_tools, lab, operations, testkit)]
+    sources = [path for folder in folders for path in folder.rglob("*.py")]
     assert [str(path) for path in sources if re.search(r"""open\(["']ab?["']\)""", path.read_text())] == []
 
 
@@ -221,7 +227,7 @@ def test_a_failed_migration_is_shown_and_nothing_stays(programs: Path, tmp_path:
 def test_pages_of_this_machine_may_call_a_system_of_development(
     given: dict[str, str], expected: str, tmp_path: Path, servers: Servers
 ) -> None:
-    from campus_tools.secrets import load_secrets
+    from operations.secrets import load_secrets
 
     environments = Environments(
         given, port_base=9000, state_dir=tmp_path, servers=servers, secrets=load_secrets(tmp_path, {})
@@ -232,7 +238,7 @@ def test_pages_of_this_machine_may_call_a_system_of_development(
 
 
 def test_each_process_knows_only_its_own_secrets(tmp_path: Path, servers: Servers) -> None:
-    from campus_tools.secrets import load_secrets
+    from operations.secrets import load_secrets
 
     environments = Environments(
         {"RATE_TIER_1": "5", "GATEWAY_SECRET_KEY_PREVIOUS": "old", "UNRELATED": "x", "OTEL_SERVICE_NAME": "y"},
@@ -286,7 +292,7 @@ def _launch_in_a_process(state_dir: Path) -> "subprocess.Popen[bytes]":
         """
         import sys
         from campus_tools.launcher import __main__, processes, system
-        from campus_tools.launcher.processes import ProcessPlan, SystemPlan
+        from operations.processes import ProcessPlan, SystemPlan
         small = SystemPlan((), (ProcessPlan("worker", ("small_server", "worker"), 21, 21, "sandbox"),))
         sys.exit(__main__.main(small))
         """

@@ -15,10 +15,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
-from campus_tools.services import SERVICES
-from campus_tools.testing import DatabaseFactory, DatabaseUrls, eventually
 from common.migrations.alembic_environment import names_of_ours
 from common.migrations.runner import migrations_folder
+from operations.services import SERVICES
+from testkit.fixtures import DatabaseFactory, DatabaseUrls, eventually
 
 # What a schema consists of, without the order in which its columns came to be.
 CATALOG = {

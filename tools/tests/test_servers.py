@@ -18,7 +18,7 @@ from campus_tools.launcher.ports import free_port_base
 from campus_tools.servers import Servers, ServerUnavailable, find_servers, start_servers
 from campus_tools.servers.ports import ServerPorts
 from campus_tools.servers.postgresql import PrivatePostgresql
-from campus_tools.testing import eventually
+from testkit.fixtures import eventually
 
 _START_POSTGRESQL = """
 import sys

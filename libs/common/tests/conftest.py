@@ -9,12 +9,12 @@ from alembic.migration import MigrationContext
 from alembic.operations import Operations
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from campus_tools.testing import DatabaseUrls, EmptyDatabaseFactory
 from common.database.unit_of_work import Database
 from common.messaging.bus import Bus
 from common.messaging.topology import Topology, declare_topology
 from common.migrations import functions as migrations
 from common.primitives.retry import RetryLadder
+from testkit.fixtures import DatabaseUrls, EmptyDatabaseFactory
 
 NOTES = (
     "CREATE TABLE notes (id uuid PRIMARY KEY, owner_id uuid NOT NULL, text text NOT NULL)",

@@ -20,8 +20,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from campus_tools.service_kit import served
 from common.primitives.clock import ManualClock
+from testkit.service_kit import served
 
 OUR_ISSUER = "http://localhost:8080"
 NOW = datetime(2026, 9, 1, 8, tzinfo=UTC)

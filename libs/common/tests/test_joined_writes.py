@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from campus_tools.service_kit import served
+from testkit.service_kit import served
 
 _REQUEST = b"GET /%b HTTP/1.1\r\nHost: here\r\n\r\n"
 

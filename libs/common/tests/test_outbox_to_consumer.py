@@ -8,7 +8,6 @@ import msgspec
 import pytest
 from prometheus_client import REGISTRY
 
-from campus_tools.testing import eventually
 from common.auth.caller import THE_SERVICE
 from common.messaging import dead_letters
 from common.messaging.bus import Outgoing
@@ -20,6 +19,7 @@ from common.messaging.republishing import republish
 from common.observability.telemetry import INBOX_DUPLICATES
 from common.primitives.ids import new_id
 from contracts.orders import OrderCompleted, OrderDispatched, OrderPlaced
+from testkit.fixtures import eventually
 
 
 def dispatched() -> OrderDispatched:

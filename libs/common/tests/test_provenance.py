@@ -5,7 +5,6 @@ import json
 import aio_pika
 import pytest
 
-from campus_tools.testing import eventually
 from common.auth.caller import THE_SERVICE
 from common.messaging import dead_letters
 from common.messaging.messages import Received, WorkItem
@@ -14,6 +13,7 @@ from common.primitives.ids import new_id
 from common.primitives.problems import Conflict
 from contracts.orders import OrderDispatched
 from contracts.topology import SUBSCRIPTIONS, WORK_QUEUES
+from testkit.fixtures import eventually
 
 from .test_outbox_to_consumer import Errand, Notebook, consuming, dispatched, rows
 

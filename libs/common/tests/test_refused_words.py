@@ -10,7 +10,6 @@ from fastapi import APIRouter, Depends, FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from campus_tools.service_kit import BASE_URL, issuing
 from common.auth.tokens import Revocations, TokenVerifier
 from common.auth.verification_keys import KeySet
 from common.primitives.clock import SystemClock
@@ -33,6 +32,7 @@ from common.web.http import (
 )
 from common.web.request_scope import RequestScope
 from common.web.schemas import RequestBody
+from testkit.service_kit import BASE_URL, issuing
 
 router = guarded_router()
 raw = APIRouter(route_class=RawRoute)

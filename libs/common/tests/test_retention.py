@@ -7,12 +7,12 @@ import pytest
 from prometheus_client import REGISTRY
 from pydantic import ValidationError
 
-from campus_tools.testing import eventually
 from common.auth.caller import THE_SERVICE
 from common.database.retention import RetentionRule, message_retention_rules, purge_expired_once
 from common.primitives.clock import SystemClock
 from common.primitives.ids import new_id
 from common.process.settings import ServiceSettings
+from testkit.fixtures import eventually
 
 CLOCK = SystemClock()
 SETTINGS = {

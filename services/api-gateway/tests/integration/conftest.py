@@ -23,10 +23,10 @@ from api_gateway.protocol import EdgeProtocol
 from api_gateway.settings import Settings
 from campus_tools.servers import held_ports
 from campus_tools.servers.redis import PrivateRedis
-from campus_tools.service_kit import BASE_URL, Issuer, issuing, served
-from campus_tools.testing import PATIENCE_SECONDS, DatabaseFactory, DatabaseUrls
 from common.primitives.ids import new_id
 from common.process.service import Runtime, running
+from testkit.fixtures import PATIENCE_SECONDS, DatabaseFactory, DatabaseUrls
+from testkit.service_kit import BASE_URL, Issuer, issuing, served
 
 
 @dataclass(slots=True)

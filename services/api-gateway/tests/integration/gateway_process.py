@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 import httpx
 
 from campus_tools.servers import held_ports
-from campus_tools.service_kit import BASE_URL, Issuer
-from campus_tools.testing import PATIENCE_SECONDS, DatabaseUrls, eventually
+from testkit.fixtures import PATIENCE_SECONDS, DatabaseUrls, eventually
+from testkit.service_kit import BASE_URL, Issuer
 
 PROCESS_LIMITS = (
     "api_gateway.readiness.CHECK_SECONDS_MAX",

@@ -14,10 +14,10 @@ from api_gateway.forwarding import STORED_BYTES_MAX
 from api_gateway.routes import ORDERS, PAYMENTS
 from api_gateway.routing import Access, Idempotency, Media, Quota, Route, RouteTable
 from campus_tools.servers.redis import PrivateRedis
-from campus_tools.service_kit import BASE_URL
-from campus_tools.testing import eventually
 from common.primitives.clock import SystemClock
 from common.primitives.ids import new_id
+from testkit.fixtures import eventually
+from testkit.service_kit import BASE_URL
 
 from .conftest import Gateway, OpenGateway, listening, problem_of
 

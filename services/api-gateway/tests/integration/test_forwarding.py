@@ -7,8 +7,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from campus_tools.testing import eventually
 from common.primitives.ids import new_id
+from testkit.fixtures import eventually
 
 from .conftest import Gateway, OpenGateway, problem_of
 

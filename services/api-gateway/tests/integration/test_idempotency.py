@@ -13,10 +13,10 @@ import pytest
 
 from api_gateway.idempotency import InProgress, Leased, OtherRequest, Stored
 from api_gateway.store import IdempotencyClaim, IdempotencyRecords
-from campus_tools.testing import eventually
 from common.auth.caller import THE_SERVICE
 from common.database.retention import purge_expired_once
 from common.primitives.ids import new_id
+from testkit.fixtures import eventually
 
 from .conftest import Gateway, OpenGateway, problem_of
 

@@ -8,7 +8,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from api_gateway.tables import metadata
-from campus_tools.testing import DatabaseUrls
+from testkit.fixtures import DatabaseUrls
 
 
 async def test_migrations_and_tables_agree(module_urls: DatabaseUrls) -> None:

@@ -10,8 +10,6 @@ import msgspec
 import pytest
 
 from api_gateway import page_cache
-from campus_tools.service_kit import BASE_URL
-from campus_tools.testing import eventually
 from common.messaging.bus import Bus, Outgoing
 from common.messaging.topology import declared_topology
 from common.primitives.clock import SystemClock, iso
@@ -19,6 +17,8 @@ from common.primitives.ids import new_id
 from common.primitives.retry import RetryLadder
 from common.process.service import consume_broadcasts
 from contracts.orders import ProductChanged
+from testkit.fixtures import eventually
+from testkit.service_kit import BASE_URL
 
 from .conftest import Gateway, OpenGateway, problem_of
 

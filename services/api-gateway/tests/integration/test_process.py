@@ -12,14 +12,14 @@ import asyncpg
 import httpx
 import msgspec
 
-from campus_tools.service_kit import Issuer
-from campus_tools.testing import DatabaseUrls, eventually
 from common.messaging.bus import Bus, Outgoing
 from common.messaging.topology import declare_topology, declared_topology
 from common.primitives.clock import SystemClock, iso
 from common.primitives.ids import new_id
 from common.primitives.retry import RetryLadder
 from contracts.identity import SessionRevoked
+from testkit.fixtures import DatabaseUrls, eventually
+from testkit.service_kit import Issuer
 
 from .conftest import Upstream
 from .gateway_process import running_process

@@ -11,10 +11,10 @@ from uuid import uuid4
 import httpx
 
 from campus_tools.servers.redis import PrivateRedis
-from campus_tools.service_kit import Issuer
-from campus_tools.testing import DatabaseUrls, eventually
 from common.primitives.clock import ManualClock, SystemClock
 from common.primitives.ids import new_id
+from testkit.fixtures import DatabaseUrls, eventually
+from testkit.service_kit import Issuer
 
 from .conftest import Gateway, OpenGateway, Upstream, listening, problem_of
 from .gateway_process import running_process

@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import httpx
 
-from campus_tools.service_kit import Issuer
-from campus_tools.testing import DatabaseUrls, eventually
 from common.primitives.ids import new_id
+from testkit.fixtures import DatabaseUrls, eventually
+from testkit.service_kit import Issuer
 
 from .conftest import Upstream
 from .gateway_process import Process, running_process

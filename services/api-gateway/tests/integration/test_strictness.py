@@ -14,9 +14,9 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from campus_tools.service_kit import Issuer, issuing
-from campus_tools.testing import DatabaseUrls, eventually
 from common.primitives.ids import new_id
+from testkit.fixtures import DatabaseUrls, eventually
+from testkit.service_kit import Issuer, issuing
 
 from .gateway_process import Process, running_process
 from .odd_forms import FORMS, KEY, KEY_2, LOGIN, WEBHOOK, Form, get, post

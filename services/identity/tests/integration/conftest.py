@@ -11,14 +11,14 @@ import pyotp
 import pytest_asyncio
 from starlette.types import Receive, Scope, Send
 
-from campus_tools.service_kit import OpenService, opened, served
-from campus_tools.testing import DatabaseFactory, DatabaseUrls
 from common.primitives.clock import ManualClock
 from common.process.service import http_app
 from contracts import demo
 from contracts.demo import DemoUser
 from identity.app import SERVICE
 from identity.use_cases.accounts.load_demo import load_demo
+from testkit.fixtures import DatabaseFactory, DatabaseUrls
+from testkit.service_kit import OpenService, opened, served
 
 PASSWORD = "correct horse battery"
 SERVICE_ROLE_KEY = "a-service-role-key-for-tests"

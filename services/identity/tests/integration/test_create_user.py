@@ -8,9 +8,9 @@ from uuid import UUID, uuid4
 
 import httpx
 
-from campus_tools.service_kit import opened
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
 from identity.app import SERVICE
+from testkit.service_kit import opened
 
 from .conftest import PREVIOUS_SERVICE_ROLE_KEY, SERVICE_ROLE_KEY, Identity
 

@@ -9,11 +9,11 @@ import httpx
 import jwt
 import pytest
 
-from campus_tools.authenticator import Authenticator
-from campus_tools.testing import eventually
 from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from identity.use_cases.sessions.refresh_session import refresh_session
+from testkit.authenticator import Authenticator
+from testkit.fixtures import eventually
 
 from .conftest import PASSWORD, Identity
 

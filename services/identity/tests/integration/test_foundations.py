@@ -11,12 +11,12 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
-from campus_tools.testing import DatabaseFactory
 from common.primitives.ids import new_id
 from contracts.permissions import PERMISSIONS_BY_ROLE
 from identity.domain.institutions import Institutions
 from identity.tables import metadata
 from identity.use_cases.staff.ensure_first_admin import BootstrapImpossible, ensure_first_admin
+from testkit.fixtures import DatabaseFactory
 
 from .conftest import PASSWORD, Identity
 

@@ -12,8 +12,6 @@ import pyotp
 import pytest
 import pytest_asyncio
 
-from campus_tools.service_kit import opened, served
-from campus_tools.testing import DatabaseFactory
 from common.auth.tokens import TokenVerifier
 from common.auth.user_lookup import STANDING_PATH, IdentityUserLookup, ProfileMissing
 from common.auth.verification_keys import KeySet
@@ -25,6 +23,8 @@ from common.process.settings import ServiceSettings
 from contracts.identity import CODE_DELIVERY
 from identity.app import SERVICE
 from identity.timers import end_distrusted_sessions_once
+from testkit.fixtures import DatabaseFactory
+from testkit.service_kit import opened, served
 
 from .conftest import CODE_DELIVERY_KEY, CREDENTIALS_KEY, PASSWORD, SERVICE_ROLE_KEY, Identity, _Address
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from campus_tools.service_kit import opened, served
 from common.primitives.clock import ManualClock
 from common.primitives.encryption import DecryptionFailed, Encryptor
 from common.process.service import http_app, running
 from contracts.identity import CODE_DELIVERY
 from identity.app import SERVICE
+from testkit.service_kit import opened, served
 
 from .conftest import DEMO_PASSWORD, DEMO_SECRETS, Identity, _Address
 

@@ -13,8 +13,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, SECP384R1, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from campus_tools.authenticator import USER_PRESENT, USER_VERIFIED, Authenticator, b64
 from common.primitives.ids import new_id
+from testkit.authenticator import USER_PRESENT, USER_VERIFIED, Authenticator, b64
 
 from .conftest import Identity
 

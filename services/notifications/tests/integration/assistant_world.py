@@ -15,12 +15,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from campus_tools.service_kit import OpenService, opened, served
-from campus_tools.testing import DatabaseUrls
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from common.process.service import http_app
 from notifications.app import SERVICE
+from testkit.fixtures import DatabaseUrls
+from testkit.service_kit import OpenService, opened, served
 
 from .conftest import KEYS, SERVICE_ROLE_KEY
 

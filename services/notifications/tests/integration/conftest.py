@@ -25,7 +25,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from campus_tools.service_kit import OpenService, opened, served
 from common.primitives.clock import Clock, ManualClock
 from common.primitives.encryption import Encryptor
 from common.primitives.ids import new_id
@@ -33,6 +32,7 @@ from contracts.identity import ReferralOutcome, UserProvisioned, VendorApproved
 from contracts.orders import PIN_DELIVERY, DeliveryPinIssued, OrderPlaced, PlacedItem
 from contracts.payments import EscrowHeld
 from notifications.app import SERVICE
+from testkit.service_kit import OpenService, opened, served
 
 KEYS = {
     "message_key": "a key of messages for these tests",

@@ -7,7 +7,6 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-from campus_tools.service_kit import served
 from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from contracts.operations import AlertCleared, AlertRaised
@@ -15,6 +14,7 @@ from notifications.consumers import WORK
 from notifications.domain.alerts import PAGE_AGAIN_AFTER, REPEAT_AFTER
 from notifications.domain.errors import AlertUnheardOf, ProviderUnavailable
 from notifications.timers import repeat_open_alerts
+from testkit.service_kit import served
 
 QUEUE = "notifications.deliveries"
 

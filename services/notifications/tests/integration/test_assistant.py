@@ -12,10 +12,10 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from campus_tools.testing import eventually
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.identity import UserErased
+from testkit.fixtures import eventually
 
 from .assistant_world import AI_KEY, DeliveryContext, asks, desk_opened, events_of, product, says
 from .conftest import SERVICE_ROLE_KEY

@@ -12,7 +12,6 @@ import jwt
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from campus_tools.testing import eventually
 from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from contracts.orders import OrderDelivered, OrderDispatched
@@ -21,6 +20,7 @@ from notifications.domain.errors import MessageUnknown, ProviderUnavailable
 from notifications.templates.examples import example_of
 from notifications.timers import advance_pins, release_due
 from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
+from testkit.fixtures import eventually
 
 from .conftest import without_drawn
 

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from campus_tools.service_kit import OpenService
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.identity import CredentialsChanged, EmailConfirmed
 from contracts.payouts import PayoutProcessed
 from notifications.templates.examples import example_of
+from testkit.service_kit import OpenService
 
 ALL_ON = {"push": True, "messaging": True, "sms": True, "email": True}
 

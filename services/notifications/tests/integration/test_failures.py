@@ -8,7 +8,6 @@ import asyncpg
 import pytest
 from starlette.responses import JSONResponse
 
-from campus_tools.testing import eventually
 from common.auth.caller import THE_SERVICE
 from common.process.service import background
 from contracts.payouts import BankDetailsChanged
@@ -17,6 +16,7 @@ from notifications.domain.deliveries import ATTEMPTS_MAX, CLAIM_LIFE
 from notifications.domain.errors import ProviderUnavailable
 from notifications.timers import resolve_abandoned
 from notifications.use_cases.deliveries.send_delivery import send_delivery
+from testkit.fixtures import eventually
 
 from .conftest import without_drawn
 

@@ -9,8 +9,6 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from campus_tools.service_kit import served
-from campus_tools.testing import PATIENCE_SECONDS, eventually
 from common.auth.caller import Caller
 from common.primitives.clock import ManualClock, iso
 from common.primitives.ids import new_id
@@ -19,6 +17,8 @@ from common.web.event_streams import EventStream
 from contracts.identity import SessionRevoked
 from contracts.orders import OrderDispatched
 from notifications.app import SERVICE
+from testkit.fixtures import PATIENCE_SECONDS, eventually
+from testkit.service_kit import served
 
 STREAM = "/api/notifications/stream"
 

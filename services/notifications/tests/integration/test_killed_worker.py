@@ -13,8 +13,6 @@ import asyncpg
 import pytest
 from starlette.responses import Response
 
-from campus_tools.service_kit import BASE_URL, CURSOR_KEY
-from campus_tools.testing import eventually
 from common.auth.caller import THE_SERVICE
 from common.primitives.clock import ManualClock, SystemClock
 from common.primitives.ids import new_id
@@ -23,6 +21,8 @@ from notifications.templates.examples import example_of
 from notifications.timers import resolve_abandoned
 from notifications.use_cases.deliveries.record_delivery_status import record_delivery_status
 from notifications.use_cases.deliveries.send_delivery import send_delivery
+from testkit.fixtures import eventually
+from testkit.service_kit import BASE_URL, CURSOR_KEY
 
 from .conftest import KEYS, SERVICE_ROLE_KEY
 

@@ -9,11 +9,11 @@ import pytest_asyncio
 from prometheus_client import REGISTRY
 from pydantic import ValidationError
 
-from campus_tools.testing import eventually
 from common.auth.caller import Caller
 from common.database.retention import REMOVING
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
+from testkit.fixtures import eventually
 
 LOG = "notification_delivery_logs"
 # Beyond every month that the migration makes.

@@ -7,13 +7,13 @@ from datetime import timedelta
 import aio_pika
 from starlette.responses import JSONResponse
 
-from campus_tools.testing import eventually
 from common.auth.caller import THE_SERVICE
 from common.primitives.ids import new_id
 from common.process.service import background
 from contracts.identity import OneTimeCodeIssued
 from contracts.orders import DeliveryPinIssued
 from notifications.app import SERVICE
+from testkit.fixtures import eventually
 
 from .conftest import without_drawn
 

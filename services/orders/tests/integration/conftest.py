@@ -11,13 +11,13 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from campus_tools.service_kit import OpenService, opened
-from campus_tools.testing import DatabaseFactory
 from common.messaging.messages import Received
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
 from contracts.payments import EscrowHeld, EscrowReleased
 from orders.app import SERVICE
+from testkit.fixtures import DatabaseFactory
+from testkit.service_kit import OpenService, opened
 
 PIN_KEY = "a pin key for the tests"
 PIN_DELIVERY_KEY = "a pin delivery key for the tests"

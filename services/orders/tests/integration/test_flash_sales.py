@@ -9,11 +9,11 @@ import asyncpg
 import httpx
 import pytest
 
-from campus_tools.audit.invariants import INVARIANTS
 from common.auth.caller import Caller
 from common.primitives.clock import iso
 from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
+from operations.audit.invariants import INVARIANTS
 from orders.timers import fire_timers_once
 
 

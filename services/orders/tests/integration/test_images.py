@@ -13,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from campus_tools.service_kit import opened, served
 from common.media.cleanup import remove_images_once
 from common.media.s3_signature import Key, signed_headers
 from common.media.storage import Bucket, Folder, MediaUnavailable
@@ -22,6 +21,7 @@ from common.primitives.ids import new_id
 from contracts.identity import VendorClosed
 from orders.app import SERVICE
 from orders.store.images import MEDIA
+from testkit.service_kit import opened, served
 
 from .conftest import PIN_DELIVERY_KEY, PIN_KEY, Market
 

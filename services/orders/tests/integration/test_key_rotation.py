@@ -7,13 +7,13 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from campus_tools.service_kit import opened
 from common.database.unit_of_work import Database
 from common.primitives.clock import ManualClock
 from common.primitives.encryption import DecryptionFailed, Encryptor
 from common.process.service import running
 from contracts.orders import PIN_DELIVERY
 from orders.app import SERVICE
+from testkit.service_kit import opened
 
 from .conftest import Market
 

@@ -24,8 +24,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from campus_tools.service_kit import OpenService, opened, served
-from campus_tools.testing import PATIENCE_SECONDS, DatabaseFactory, DatabaseUrls, eventually
 from common.primitives.clock import ManualClock, iso
 from common.primitives.ids import new_id
 from common.process.service import http_app
@@ -34,6 +32,8 @@ from payments.app import SERVICE
 from payments.timers import query_revised_webhooks_once
 from sandbox.app import create_app
 from sandbox.settings import read_settings
+from testkit.fixtures import PATIENCE_SECONDS, DatabaseFactory, DatabaseUrls, eventually
+from testkit.service_kit import OpenService, opened, served
 
 SECRET = "sk_test_current"
 PREVIOUS_SECRET = "sk_test_previous"

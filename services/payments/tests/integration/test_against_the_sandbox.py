@@ -5,10 +5,10 @@ from typing import Any
 
 import httpx
 
-from campus_tools.testing import eventually
 from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from payments.timers import query_revised_webhooks_once
+from testkit.fixtures import eventually
 
 
 async def test_a_dispute_that_the_gateway_revises_is_decided_by_its_answer(sandboxed: Any) -> None:

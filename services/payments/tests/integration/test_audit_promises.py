@@ -8,11 +8,11 @@ import pytest_asyncio
 from alembic import command
 from alembic.config import Config
 
-from campus_tools.audit.invariants import INVARIANTS
 from common.migrations.runner import migrations_folder
 from common.primitives.ids import new_id
 from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderDelivered, RefundRequested
+from operations.audit.invariants import INVARIANTS
 
 PROMISES = {line.promise: line.offending for line in INVARIANTS if line.service == "payments"}
 

@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from campus_tools.testing import eventually
 from common.auth.caller import THE_SERVICE
 from payments.metrics import QUARANTINED_CHARGES_WAITING
 from payments.timers import measure_once
 from payments.use_cases.chargebacks.record_chargeback_update import record_chargeback_update
+from testkit.fixtures import eventually
 
 MISMATCH = {"metadata": {"orderId": "018cc251-f400-7000-8000-000000000002"}}
 APPROVAL = {"hash": "0" * 64}

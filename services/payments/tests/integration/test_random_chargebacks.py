@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from campus_tools.audit.invariants import INVARIANTS
 from common.primitives.ids import new_id
 from contracts.orders import OrderDelivered, RefundRequested
+from operations.audit.invariants import INVARIANTS
 from payments.clients.gateway import GatewayUnavailable
 from payments.domain.errors import RefundExceedsHeld, RefundOutcomeUnknown
 

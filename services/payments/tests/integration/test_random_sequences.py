@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from campus_tools.audit.invariants import INVARIANTS
 from common.primitives.ids import new_id
 from contracts.orders import DisputeResolved, OrderCancelled, OrderDelivered, OrderDisputed, RefundRequested
+from operations.audit.invariants import INVARIANTS
 from payments.domain.errors import ChargebackContradiction, EscrowLocked, RefundExceedsHeld, SubjectUnknown
 from payments.metrics import BOOK
 

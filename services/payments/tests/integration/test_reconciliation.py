@@ -7,13 +7,13 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from campus_tools.testing import eventually
 from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from payments.app import reconcile_command
 from payments.domain.reconciliation import SELF_HEALING_PERIOD
 from payments.timers import DAILY, reconcile_once
 from payments.use_cases.reconciliation.reconcile import Reconciled, reconcile
+from testkit.fixtures import eventually
 
 WHOLE_TIME = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 

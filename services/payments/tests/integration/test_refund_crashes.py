@@ -12,11 +12,11 @@ from typing import Any
 import httpx
 import pytest
 
-from campus_tools.testing import eventually
 from common.primitives.ids import new_id
 from contracts.orders import RefundRequested
 from payments.domain.errors import RefundOutcomeUnknown
 from payments.timers import settle_refunds_once
+from testkit.fixtures import eventually
 
 SECRET = "sk_test_current"
 PROCESS = Path(__file__).with_name("refund_process.py")

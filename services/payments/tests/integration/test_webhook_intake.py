@@ -4,11 +4,11 @@ import asyncio
 import json
 from typing import Any
 
-from campus_tools.service_kit import opened
-from campus_tools.testing import eventually
 from common.observability.telemetry import PREVIOUS_KEY_ACCEPTED
 from common.process.service import background
 from payments.app import SERVICE
+from testkit.fixtures import eventually
+from testkit.service_kit import opened
 
 from .conftest import RELEASE_SIGNING_KEY
 

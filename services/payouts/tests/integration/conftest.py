@@ -16,8 +16,6 @@ import pytest
 import uvicorn
 
 from campus_tools.servers import held_ports
-from campus_tools.service_kit import OpenService, opened
-from campus_tools.testing import DatabaseFactory, DatabaseUrls, eventually
 from common.messaging.messages import Received
 from common.primitives.clock import ManualClock
 from common.primitives.ids import new_id
@@ -35,6 +33,8 @@ from contracts.payments import (
 from payouts.app import SERVICE
 from sandbox.app import create_app
 from sandbox.settings import read_settings
+from testkit.fixtures import DatabaseFactory, DatabaseUrls, eventually
+from testkit.service_kit import OpenService, opened
 
 KEY = "sk_test_payouts"
 ACCOUNT_NUMBER_KEY = "a key of account numbers for these tests"

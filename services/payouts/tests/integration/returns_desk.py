@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 
 import httpx
 
-from campus_tools.audit.invariants import INVARIANTS
 from common.primitives.ids import new_id
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
+from operations.audit.invariants import INVARIANTS
 from payouts.timers import claim_due_transfers
 
 from .conftest import Sandbox, Story, Vendor

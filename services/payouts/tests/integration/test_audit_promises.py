@@ -4,10 +4,10 @@ from typing import Any
 
 import asyncpg
 
-from campus_tools.audit.invariants import INVARIANTS
-from campus_tools.testing import DatabaseUrls
 from common.primitives.ids import new_id
 from contracts.payments import ChargeDisputed, EscrowRefunded
+from operations.audit.invariants import INVARIANTS
+from testkit.fixtures import DatabaseUrls
 
 PROMISES = {line.promise: line.offending for line in INVARIANTS if line.service == "payouts"}
 

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from campus_tools.service_kit import opened
 from common.primitives.encryption import DecryptionFailed, Encryptor
 from common.process.service import running
 from payouts.app import SERVICE
+from testkit.service_kit import opened
 
 from .conftest import GATEWAY_SECONDS_MAX, KEY, RELEASE_KEY, Story
 

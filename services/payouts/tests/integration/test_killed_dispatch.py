@@ -21,11 +21,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from campus_tools.service_kit import BASE_URL, CURSOR_KEY, SERVICE_ROLE_KEY, issuing, served
-from campus_tools.testing import eventually
 from common.primitives.clock import ManualClock
 from payouts.domain.dispatch import LEASE
 from payouts.timers import claim_due_transfers
+from testkit.fixtures import eventually
+from testkit.service_kit import BASE_URL, CURSOR_KEY, SERVICE_ROLE_KEY, issuing, served
 
 from .conftest import ACCOUNT_NUMBER_KEY, OPENING_BALANCE_MINOR, RELEASE_KEY
 from .conftest import KEY as GATEWAY_KEY

@@ -4,8 +4,8 @@ from alembic.migration import MigrationContext
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
-from campus_tools.testing import DatabaseFactory
 from payouts.tables import metadata
+from testkit.fixtures import DatabaseFactory
 
 
 async def test_the_migrated_database_is_what_the_tables_say(fresh_database: DatabaseFactory):

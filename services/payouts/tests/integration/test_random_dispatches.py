@@ -18,12 +18,12 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from campus_tools.audit.invariants import INVARIANTS
 from common.auth.caller import Caller
 from common.primitives.ids import new_id
 from contracts.identity import VendorReinstated, VendorSuspended
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
 from contracts.permissions import permissions_of
+from operations.audit.invariants import INVARIANTS
 from payouts.domain.dispatch import LEASE
 from payouts.domain.errors import GatewayUnavailable
 from payouts.timers import claim_due_transfers

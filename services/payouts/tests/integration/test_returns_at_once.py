@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from campus_tools.testing import eventually
 from common.auth.caller import THE_SERVICE
 from payouts.use_cases.payouts.restitute_payout import restitute_payout
+from testkit.fixtures import eventually
 
 from .returns_desk import AMOUNT, Case, Desk
 

@@ -13,10 +13,10 @@ from rich.console import Console
 
 from campus_tools.launcher.console import MergedLog, show_addresses, show_demo_accounts
 from campus_tools.launcher.failures import StartFailed
-from campus_tools.launcher.ports import port_base_of
-from campus_tools.launcher.processes import CAMPUS, SystemPlan
 from campus_tools.launcher.system import System
 from campus_tools.servers import ServerUnavailable
+from operations.ports import port_base_of
+from operations.processes import CAMPUS, SystemPlan
 
 SAME_SIGNAL_SECONDS = 1.0
 """Nobody presses Ctrl-C again in earnest before that."""

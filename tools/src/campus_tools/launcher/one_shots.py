@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from campus_tools.children import kill_child, spawn
 from campus_tools.launcher.failures import StartFailed
-from campus_tools.services import Service
+from operations.services import Service
 
 UNKNOWN_COMMAND = 64
 """The exit code (EX_USAGE) of a service that has no such command."""

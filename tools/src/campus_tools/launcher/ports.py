@@ -3,33 +3,12 @@
 import contextlib
 import random
 import socket
-from argparse import ArgumentTypeError
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import psutil
 
-SPAN = 100
-"""A system lies on the ports from `PORT_BASE` to `PORT_BASE` + 99."""
-_HIGHEST_PORT = 65535
-
-
-def port_base_of(text: str | None) -> int:
-    """What `PORT_BASE` or `--port-base` says, 8080 when it says nothing.
-
-    Raises:
-        ArgumentTypeError: it is no number, or leaves no room for the ports above it.
-    """
-    try:
-        port_base = int(text or 8080)
-    except ValueError:
-        raise ArgumentTypeError(f"PORT_BASE must be a number, not {text!r}.") from None
-    if not 1024 <= port_base <= _HIGHEST_PORT - SPAN:
-        raise ArgumentTypeError(
-            f"PORT_BASE is {port_base}, but it must lie between 1024 and {_HIGHEST_PORT - SPAN}: "
-            f"{SPAN} ports above it are used."
-        )
-    return port_base
+from operations.ports import SPAN
 
 
 @dataclass(frozen=True)

@@ -18,25 +18,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from campus_tools.launcher.environment import BROKER_ACCOUNTS, SHARED, Environments, callers_environment
 from campus_tools.launcher.failures import StartFailed
 from campus_tools.launcher.one_shots import OneShots
 from campus_tools.launcher.ports import free_port_base, taken_ports
-from campus_tools.launcher.processes import CAMPUS, SANDBOX_MAIL_PORT, SANDBOX_PORT, ProcessPlan, SystemPlan
 from campus_tools.launcher.readiness import answers_ready
 from campus_tools.launcher.state_directory import StateDirectory
 from campus_tools.launcher.supervisor import SupervisedProcess, Tell, WatchedServer
-from campus_tools.provision import (
+from campus_tools.servers import ServerPorts, Servers, find_servers
+from common.messaging.declaring import DeclarationFailed, declare_broker
+from operations.environment import BROKER_ACCOUNTS, SHARED, Environments, callers_environment
+from operations.processes import CAMPUS, SANDBOX_MAIL_PORT, SANDBOX_PORT, ProcessPlan, SystemPlan
+from operations.provision import (
     ProvisioningFailed,
     audit_database_url,
     provision_broker,
     provision_databases,
     subscriber_broker_url,
 )
-from campus_tools.secrets import load_secrets, read_secrets, write_secrets
-from campus_tools.servers import ServerPorts, Servers, find_servers
-from campus_tools.services import Service
-from common.messaging.declaring import DeclarationFailed, declare_broker
+from operations.secrets import load_secrets, read_secrets, write_secrets
+from operations.services import Service
 
 READY_SECONDS_MAX = 90.0
 """Twelve interpreters importing their libraries on two busy cores take a third of this."""

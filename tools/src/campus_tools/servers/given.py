@@ -4,7 +4,7 @@ import time
 from urllib.parse import urlsplit
 
 from campus_tools.servers.errors import ServerUnavailable
-from campus_tools.servers.ports import is_listening
+from operations.ports import is_listening
 
 ANSWER_SECONDS_MAX = 30.0
 """A server started beside us (a compose file, a neighbour) may still be booting."""

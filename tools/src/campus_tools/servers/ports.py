@@ -45,12 +45,3 @@ def held_ports(count: int) -> Iterator[list[int]]:
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             holder.bind(("127.0.0.1", 0))
         yield [int(holder.getsockname()[1]) for holder in holders]
-
-
-def is_listening(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether something accepts connections there."""
-    try:
-        socket.create_connection((host, port), timeout=1).close()
-    except OSError:
-        return False
-    return True

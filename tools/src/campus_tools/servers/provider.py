@@ -16,11 +16,12 @@ from campus_tools.servers import docker
 from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.given import GivenServer
 from campus_tools.servers.passwords import server_password
-from campus_tools.servers.ports import ServerPorts, is_listening
+from campus_tools.servers.ports import ServerPorts
 from campus_tools.servers.postgresql import PrivatePostgresql
 from campus_tools.servers.rabbitmq import PrivateRabbitmq, speaks_amqp
 from campus_tools.servers.redis import PrivateRedis
 from campus_tools.servers.server import Server
+from operations.ports import is_listening
 
 POSTGRESQL_IMAGE = "postgres:17"
 RABBITMQ_IMAGE = "rabbitmq:4.0-management"

@@ -25,7 +25,8 @@ from campus_tools.children import (
 from campus_tools.servers.errors import ServerUnavailable
 from campus_tools.servers.install import install
 from campus_tools.servers.passwords import server_password
-from campus_tools.servers.ports import ServerPorts, is_listening
+from campus_tools.servers.ports import ServerPorts
+from operations.ports import is_listening
 
 MINIMUM_VERSION = (3, 10)
 START_SECONDS_MAX = 300.0

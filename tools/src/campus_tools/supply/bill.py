@@ -19,14 +19,14 @@ from cyclonedx.schema import OutputFormat, SchemaVersion
 from packageurl import PackageURL
 from packaging.markers import Marker
 
-from campus_tools.services import SERVICES
 from campus_tools.supply.lock import ROOT, Requirement, part_for, requirements_in
+from operations.services import SERVICES
 
 FOLDER: Final = ROOT / "build/sbom"
 IMAGES: Final = {
     **{service.name: f"services/{service.name}" for service in SERVICES},
     "sandbox": "sandbox",
-    "tools": "tools",
+    "operations": "operations",
 }
 """Each image by the SERVICE of its build, with the folder of its code (deploy/Dockerfile)."""
 _COMMON: Final = "campus-common"

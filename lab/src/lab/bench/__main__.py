@@ -1,0 +1,100 @@
+"""`python -m lab.bench [--quick] [path ...]`: measures, prints one table, writes `bench-results.json`."""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from campus_tools.launcher import StartFailed, System
+from campus_tools.servers import ServerUnavailable
+from lab.bench import report
+from lab.bench.figures import FULL, QUICK, Effort, Row
+from lab.bench.paths import (
+    catalog,
+    checkout,
+    gateway,
+    ledger_post,
+    memory,
+    outbox_to_consumer,
+    own_orders,
+    product_page,
+    purchase,
+    tracing,
+    webhook_intake,
+)
+from lab.bench.programs import BenchFailed
+from lab.bench.seeds import seed_catalog, seed_orders
+from lab.bench.stage import NO_QUOTA, Stage
+from testkit.service_kit import issuing
+
+_BEGAN = time.monotonic()
+RESULTS = Path("bench-results.json")
+# In this order: what needs a quiet system comes before what leaves much behind.
+PATHS: dict[str, Callable[[Stage], Awaitable[list[Row]]]] = {
+    "memory": memory.measure,
+    "purchase": purchase.measure,
+    "gateway": gateway.measure,
+    "product_page": product_page.measure,
+    "catalog": catalog.measure,
+    "tracing": tracing.measure,
+    "checkout": checkout.measure,
+    "own_orders": own_orders.measure,
+    "ledger_post": ledger_post.measure,
+    "outbox_to_consumer": outbox_to_consumer.measure,
+    "webhook_intake": webhook_intake.measure,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make bench", description="Measure each hot path beside its limit.")
+    parser.add_argument("--quick", action="store_true", help="two minutes, with less precision")
+    parser.add_argument("paths", nargs="*", choices=[[], *PATHS], help="only these")
+    arguments = parser.parse_args()
+    console = Console()
+    # Where nobody reads along, the table may be as wide as it is.
+    console = console if console.is_terminal else Console(width=150)
+    try:
+        rows = asyncio.run(_measure(arguments.paths or list(PATHS), QUICK if arguments.quick else FULL))
+    except (BenchFailed, StartFailed, ServerUnavailable) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    report.show(rows, console)
+    report.write(rows, RESULTS, form="quick" if arguments.quick else "full", seconds=time.monotonic() - _BEGAN)
+    console.print(f"Written to {RESULTS}.")
+    return 0
+
+
+async def _measure(names: Sequence[str], effort: Effort) -> list[Row]:
+    with tempfile.TemporaryDirectory(prefix="campus-bench-", ignore_cleanup_errors=True) as folder:
+        _say("starting the system")
+        system = System(folder, environment={**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": ""})
+        async with system, issuing() as issuer:
+            try:
+                stage = Stage.of(system, effort, issuer, _say)
+                _say("making 10,000 products and 50,000 orders")
+                orders = await stage.make_database("orders")
+                await stage.make_database("payments")
+                await seed_catalog(orders.admin)
+                await seed_orders(orders.admin)
+                await seed_catalog(stage.system_database("orders"))
+                rows: list[Row] = []
+                for name in names:
+                    _say(f"measuring {name.replace('_', ' ')}")
+                    rows += await PATHS[name](stage)
+            finally:
+                await asyncio.to_thread(system.stop)
+                system.servers.remove_data()
+    return rows
+
+
+def _say(text: str) -> None:
+    print(f"bench {time.monotonic() - _BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""`python -m lab.bench.bare_proxy`: FastAPI that passes every request on by httpx, and checks, counts and keeps nothing.
+
+The gateway as one would first write it, without anything that a gateway is for.
+"""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import httpx
+import uvloop
+from fastapi import FastAPI, Request, Response
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from common.process.service import serve
+
+# As many as the load has connections, and some: nobody waits for one.
+_CONNECTIONS_MAX: Final = 256
+_OF_ONE_CONNECTION: Final = frozenset({"connection", "content-length", "host", "keep-alive", "transfer-encoding"})
+_METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+@asynccontextmanager
+async def proxy(upstream_url: str) -> AsyncIterator[FastAPI]:
+    """The application, as long as its client is open."""
+    app = FastAPI(openapi_url=None)
+    limits = httpx.Limits(max_connections=_CONNECTIONS_MAX, max_keepalive_connections=_CONNECTIONS_MAX)
+    async with httpx.AsyncClient(base_url=upstream_url, limits=limits, trust_env=False) as client:
+
+        @app.get("/health/readiness")
+        async def ready() -> dict[str, bool]:
+            return {"success": True}
+
+        @app.api_route("/{path:path}", methods=_METHODS)
+        async def forward(request: Request) -> Response:
+            headers = [pair for pair in request.headers.items() if pair[0] not in _OF_ONE_CONNECTION]
+            url = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            answer = await client.request(request.method, url, headers=headers, content=await request.body())
+            kept = {name: text for name, text in answer.headers.items() if name not in _OF_ONE_CONNECTION}
+            return Response(answer.content, answer.status_code, kept)
+
+        yield app
+
+
+async def main() -> None:
+    async with proxy(os.environ["UPSTREAM_URL"]) as app:
+        await serve(app, "127.0.0.1", int(os.environ["PORT"]), [], protocol=HttpToolsProtocol)
+
+
+if __name__ == "__main__":
+    uvloop.run(main())

@@ -1,0 +1,58 @@
+"""`python -m lab.bench.direct`: a page from the database with Starlette, asyncpg and msgspec, and nothing else.
+
+The limit of the product page: the same statement, the same encoding, no guard, no cursor, no metrics, no envelope.
+"""
+
+import os
+from typing import Any
+
+import asyncpg
+import msgspec
+import uvloop
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from common.process.service import serve
+
+
+async def main() -> None:
+    statement = os.environ["BENCH_STATEMENT"]
+    pool: Any = await asyncpg.create_pool(
+        os.environ["API_DATABASE_URL"],
+        min_size=1,
+        max_size=10,
+        server_settings={"jit": "off"},
+        init=_speak_json,
+        reset=_leave_as_it_is,
+    )
+
+    async def page(_: Request) -> Response:
+        rows = [dict(record) for record in await pool.fetch(statement)]
+        return Response(msgspec.json.encode({"success": True, "data": rows}), media_type="application/json")
+
+    async def ready(_: Request) -> Response:
+        return Response(b"{}", media_type="application/json")
+
+    app = Starlette(routes=[Route("/page", page), Route("/health/readiness", ready)])
+    await serve(app, "127.0.0.1", int(os.environ["PORT"]), [], protocol=HttpToolsProtocol)
+
+
+async def _speak_json(connection: asyncpg.Connection) -> None:
+    await connection.set_type_codec(
+        "jsonb",
+        schema="pg_catalog",
+        format="binary",
+        encoder=lambda value: b"\x01" + msgspec.json.encode(value),
+        decoder=lambda raw: msgspec.json.decode(raw[1:]),
+    )
+
+
+async def _leave_as_it_is(connection: asyncpg.Connection) -> None:
+    """As the services do it: no round trip at release."""
+
+
+if __name__ == "__main__":
+    uvloop.run(main())

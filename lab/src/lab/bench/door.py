@@ -1,0 +1,23 @@
+"""`python -m lab.bench.door <service>`: the HTTP application of a service and nothing beside it."""
+
+import importlib
+import sys
+
+import uvloop
+
+from common.observability import logging
+from common.process.service import Service, http_app, running, serve
+
+
+async def main() -> None:
+    package = sys.argv[1].replace("-", "_")
+    service: Service = importlib.import_module(f"{package}.app").SERVICE
+    settings = service.settings.from_environment()
+    logging.start(f"bench-{service.name}", settings.log_level)
+    async with running(service, settings, f"bench-{service.name}") as (runtime, dependencies):
+        app = http_app(service, settings, runtime, dependencies)
+        await serve(app, settings.host, settings.port, [])
+
+
+if __name__ == "__main__":
+    uvloop.run(main())

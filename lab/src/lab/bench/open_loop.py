@@ -1,0 +1,91 @@
+"""Load at a fixed rate: requests are sent when their time has come, whatever became of the ones before.
+
+The time of an answer counts from the moment at which the request was due, so that a server that stalls is charged with
+everything that had to wait meanwhile.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from lab.bench.programs import BenchFailed
+
+_CONNECTIONS_MAX = 64
+_LATE_SECONDS = 20.0
+
+
+class _Client(asyncio.Protocol):
+    """One keep-alive connection that carries one request at a time."""
+
+    def __init__(self) -> None:
+        self._answer: asyncio.Future[bytes] | None = None
+        self._received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    async def ask(self, request: bytes) -> bytes:
+        self._answer = asyncio.get_running_loop().create_future()
+        self._received = b""
+        self._transport.write(request)
+        return await asyncio.wait_for(self._answer, _LATE_SECONDS)
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        head, found, body = self._received.partition(b"\r\n\r\n")
+        if found and self._answer is not None and not self._answer.done() and len(body) >= _length_of(head):
+            self._answer.set_result(self._received)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(BenchFailed(f"the server closed the connection: {error!r}"))
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+async def send_at_rate(host: str, port: int, requests: Sequence[bytes], *, rate: float) -> list[float]:
+    """Sends all requests, `rate` in a second; the times of their answers in milliseconds. All must be answered 2xx."""
+    loop = asyncio.get_running_loop()
+    clients = [(await loop.create_connection(_Client, host, port))[1] for _ in range(_CONNECTIONS_MAX)]
+    times: list[float] = []
+    waiting: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
+
+    async def worker(client: _Client) -> None:
+        while True:
+            due, request = await waiting.get()
+            answer = await client.ask(request)
+            times.append((time.perf_counter() - due) * 1000)
+            if not answer.startswith(b"HTTP/1.1 2"):
+                raise BenchFailed(f"refused: {answer[:300]!r}")
+
+    async with asyncio.TaskGroup() as group:
+        workers = [group.create_task(worker(client)) for client in clients]
+        began = time.perf_counter() + 0.05
+        for number, request in enumerate(requests):
+            due = began + number / rate
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            waiting.put_nowait((due, request))
+        while len(times) < len(requests):
+            await asyncio.sleep(0.01)
+        for task in workers:
+            task.cancel()
+    for client in clients:
+        client.close()
+    return times
+
+
+def request_bytes(method: str, path: str, headers: dict[str, str], body: bytes) -> bytes:
+    """A whole request."""
+    lines = [f"{method} {path} HTTP/1.1", "Host: bench", f"Content-Length: {len(body)}"]
+    lines += [f"{name}: {text}" for name, text in headers.items()]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def _length_of(head: bytes) -> int:
+    for line in head.split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            return int(value)
+    return 0

@@ -1,0 +1,38 @@
+"""The same reads of 100,000 products and of 1,000: a first page, a page deep inside, a search, a filter."""
+
+from lab.bench import catalogs
+from lab.bench.closed_loop import calling
+from lab.bench.figures import Goal, Row, alternate
+from lab.bench.stage import Stage
+
+_READS = {
+    "first_page": "first page",
+    "deep_page": "page 500, by its cursor (of 1,000: page 25)",
+    "search": "search by relevance, typos among them",
+    "filter": "filter by category and price",
+}
+
+
+async def measure(stage: Stage) -> list[Row]:
+    for label, products in (("small", catalogs.SMALL), ("large", catalogs.LARGE)):
+        stage.say(f"making a catalog of {products:,} products")
+        made = await stage.make_database("orders", label)
+        await catalogs.fill(made.admin, products)
+    rows = []
+    for read, name in _READS.items():
+        async with (
+            calling(stage, f"products_{read}", "orders", label="large") as large,
+            calling(stage, f"products_{read}", "orders", label="small") as small,
+        ):
+            rows.append(
+                await alternate(
+                    path=f"100,000 products: {name}",
+                    run=large,
+                    limit="1,000 products",
+                    run_limit=small,
+                    measured="rate",
+                    effort=stage.effort,
+                    goals=[Goal("ratio", 0.5, at_least=True)],
+                )
+            )
+    return rows

@@ -1,0 +1,65 @@
+"""Checkout beside pgbench with the statements that it sends: order, items, timer, stock and outbox in one commit."""
+
+from lab.bench import seeds
+from lab.bench.calls import buyer, checkout
+from lab.bench.closed_loop import calling
+from lab.bench.cpu import Meter
+from lab.bench.figures import Goal, Reading, Row, alternate
+from lab.bench.paths.gateway import writing
+from lab.bench.pgbench import script
+from lab.bench.recording import Repeatable, Sent, record
+from lab.bench.stage import Stage, opened_database, together
+
+_PRODUCTS_DRAWN = 500
+
+
+async def measure(stage: Stage) -> list[Row]:
+    urls = stage.databases["orders"]
+    text = await _script(stage)
+
+    async def limit(seconds: float) -> Reading:
+        return await stage.load_database(urls.api, seconds, text, grows=(urls.admin, "outbox"))
+
+    async with together(stage.door("orders"), calling(stage, "checkout", "orders")) as (door, call):
+        door_meter = Meter([door.pid])
+        token = stage.token(buyer(seeds.BUYER.id))
+        bodies = [
+            f'{{"items":[{{"productId":"{seeds.product_id(number)}","quantity":1}}]}}'
+            for number in range(1, seeds.PRODUCTS + 1, seeds.PRODUCTS // _PRODUCTS_DRAWN)
+        ]
+
+        async def over_http(seconds: float) -> Reading:
+            load = writing([token], bodies)
+            return await stage.load(f"{door.url}/api/orders/checkout", seconds, door_meter, script=load)
+
+        return [
+            await alternate(
+                path="checkout, the use case",
+                run=call,
+                limit="pgbench, the same statements",
+                run_limit=limit,
+                measured="rate",
+                effort=stage.effort,
+                goals=[Goal("ratio", 0.5, at_least=True)],
+            ),
+            await alternate(
+                path="checkout over HTTP",
+                run=over_http,
+                limit="pgbench, the same statements",
+                run_limit=limit,
+                measured="rate",
+                effort=stage.effort,
+            ),
+        ]
+
+
+async def _script(stage: Stage) -> str:
+    first, second = await _recorded(stage), await _recorded(stage)
+    product = f"({seeds.PRODUCT_IDS}' || lpad(to_hex(:product::bigint), 12, '0'))::uuid"
+    statements = Repeatable(first, second, {seeds.product_id(1): product})
+    return script(await statements.statements(stage.databases["orders"].admin), draws={"product": seeds.PRODUCTS})
+
+
+async def _recorded(stage: Stage) -> list[Sent]:
+    async with opened_database(stage.databases["orders"]) as database:
+        return await record(database.api, lambda: checkout(database, 1))

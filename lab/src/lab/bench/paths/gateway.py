@@ -1,0 +1,99 @@
+"""The gateway beside nginx, and beside a proxy of FastAPI and httpx, all in front of the same tiny upstream."""
+
+from collections.abc import Callable
+
+from common.auth.caller import Caller
+from common.primitives.ids import new_id
+from lab.bench.cpu import Meter
+from lab.bench.figures import Goal, Reading, Row, Run, alternate
+from lab.bench.stage import Beside, Stage, nginx
+from testkit.service_kit import BASE_URL
+
+_TOKENS = 64
+_CONNECTIONS = 32
+_GET = "/api/orders"
+_POST = "/api/orders/checkout"
+
+
+async def measure(stage: Stage) -> list[Row]:
+    callers = [Caller(user_id=new_id(), roles=frozenset({"buyer"})) for _ in range(_TOKENS)]
+    tokens = [stage.token(caller) for caller in callers]
+    async with (
+        stage.beside("lab.bench.upstream") as upstream,
+        stage.beside(
+            "api_gateway",
+            "api",
+            service="api-gateway",
+            ORDERS_URL=upstream.url,
+            JWKS_URL=stage.issuer.jwks_url,
+            BASE_URL=BASE_URL,
+        ) as gateway,
+        stage.beside("lab.bench.bare_proxy", UPSTREAM_URL=upstream.url) as bare,
+        nginx(stage, upstream_url=upstream.url, page=b"{}") as limit,
+    ):
+
+        def loading(server: Beside, path: str, script: Callable[[list[str]], str]) -> Run:
+            meter = Meter([server.pid])
+
+            async def run(seconds: float) -> Reading:
+                return await stage.load(
+                    server.url + path, seconds, meter, script=script(tokens), connections=_CONNECTIONS
+                )
+
+            return run
+
+        return [
+            await alternate(
+                path=f"gateway, {what}",
+                run=loading(gateway, path, script),
+                limit=named,
+                run_limit=loading(beside, path, script),
+                measured="cpu",
+                effort=stage.effort,
+                goals=[Goal("ratio", bound, unit="x")],
+            )
+            for what, path, script, of_nginx in (
+                ("authenticated GET", _GET, reading, 5),
+                ("POST with a fresh key", _POST, writing, 8),
+            )
+            for named, beside, bound in (
+                ("nginx proxy_pass", limit, of_nginx),
+                # With all that it checks, counts and keeps it costs no more than a proxy that does nothing of it.
+                ("FastAPI + httpx, which only pass it on", bare, 1),
+            )
+        ]
+
+
+def reading(tokens: list[str]) -> str:
+    """A GET with the next person's token each time."""
+    return _LUA.format(
+        tokens=", ".join(f'"{token}"' for token in tokens),
+        request='wrk.format("GET", nil, {["Authorization"] = "Bearer " .. tokens[n % #tokens + 1]})',
+        key="",
+    )
+
+
+def writing(tokens: list[str], bodies: list[str] | None = None) -> str:
+    """A POST under an idempotency key that was never used. Of `bodies` one is drawn each time."""
+    texts = bodies or ['{"items":[{"productId":"018cc251-f400-7005-8000-000000000001","quantity":1}]}']
+    stamp = new_id().hex
+    return _LUA.format(
+        tokens=", ".join(f'"{token}"' for token in tokens),
+        key=f"local bodies = {{{', '.join(f'[[{text}]]' for text in texts)}}}\n",
+        request=(
+            'wrk.format("POST", nil, {["Authorization"] = "Bearer " .. tokens[n % #tokens + 1], '
+            '["Content-Type"] = "application/json", '
+            f'["Idempotency-Key"] = string.format("{stamp[:8]}-{stamp[8:12]}-4{stamp[20:23]}-8{stamp[23:26]}-%012x", n)}}, '
+            "bodies[math.random(#bodies)])"
+        ),
+    )
+
+
+_LUA = """\
+local tokens = {{{tokens}}}
+{key}local n = 0
+request = function()
+  n = n + 1
+  return {request}
+end
+"""

@@ -1,0 +1,20 @@
+"""Memory of the six services with their workers."""
+
+from lab.bench.cpu import proportional_mib, resident_mib
+from lab.bench.figures import Figures, Goal, Row
+from lab.bench.stage import Stage
+
+
+async def measure(stage: Stage) -> list[Row]:
+    pids = [process.pid for process in stage.system.processes if process.name != "sandbox" and process.pid is not None]
+    return [
+        Row(
+            f"memory of {len(pids)} processes, shared pages once (PSS)",
+            "",
+            Figures(),
+            value=proportional_mib(pids),
+            unit="MiB",
+            goals=(Goal("value", 700, unit=" MiB"),),
+        ),
+        Row(f"memory of {len(pids)} processes, resident (RSS)", "", Figures(), value=resident_mib(pids), unit="MiB"),
+    ]

@@ -1,0 +1,96 @@
+"""From the commit of an event to the commit of its effect, over relay and broker, at a steady rate."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import asyncpg
+import httpx
+
+from common.messaging.topology import declare_topology, declared_topology
+from common.primitives.ids import new_id
+from common.primitives.retry import RetryLadder
+from lab.bench.figures import Figures, Goal, Reading, Row, percentile
+from lab.bench.programs import BenchFailed
+from lab.bench.stage import Stage
+
+_RATE = 200
+
+
+async def measure(stage: Stage) -> list[Row]:
+    """On a virtual host of its own: `orders` says OrderPlaced, the consumers of `payments` write the order down."""
+    seconds = stage.effort.seconds * stage.effort.rounds
+    broker_url = await _virtual_host(stage)
+    await _forget_waiting(stage.databases["orders"].admin)
+    folder = stage.system.state_dir / "bench"
+    folder.mkdir(exist_ok=True)
+    hearing = await _start(stage, "payments", broker_url, "hear", folder / "heard.json", round(seconds * _RATE))
+    saying = await _start(stage, "orders", broker_url, "say", folder / "said.json", round(seconds * _RATE))
+    within = seconds + 60
+    try:
+        output = (await asyncio.wait_for(asyncio.gather(saying.communicate(), hearing.communicate()), within))[0][0]
+    except TimeoutError as error:
+        raise BenchFailed("the events did not all arrive") from error
+    finally:
+        for child in (saying, hearing):
+            if child.returncode is None:
+                child.kill()
+    if saying.returncode or hearing.returncode:
+        raise BenchFailed(f"saying or hearing ended with an error:\n{output.decode()}")
+    said = json.loads((folder / "said.json").read_text())
+    heard = json.loads((folder / "heard.json").read_text())
+    times = [(heard["at_ns"][subject] - at_ns) / 1e6 for subject, at_ns in said["at_ns"].items()]
+    cpu = said["cpu_seconds"] + heard["cpu_seconds"]
+    reading = Reading(len(times), len(times) / _RATE, percentile(times, 0.5), percentile(times, 0.99), cpu)
+    return [
+        Row(
+            f"outbox to consumer at {_RATE}/s",
+            "",
+            Figures.of([reading]),
+            goals=(Goal("p50_ms", 8, unit=" ms"), Goal("p99_ms", 40, unit=" ms")),
+            note="commit to commit; CPU of both processes",
+        )
+    ]
+
+
+async def _start(
+    stage: Stage, service: str, broker_url: str, part: str, path: Path, count: int
+) -> asyncio.subprocess.Process:
+    urls = stage.databases[service]
+    environment = stage.environment(
+        service,
+        stage.place(),
+        BROKER_URL=broker_url,
+        API_DATABASE_URL=urls.api,
+        SERVICE_DATABASE_URL=urls.service,
+    )
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "lab.bench.passing", part, str(path), str(count), str(_RATE),
+        env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+
+
+async def _forget_waiting(admin_url: str) -> None:
+    """The checkouts of the run before left their events in the outbox; nobody was there to relay them."""
+    connection: Any = await asyncpg.connect(admin_url)
+    try:
+        await connection.execute("TRUNCATE outbox")
+    finally:
+        await connection.close()
+
+
+async def _virtual_host(stage: Stage) -> str:
+    servers = stage.system.servers
+    parts = urlsplit(servers.broker_url)
+    name = f"bench-{new_id().hex[-12:]}"
+    async with httpx.AsyncClient(base_url=servers.management_url, timeout=30, trust_env=False) as api:
+        (await api.put(f"/api/vhosts/{name}")).raise_for_status()
+        user = quote(parts.username or "guest", safe="")
+        rights = {"configure": ".*", "write": ".*", "read": ".*"}
+        (await api.put(f"/api/permissions/{name}/{user}", json=rights)).raise_for_status()
+    url = urlunsplit(parts._replace(path=f"/{name}"))
+    await declare_topology(url, declared_topology(RetryLadder()))
+    return url

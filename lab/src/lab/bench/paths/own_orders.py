@@ -1,0 +1,38 @@
+"""A buyer's own orders under row security beside pgbench, which reads the same page past the policies."""
+
+from lab.bench import seeds
+from lab.bench.calls import own_orders
+from lab.bench.closed_loop import calling
+from lab.bench.figures import Goal, Reading, Row, alternate
+from lab.bench.pgbench import script
+from lab.bench.programs import BenchFailed
+from lab.bench.recording import Repeatable, record
+from lab.bench.stage import Stage, opened_database
+
+
+async def measure(stage: Stage) -> list[Row]:
+    urls = stage.databases["orders"]
+    async with opened_database(urls) as database:
+        sent = await record(database.api, lambda: own_orders(database, 1))
+    reads = [one for one in sent if "FROM orders" in one.statement]
+    if len(reads) != 1:
+        raise BenchFailed(f"one statement should read the page, not {len(reads)}")
+    buyer = f"({seeds.BUYER_IDS}' || lpad(to_hex(:buyer::bigint), 12, '0'))::uuid"
+    page = await Repeatable(reads, reads, {seeds.buyer_id(1): buyer}).statements(urls.admin)
+    text = script(page, draws={"buyer": seeds.BUYERS})
+
+    async def limit(seconds: float) -> Reading:
+        return await stage.load_database(urls.service, seconds, text)
+
+    async with calling(stage, "own_orders", "orders") as call:
+        return [
+            await alternate(
+                path="own orders under row security",
+                run=call,
+                limit="pgbench, the page alone, past the policies",
+                run_limit=limit,
+                measured="rate",
+                effort=stage.effort,
+                goals=[Goal("ratio", 0.7, at_least=True)],
+            )
+        ]

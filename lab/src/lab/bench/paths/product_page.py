@@ -1,0 +1,110 @@
+"""The product page: the orders service beside a bare endpoint, and the whole way through the gateway."""
+
+from datetime import UTC, datetime
+
+from common.auth.caller import ANONYMOUS
+from common.database.unit_of_work import Database
+from common.primitives.cursors import CursorSigner
+from lab.bench.cpu import Meter
+from lab.bench.figures import Goal, Reading, Row, alternate
+from lab.bench.recording import record
+from lab.bench.stage import Stage, nginx
+from orders.queries.products import page_of_products
+
+_PATH = "/api/products"
+# A bound that no price reaches makes each request a page of its own at the edge: so each goes the whole way.
+_EACH_ITS_OWN = """
+local number = 0
+request = function()
+    number = number + 1
+    return wrk.format("GET", "/api/products?maxPriceMinor=" .. (1000000000 + number))
+end
+"""
+
+
+async def measure(stage: Stage) -> list[Row]:
+    statement = await _statement(stage)
+    orders_url = f"http://127.0.0.1:{stage.system.process('orders-api').port}"
+    async with stage.beside(
+        "lab.bench.direct",
+        service="orders",
+        BENCH_STATEMENT=statement,
+    ) as direct:
+        service_meter, direct_meter = stage.meter("orders-api"), Meter([direct.pid])
+        whole_meter = stage.meter("orders-api", "api-gateway")
+
+        async def at_the_service(seconds: float) -> Reading:
+            return await stage.load(orders_url + _PATH, seconds, service_meter)
+
+        async def at_the_bare_one(seconds: float) -> Reading:
+            return await stage.load(f"{direct.url}/page", seconds, direct_meter)
+
+        async def through_the_gateway(seconds: float) -> Reading:
+            url = stage.system.base_url + _PATH
+            return with_database(await stage.load(url, seconds, whole_meter, script=_EACH_ITS_OWN))
+
+        async def from_the_edge(seconds: float) -> Reading:
+            return with_database(await stage.load(stage.system.base_url + _PATH, seconds, whole_meter))
+
+        page = await stage.get(orders_url + _PATH)
+        async with nginx(stage, upstream_url=orders_url, page=page) as front:
+            front_meter = Meter([front.pid])
+
+            async def from_nginx(seconds: float) -> Reading:
+                return await stage.load(f"{front.url}/page", seconds, front_meter)
+
+            return [
+                await alternate(
+                    path="product page, orders service",
+                    run=at_the_service,
+                    limit="Starlette + asyncpg + msgspec",
+                    run_limit=at_the_bare_one,
+                    measured="cpu",
+                    effort=stage.effort,
+                    goals=[Goal("ratio", 1.5, unit="x")],
+                ),
+                await alternate(
+                    path="product page through the gateway, database included",
+                    run=through_the_gateway,
+                    limit="nginx, the same bytes from a file",
+                    run_limit=from_nginx,
+                    measured="cpu",
+                    effort=stage.effort,
+                    goals=[Goal("cpu_us", 1000, unit=" us")],
+                ),
+                await alternate(
+                    path="product page that anonymous readers share at the gateway",
+                    run=from_the_edge,
+                    limit="nginx, the same bytes from a file",
+                    run_limit=from_nginx,
+                    measured="cpu",
+                    effort=stage.effort,
+                    goals=[Goal("cpu_us", 150, unit=" us")],
+                ),
+            ]
+
+
+def with_database(reading: Reading) -> Reading:
+    """The database's CPU counted into that of the path."""
+    return Reading(
+        reading.requests,
+        reading.seconds,
+        reading.p50_ms,
+        reading.p99_ms,
+        (reading.cpu_seconds or 0.0) + (reading.database_cpu_seconds or 0.0),
+        reading.database_cpu_seconds,
+    )
+
+
+async def _statement(stage: Stage) -> str:
+    """The statement that the service sends for the first page."""
+    urls = stage.databases["orders"]
+
+    async with Database.connect(api_url=urls.api, service_url=urls.service, name="bench") as database:
+
+        async def page() -> None:
+            now = datetime.now(UTC)
+            await page_of_products(database, CursorSigner("a cursor key"), ANONYMOUS, {}, "newest", 20, None, now=now)
+
+        sent = await record(database.api, page)
+    return sent[0].statement

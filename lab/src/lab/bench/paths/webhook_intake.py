@@ -1,0 +1,135 @@
+"""The payment gateway's webhook: accepted in one commit. Beside pgbench at full load, and at a fixed rate with everything running."""
+
+import hmac
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from common.primitives.clock import SystemClock
+from common.primitives.ids import new_id
+from lab.bench.cpu import Meter
+from lab.bench.figures import Figures, Goal, Reading, Row, alternate, percentile
+from lab.bench.open_loop import request_bytes, send_at_rate
+from lab.bench.pgbench import script
+from lab.bench.recording import Repeatable, Sent, record
+from lab.bench.stage import Stage, opened_database
+from payments.use_cases.webhooks.receive_webhook import receive_webhook
+
+_PATH = "/functions/v1/gateway-webhook"
+# More than one process can accept in a second: no body is sent twice in a run.
+_PER_SECOND_MAX = 6_000
+_RATES = (100, 200)
+
+
+async def measure(stage: Stage) -> list[Row]:
+    urls = stage.databases["payments"]
+    secret = stage.system.secrets["GATEWAY_SECRET_KEY"]
+    statements = await Repeatable(await _recorded(stage), await _recorded(stage)).statements(urls.admin)
+    text = script(statements)
+
+    async def limit(seconds: float) -> Reading:
+        return await stage.load_database(urls.service, seconds, text, grows=(urls.admin, "processed_webhook_events"))
+
+    async with stage.door("payments") as door:
+        meter = Meter([door.pid])
+
+        async def over_http(seconds: float) -> Reading:
+            with tempfile.TemporaryDirectory(prefix="campus-webhooks-") as folder:
+                load = _posting(Path(folder) / "bodies", secret, round(max(1.0, seconds) * _PER_SECOND_MAX))
+                return await stage.load(door.url + _PATH, seconds, meter, script=load)
+
+        row = await alternate(
+            path="webhook intake",
+            run=over_http,
+            limit="pgbench, the same statement",
+            run_limit=limit,
+            measured="rate",
+            effort=stage.effort,
+            goals=[Goal("ratio", 0.35, at_least=True), Goal("cpu_us", 280, unit=" us")],
+        )
+    return [row, *[await _at_rate(stage, secret, rate) for rate in _RATES]]
+
+
+async def _at_rate(stage: Stage, secret: str, rate: int) -> Row:
+    """At the running service: intake, relay, broker and worker share the two cores. The events mean nothing to the worker."""
+    seconds = stage.effort.seconds * stage.effort.rounds
+    requests = [
+        request_bytes(
+            "POST", _PATH, {"X-Gateway-Signature": _signature(body, secret), "Content-Type": "application/json"}, body
+        )
+        for body in (_body("paymentrequest.success") for _ in range(round(rate * seconds)))
+    ]
+    meter, database = stage.meter("payments-api"), stage.postgresql
+    before, database_before = meter.seconds(), database.seconds()
+    port = stage.system.process("payments-api").port
+    times = await send_at_rate("127.0.0.1", port, requests, rate=rate)
+    reading = Reading(
+        len(times),
+        len(times) / rate,
+        percentile(times, 0.5),
+        percentile(times, 0.99),
+        meter.seconds() - before,
+        database.seconds() - database_before,
+    )
+    return Row(
+        f"webhook at {rate}/s, everything running",
+        "",
+        Figures.of([reading]),
+        goals=(Goal("p99_ms", 100, unit=" ms"),),
+        note="CPU with the relay of the process, database with relay and worker",
+    )
+
+
+def _body(event: str) -> bytes:
+    """A body of the size that the gateway's have."""
+    reference = new_id()
+    return msgspec.json.encode(
+        {
+            "event": event,
+            "data": {
+                "id": reference.int >> 74,
+                "reference": str(reference),
+                "status": "success",
+                "amount": 150_000,
+                "currency": "NGN",
+                "channel": "card",
+                "paid_at": "2026-11-01T10:00:00.000Z",
+                "customer": {"email": "buyer@unilag.edu.ng", "customer_code": "CUS_0123456789"},
+                "authorization": {"bin": "408408", "last4": "4081", "bank": "Test Bank", "card_type": "visa"},
+                "metadata": {"order_id": str(reference), "settlement": "escrow"},
+            },
+        }
+    )
+
+
+def _signature(body: bytes, secret: str) -> str:
+    return hmac.digest(secret.encode(), body, "sha512").hex()
+
+
+def _posting(path: Path, secret: str, count: int) -> str:
+    """Lua that sends the next of `count` signed bodies each time, and stops the run rather than send one twice."""
+    with path.open("wb") as file:
+        for _ in range(count):
+            body = _body("charge.success")
+            file.write(_signature(body, secret).encode() + b" " + body + b"\n")
+    return _LUA.format(path=path)
+
+
+_LUA = """\
+local lines, n = {{}}, 0
+function init()
+  for line in io.lines("{path}") do lines[#lines + 1] = line end
+end
+function request()
+  n = n + 1
+  local line = lines[n]
+  if line == nil then error("no webhook is left that was not sent") end
+  return wrk.format("POST", nil, {{["X-Gateway-Signature"] = line:sub(1, 128), ["Content-Type"] = "application/json"}}, line:sub(130))
+end
+"""
+
+
+async def _recorded(stage: Stage) -> list[Sent]:
+    async with opened_database(stage.databases["payments"]) as database:
+        return await record(database.service, lambda: receive_webhook(database, SystemClock(), _body("charge.success")))

@@ -1,0 +1,152 @@
+"""The statements that a path really sends, as pgbench can repeat them.
+
+Recorded from the path itself, so that the limit can never drift away from the code. The path runs twice: what is the same
+both times is a literal, what differs (ids, keys, times) is made anew by pgbench for each transaction.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import msgspec
+
+from lab.bench.programs import BenchFailed
+
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_PLACE = re.compile(r"\$(\d+)")
+_NUMBER = "lpad(to_hex(:n::bigint), 12, '0')"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One statement as it was sent, with its values; a statement for many rows is given once for each row."""
+
+    statement: str
+    values: tuple[Any, ...]
+
+
+async def record(pool: Any, path: Callable[[], Awaitable[Any]]) -> list[Sent]:
+    """What `path` sends over the one connection that a fresh pool has."""
+    heard: list[Sent] = []
+
+    def hear(query: Any) -> None:
+        # asyncpg gives the values of one statement as a tuple, and those of many rows as a list.
+        rows = query.args if isinstance(query.args, list) else [query.args]
+        heard.extend(Sent(query.query, tuple(row or ())) for row in rows)
+
+    # The first time a connection also asks for the types of the statements, which is no part of the path.
+    await path()
+    async with pool.acquire() as connection:
+        connection.add_query_logger(hear)
+    await path()
+    # The listener is called in the next round of the loop.
+    await asyncio.sleep(0.01)
+    async with pool.acquire() as connection:
+        connection.remove_query_logger(hear)
+    if not heard:
+        raise BenchFailed("the path sent nothing over the connection that was listened to")
+    return heard
+
+
+@dataclass
+class Repeatable:
+    """Statements with expressions in the place of values."""
+
+    first: Sequence[Sent]
+    second: Sequence[Sent]
+    expressions: Mapping[UUID, str] = field(default_factory=dict)
+    """What stands for certain ids instead of themselves: a random product, for example."""
+    _fresh: dict[str, int] = field(default_factory=dict)
+
+    async def statements(self, url: str) -> list[str]:
+        """As SQL for pgbench. The database at `url` tells the types of the places."""
+        if [sent.statement for sent in self.first] != [sent.statement for sent in self.second]:
+            raise BenchFailed("the path sent other statements the second time")
+        connection = await asyncpg.connect(url)
+        try:
+            return [
+                await self._statement(connection, one, other)
+                for one, other in zip(self.first, self.second, strict=True)
+            ]
+        finally:
+            await connection.close()
+
+    async def _statement(self, connection: Any, one: Sent, other: Sent) -> str:
+        if not one.values:
+            return _without_variables(one.statement)
+        types = [place.name for place in (await connection.prepare(one.statement)).get_parameters()]
+        shown = [
+            f"({self._expression(value, again)})::{_sql_type(type_name)}"
+            for value, again, type_name in zip(one.values, other.values, types, strict=True)
+        ]
+        return _PLACE.sub(lambda place: shown[int(place[1]) - 1], _without_variables(one.statement))
+
+    def _expression(self, value: Any, again: Any) -> str:
+        if isinstance(value, list | tuple):
+            inner = ", ".join(self._expression(a, b) for a, b in zip(value, again, strict=True))
+            return f"ARRAY[{inner}]"
+        if isinstance(value, UUID):
+            return self._id(str(value), str(again))
+        if isinstance(value, datetime):
+            return "now()"
+        if isinstance(value, str) and value != again:
+            return self._text(value, again)
+        return literal(value)
+
+    def _id(self, value: str, again: str) -> str:
+        given = self.expressions.get(UUID(value))
+        if given is not None:
+            return given
+        return f"'{value}'" if value == again else f"({self._fresh_id(value)})::uuid"
+
+    def _fresh_id(self, value: str) -> str:
+        number = self._fresh.setdefault(value, len(self._fresh))
+        return f"lpad(to_hex(:client_id::bigint), 4, '0') || '{number:04x}-0000-4000-8000-' || {_NUMBER}"
+
+    def _text(self, value: str, again: str) -> str:
+        """A text around ids, or one that is made different by a number at its end."""
+        pieces, end = [], 0
+        for found, other in zip(_UUID.finditer(value), _UUID.finditer(again), strict=True):
+            pieces.append(literal(value[end : found.start()]))
+            is_same = found[0] == other[0]
+            pieces.append(literal(found[0]) if is_same else self._fresh_id(found[0]))
+            end = found.end()
+        if not pieces:
+            return f"{literal(value)} || {self._fresh_id(value)}"
+        return " || ".join([*pieces, literal(value[end:])])
+
+
+def _without_variables(statement: str) -> str:
+    """Inside quotes `:word` is text of ours, and pgbench would take it for a variable."""
+    return re.sub(r"(?<!:):(?=\w)", "' || chr(58) || '", statement)
+
+
+def literal(value: Any) -> str:
+    """A value as SQL that pgbench leaves alone: it would take `:word` for a variable, even inside quotes."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, msgspec.Raw):
+        return literal(bytes(value).decode())
+    if isinstance(value, bytes):
+        return f"decode('{value.hex()}', 'hex')"
+    if isinstance(value, Mapping):
+        return literal(msgspec.json.encode(value).decode())
+    text = str(value)
+    if re.fullmatch(r"[\w .,/-]*", text, re.ASCII):
+        return f"'{text}'"
+    # No function makes it: the result of `convert_from` has the collation "C" of its name of an encoding, hands it on to
+    # whatever it is compared with, and no index of the tables is then looked into.
+    return "U&'" + "".join(sign if sign.isalnum() and sign.isascii() else f"\\+{ord(sign):06x}" for sign in text) + "'"
+
+
+def _sql_type(name: str) -> str:
+    return f"{name[1:]}[]" if name.startswith("_") else name

@@ -1,0 +1,370 @@
+"""The stage of a run: the whole system, and what stands beside it for a comparison."""
+
+import asyncio
+import itertools
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import httpx
+
+from campus_tools.children import open_log, spawn, stop_child
+from campus_tools.launcher.readiness import answers_ready
+from campus_tools.launcher.system import System
+from common.auth.caller import Caller
+from common.database.unit_of_work import Database
+from lab.bench import pgbench, wrk
+from lab.bench.cpu import Meter
+from lab.bench.figures import Effort, Reading
+from lab.bench.programs import BenchFailed, find_pgbench, find_program
+from operations.environment import Environments, callers_environment
+from operations.journey import Marketplace
+from operations.processes import ProcessPlan
+from operations.provision import create_database, service_database_urls
+from operations.services import Service, service_named
+from testkit.service_kit import BASE_URL, Issuer
+
+# The load comes from one machine and a few accounts: quotas must count, and never refuse. In a window of one second the log
+# of each account is about as long as its real quota lets it grow in a minute.
+NO_QUOTA = {f"RATE_TIER_{tier}": "100000000" for tier in ("1", "2", "3", "4", "5", "4_ADDRESS", "MEDIA")} | {
+    "RATE_MACHINES": "100000000",
+    "RATE_WINDOW_SECONDS": "1",
+}
+# What is started beside the system listens here; the launcher leaves these places free.
+_FIRST_PLACE = 30
+_PLACES = 29
+_READY_SECONDS_MAX = 60.0
+CONNECTIONS = 8
+"""Enough to keep two cores busy, and fewer than a pool holds, so that nobody waits for a connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A process beside the system."""
+
+    pid: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchDatabase:
+    """A migrated database of one service that no running process uses."""
+
+    owner: str
+    api: str
+    service: str
+    admin: str
+
+
+@dataclass(slots=True)
+class Stage:
+    """A started system, the programs that load it, and how much effort a reading is worth."""
+
+    system: System
+    effort: Effort
+    say: Callable[[str], None]
+    issuer: Issuer
+    wrk: str
+    nginx: str
+    pgbench: str
+    databases: dict[str, BenchDatabase] = field(default_factory=dict)
+    _places: "itertools.count[int]" = field(default_factory=itertools.count)
+
+    @classmethod
+    def of(cls, system: System, effort: Effort, issuer: Issuer, say: Callable[[str], None]) -> "Stage":
+        """Finds the programs. Raises BenchFailed with what is missing."""
+        return cls(
+            system,
+            effort,
+            say,
+            issuer,
+            find_program("wrk", say),
+            find_program("nginx", say),
+            find_pgbench(say),
+        )
+
+    # Processes
+
+    def meter(self, *names: str) -> Meter:
+        """Of processes of the system, by their names in the process list."""
+        pids = [self.system.process(name).pid for name in names]
+        return Meter([pid for pid in pids if pid is not None])
+
+    @property
+    def postgresql(self) -> Meter:
+        """Of the database server with all its backends."""
+        return Meter([pid for _, pid, _ in self.system.servers.postgresql.places])
+
+    @property
+    def rabbitmq(self) -> Meter:
+        return Meter([pid for _, pid, _ in self.system.servers.rabbitmq.places])
+
+    def environment(self, service: str, port: int, **given: str) -> dict[str, str]:
+        """What the launcher would tell a process of this service, with `given` on top."""
+        environments = Environments(
+            callers_environment(NO_QUOTA),
+            port_base=self.system.port_base,
+            state_dir=self.system.state_dir,
+            servers=self.system.servers,
+            secrets=self.system.secrets,
+        )
+        offset = port - self.system.port_base
+        plan = ProcessPlan("bench", (), offset, offset, service)
+        known = service_named(service) if service else None
+        return environments.for_process(plan, known) | given
+
+    @asynccontextmanager
+    async def beside(self, *module: str, service: str = "", **given: str) -> AsyncIterator[Beside]:
+        """`python -m <module>` with the environment of a service, ready when this is entered."""
+        port = self.place()
+        if service == "api-gateway":
+            inside = self.place()
+            given = {"METRICS_PORT": str(inside), **given}
+        else:
+            inside = port
+        log = self.system.state_dir / "logs" / f"bench-{module[0].rpartition('.')[2]}-{port}.log"
+        with open_log(log) as output:
+            child = spawn(
+                [sys.executable, "-m", *module], environment=self.environment(service, port, **given), output=output
+            )
+        try:
+            deadline = time.monotonic() + _READY_SECONDS_MAX
+            while not answers_ready(inside):
+                if child.poll() is not None or time.monotonic() > deadline:
+                    raise BenchFailed(f"{' '.join(module)} does not become ready:\n{log.read_text()[-3000:]}")
+                await asyncio.sleep(0.1)
+            yield Beside(child.pid, f"http://127.0.0.1:{port}")
+        finally:
+            await asyncio.to_thread(stop_child, child)
+
+    def place(self) -> int:
+        """A port for something beside the system; after the last place the first is free again."""
+        return self.system.port_base + _FIRST_PLACE + next(self._places) % _PLACES
+
+    @asynccontextmanager
+    async def door(self, service: str) -> AsyncIterator[Beside]:
+        """The HTTP door of a service on its bench database: the same application, without relay, consumers and timers.
+
+        So the CPU of a request is the CPU of that request. It believes the bench's own tokens.
+        """
+        urls = self.databases[service]
+        async with self.beside(
+            "lab.bench.door",
+            service,
+            service=service,
+            API_DATABASE_URL=urls.api,
+            SERVICE_DATABASE_URL=urls.service,
+            JWKS_URL=self.issuer.jwks_url,
+            BASE_URL=BASE_URL,
+        ) as door:
+            yield door
+
+    # Databases
+
+    async def make_database(self, service: str, label: str = "") -> BenchDatabase:
+        """A migrated database for the paths of one service, on the server that the system uses; with a label, one more."""
+        known = service_named(service)
+        name = "_".join(filter(None, ("bench", known.import_name, label)))
+        admin_url = self.system.servers.database_url
+        connection = await asyncpg.connect(admin_url)
+        try:
+            await create_database(connection, known, name)
+        finally:
+            await connection.close()
+        made = self._database_urls(known, name)
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", known.import_name, "migrate",
+            env=self.environment(service, 1, OWNER_DATABASE_URL=made.owner),
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+        )  # fmt: skip
+        output = (await child.communicate())[0].decode(errors="replace")
+        if child.returncode != 0:
+            raise BenchFailed(f"the migration of {service} failed:\n{output}")
+        self.databases[f"{service} {label}".strip()] = made
+        return made
+
+    def _database_urls(self, service: Service, name: str) -> BenchDatabase:
+        admin_url = self.system.servers.database_url
+        urls = service_database_urls(admin_url, service, self.system.secrets)
+        named = [_in_database(url, name) for url in (*urls.values(), admin_url)]
+        return BenchDatabase(*named)
+
+    def system_database(self, service: str) -> str:
+        """The administrator's address of a database of the running system."""
+        return _in_database(self.system.servers.database_url, service_named(service).database)
+
+    # Load
+
+    async def load(
+        self, url: str, seconds: float, server: Meter, *, script: str | None = None, connections: int = CONNECTIONS
+    ) -> Reading:
+        """A closed loop over HTTP, with the CPU of `server` and of the database."""
+        database = self.postgresql
+        before, database_before = server.seconds(), database.seconds()
+        answer = await wrk.run(self.wrk, url, connections=connections, seconds=seconds, script=script)
+        return Reading(
+            answer.requests,
+            answer.seconds,
+            answer.p50_ms,
+            answer.p99_ms,
+            server.seconds() - before,
+            database.seconds() - database_before,
+        )
+
+    async def load_database(
+        self,
+        url: str,
+        seconds: float,
+        script: str,
+        *,
+        connections: int = CONNECTIONS,
+        grows: tuple[str, str] | None = None,
+    ) -> Reading:
+        """A closed loop of pgbench.
+
+        `grows` names a database and its table that gets one row by each transaction: a limit that does nothing is none.
+        """
+        database = self.postgresql
+        rows_before = await _rows(grows)
+        before = database.seconds()
+        answer, p50, p99 = await pgbench.run(self.pgbench, url, script, connections=connections, seconds=seconds)
+        spent = database.seconds() - before
+        written = await _rows(grows) - rows_before
+        # What was under way when the time was over is finished, and not counted.
+        if grows is not None and not answer.transactions <= written <= answer.transactions + connections:
+            raise BenchFailed(f"{answer.transactions} transactions of pgbench wrote {written} rows of {grows[1]}")
+        return Reading(answer.transactions, answer.transactions / answer.rate, p50, p99, database_cpu_seconds=spent)
+
+    async def get(self, url: str) -> bytes:
+        """The body of an answer."""
+        async with httpx.AsyncClient(timeout=30, trust_env=False) as client:
+            return (await client.get(url)).raise_for_status().content
+
+    async def get_json(self, url: str) -> Any:
+        return json.loads(await self.get(url))
+
+    # People
+
+    def token(self, caller: Caller) -> str:
+        """A token of the bench's own issuer, for doors and gateways that are told to believe it."""
+        return self.issuer.token(
+            caller.id, roles=sorted(caller.roles), vendor_id=caller.vendor_id, campus_id=caller.campus_id
+        )
+
+    @asynccontextmanager
+    async def market(self) -> AsyncIterator[Marketplace]:
+        """The system as its users meet it."""
+        market = Marketplace.at(self.system.base_url, self.system.sandbox_url, self.system.secrets)
+        try:
+            yield market
+        finally:
+            await market.close()
+
+
+@asynccontextmanager
+async def together(*contexts: AbstractAsyncContextManager[Any]) -> AsyncIterator[list[Any]]:
+    """Enters all at once: processes start side by side."""
+    async with AsyncExitStack() as stack:
+        entering = (stack.enter_async_context(context) for context in contexts)
+        entered = await asyncio.gather(*entering, return_exceptions=True)
+        for one in entered:
+            if isinstance(one, BaseException):
+                raise one
+        yield entered
+
+
+@asynccontextmanager
+async def opened_database(urls: BenchDatabase) -> AsyncIterator[Database]:
+    """The database as a service opens it."""
+    async with Database.connect(api_url=urls.api, service_url=urls.service, name="bench") as database:
+        yield database
+
+
+@asynccontextmanager
+async def nginx(stage: Stage, *, upstream_url: str, page: bytes) -> AsyncIterator[Beside]:
+    """nginx with one worker: `/page` serves fixed bytes, everything else is passed to `upstream_url`."""
+    folder = stage.system.state_dir / "nginx"
+    folder.mkdir(exist_ok=True)
+    # The worker drops root's rights and must reach the page.
+    web = Path(f"/var/tmp/campus-bench-{stage.system.port_base}")
+    web.mkdir(mode=0o755, exist_ok=True)
+    (web / "page").write_bytes(page)
+    port = stage.place()
+    configuration = folder / "nginx.conf"
+    configuration.write_text(_NGINX.format(folder=folder, web=web, port=port, upstream=urlsplit(upstream_url).netloc))
+    with open_log(folder / "output.log") as output:
+        child = spawn(
+            [stage.nginx, "-c", str(configuration), "-p", str(folder), "-e", str(folder / "error.log")],
+            environment=callers_environment(None),
+            output=output,
+        )
+    try:
+        await _answers(f"http://127.0.0.1:{port}/page")
+        yield Beside(child.pid, f"http://127.0.0.1:{port}")
+    finally:
+        await asyncio.to_thread(stop_child, child)
+        (web / "page").unlink()
+        web.rmdir()
+
+
+_NGINX = """\
+worker_processes 1;
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log warn;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    keepalive_requests 100000000;
+    upstream tiny {{ server {upstream}; keepalive 256; keepalive_requests 100000000; }}
+    server {{
+        listen 127.0.0.1:{port};
+        location = /page {{ root {web}; default_type application/json; }}
+        location / {{
+            proxy_pass http://tiny;
+            proxy_http_version 1.1;
+            proxy_set_header Connection "";
+        }}
+    }}
+}}
+"""
+
+
+async def _answers(url: str, within: float = 20.0) -> None:
+    deadline = time.monotonic() + within
+    async with httpx.AsyncClient(trust_env=False) as client:
+        while True:
+            try:
+                (await client.get(url)).raise_for_status()
+                return
+            except httpx.HTTPError as error:
+                if time.monotonic() > deadline:
+                    raise BenchFailed(f"{url} does not answer: {error!r}") from error
+                await asyncio.sleep(0.05)
+
+
+async def _rows(grows: tuple[str, str] | None) -> int:
+    if grows is None:
+        return 0
+    url, table = grows
+    connection = await asyncpg.connect(url)
+    try:
+        return int(await connection.fetchval(f"SELECT count(*) FROM {table}"))
+    finally:
+        await connection.close()
+
+
+def _in_database(url: str, name: str) -> str:
+    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))

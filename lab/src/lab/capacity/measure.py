@@ -1,0 +1,171 @@
+"""Plays orders from the checkout to the paid-out vendor on a system of its own, and counts what they cost."""
+
+import asyncio
+import os
+import platform
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+from campus_tools.launcher.system import System
+from lab.bench.stage import NO_QUOTA
+from lab.capacity.counting import Counters, Reading, idle_between, step_between
+from lab.capacity.figures import Measured
+from operations.journey import Marketplace, Person
+
+Say = Callable[[str], None]
+
+_AT_ONCE: Final = 4
+"""Enough that nothing waits for its turn alone, few enough that two cores are not flooded."""
+_PRICE_MINOR: Final = 250_000
+_PAYOUT_MINOR: Final = 100_000
+_BATCH: Final = 100
+_WITHIN_SECONDS: Final = 180.0
+_READ: Final = frozenset({"api-gateway", "orders-api", "orders-db"})
+"""What a page of products passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How many of each step are played."""
+
+    orders: int
+    payouts: int
+    reads: int
+    idle_seconds: float
+    warm: int = 8
+
+
+async def measure(effort: Effort, say: Say) -> Measured:
+    """Starts a system, plays, and stops it. Raises StepFailed, TimeoutError, StartFailed."""
+    environment = {**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "RATE_LIMIT_STORE_URL": "", "EDGE_CACHE_SECONDS": "0"}
+    with tempfile.TemporaryDirectory(prefix="campus-capacity-", ignore_cleanup_errors=True) as folder:
+        say("starting the system")
+        async with System(Path(folder), environment=environment) as system:
+            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
+            counters = await Counters.open(system)
+            try:
+                return await _played(_Play(market, counters, effort, say))
+            finally:
+                await counters.close()
+                await market.close()
+                await asyncio.to_thread(system.stop)
+                system.servers.remove_data()
+
+
+@dataclass(slots=True)
+class _Play:
+    market: Marketplace
+    counters: Counters
+    effort: Effort
+    say: Say
+
+
+async def _played(play: _Play) -> Measured:
+    market, effort = play.market, play.effort
+    vendor, buyer = await market.sign_in("vendor@unilag.edu.ng"), await market.sign_in("buyer@unilag.edu.ng")
+    maker = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
+    product = await _product(market, vendor, effort.orders + effort.warm)
+    play.say(f"{effort.warm} orders to warm up")
+    await _all(effort.warm, lambda _: _order(market, buyer, vendor, product))
+    await _paid_out(market, vendor, maker, 2)
+    first = await play.counters.read()
+    play.say(f"{effort.idle_seconds:.0f} s in which nobody asks anything")
+    await asyncio.sleep(effort.idle_seconds)
+    rested = await play.counters.read()
+    idle = idle_between(first, rested)
+    loads = [os.getloadavg()[0]]
+    play.say(f"{effort.orders} orders, from the checkout to the vendor's wallet")
+    await _all(effort.orders, lambda _: _order(market, buyer, vendor, product))
+    ordered = await _quiet(play)
+    loads.append(os.getloadavg()[0])
+    play.say(f"{effort.payouts} payouts, from the request to the bank's word")
+    await _paid_out(market, vendor, maker, effort.payouts)
+    paid = await _quiet(play)
+    play.say(f"{effort.reads} pages: lists of products and single ones by turns")
+    await _all(effort.reads, lambda number: _look(market, product, number))
+    read = await play.counters.read()
+    loads.append(os.getloadavg()[0])
+    widths = await play.counters.widths()
+    cores = os.cpu_count() or 1
+    return Measured(
+        day=datetime.now(UTC).date().isoformat(),
+        machine=f"{cores} cores, {platform.machine()}, Python {platform.python_version()}",
+        load=round(sum(loads) / len(loads) / cores, 1),
+        idle_cpu_ms={name: round(spent, 2) for name, spent in idle.cpu_ms.items()},
+        idle_commits={name: round(done, 2) for name, done in idle.commits.items()},
+        order=step_between(rested, ordered, effort.orders, idle, widths),
+        payout=step_between(ordered, paid, effort.payouts, idle, widths),
+        read=step_between(paid, read, effort.reads, idle, widths, _READ),
+    )
+
+
+async def _quiet(play: _Play) -> Reading:
+    """A reading after which nothing is under way: messages to people belong to the order, too."""
+    await asyncio.sleep(5.0)
+    return await play.counters.read()
+
+
+async def _product(market: Marketplace, vendor: Person, stock: int) -> str:
+    body = {
+        "name": f"Capacity {uuid4().hex[:8]}",
+        "description": "What an order costs",
+        "category": "capacity",
+        "priceMinor": _PRICE_MINOR,
+        "stock": stock,
+    }
+    return str((await market.post("/api/products", body, vendor, key=uuid4()))["id"])
+
+
+async def _order(market: Marketplace, buyer: Person, vendor: Person, product: str) -> None:
+    order = await market.checkout(buyer, product)
+    await market.pay(await market.pay_intent(buyer, order["id"]))
+    await _reaches(market, buyer, order["id"], "paid_escrow")
+    await market.dispatch(vendor, order["id"])
+    pin = await market.delivery_pin(buyer, order["id"])
+    await market.verify_delivery(vendor, order["id"], pin)
+    await _reaches(market, buyer, order["id"], "paid")
+
+
+async def _reaches(market: Marketplace, buyer: Person, order_id: str, status: str) -> None:
+    """Asks once a second: a buyer's page does, and more would be counted as the order's cost."""
+
+    async def look() -> dict[str, Any] | None:
+        order = await market.order(buyer, order_id)
+        return order if order["status"] == status else None
+
+    await market.until(f"order is {status}", look, _WITHIN_SECONDS, every=1.0)
+
+
+async def _paid_out(market: Marketplace, vendor: Person, maker: Person, count: int) -> None:
+    asked = list[str]()
+
+    async def ask(_: int) -> None:
+        asked.append(str((await market.request_payout(vendor, _PAYOUT_MINOR))["id"]))
+
+    await _all(count, ask)
+    for start in range(0, count, _BATCH):
+        await market.dispatch_payouts(maker, asked[start : start + _BATCH], key=uuid4())
+    for payout in asked:
+        await market.payout_reaches(vendor, payout, "processed", _WITHIN_SECONDS)
+
+
+async def _look(market: Marketplace, product: str, number: int) -> None:
+    if number % 2:
+        await market.get(f"/api/products/{product}")
+    else:
+        await market.products(limit=20)
+
+
+async def _all(count: int, step: Callable[[int], Awaitable[Any]]) -> None:
+    turn = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(number: int) -> None:
+        async with turn:
+            await step(number)
+
+    await asyncio.gather(*(one(number) for number in range(count)))

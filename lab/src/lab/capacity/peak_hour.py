@@ -1,0 +1,224 @@
+"""The busiest hour, played with a seeded random: workers, their queues, and the autoscaler that reads the lengths.
+
+Time goes in steps of half a second. Orders come at random (Poisson) with a wave over the hour. Once the payment gateway is silent and
+then says everything at once; again and again a worker is killed, and what it had in hand goes back to the head of its queue. Each
+instance has one core and uses as much of it for a message as was measured, which varies. The databases are as fast as they were measured.
+"""
+
+import math
+import random
+from collections import deque
+from dataclasses import dataclass
+from typing import Final
+
+from lab.capacity.assumed import SECONDS_AN_HOUR
+from lab.capacity.shipped import Scaling
+
+STEP_SECONDS: Final = 0.5
+# Above this mean a Poisson number is as good as a normal one.
+_NORMAL_ABOVE: Final = 30.0
+_LEAD_SECONDS: Final = 900.0
+"""Played before the hour and not counted: the autoscaler has found its number when the hour begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """What comes, and what goes wrong."""
+
+    orders_a_second: float
+    """In the mean of the hour."""
+    burst: float
+    """The busiest second beside that mean."""
+    silent_at: float = 1_200.0
+    silent_seconds: float = 120.0
+    """The payment gateway says nothing for so long; none of its webhooks is lost."""
+    told_within: float = 30.0
+    """Then it says all of them within this."""
+    killed_every: float = 600.0
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """How the autoscaler behaves (deploy/k8s/components/autoscaling) and how long a worker takes to be ready."""
+
+    polled_every: float = 10.0
+    busy_over: float = 30.0
+    """The use of processors that it reads is the mean of so long."""
+    ready_after: float = 15.0
+    """Scheduling, the interpreter and the first connections: what workers took to come back in containers on two cores."""
+    calm_seconds: float = 300.0
+    """Kubernetes takes workers away when for so long fewer were asked for."""
+    grows_every: float = 15.0
+    """Kubernetes doubles the number, or adds four, at most once in this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One kind of worker: the messages of an order by queue, and the processor's time of one message."""
+
+    name: str
+    messages_an_order: dict[str, float]
+    ms_a_message: float
+    scaling: Scaling
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What became of one kind of worker."""
+
+    name: str
+    messages: int
+    most_instances: int
+    longest_queue: int
+    wait_p50_seconds: float
+    wait_p99_seconds: float
+    longest_wait_seconds: float
+    late_share: float
+    """Of the messages, those that waited longer than the promise."""
+    late_share_undisturbed: float
+    """The same of those that came before the payment gateway fell silent."""
+    left: int
+    """Messages in the queue at the end."""
+
+
+def play(worker: Worker, hour: Hour, cluster: Cluster, promise_seconds: float) -> Played:
+    """One hour of one kind of worker."""
+    chance = random.Random(f"{hour.seed} {worker.name}")
+    queues = {name: deque[list[float]]() for name in worker.messages_an_order}
+    lengths = dict.fromkeys(queues, 0)
+    crew = _Crew(worker.scaling, cluster)
+    waits: list[tuple[float, int, float]] = []
+    held = 0.0
+    credit, total, longest = 0.0, 0, 0
+    for number in range(int(-_LEAD_SECONDS / STEP_SECONDS), int(SECONDS_AN_HOUR / STEP_SECONDS)):
+        now = number * STEP_SECONDS
+        rate, held = _rate(now, hour, held)
+        for name, share in worker.messages_an_order.items():
+            came = _poisson(chance, rate * share * STEP_SECONDS)
+            if came:
+                queues[name].append([now, came])
+                lengths[name] += came
+                total += came if number >= 0 else 0
+        ready = crew.at(now, lengths)
+        if now > 0 and now % hour.killed_every == 0:
+            crew.lose_one(now)
+        # One second of an instance handles so many; the time of a message varies by a third.
+        credit += ready * STEP_SECONDS / (worker.ms_a_message / 1000) * max(0.0, chance.gauss(1.0, 0.3))
+        done = 0
+        while credit >= 1 and (name := _first(queues)):
+            came_at, waiting = queues[name][0]
+            taken = min(int(credit), int(waiting))
+            credit -= taken
+            done += taken
+            lengths[name] -= taken
+            if came_at >= 0:
+                waits.append((now + STEP_SECONDS - came_at, taken, came_at))
+            if taken == waiting:
+                queues[name].popleft()
+            else:
+                queues[name][0][1] -= taken
+        if not any(lengths.values()):
+            credit = min(credit, ready)
+        crew.worked(done * worker.ms_a_message / 1000 / STEP_SECONDS)
+        longest = max(longest, *lengths.values())
+    return Played(
+        worker.name,
+        total,
+        crew.most,
+        longest,
+        _percentile(waits, 0.5),
+        _percentile(waits, 0.99),
+        max((wait for wait, _, _ in waits), default=0.0),
+        _late(waits, promise_seconds),
+        _late([line for line in waits if line[2] < hour.silent_at], promise_seconds),
+        sum(lengths.values()),
+    )
+
+
+class _Crew:
+    """The instances of one kind: those that are ready, and those that come."""
+
+    def __init__(self, scaling: Scaling, cluster: Cluster) -> None:
+        self._scaling, self._cluster = scaling, cluster
+        self._ready_at = [-math.inf] * scaling.least
+        self._asked_lately: deque[tuple[float, int]] = deque()
+        self._grew_at = -math.inf
+        self._busy_cores = 0.0
+        self.most = scaling.least
+
+    def at(self, now: float, lengths: dict[str, int]) -> int:
+        """How many work now; the autoscaler looks when it is its time."""
+        if now % self._cluster.polled_every == 0:
+            wanted = self._scaling.least
+            if self._scaling.queue_length:
+                wanted = max(math.ceil(length / self._scaling.queue_length) for length in lengths.values())
+            if self._scaling.busy_cores:
+                wanted = max(wanted, math.ceil(self._busy_cores / self._scaling.busy_cores))
+            self._scale(now, min(max(wanted, self._scaling.least), self._scaling.most))
+        return sum(ready <= now for ready in self._ready_at)
+
+    def worked(self, cores: float) -> None:
+        """What all instances together used in this step."""
+        self._busy_cores += (cores - self._busy_cores) * STEP_SECONDS / self._cluster.busy_over
+
+    def lose_one(self, now: float) -> None:
+        """It is started again at once."""
+        self._ready_at.sort()
+        self._ready_at[0] = now + self._cluster.ready_after
+
+    def _scale(self, now: float, wanted: int) -> None:
+        self._asked_lately.append((now, wanted))
+        while self._asked_lately[0][0] < now - self._cluster.calm_seconds:
+            self._asked_lately.popleft()
+        there = len(self._ready_at)
+        if wanted > there and now - self._grew_at >= self._cluster.grows_every:
+            grown = min(wanted, max(2 * there, there + 4))
+            self._ready_at += [now + self._cluster.ready_after] * (grown - there)
+            self._grew_at = now
+        highest = max(asked for _, asked in self._asked_lately)
+        if highest < there:
+            self._ready_at = sorted(self._ready_at)[:highest]
+        self.most = max(self.most, len(self._ready_at))
+
+
+def _rate(now: float, hour: Hour, held: float) -> tuple[float, float]:
+    """Orders that come in this second, and how many the silent gateway still holds back."""
+    # A wave with one crest in the hour: its mean is the hour's, its crest the busiest second.
+    rate = hour.orders_a_second * (1 - (hour.burst - 1) * math.cos(2 * math.pi * max(now, 0.0) / SECONDS_AN_HOUR))
+    ended = hour.silent_at + hour.silent_seconds
+    if hour.silent_at <= now < ended:
+        return 0.0, held + rate * STEP_SECONDS
+    if ended <= now < ended + hour.told_within:
+        return rate + held / hour.told_within, held
+    return rate, held
+
+
+def _poisson(chance: random.Random, mean: float) -> int:
+    if mean > _NORMAL_ABOVE:
+        return max(0, round(chance.gauss(mean, math.sqrt(mean))))
+    limit, product, number = math.exp(-mean), chance.random(), 0
+    while product > limit:
+        product *= chance.random()
+        number += 1
+    return number
+
+
+def _first(queues: dict[str, deque[list[float]]]) -> str:
+    """The queue whose oldest message came first; empty when nothing waits."""
+    waiting = [(queue[0][0], name) for name, queue in queues.items() if queue]
+    return min(waiting)[1] if waiting else ""
+
+
+def _percentile(waits: list[tuple[float, int, float]], share: float) -> float:
+    total, seen = sum(taken for _, taken, _ in waits), 0
+    for wait, taken, _ in sorted(waits):
+        seen += taken
+        if seen >= share * total:
+            return wait
+    return 0.0
+
+
+def _late(waits: list[tuple[float, int, float]], promise_seconds: float) -> float:
+    total = sum(taken for _, taken, _ in waits)
+    return sum(taken for wait, taken, _ in waits if wait > promise_seconds) / total if total else 0.0

@@ -1,0 +1,49 @@
+"""What deploy/k8s allows each kind of process to grow to, read from its manifests."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from lab.capacity.figures import ROOT
+
+_FOLDER: Final = ROOT / "deploy/k8s"
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Of one kind of process: how few and how many, and for workers what asks for one more."""
+
+    least: int
+    most: int
+    queue_length: int | None = None
+    """Messages in one queue for each worker."""
+    busy_cores: float | None = None
+    """What each worker may use of a core in the mean."""
+
+
+def scalings(folder: Path = _FOLDER) -> dict[str, Scaling]:
+    """Doors by their HorizontalPodAutoscalers, workers by their ScaledObjects; by the name of the process."""
+    found = {}
+    for path in [*folder.glob("base/*/api.yaml"), *folder.glob("components/autoscaling/*.yaml")]:
+        for resource in yaml.safe_load_all(path.read_text()):
+            if resource["kind"] == "HorizontalPodAutoscaler":
+                spec = resource["spec"]
+                found[_shown(spec)] = Scaling(spec["minReplicas"], spec["maxReplicas"])
+            elif resource["kind"] == "ScaledObject":
+                spec = resource["spec"]
+                told = {trigger["type"]: str(trigger["metadata"]["value"]) for trigger in spec["triggers"]}
+                found[_shown(spec)] = Scaling(
+                    spec["minReplicaCount"],
+                    spec["maxReplicaCount"],
+                    int(told["rabbitmq"]) if "rabbitmq" in told else None,
+                    int(told["cpu"].removesuffix("m")) / 1000 if "cpu" in told else None,
+                )
+    return found
+
+
+def _shown(spec: dict[str, Any]) -> str:
+    """The launcher runs the gateway's one kind under its service's name."""
+    name = str(spec["scaleTargetRef"]["name"])
+    return "api-gateway" if name == "api-gateway-api" else name

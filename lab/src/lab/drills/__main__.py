@@ -1,0 +1,144 @@
+"""Drills of operating, each with a system of its own; status 1 when a promise was broken.
+
+`restore` loses the databases and the broker, puts the databases back as they were at an instant, and lets the payment gateway send its
+last three days again: nothing leaves twice.
+`start` starts three of everything at the same moment on empty servers.
+`upgrade` replaces an older version by this one under load: schema first, then process by process; no request fails.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import httpx
+from rich.console import Console
+from rich.table import Table
+
+from campus_tools.launcher import StartFailed
+from campus_tools.servers import ServerUnavailable
+from lab.bench.programs import BenchFailed
+from lab.counts import one_or_more
+from lab.drills.at_once import StartFigures, drill_start
+from lab.drills.restore import RestoreFigures, RestoreLoad, drill_restore
+from lab.drills.upgrade import UpgradeFigures, drill_upgrade
+from operations.journey import StepFailed
+
+_BEGAN = time.monotonic()
+_STOPPED = (BenchFailed, StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, httpx.HTTPError)
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    try:
+        holds: bool = asyncio.run(options.run(options))
+    except _STOPPED as error:
+        sys.stderr.write(f"{error or type(error).__name__}\n")
+        return 1
+    return 0 if holds else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m lab.drills",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    kinds = parser.add_subparsers(dest="what", required=True)
+    restore = kinds.add_parser("restore", help="databases put back at an earlier instant")
+    restore.add_argument("--each", type=one_or_more, default=3, help="orders of each kind")
+    restore.add_argument(
+        "--skew",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="payouts' database is this much older than the others",
+    )
+    restore.set_defaults(run=_restore)
+    start = kinds.add_parser("start", help="three of everything at once on an empty system")
+    start.add_argument("--each", type=one_or_more, default=3, help="purchases, and orders that nobody pays")
+    start.set_defaults(run=_start)
+    upgrade = kinds.add_parser("upgrade", help="an older version is replaced by this one under load")
+    upgrade.add_argument(
+        "--from", dest="old", metavar="COMMIT", help="the one before the newest migration unless given"
+    )
+    upgrade.set_defaults(run=_upgrade)
+    return parser
+
+
+async def _start(options: argparse.Namespace) -> bool:
+    with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
+        return _show_start(await drill_start(Path(folder), options.each, _say))
+
+
+def _show_start(figures: StartFigures) -> bool:
+    table = Table("what", "seen")
+    table.add_row(
+        "three provisioners, three migrations of each",
+        f"{figures.provisioned_seconds:.1f} s, {figures.migrated_seconds:.1f} s",
+    )
+    table.add_row("processes; all ready after", f"{figures.processes}; {figures.ready_seconds:.1f} s")
+    table.add_row("started again", str(figures.restarts or "none"))
+    table.add_row("purchases up to the paid-out vendor", str(figures.purchases))
+    table.add_row("unpaid orders, times that each expired", f"{figures.unpaid}, {sorted(figures.expired.values())}")
+    table.add_row("broken promises of the audit", _none(figures.broken_promises))
+    Console(width=150).print(table)
+    return figures.holds
+
+
+async def _upgrade(options: argparse.Namespace) -> bool:
+    with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
+        return _show_upgrade(await drill_upgrade(Path(folder), options.old, _say))
+
+
+def _show_upgrade(figures: UpgradeFigures) -> bool:
+    table = Table("what", "seen")
+    table.add_row("from", figures.old)
+    table.add_row("revisions applied beside the old code", f"{figures.revisions}, in {figures.migrated_seconds:.1f} s")
+    table.add_row("processes replaced", f"{figures.rolled}, in {figures.rolled_seconds:.1f} s")
+    for name, count in figures.answered.items():
+        table.add_row(name, f"{count} answered")
+    table.add_row("failed requests", f"{len(figures.failures)}\n{chr(10).join(figures.failures[:20])}".strip())
+    table.add_row("broken promises of the audit", _none(figures.broken_promises))
+    Console(width=150).print(table)
+    return figures.holds
+
+
+async def _restore(options: argparse.Namespace) -> bool:
+    with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
+        return _show_restore(await drill_restore(Path(folder), RestoreLoad(options.each, options.skew), _say))
+
+
+def _show_restore(figures: RestoreFigures) -> bool:
+    table = Table("what", "seen")
+    table.add_row("the server stood again after", f"{figures.restore_seconds:.1f} s")
+    table.add_row("payouts stood still until they were compared", "yes" if figures.stood_still else "NO")
+    table.add_row(
+        "dispatches refused, the first one taken after",
+        f"{figures.refused_dispatches}, {figures.until_dispatch_seconds:.1f} s",
+    )
+    table.add_row("messages said again", ", ".join(f"{count} {name}" for name, count in figures.said_again.items()))
+    table.add_row("webhooks sent again", str(figures.webhooks_again))
+    table.add_row("transfers that the books did not know", str(figures.found or "none"))
+    table.add_row("transfers in all; not exactly once", f"{figures.transfers}; {_none(figures.wrong_transfers)}")
+    table.add_row("refunds that are wrong", _none(figures.wrong_refunds))
+    table.add_row("charges; wrong ones", f"{figures.charges}; {_none(figures.wrong_charges)}")
+    table.add_row("said by the comparisons", figures.reconciled)
+    table.add_row("dead letters left", str(figures.dead_letters or "none"))
+    table.add_row("broken promises of the audit", _none(figures.broken_promises))
+    Console(width=150).print(table)
+    return figures.holds
+
+
+def _none(lines: tuple[str, ...]) -> str:
+    return "\n".join(lines) or "none"
+
+
+def _say(text: str) -> None:
+    print(f"drill {time.monotonic() - _BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

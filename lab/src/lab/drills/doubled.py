@@ -1,0 +1,108 @@
+"""Two instances of each door behind balancers, as on Kubernetes, so that processes leave one by one and no request is lost."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import httpx
+
+from campus_tools.launcher import System
+from campus_tools.launcher.ports import free_port_base
+from lab.drills.balancer import Balancer, balanced
+from operations.journey import Marketplace
+from operations.processes import CAMPUS, ProcessPlan, SystemPlan
+
+# Where the two instances of each door stand above PORT_BASE, in the room that the process list leaves free.
+_FIRST, _SECOND, _GATEWAYS_HEALTH = 30, 40, 50
+SHUTDOWN_DRAIN_SECONDS: Final = "2"
+
+
+@dataclass(frozen=True, slots=True)
+class DoubledSystem:
+    """A running system, and the balancers in front of its doors, by the ports of the instances."""
+
+    system: System
+    balancers: Mapping[int, Balancer]
+
+    async def roll(self, *, every: bool) -> list[str]:
+        """Restarts one process after another; no balancer sends anything to one that is about to leave."""
+        loop = asyncio.get_running_loop()
+
+        def before_stop(name: str) -> None:
+            port = self.system.process(name).port
+            if port in self.balancers:
+                asyncio.run_coroutine_threadsafe(self.balancers[port].leave(port), loop).result()
+
+        return await asyncio.to_thread(self.system.roll, every=every, before_stop=before_stop)
+
+    @contextmanager
+    def rolling_by_signal(self) -> Iterator[None]:
+        """Hears the signals of `campusctl rotation roll`, as `make run` does."""
+        loop = asyncio.get_running_loop()
+        rolls: set[asyncio.Task[Any]] = set()
+
+        def begin(every: bool) -> None:
+            rolls.add(loop.create_task(self.roll(every=every)))
+
+        for number, every in ((signal.SIGUSR1, False), (signal.SIGUSR2, True)):
+            loop.add_signal_handler(number, begin, every)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGUSR1, signal.SIGUSR2):
+                loop.remove_signal_handler(number)
+
+
+@asynccontextmanager
+async def doubled_system(
+    folder: str, environment: Mapping[str, str], port_base: int | None = None
+) -> AsyncIterator[DoubledSystem]:
+    """Starts it, and removes it with its databases at the end."""
+    plan, port_base = doubled(CAMPUS), port_base or free_port_base()
+    system = System(folder, port_base, environment, plan=plan)
+    async with AsyncExitStack() as stack:
+        balancers: dict[int, Balancer] = {}
+        for offset in sorted({process.port_offset % 10 for process in plan.processes if process.name[-1].isdigit()}):
+            instances = {
+                port_base + process.port_offset: port_base + process.health_offset
+                for process in plan.processes
+                if process.name[-1].isdigit() and process.port_offset % 10 == offset
+            }
+            balancer = await stack.enter_async_context(balanced(port_base + offset, instances))
+            balancers |= dict.fromkeys(instances, balancer)
+        try:
+            async with system:
+                yield DoubledSystem(system, balancers)
+        finally:
+            system.servers.remove_data()
+
+
+async def pay_without_kept_connections(market: Marketplace, system: System) -> None:
+    """The companies outside keep a connection for seconds only, and a payer on a slow machine would meet its end."""
+    await market.sandbox.aclose()
+    once = httpx.Limits(max_keepalive_connections=0)
+    market.sandbox = httpx.AsyncClient(base_url=system.sandbox_url, timeout=30, limits=once, trust_env=False)
+
+
+def doubled(plan: SystemPlan) -> SystemPlan:
+    """Two instances of each door, aside from the ports at which the others look for them."""
+    processes: list[ProcessPlan] = []
+    for process in plan.processes:
+        if process.service == "sandbox" or process.name.endswith("-worker"):
+            processes.append(process)
+            continue
+        # As the manifests tell them.
+        told = {"SHUTDOWN_DRAIN_SECONDS": SHUTDOWN_DRAIN_SECONDS}
+        for number, above in enumerate((_FIRST, _SECOND), start=1):
+            port = process.port_offset + above
+            is_gateway = process.port_offset != process.health_offset
+            health = _GATEWAYS_HEALTH + number if is_gateway else port
+            processes.append(
+                replace(
+                    process, name=f"{process.name}-{number}", port_offset=port, health_offset=health, environment=told
+                )
+            )
+    return replace(plan, processes=tuple(processes))

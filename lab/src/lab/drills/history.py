@@ -1,0 +1,256 @@
+"""What happens in a marketplace before and after the instant to which it is put back: purchases in all states, and money that leaves."""
+
+import os
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import uuid4
+
+import asyncpg
+
+from campus_tools.launcher.system import System
+from lab.soak.webhooks import database_of
+from operations.journey import Marketplace, Person
+
+PRICE_MINOR: Final = 200_000
+# Each payout has an amount of its own, by which the sandbox's book tells them apart.
+FIRST_AMOUNT_MINOR: Final = 10_001
+_UNPUBLISHED: Final = "SELECT count(*) FROM outbox WHERE published_at IS NULL"
+
+
+@dataclass(slots=True)
+class Actors:
+    """Who acts. Signed in anew after the restore: what identity knew of later sessions is gone."""
+
+    market: Marketplace
+    buyer: Person
+    vendor: Person
+    maker: Person
+    ops: Person
+
+    @classmethod
+    async def arrive(cls, market: Marketplace) -> "Actors":
+        return cls(
+            market,
+            buyer=await market.sign_in("buyer@unilag.edu.ng"),
+            vendor=await market.sign_in("vendor@unilag.edu.ng"),
+            maker=await market.sign_in_with_two_factors("maker@campus.example", "MAKER"),
+            ops=await market.sign_in_with_two_factors("ops@campus.example", "OPS"),
+        )
+
+
+@dataclass(slots=True)
+class History:
+    """Orders by what became of them, the sandbox's references of their payments, and the amounts of the payouts in kobo."""
+
+    product_id: str = ""
+    references: dict[str, str] = field(default_factory=dict)
+    # Before the instant, and so they stay.
+    settled: list[str] = field(default_factory=list)
+    # Held at the instant; what happens to them after it is lost here and stands at the gateway.
+    to_deliver: list[str] = field(default_factory=list)
+    to_cancel: list[str] = field(default_factory=list)
+    to_charge_back: list[str] = field(default_factory=list)
+    # Placed before the instant and paid after it.
+    to_pay: list[str] = field(default_factory=list)
+    # Of these the restored databases know nothing.
+    placed_after: list[str] = field(default_factory=list)
+    # Released before the instant; the message of it was with the broker and had reached nobody.
+    unheard: str = ""
+    payouts: list[int] = field(default_factory=list)
+    waiting_payout: str = ""
+    asked_after_minor: int = 0
+
+    def next_amount(self) -> int:
+        self.payouts.append(FIRST_AMOUNT_MINOR + len(self.payouts))
+        return self.payouts[-1]
+
+
+@dataclass(slots=True)
+class Play:
+    """The acts, each up to the state that it ends in."""
+
+    actors: Actors
+    history: History
+
+    @property
+    def market(self) -> Marketplace:
+        return self.actors.market
+
+    async def stock_shelf(self) -> None:
+        body = {
+            "name": f"Drill {uuid4().hex[:8]}",
+            "description": "For a drill",
+            "category": "drill",
+            "priceMinor": PRICE_MINOR,
+            "stock": 1_000,
+        }
+        product = await self.market.post("/api/products", body, self.actors.vendor, key=uuid4())
+        self.history.product_id = str(product["id"])
+
+    async def placed(self) -> tuple[str, dict[str, Any]]:
+        """An order with its payment opened at the gateway."""
+        order = await self.market.checkout(self.actors.buyer, self.history.product_id)
+        intent = await self.market.pay_intent(self.actors.buyer, order["id"])
+        self.history.references[order["id"]] = str(intent["reference"])
+        return str(order["id"]), intent
+
+    async def paid(self) -> str:
+        order_id, intent = await self.placed()
+        await self.market.pay(intent)
+        await self.market.order_reaches(self.actors.buyer, order_id, "paid_escrow")
+        return order_id
+
+    async def delivered(self, order_id: str) -> None:
+        await self.market.post(f"/api/orders/{order_id}/dispatch", {}, self.actors.vendor, key=uuid4())
+        pin = await self.market.delivery_pin(self.actors.buyer, order_id)
+        await self.market.verify_delivery(self.actors.vendor, order_id, pin)
+        await self.market.order_reaches(self.actors.buyer, order_id, "paid")
+
+    async def cancelled(self, order_id: str) -> None:
+        await self.market.post(
+            f"/api/orders/{order_id}/cancel", {"reason": "changed my mind"}, self.actors.buyer, key=uuid4()
+        )
+        await self.market.order_reaches(self.actors.buyer, order_id, "refunded")
+
+    async def charged_back(self, order_id: str) -> None:
+        """The payer's bank takes the money of a held order."""
+        opened = await self.market.sandbox.post(f"/control/charges/{self.history.references[order_id]}/dispute")
+        dispute_id = opened.raise_for_status().json()["id"]
+        await self.market.order_reaches(self.actors.buyer, order_id, "disputed")
+        (await self.market.sandbox.post(f"/control/disputes/{dispute_id}/lose")).raise_for_status()
+
+    async def payout(self, amount_minor: int) -> str:
+        await self.market.wallet_reaches(self.actors.vendor, amount_minor)
+        return str((await self.market.request_payout(self.actors.vendor, amount_minor))["id"])
+
+    async def paid_out(self, amount_minor: int) -> None:
+        payout_id = await self.payout(amount_minor)
+        await self.sent([payout_id])
+        await self.market.payout_reaches(self.actors.vendor, payout_id, "processed")
+
+    async def sent(self, payout_ids: Sequence[str]) -> None:
+        await self.market.dispatch_payouts(self.actors.maker, list(payout_ids))
+
+    async def set_sandbox(self, **settings: Any) -> None:
+        (await self.market.sandbox.put("/control/settings", json=settings)).raise_for_status()
+
+    async def set_faults(self, **rules: Any) -> None:
+        (await self.market.sandbox.put("/control/faults", json=rules)).raise_for_status()
+
+
+async def play_before(play: Play, each: int) -> None:
+    """Every end that an order and a payout may come to, before the copy is made."""
+    await play.stock_shelf()
+    for _ in range(each):
+        for end in (play.delivered, play.cancelled, play.charged_back):
+            order_id = await play.paid()
+            await end(order_id)
+            play.history.settled.append(order_id)
+        await play.paid_out(play.history.next_amount())
+
+
+async def play_up_to_the_instant(play: Play, each: int) -> None:
+    """What is under way at the instant: held and unpaid orders, payouts that wait, are on their way, or are unknown."""
+    history = play.history
+    for _ in range(each):
+        history.to_deliver.append(await play.paid())
+        history.to_cancel.append(await play.paid())
+        history.to_charge_back.append(await play.paid())
+        history.to_pay.append((await play.placed())[0])
+    history.waiting_payout = await play.payout(history.next_amount())
+    await play.set_sandbox(transfer_settlement="manual")
+    await play.sent([await play.payout(history.next_amount())])
+    await play.set_sandbox(transfer_settlement="auto")
+    unknown = history.next_amount()
+    rule = {"match": unknown, "times": 1, "error_before": True}
+    await play.set_faults(transfer_call=[rule], verify_call={"error_before": True})
+    await play.sent([await play.payout(unknown)])
+
+
+async def leave_unheard(play: Play, system: System) -> None:
+    """A release whose message the broker has taken, and payouts' worker has not: it gets no turn until `let_go`."""
+    order_id = await play.paid()
+    _signal(system, "payouts-worker", signal.SIGSTOP)
+    await play.delivered(order_id)
+    play.history.unheard = order_id
+    await _until_published(system, "payments")
+
+
+def let_go(system: System) -> None:
+    """The worker that was held still goes on."""
+    _signal(system, "payouts-worker", signal.SIGCONT)
+
+
+async def play_after_the_instant(play: Play, each: int) -> None:
+    """What the restored databases will know nothing of: money comes in, is released, refunded, charged back and paid out."""
+    history = play.history
+    await play.set_faults(transfer_call=None, verify_call=None)
+    await play.sent([history.waiting_payout])
+    for order_id in history.to_deliver:
+        await play.delivered(order_id)
+    for order_id in history.to_cancel:
+        await play.cancelled(order_id)
+    for order_id in history.to_charge_back:
+        await play.charged_back(order_id)
+    for order_id in history.to_pay:
+        await play.market.pay(await play.market.pay_intent(play.actors.buyer, order_id))
+        await play.market.order_reaches(play.actors.buyer, order_id, "paid_escrow")
+    for _ in range(each):
+        history.placed_after.append(await play.paid())
+    await _settle_transfers(play)
+    # More than the wallet held at the instant: the same vendor cannot ask for it again before it was earned again.
+    history.asked_after_minor = int((await play.market.wallet(play.actors.vendor))["availableMinor"])
+    history.payouts.append(history.asked_after_minor)
+    await play.paid_out(history.asked_after_minor)
+
+
+async def _settle_transfers(play: Play) -> None:
+    """Those that the gateway holds by hand succeed, and every payout that was sent is processed."""
+    for transfer in await transfers_of(play.market):
+        if transfer["status"] == "pending":
+            act = f"/control/transfers/{transfer['reference']}/succeed"
+            # One that settles by itself may be quicker.
+            await play.market.sandbox.post(act)
+
+    async def settled() -> bool | None:
+        left = await transfers_of(play.market)
+        done = {int(line["amount"]) for line in left if line["status"] == "success"}
+        return True if done >= set(play.history.payouts) else None
+
+    await Marketplace.until("every payout that was asked for has left", settled, 180, every=1.0)
+
+
+async def repeat_lost_acts(play: Play) -> None:
+    """People do again what they had done: goods are handed over, an order is cancelled."""
+    for order_id in play.history.to_deliver:
+        await play.delivered(order_id)
+    for order_id in play.history.to_cancel:
+        await play.cancelled(order_id)
+
+
+async def transfers_of(market: Marketplace) -> list[dict[str, Any]]:
+    """What the sandbox has accepted, by its own book."""
+    bearer = {"Authorization": f"Bearer {market.secrets['GATEWAY_SECRET_KEY'].split(',', 1)[0]}"}
+    answer = await market.sandbox.get("/gateway/transfer", params={"perPage": 1000}, headers=bearer)
+    return list(answer.raise_for_status().json()["data"])
+
+
+async def _until_published(system: System, service: str) -> None:
+    connection = await asyncpg.connect(database_of(system, service))
+
+    async def published() -> bool | None:
+        return None if await connection.fetchval(_UNPUBLISHED) else True
+
+    try:
+        await Marketplace.until(f"everything of {service} is with the broker", published, 60)
+    finally:
+        await connection.close()
+
+
+def _signal(system: System, name: str, number: signal.Signals) -> None:
+    pid = system.process(name).pid
+    if pid is None:
+        raise TimeoutError(f"{name} does not run")
+    os.kill(pid, number)

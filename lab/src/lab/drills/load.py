@@ -1,0 +1,161 @@
+"""Steady traffic of every kind that a secret stands behind. Nothing is tried twice: whatever does not succeed is a failure."""
+
+import asyncio
+import hashlib
+import hmac
+import json
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import uuid4
+
+import httpx
+
+from contracts.demo import ADA
+from operations.journey import Marketplace, Person, StepFailed
+
+WEBHOOK: Final = "/functions/v1/gateway-webhook"
+DELIVERY: Final = "/functions/v1/deliver-notification"
+# A good client renews its session well before its token's quarter of an hour is over.
+RENEW_SECONDS: Final = 240.0
+
+
+class Failed(Exception):
+    """A request of the load that did not succeed."""
+
+
+@dataclass
+class Load:
+    """`webhook_key` is what the payment company signs with now, `service_key` what callers of functions hold now."""
+
+    market: Marketplace
+    shelf: list[str]
+    webhook_key: str
+    service_key: str
+    answered: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    # Who answers the assistant; None: whoever it is told to ask.
+    assistant: str | None = "openai-compatible"
+    # Functions called with a key that was just revoked, because their callers were not told yet: expected, and counted apart.
+    refused: int = 0
+    may_be_refused: bool = False
+    _buyer: Person = field(init=False)
+    _user_id: str = field(init=False)
+    _renewed_at: float = 0.0
+    _tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    _ending: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def begin(self) -> None:
+        self._buyer, self._renewed_at = await self.market.sign_in("buyer@unilag.edu.ng"), time.monotonic()
+        profile = await self.market.get("/api/profiles/current", self._buyer)
+        self._user_id = str(profile["id"])
+        for name, every, act in (
+            ("signed webhook", 0.2, self._webhook),
+            ("function by the service key", 0.25, self._function),
+            ("logged-in read", 0.1, self._read),
+            ("logged-in write", 0.25, self._write),
+            ("purchase: order, intent, payment", 1.0, self._purchase),
+            ("chat with the assistant", 1.0, self._chat),
+            ("anonymous read", 0.25, self._browse),
+            ("renewed session", RENEW_SECONDS, self._renew),
+            ("signing in", 10.0, self._sign_in),
+        ):
+            self._tasks.append(asyncio.create_task(self._steadily(name, every, act)))
+
+    async def end(self) -> None:
+        """Stops, and lets what is under way end."""
+        self._ending.set()
+        await asyncio.gather(*self._tasks)
+
+    @property
+    def token(self) -> str:
+        """The access token that the readers use now."""
+        return self._buyer.access_token
+
+    async def _steadily(self, name: str, every: float, act: Callable[[], Awaitable[None]]) -> None:
+        while not self._ending.is_set():
+            began = time.monotonic()
+            try:
+                await act()
+                self.answered[name] += 1
+            except (Failed, StepFailed, TimeoutError, httpx.TransportError) as error:
+                stamp = time.strftime("%H:%M:%S")
+                self.failures.append(f"{stamp} {name}: {error if str(error) else type(error).__name__}")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ending.wait(), max(0.0, every - (time.monotonic() - began)))
+
+    async def _webhook(self) -> None:
+        _must(await self.call_webhook(self.webhook_key))
+
+    async def call_webhook(self, key: str) -> httpx.Response:
+        """An event that changes nothing, signed with this key."""
+        raw = json.dumps({"event": "subscription.create", "data": {"id": str(uuid4())}}).encode()
+        signature = hmac.new(key.encode(), raw, hashlib.sha512).hexdigest()
+        return await self.market.http.post(WEBHOOK, content=raw, headers={"x-gateway-signature": signature})
+
+    async def _function(self) -> None:
+        answer = await self.call_function(self.service_key)
+        if answer.status_code == 401 and self.may_be_refused:
+            self.refused += 1
+            return
+        _must(answer)
+
+    async def call_function(self, key: str) -> httpx.Response:
+        """deliver-notification under this key."""
+        body = {
+            "notificationId": str(uuid4()), "userId": self._user_id, "channel": "email",
+            "template": "vendor_reinstated", "data": {"businessName": ADA.business_name},
+        }  # fmt: skip
+        return await self.market.http.post(DELIVERY, json=body, headers={"Authorization": f"Bearer {key}"})
+
+    async def _read(self) -> None:
+        _must(await self.market.http.get("/api/orders", headers=self._buyer.headers))
+
+    async def _write(self) -> None:
+        await self.market.checkout(self._buyer, self.shelf[0])
+
+    async def _purchase(self) -> None:
+        order = await self.market.checkout(self._buyer, self.shelf[1])
+        await self.market.pay(
+            await self.market.until("payments has heard of the order", lambda: self._intent(order), 60)
+        )
+
+    async def _intent(self, order: dict[str, Any]) -> dict[str, Any] | None:
+        """None while payments has not heard of the order: its one worker may be restarting, and 404 is the answer until then."""
+        try:
+            return await self.market.pay_intent(self._buyer, order["id"])
+        except StepFailed as refusal:
+            if refusal.status == 404:
+                return None
+            raise
+
+    async def _chat(self) -> None:
+        answer = await self.market.http.post(
+            "/api/assistant/chat", json={"message": "Good day?"}, headers=self._buyer.headers
+        )
+        said: dict[str, Any] = _must(answer).json()["data"]
+        if self.assistant is not None and said["provider"] != self.assistant:
+            raise Failed(f"answered by {said['provider']}")
+
+    async def _browse(self) -> None:
+        _must(await self.market.http.get("/api/products"))
+
+    async def _renew(self) -> None:
+        if time.monotonic() - self._renewed_at < RENEW_SECONDS:
+            return
+        body = {"refreshToken": self._buyer.refresh_token}
+        tokens = await self.market.post("/api/auth/refresh", body)
+        self._buyer = Person(self._buyer.email, tokens["accessToken"], tokens["refreshToken"])
+        self._renewed_at = time.monotonic()
+
+    async def _sign_in(self) -> None:
+        await self.market.sign_in("buyer2@unilag.edu.ng")
+
+
+def _must(answer: httpx.Response) -> httpx.Response:
+    if not answer.is_success:
+        raise Failed(f"{answer.status_code} {answer.text[:200]}")
+    return answer

@@ -1,0 +1,344 @@
+"""The databases are lost and put back as they were at an instant, the broker is lost for good, and the gateway sends its last days again.
+
+What left the gateway after the instant must not leave a second time; what the broker held must have its effect; the audit must be clean.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+import asyncpg
+
+from campus_tools.launcher.ports import free_port_base
+from campus_tools.launcher.system import System
+from campus_tools.servers import ServerPorts, Servers, find_servers
+from campus_tools.servers.point_in_time import PointInTime
+from campus_tools.servers.postgresql import PrivatePostgresql
+from campus_tools.servers.rabbitmq import PrivateRabbitmq
+from lab.bench.programs import BenchFailed
+from lab.bench.stage import NO_QUOTA
+from lab.drills.history import (
+    Actors,
+    History,
+    Play,
+    leave_unheard,
+    let_go,
+    play_after_the_instant,
+    play_before,
+    play_up_to_the_instant,
+    repeat_lost_acts,
+    transfers_of,
+)
+from lab.soak.webhooks import database_of
+from operations.audit import findings_of
+from operations.journey import Marketplace, StepFailed
+
+SENT_AGAIN: Final = timedelta(days=3)
+# The broker held nothing older in this system; on a real one as far back as its longest queue reaches.
+SAID_AGAIN: Final = timedelta(hours=1)
+SPEAKERS: Final = ("identity", "orders", "payments", "payouts", "notifications")
+_QUIET_SECONDS_MAX: Final = 240.0
+# The specification's ladder made quick: what has no subject is given up within a minute.
+SETTINGS: Final = {**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "RETRY_DELAYS_SECONDS": "0.5,1,2,5,10"}
+
+_WAITING: Final = {
+    **dict.fromkeys(SPEAKERS, "SELECT count(*) FROM outbox WHERE published_at IS NULL"),
+    "payments": """
+        SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL)
+             + (SELECT count(*) FROM processed_webhook_events WHERE outcome = 'queued')
+    """,
+    "payouts": """
+        SELECT (SELECT count(*) FROM outbox WHERE published_at IS NULL)
+             + (SELECT count(*) FROM payout_transfers WHERE status IN ('reserved', 'submitting', 'unknown', 'pending'))
+    """,
+}
+_DEAD: Final = "SELECT count(*) FROM dead_letters WHERE replayed_at IS NULL"
+_IS_COMPARED: Final = """
+SELECT place = system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+FROM transfer_comparison, pg_control_system()
+"""
+_REFUNDED: Final = "SELECT count(*) FROM refunds WHERE status = 'settled'"
+_CHARGES: Final = "SELECT verdict, count(*) AS count FROM charges GROUP BY verdict"
+_FOUND: Final = "SELECT outcome, count(*) AS count FROM found_transfers GROUP BY outcome"
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreLoad:
+    """How many orders of each kind, and by how many seconds payouts' database is older than the others."""
+
+    each: int = 3
+    skew_seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class RestoreFigures:
+    """What was seen. Times in seconds."""
+
+    lost_orders: int = 0
+    restore_seconds: float = 0.0
+    stood_still: bool = False
+    refused_dispatches: int = 0
+    until_dispatch_seconds: float = 0.0
+    said_again: dict[str, int] = field(default_factory=dict)
+    webhooks_again: int = 0
+    found: dict[str, int] = field(default_factory=dict)
+    transfers: int = 0
+    wrong_transfers: tuple[str, ...] = ()
+    wrong_refunds: tuple[str, ...] = ()
+    charges: dict[str, int] = field(default_factory=dict)
+    wrong_charges: tuple[str, ...] = ()
+    reconciled: str = ""
+    dead_letters: dict[str, int] = field(default_factory=dict)
+    broken_promises: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing left or came in twice, nothing was sent before it was compared, and the books are clean."""
+        doubled = self.wrong_transfers or self.wrong_refunds or self.wrong_charges
+        return self.stood_still and not doubled and not self.dead_letters and not self.broken_promises
+
+
+async def drill_restore(folder: Path, load: RestoreLoad, say: Say) -> RestoreFigures:
+    """Starts a system in that folder, loses it, restores it, and looks. Raises BenchFailed where no private servers can be had."""
+    port_base = free_port_base()
+    # Whatever servers the caller has stay untouched.
+    servers = find_servers(folder, ServerPorts.above(port_base), environment={}, say=say)
+    if not isinstance(servers.postgresql, PrivatePostgresql) or not isinstance(servers.rabbitmq, PrivateRabbitmq):
+        raise BenchFailed("the drill destroys its servers: it needs private ones, from local binaries")
+    copies = PointInTime.beside(servers.postgresql)
+    try:
+        await asyncio.to_thread(servers.start)
+        return await _Drill(folder, port_base, servers, servers.rabbitmq, copies, load, say).run()
+    finally:
+        await asyncio.to_thread(servers.stop)
+        servers.remove_data()
+
+
+@dataclass(slots=True)
+class _Drill:
+    folder: Path
+    port_base: int
+    servers: Servers
+    broker: PrivateRabbitmq
+    copies: PointInTime
+    load: RestoreLoad
+    say: Say
+    history: History = field(default_factory=History)
+    figures: RestoreFigures = field(default_factory=RestoreFigures)
+
+    async def run(self) -> RestoreFigures:
+        instant, earlier = await self._live()
+        await self._lose_and_restore(instant, earlier)
+        async with self._system() as system:
+            market = _market(system)
+            try:
+                await self._heal(system, market, instant)
+                await self._look(system, market)
+            finally:
+                await market.close()
+        return self.figures
+
+    def _system(self) -> System:
+        return System(self.folder, self.port_base, SETTINGS, servers=self.servers)
+
+    async def _live(self) -> tuple[datetime, Path | None]:
+        """The life before; the instant to which everything will be put back, and the dump of payouts from before that."""
+        self.say("starting the system")
+        async with self._system() as system:
+            market = _market(system)
+            try:
+                play = Play(await Actors.arrive(market), self.history)
+                self.say("orders and payouts in every state")
+                await play_before(play, self.load.each)
+                self.say("copying the server while it works")
+                await asyncio.to_thread(self.copies.back_up)
+                earlier, since = None, time.monotonic()
+                if self.load.skew_seconds:
+                    earlier = await asyncio.to_thread(self.copies.dump, "campus_payouts")
+                await play_up_to_the_instant(play, self.load.each)
+                await asyncio.sleep(max(0.0, self.load.skew_seconds - (time.monotonic() - since)))
+                await leave_unheard(play, system)
+                instant = datetime.now(UTC)
+                # Whatever is committed from now on is later than the instant.
+                await asyncio.sleep(1)
+                let_go(system)
+                self.say("life goes on after the instant: money comes in and leaves")
+                await play_after_the_instant(play, self.load.each)
+                await self.copies.archive_all()
+                self.figures.lost_orders = len(self.history.placed_after)
+            finally:
+                await market.close()
+        return instant, earlier
+
+    async def _lose_and_restore(self, instant: datetime, earlier: Path | None) -> None:
+        self.say("the database server and the broker are lost with their disks")
+        await asyncio.to_thread(self.copies.destroy)
+        await asyncio.to_thread(self.broker.kill)
+        self.broker.forget()
+        began = time.monotonic()
+        self.say(f"restoring to {instant.isoformat()}")
+        await self.copies.restore(instant)
+        if earlier is not None:
+            self.say(f"payouts' database is put back {self.load.skew_seconds:g} s earlier still")
+            await self.copies.load("campus_payouts", earlier)
+        self.figures.restore_seconds = time.monotonic() - began
+        await asyncio.to_thread(self.broker.start)
+        connection = await asyncpg.connect(_admin_address(self.servers, "campus_payouts"))
+        try:
+            self.figures.stood_still = not await connection.fetchval(_IS_COMPARED)
+        finally:
+            await connection.close()
+
+    async def _heal(self, system: System, market: Marketplace, instant: datetime) -> None:
+        """The commands of the runbook, in its order, while staff and vendors press on."""
+        began = time.monotonic()
+        actors = await Actors.arrive(market)
+        play = Play(actors, self.history)
+        self.say("everything that waits is dispatched at once, again and again")
+        await self._press(play)
+        self.figures.until_dispatch_seconds = time.monotonic() - began
+        self.say("what the broker lost is said again")
+        for service in SPEAKERS:
+            since = (instant - SAID_AGAIN).isoformat()
+            code, said = await asyncio.to_thread(system.command, service, "republish", "--since", since)
+            if code != 0:
+                raise BenchFailed(f"republish of {service}: {said}")
+            self.figures.said_again[service] = int(said.strip().splitlines()[-1].split(" ", 1)[0])
+        self.say("the gateway sends its last three days again")
+        since = (datetime.now(UTC) - SENT_AGAIN).isoformat()
+        again = await market.sandbox.post("/control/webhooks/resend", params={"since": since})
+        self.figures.webhooks_again = int(again.raise_for_status().json()["count"])
+        await _until_quiet(system, market)
+        self.say("people repeat what is lost, and the gateway is reconciled")
+        await repeat_lost_acts(play)
+        for order_id in self.history.to_pay:
+            await market.order_reaches(actors.buyer, order_id, "paid_escrow")
+        await _until_quiet(system, market)
+        await self._replay_dead(play)
+        await _until_quiet(system, market)
+        period = ("--from", (instant - timedelta(days=1)).isoformat(), "--to", datetime.now(UTC).isoformat())
+        _, said = await asyncio.to_thread(system.command, "payments", "reconcile", *period)
+        self.figures.reconciled = said.strip().splitlines()[-1]
+        _, said = await asyncio.to_thread(system.command, "payouts", "compare-transfers")
+        self.figures.reconciled += "\n" + said.strip().splitlines()[-1]
+        await self._press(play)
+        await _until_quiet(system, market)
+
+    async def _press(self, play: Play) -> None:
+        """Dispatches all that waits until it is allowed; the vendor asks again for what the wallet does not show as paid."""
+
+        async def dispatched() -> bool | None:
+            try:
+                await play.market.request_payout(play.actors.vendor, self.history.asked_after_minor)
+                raise AssertionError("the wallet gave what had left it before")
+            except StepFailed as refused:
+                if refused.status >= 500:
+                    raise
+            answer = await play.market.http.post(
+                "/api/payouts/dispatch",
+                json={},
+                headers={**play.actors.maker.headers, "Idempotency-Key": str(uuid4())},
+            )
+            if answer.status_code == 503:
+                self.figures.refused_dispatches += 1
+                return None
+            answer.raise_for_status()
+            return True
+
+        await Marketplace.until("a dispatch is allowed", dispatched, 120, every=0.2)
+
+    async def _replay_dead(self, play: Play) -> None:
+        """What was given up for want of its subject, whose act has been repeated meanwhile."""
+        market, ops = play.market, play.actors.ops
+        for letter in await market.get("/api/dead-letter-webhooks", ops, params={"outcome": "dead", "limit": 100}):
+            await market.post(f"/api/dead-letter-webhooks/{letter['id']}/replay", {}, ops, key=None)
+        for service in SPEAKERS:
+            for letter in await market.get(f"/api/dead-letters/{service}", ops, params={"limit": 100}):
+                if letter["replayedAt"] is None:
+                    await market.post(f"/api/dead-letters/{service}/{letter['id']}/replay", {}, ops)
+
+    async def _look(self, system: System, market: Marketplace) -> None:
+        self.say("looking")
+        figures, history = self.figures, self.history
+        left = Counter(int(line["amount"]) for line in await transfers_of(market) if line["status"] == "success")
+        figures.transfers = sum(left.values())
+        figures.wrong_transfers = tuple(
+            f"{amount} kobo left {left[amount]} times" for amount in sorted({*left, *history.payouts})
+            if left[amount] != history.payouts.count(amount)
+        )  # fmt: skip
+        refunds = Counter(line["transaction_reference"] for line in await _refunds(market))
+        figures.wrong_refunds = tuple(
+            f"{name} was refunded {count} times" for name, count in refunds.items() if count > 1
+        )
+        paid = await _movements(market, "charge")
+        payments = await asyncpg.connect(database_of(system, "payments"))
+        payouts = await asyncpg.connect(database_of(system, "payouts"))
+        try:
+            figures.charges = {row["verdict"]: row["count"] for row in await payments.fetch(_CHARGES)}
+            figures.found = {row["outcome"]: row["count"] for row in await payouts.fetch(_FOUND)}
+            settled = await payments.fetchval(_REFUNDED)
+        finally:
+            await payments.close()
+            await payouts.close()
+        if sum(figures.charges.values()) != len(paid):
+            figures.wrong_charges += (f"{len(paid)} charges at the gateway, {figures.charges} in the book",)
+        if figures.charges.get("quarantined", 0) != len(history.placed_after):
+            figures.wrong_charges += (f"{len(history.placed_after)} orders are unknown, {figures.charges}",)
+        if settled != sum(refunds.values()):
+            figures.wrong_refunds += (f"{sum(refunds.values())} refunds at the gateway, {settled} settled in the book",)
+        for service in SPEAKERS:
+            connection = await asyncpg.connect(database_of(system, service))
+            try:
+                if count := await connection.fetchval(_DEAD):
+                    figures.dead_letters[service] = count
+            finally:
+                await connection.close()
+        self.say("auditing")
+        findings = await findings_of(system.secrets, market.sandbox, settle_seconds=60)
+        figures.broken_promises = tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings)
+
+
+def _market(system: System) -> Marketplace:
+    return Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
+
+
+def _admin_address(servers: Servers, database: str) -> str:
+    return servers.database_url.rsplit("/", 1)[0] + f"/{database}"
+
+
+async def _refunds(market: Marketplace) -> list[dict[str, Any]]:
+    """What the sandbox paid back, by its own list."""
+    bearer = {"Authorization": f"Bearer {market.secrets['GATEWAY_SECRET_KEY'].split(',', 1)[0]}"}
+    answer = await market.sandbox.get("/gateway/refund", params={"perPage": 1000}, headers=bearer)
+    return [line for line in answer.raise_for_status().json()["data"] if line["status"] == "processed"]
+
+
+async def _movements(market: Marketplace, kind: str) -> list[dict[str, Any]]:
+    answer = await market.sandbox.get("/control/book/movements", params={"kind": kind, "limit": 1000})
+    return list(answer.raise_for_status().json())
+
+
+async def _until_quiet(system: System, market: Marketplace) -> None:
+    """No outbox holds anything, no webhook waits to be sent or taken, and no transfer is open."""
+    connections = {service: await asyncpg.connect(database_of(system, service)) for service in SPEAKERS}
+
+    async def quiet() -> bool | None:
+        answer = await market.sandbox.get("/control/webhooks", params={"status": "pending", "target": "gateway"})
+        waiting = len(answer.raise_for_status().json())
+        for service, connection in connections.items():
+            waiting += await connection.fetchval(_WAITING[service])
+        return None if waiting else True
+
+    try:
+        await Marketplace.until("everything is quiet", quiet, _QUIET_SECONDS_MAX, every=1.0)
+    finally:
+        for connection in connections.values():
+            await connection.close()

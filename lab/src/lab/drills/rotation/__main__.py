@@ -1,0 +1,118 @@
+"""Rotates every secret of a running system, by the commands of the runbooks, under load of which no request may fail.
+
+    python -m lab.drills.rotation --overlap 20        # make rotation-drill
+    python -m lab.drills.rotation --compromised       # make compromise-drill
+
+A system of its own with two instances of each door behind balancers, as on Kubernetes. The overlap of old and new is 1,800 s by the
+runbooks; the drill shortens it, and nothing else: a signing key is retired when its last token has ended, after 18 minutes.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from contextlib import AsyncExitStack
+
+import httpx
+from rich.console import Console
+from rich.table import Table
+
+from campus_tools.launcher import StartFailed
+from campus_tools.servers import ServerUnavailable
+from lab.bench.stage import NO_QUOTA
+from lab.drills.doubled import doubled_system, pay_without_kept_connections
+from lab.drills.language_model import model_company
+from lab.drills.load import Load
+from lab.drills.rotation.compromise import revoke_compromised
+from lab.drills.rotation.rotations import ALL, rotate
+from lab.drills.rotation.stage import BEGAN, DrillFailed, Stage, say
+from lab.soak.shelves import put_on_shelves
+from operations.journey import Marketplace, StepFailed
+from operations.secrets import new_key
+
+_STOPPED = (StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, httpx.TransportError)
+
+
+async def drill(options: argparse.Namespace) -> bool:
+    """The whole drill; whether no request failed and every old secret is refused."""
+    with tempfile.TemporaryDirectory(prefix="campus-drill-", ignore_cleanup_errors=True) as folder:
+        async with AsyncExitStack() as stack:
+            company = await stack.enter_async_context(model_company(f"ai_drill_{new_key()}"))
+            say("starting the system, two instances of each door")
+            environment = {
+                **NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "AI_BASE_URL": company.url,
+                "AI_API_KEY": next(iter(company.keys)),
+            }  # fmt: skip
+            doubled = await stack.enter_async_context(doubled_system(folder, environment, options.port_base))
+            stack.enter_context(doubled.rolling_by_signal())
+            system = doubled.system
+            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+            await pay_without_kept_connections(market, system)
+            stack.push_async_callback(market.close)
+            shelf = await put_on_shelves(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
+            load = Load(market, shelf, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"])
+            stage = Stage(system, load, company, options.overlap)
+            await load.begin()
+            problem = None
+            try:
+                await asyncio.sleep(10)
+                await (revoke_compromised(stage) if options.compromised else rotate(stage, options.only))
+                await asyncio.sleep(5)
+            except DrillFailed as error:
+                problem = str(error)
+            await load.end()
+            load.failures += await _webhooks_that_failed(market)
+            return _show(stage, problem)
+
+
+async def _webhooks_that_failed(market: Marketplace) -> list[str]:
+    """The payment company's own webhooks that were not taken at the first attempt."""
+    rows = (await market.sandbox.get("/control/webhooks", params={"target": "gateway", "limit": 1000})).json()
+    listed = rows["data"] if isinstance(rows, dict) else rows
+    return [
+        f"{attempt['attempted_at']} webhook {row['event']} of the sandbox: {attempt['status_code']} {attempt['failure'] or ''}"
+        for row in listed
+        for attempt in row["attempts"]
+        if attempt["status_code"] != 200
+    ]
+
+
+def _show(stage: Stage, problem: str | None) -> bool:
+    table = Table("what", "seen")
+    for name, count in stage.load.answered.items():
+        table.add_row(name, f"{count} answered")
+    for what, seen in stage.rows:
+        table.add_row(what, seen)
+    if stage.load.refused:
+        table.add_row("functions refused until their caller had the new key", str(stage.load.refused))
+    table.add_row("failed requests", str(len(stage.load.failures)))
+    table.add_row("took", f"{time.monotonic() - BEGAN:.0f} s")
+    console = Console(width=150)
+    console.print(table)
+    for failure in stage.load.failures[:20]:
+        console.print(failure, highlight=False, markup=False)
+    if problem:
+        console.print(problem, style="bold red", highlight=False, markup=False)
+    return problem is None and not stage.load.failures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m lab.drills.rotation",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--overlap", type=float, default=20.0, metavar="SECONDS", help="old and new valid together")
+    parser.add_argument("--compromised", action="store_true", help="revoke at once, redeploy, and read the trail")
+    parser.add_argument("--only", action="append", choices=ALL, help="not all of them")
+    parser.add_argument("--port-base", type=int, help="of the drill's own system; a free one unless given")
+    try:
+        return 0 if asyncio.run(drill(parser.parse_args())) else 1
+    except _STOPPED as error:
+        sys.stderr.write(f"{error or type(error).__name__}\n")
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

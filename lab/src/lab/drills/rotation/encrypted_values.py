@@ -1,0 +1,90 @@
+"""What was encrypted before a key was rotated, used in every phase of the rotation; and how the old key is shown to open nothing."""
+
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import asyncpg
+
+from lab.drills.rotation.stage import Stage, expect
+from operations.journey import Person
+from operations.secrets import write_secrets
+
+# One for each phase: the new key is readable, it encrypts, the old one is dropped.
+PHASES: Final = 3
+# An order of the drill is about 1,000 kobo, less the commission.
+PAYOUT_MINOR: Final = 500
+
+_FAILED_DELIVERIES: Final = "SELECT count(*) FROM notification_deliveries WHERE sealed <> '{}' AND status = 'failed'"
+_DEAD_LETTERS: Final = "SELECT count(*) FROM dead_letters"
+
+
+@dataclass
+class EarlierValues:
+    """Delivery PINs, a bank account number and TOTP secrets from before the rotation."""
+
+    stage: Stage
+    buyer: Person
+    vendor: Person
+    pins: list[tuple[str, str]] = field(default_factory=list)
+
+    @classmethod
+    async def made(cls, stage: Stage) -> "EarlierValues":
+        market = stage.load.market
+        buyer = await market.sign_in("buyer2@unilag.edu.ng")
+        values = cls(stage, buyer, await market.sign_in("vendor@unilag.edu.ng"))
+        for _ in range(PHASES):
+            order = await market.checkout(buyer, stage.load.shelf[2])
+            await market.pay(await market.pay_intent(buyer, order["id"]))
+            await market.order_reaches(buyer, order["id"], "paid_escrow", within=60)
+            values.pins.append((order["id"], await market.delivery_pin(buyer, order["id"])))
+        return values
+
+    async def use(self) -> None:
+        """Proves one delivery with its PIN, and pays out to the bank account, released by staff with a TOTP code."""
+        market = self.stage.load.market
+        order_id, pin = self.pins.pop()
+        expect(await market.delivery_pin(self.buyer, order_id) == pin, "the PIN of an order changed")
+        await market.dispatch(self.vendor, order_id)
+        await market.verify_delivery(self.vendor, order_id, pin)
+        await market.order_reaches(self.buyer, order_id, "delivered", "paid", within=60)
+        await market.wallet_reaches(self.vendor, PAYOUT_MINOR, within=60)
+        payout = await market.request_payout(self.vendor, PAYOUT_MINOR)
+        maker = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
+        batch = await market.dispatch_payouts(maker, [payout["id"]])
+        expect(batch["skipped"] == [], f"a payout was skipped: {batch['skipped']}")
+        await market.payout_reaches(self.vendor, payout["id"], "processed", within=60)
+
+
+async def undelivered(stage: Stage) -> int:
+    """Messages with a PIN or a code that were given up, and dead letters of the services that exchange them."""
+    address = stage.kept["AUDIT_DATABASE_URL"].rsplit("/", 1)[0]
+    found = 0
+    for database, statements in (
+        ("campus_notifications", (_FAILED_DELIVERIES, _DEAD_LETTERS)),
+        ("campus_identity", (_DEAD_LETTERS,)),
+        ("campus_orders", (_DEAD_LETTERS,)),
+    ):
+        connection = await asyncpg.connect(f"{address}/{database}")
+        try:
+            found += sum([await connection.fetchval(statement) for statement in statements])
+        finally:
+            await connection.close()
+    return found
+
+
+async def starts_with_the_old_key(stage: Stage, before: dict[str, str], services: tuple[str, ...]) -> list[str]:
+    """Which of these services' programs still start with the secrets of before alone."""
+    old = {name: text for name, text in {**stage.kept, **before}.items() if not name.endswith("_PREVIOUS")}
+    with tempfile.TemporaryDirectory(prefix="campus-old-key-") as folder:
+        write_secrets(Path(folder) / "secrets.env", old)
+        ran: dict[str, Any] = {
+            service: await stage.ctl("service", service, "re-encrypt", "--count", may_fail=True, state_dir=folder)
+            for service in services
+        }
+    return [
+        service
+        for service, said in ran.items()
+        if "DecryptionFailed" not in str(said) and "UnknownKey" not in str(said)
+    ]

@@ -1,0 +1,115 @@
+"""What the rotations stand on: a running system under load, the companies outside, and the operator's commands."""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import asyncpg
+
+from campus_tools.launcher import System
+from lab.drills.language_model import ModelCompany
+from lab.drills.load import Load
+from operations.provision import service_database_urls
+from operations.secrets import read_secrets
+from operations.services import SERVICES
+
+BEGAN: Final = time.monotonic()
+
+
+class DrillFailed(Exception):
+    """A command of a runbook refused, or something was open that had to be closed."""
+
+
+@dataclass
+class Stage:
+    """The system under load, and the companies outside."""
+
+    system: System
+    load: Load
+    company: ModelCompany
+    overlap_seconds: float
+    rows: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """What secrets.env says now."""
+        return read_secrets(self.system.state_dir / "secrets.env")
+
+    @property
+    def doors(self) -> list[str]:
+        return [self.system.health_url(plan.name) for plan in self.system.plan.processes if plan.service != "sandbox"]
+
+    async def ctl(
+        self, *arguments: str, new_secret: str = "", may_fail: bool = False, state_dir: str | None = None
+    ) -> Any:
+        """One command of a runbook, as it stands there; its `data`. Raises DrillFailed when it refuses.
+
+        `state_dir`: with other secrets than those of the system.
+        """
+        say(f"  campusctl {' '.join(arguments)}")
+        code, answer = await self._run(*arguments, new_secret=new_secret, state_dir=state_dir)
+        if code not in (0, 4) and not may_fail:
+            raise DrillFailed(f"campusctl {' '.join(arguments)}: {answer['error']['detail']}")
+        return answer["data"] if answer["data"] is not None else answer["error"]
+
+    async def may_revoke(self) -> None:
+        """The overlap, and the check at its end."""
+        doors = [part for door in self.doors for part in ("--metrics", door)]
+        say(f"  campusctl rotation check (sampling {self.overlap_seconds:g} s)")
+        sampled = ("--sample-seconds", f"{self.overlap_seconds:g}", *doors)
+        # With its fourteen addresses the command is too long to be shown.
+        _, answer = await self._run("rotation", "check", *sampled)
+        if answer["data"] is None:
+            raise DrillFailed(f"campusctl rotation check: {answer['error']['detail']}")
+        if not answer["data"]["mayRevoke"]:
+            raise DrillFailed(f"the check is against it: {answer['data']['reasons']}")
+
+    async def company_keys(self, *keys: str) -> None:
+        """What is done on the payment company's page: these keys are valid, and the first signs webhooks."""
+        answer = await self.load.market.sandbox.put("/control/gateway-keys", json={"keys": list(keys)})
+        answer.raise_for_status()
+
+    def note(self, what: str, seen: str) -> None:
+        self.rows.append((what, seen))
+        say(f"  {what}: {seen}")
+
+    async def _run(self, *arguments: str, new_secret: str = "", state_dir: str | None = None) -> tuple[int | None, Any]:
+        environment = {
+            **os.environ, "STATE_DIR": state_dir or str(self.system.state_dir), "PORT_BASE": str(self.system.port_base),
+            "NEW_SECRET": new_secret,
+        }  # fmt: skip
+        command = [sys.executable, "-m", "operations.campusctl.app", *arguments, "--json"]
+        ran = await asyncio.create_subprocess_exec(
+            *command, env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
+        )
+        said, _ = await ran.communicate()
+        return ran.returncode, json.loads(said)
+
+
+async def databases_opened(kept: Mapping[str, str]) -> int:
+    """How many of the twelve accounts of the processes these passwords open."""
+    opened = 0
+    for service in SERVICES:
+        urls = service_database_urls(kept["DATABASE_URL"], service, kept)
+        for name in ("API_DATABASE_URL", "SERVICE_DATABASE_URL"):
+            try:
+                await (await asyncpg.connect(urls[name])).close()
+            except (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError):
+                continue
+            opened += 1
+    return opened
+
+
+def expect(holds: bool, otherwise: str) -> None:
+    """Raises DrillFailed with `otherwise` when it does not hold."""
+    if not holds:
+        raise DrillFailed(otherwise)
+
+
+def say(text: str) -> None:
+    print(f"drill {time.monotonic() - BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)

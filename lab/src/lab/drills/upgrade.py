@@ -1,0 +1,121 @@
+"""An older version of the services is replaced by this one under load: new schema first, then process by process.
+
+The old code runs from a checkout of its commit, with the libraries of this one, on its own schema. Its databases are migrated while it
+goes on, and then one process after another leaves for its successor. No request may fail, and the books must be clean.
+"""
+
+import asyncio
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from lab.bench.programs import BenchFailed
+from lab.bench.stage import NO_QUOTA
+from lab.drills.doubled import doubled_system, pay_without_kept_connections
+from lab.drills.load import Load
+from lab.soak.shelves import put_on_shelves
+from operations.audit import findings_of
+from operations.environment import BROKER_ACCOUNTS, SHARED
+from operations.journey import Marketplace
+from operations.secrets import new_key
+
+# The old code alone, old code on the new schema, and new code alone are each watched this long.
+_WATCH_SECONDS: Final = 15.0
+_SOURCES: Final = ("libs/common/src", "services/*/src")
+_MIGRATIONS: Final = "services/*/migrations/versions/[0-9]*.py"
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeFigures:
+    """What was seen."""
+
+    old: str
+    revisions: int
+    migrated_seconds: float
+    rolled: int
+    rolled_seconds: float
+    answered: dict[str, int]
+    failures: tuple[str, ...]
+    broken_promises: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nobody noticed."""
+        return not self.failures and not self.broken_promises
+
+
+async def drill_upgrade(folder: Path, old: str | None, say: Callable[[str], None]) -> UpgradeFigures:
+    """From commit `old`, else from the one before the newest migration, to the code that runs this. Raises BenchFailed without git."""
+    commit = _git("rev-parse", "--verify", f"{old}^{{commit}}") if old else _before_the_newest_migration()
+    with _checked_out(commit, folder / "old") as tree:
+        revisions = len(_revisions(Path.cwd()) - _revisions(tree))
+        say(f"starting {commit[:10]}, two instances of each door; {revisions} revisions are ahead of it")
+        sources = os.pathsep.join(str(path) for pattern in _SOURCES for path in sorted(tree.glob(pattern)))
+        # The key that all services shared before each purpose had its own (decision 36): older code reads no other.
+        # Older code declares its queues itself, which the account of a service may not.
+        before = {"SHARED_SEALING_KEY": new_key(), BROKER_ACCOUNTS: SHARED}
+        environment = {**NO_QUOTA, **before, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "PYTHONPATH": sources}
+        async with doubled_system(str(folder / "state"), environment) as doubled:
+            system = doubled.system
+            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets)
+            try:
+                await pay_without_kept_connections(market, system)
+                shelf = await put_on_shelves(market, await market.sign_in("vendor@unilag.edu.ng"), 1_000_000)
+                load = Load(market, shelf, system.secrets["GATEWAY_SECRET_KEY"], system.secrets["SERVICE_ROLE_KEY"])
+                load.assistant = None
+                await load.begin()
+                await asyncio.sleep(_WATCH_SECONDS)
+                say("migrating beside the old code")
+                began = time.monotonic()
+                await asyncio.to_thread(system.migrate, {"PYTHONPATH": "", BROKER_ACCOUNTS: ""})
+                migrated_seconds = time.monotonic() - began
+                await asyncio.sleep(_WATCH_SECONDS)
+                say("replacing process by process")
+                began = time.monotonic()
+                rolled = await doubled.roll(every=True)
+                rolled_seconds = time.monotonic() - began
+                await asyncio.sleep(_WATCH_SECONDS)
+                await load.end()
+                say("auditing")
+                findings = await findings_of(system.secrets, market.sandbox, settle_seconds=60)
+            finally:
+                await market.close()
+    return UpgradeFigures(
+        old=commit[:10],
+        revisions=revisions,
+        migrated_seconds=migrated_seconds,
+        rolled=len(rolled),
+        rolled_seconds=rolled_seconds,
+        answered=dict(load.answered),
+        failures=tuple(load.failures),
+        broken_promises=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
+    )
+
+
+def _before_the_newest_migration() -> str:
+    return _git("rev-parse", _git("log", "-1", "--format=%H", "--diff-filter=A", "--", f":(glob){_MIGRATIONS}") + "~1")
+
+
+def _revisions(tree: Path) -> set[str]:
+    return {str(path.relative_to(tree)) for path in tree.glob(_MIGRATIONS)}
+
+
+@contextmanager
+def _checked_out(commit: str, path: Path) -> Iterator[Path]:
+    _git("worktree", "add", "--detach", "--quiet", str(path), commit)
+    try:
+        yield path
+    finally:
+        _git("worktree", "remove", "--force", str(path))
+
+
+def _git(*arguments: str) -> str:
+    ran = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        raise BenchFailed(f"git {' '.join(arguments)}: {ran.stderr.strip()}")
+    return ran.stdout.strip()

@@ -1,0 +1,196 @@
+"""`make fuzz`: schemathesis over the OpenAPI document against the running system, as several roles, for a bounded time.
+
+No 5xx, no undocumented status, no body, header or media type outside what the document says; what breaks its schema is refused, and so is
+who comes without a token; unknown methods are 405; what was removed is gone. That every request within the schema is taken is not asked
+for: ids of things that do not exist are within it. `default` is taken out of the document first: a refusal that only it describes counts
+as undocumented. It writes rubbish: use it on a system whose content nobody needs, started with RATE_TIER_1 to _5, RATE_TIER_4_ADDRESS
+and RATE_MACHINES raised.
+
+`--each-once` tries each operation as one account that may use it, by requests that a seed fixes and no clock cuts short: `.ci/run` does.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import secrets
+import sys
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx
+
+from contracts import demo
+from contracts.permissions import permissions_of
+from operations.journey import Marketplace
+from operations.processes import SANDBOX_PORT
+from operations.secrets import read_secrets
+
+_CHECKS: Final = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "negative_data_rejection",
+    "missing_required_header",
+    "unsupported_method",
+    "allow_header_conformance",
+    "use_after_free",
+    "ensure_resource_availability",
+    "ignored_auth",
+)
+# Whoever's session has ended is told so before the method is looked at.
+_CHECKS_OF_A_NEWCOMER: Final = tuple(check for check in _CHECKS if check != "unsupported_method")
+# Never ends.
+_ENDLESS: Final = re.compile("/stream$")
+# What would end the very session, or the account, that is tried with.
+_ENDING: Final = re.compile("logout|password|auth/sessions|profiles/current|/mfa/|suspend|/revoke")
+_ROLES: Final = ("BUYER", "VENDOR", "SUPPORT", "CHECKER", "ADMIN")
+_SERVICE_KEY, _NEWCOMER = "SERVICE_KEY", "NEWCOMER"
+# Whoever comes first here and may use an operation tries it.
+_IN_TURN: Final = (*_ROLES, "MAKER", "OPS", "CAMPUS", "AUDITOR", "HUB")
+
+# One for each of two processors; a trial and the system take turns anyway.
+_AT_ONCE: Final = 2
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Who tries which operations, by their ids."""
+
+    who: str
+    operations: tuple[str, ...]
+
+
+def main() -> None:
+    """Ends with status 1 when a trial found something."""
+    arguments = argparse.ArgumentParser(prog="make fuzz", description="Try every operation with odd requests.")
+    arguments.add_argument("--roles", default=",".join(_ROLES), help="of: %(default)s")
+    arguments.add_argument("--seconds", default=90, type=int, help="for each role")
+    arguments.add_argument("--examples", default=5, type=int, help="for each operation and kind of fault")
+    arguments.add_argument("--seed", default=1, type=int)
+    arguments.add_argument("--each-once", action="store_true", help="each operation as one account that may use it")
+    options = arguments.parse_args()
+    state_dir = Path(os.environ.get("STATE_DIR", ".state")).absolute()
+    base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{os.environ.get('PORT_BASE', '8080')}"
+    try:
+        document = _strict_document(base_url)
+    except httpx.TransportError as error:
+        sys.exit(f"Nothing answers at {base_url} ({error}). Is the system running? `make run` starts it.")
+    trials = _each_once(document) if options.each_once else _by_each(document, options.roles.split(","))
+    (state_dir / "fuzz").mkdir(mode=0o700, parents=True, exist_ok=True)
+    (state_dir / "fuzz" / "openapi.json").write_text(json.dumps(document))
+    found = asyncio.run(_run_all(trials, base_url, state_dir, options))
+    sys.exit(1 if found else 0)
+
+
+async def _run_all(trials: list[Trial], base_url: str, state_dir: Path, options: argparse.Namespace) -> bool:
+    """Whether one of them found something."""
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def run(trial: Trial) -> bool:
+        async with turns:
+            token = await _token(base_url, state_dir, trial.who)
+            status, said = await _run(trial, base_url, token, state_dir / "fuzz", options)
+        print(f"\n=== {trial.who}\n{said}", flush=True)
+        return status != 0
+
+    return any(await asyncio.gather(*map(run, trials)))
+
+
+def _strict_document(base_url: str) -> Document:
+    document: Document = httpx.get(f"{base_url}/openapi.json", trust_env=False).raise_for_status().json()
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            operation["responses"].pop("default", None)
+    return document
+
+
+def _by_each(document: Document, roles: list[str]) -> list[Trial]:
+    """All that ends no session, as each role."""
+    chosen = tuple(
+        operation["operationId"]
+        for path, operations in document["paths"].items()
+        for operation in operations.values()
+        if not _ENDLESS.search(path) and not _ENDING.search(path)
+    )
+    return [Trial(role, chosen) for role in roles]
+
+
+def _each_once(document: Document) -> list[Trial]:
+    """All that ends, each as the first who may use it; what ends a session as somebody whom nobody needs. The longest first."""
+    chosen: defaultdict[str, list[str]] = defaultdict(list)
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            if not _ENDLESS.search(path):
+                chosen[_first_who_may(path, operation)].append(operation["operationId"])
+    return [Trial(who, tuple(chosen[who])) for who in sorted(chosen, key=lambda who: (-len(chosen[who]), who))]
+
+
+def _first_who_may(path: str, operation: Mapping[str, Any]) -> str:
+    if {"serviceKey": []} in operation["security"]:
+        return _SERVICE_KEY
+    if _ENDING.search(path):
+        return _NEWCOMER
+    asked = set(operation.get("x-permissions", ()))
+    users = {user.name: user for user in demo.USERS}
+    return next((name for name in _IN_TURN if not asked or asked & permissions_of(users[name].roles)), _IN_TURN[0])
+
+
+def _sandbox_of(base_url: str) -> str:
+    """The sandbox stands 90 ports above the gateway."""
+    parts = urlsplit(base_url)
+    return f"{parts.scheme}://{parts.hostname}:{(parts.port or 80) + SANDBOX_PORT}"
+
+
+async def _token(base_url: str, state_dir: Path, who: str) -> str:
+    known = read_secrets(state_dir / "secrets.env")
+    if who == _SERVICE_KEY:
+        return known["SERVICE_ROLE_KEY"]
+    market = Marketplace.at(base_url, _sandbox_of(base_url), known)
+    try:
+        if who == _NEWCOMER:
+            phone = f"+234801{secrets.randbelow(10**7):07}"
+            return (await market.sign_up(f"{uuid.uuid4().hex}@unilag.edu.ng", "New Comer", phone)).access_token
+        email = next(user.email for user in demo.USERS if user.name == who)
+        if f"DEMO_TOTP_{who}" in known:
+            return (await market.sign_in_with_two_factors(email, who)).access_token
+        return (await market.sign_in(email)).access_token
+    finally:
+        await market.close()
+
+
+async def _run(trial: Trial, base_url: str, token: str, folder: Path, options: argparse.Namespace) -> tuple[int, str]:
+    """Status and output of schemathesis."""
+    folder = folder / trial.who.lower()
+    folder.mkdir(exist_ok=True)
+    command = [str(Path(sys.executable).with_name("st")), "run", "../openapi.json", "--url", base_url]
+    for operation in trial.operations:
+        command += ["--include-operation-id", operation]
+    checks = _CHECKS_OF_A_NEWCOMER if trial.who == _NEWCOMER else _CHECKS
+    command += ["--header", f"Authorization: Bearer {token}", "--checks", ",".join(checks)]
+    command += ["--phases", "examples,coverage,fuzzing", "--max-examples", str(options.examples)]
+    # What an earlier run found is not tried again: the seed alone decides.
+    command += ["--seed", str(options.seed), "--generation-database", "none", "--continue-on-failure"]
+    command += ["--warnings", "off", "--no-color"]
+    if not options.each_once:
+        command += ["--max-time", str(options.seconds)]
+    # It keeps a cache where it runs.
+    child = await asyncio.create_subprocess_exec(
+        *command, cwd=folder, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
+    said, _ = await child.communicate()
+    return child.returncode or 0, said.decode(errors="replace")
+
+
+if __name__ == "__main__":
+    main()

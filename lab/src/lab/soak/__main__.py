@@ -1,0 +1,244 @@
+"""Long runs that end with the audit, and with status 1 when a promise was broken.
+
+`webhooks` starts a system of its own and sends it signed webhooks at a rate: while payments' worker is killed, or, with
+`--read-only` and `--broker-away`, while the database takes no writes and the broker is gone.
+`payouts` starts one too, and dispatches payouts through a gateway of which some calls never answer or fail after the money has moved.
+`notifications` starts one too, and sends messages over four channels of which one is down for a while, while their worker is killed.
+`races` plays two at once against the running system, so many rounds of each race.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import httpx
+from rich.console import Console
+from rich.table import Table
+
+from campus_tools.launcher import StartFailed, System
+from campus_tools.servers import ServerUnavailable
+from lab.bench.programs import BenchFailed
+from lab.bench.stage import NO_QUOTA
+from lab.counts import one_or_more
+from lab.soak import races
+from lab.soak.notifications import MAY_BE_DOWN, MessageFigures, MessageLoad, soak_messages
+from lab.soak.outages import Away, OutageFigures, count_outlasting, soak_outages
+from lab.soak.payouts import PayoutFigures, PayoutLoad, soak_payouts
+from lab.soak.webhooks import Figures, Load, soak_webhooks
+from operations.audit import audit_system
+from operations.journey import Marketplace, StepFailed
+from operations.ports import port_base_of
+from operations.secrets import read_secrets
+
+_BEGAN = time.monotonic()
+# The intake answers within this at the rate of the promise (99 of 100).
+P99_MS_MAX = 100.0
+# Of the promise.
+WEBHOOKS = 10_000
+_STOPPED = (BenchFailed, StartFailed, ServerUnavailable, StepFailed, TimeoutError, OSError, httpx.TransportError)
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    try:
+        holds: bool = asyncio.run(options.run(options))
+    except (*_STOPPED, races.RacesImpossible) as error:
+        sys.stderr.write(f"{error or type(error).__name__}\n")
+        return 1
+    return 0 if holds else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m lab.soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    kinds = parser.add_subparsers(dest="what", required=True)
+    webhooks = kinds.add_parser("webhooks", help="webhooks at a rate, while parts die or are away")
+    webhooks.add_argument(
+        "--count", type=one_or_more, help="webhooks in all; unless given 10,000, or as many as outlast the outages"
+    )
+    webhooks.add_argument("--rate", type=float, default=100.0, help="webhooks in a second")
+    webhooks.add_argument("--kills", type=int, default=10, help="how often payments' worker is killed")
+    webhooks.add_argument("--read-only", type=float, default=0.0, metavar="SECONDS", help="no writes, instead of kills")
+    webhooks.add_argument("--broker-away", type=float, default=0.0, metavar="SECONDS", help="no broker, after that")
+    webhooks.set_defaults(run=_webhooks)
+    payouts = kinds.add_parser("payouts", help="payouts, while calls to the gateway go wrong")
+    payouts.add_argument("--count", type=one_or_more, default=1_000, help="payouts in all")
+    payouts.add_argument(
+        "--timeouts", type=float, default=5.0, metavar="PERCENT", help="transfers that are not answered"
+    )
+    payouts.add_argument("--errors", type=float, default=2.0, metavar="PERCENT", help="errors after acceptance")
+    payouts.set_defaults(run=_payouts)
+    messages = kinds.add_parser("notifications", help="messages, while one channel is down and their worker dies")
+    messages.add_argument("--count", type=one_or_more, default=10_000, help="messages in all")
+    messages.add_argument("--rate", type=float, default=50.0, help="messages in a second")
+    messages.add_argument("--down", choices=MAY_BE_DOWN, default="sms", help="the channel that is down")
+    messages.add_argument("--down-seconds", type=float, default=60.0, metavar="SECONDS", help="for how long")
+    messages.add_argument("--how", choices=("refusing", "hanging"), default="hanging", help="what its provider does")
+    messages.add_argument("--kills", type=int, default=3, help="how often the worker is killed")
+    messages.set_defaults(run=_notifications)
+    two = kinds.add_parser("races", help="two at once against the running system")
+    two.add_argument("--rounds", type=one_or_more, default=200, help="of each race")
+    two.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
+    two.add_argument("--port-base", default=os.environ.get("PORT_BASE", ""), type=port_base_of)
+    two.set_defaults(run=_races)
+    return parser
+
+
+async def _webhooks(options: argparse.Namespace) -> bool:
+    away = Away(options.read_only, options.broker_away)
+    outlasting = count_outlasting(away, options.rate) if away.seconds else 1
+    load = Load(options.count or max(WEBHOOKS, outlasting), options.rate, options.kills)
+    if load.count < outlasting:
+        raise BenchFailed(f"{load.count} webhooks end before the outages do: --count must be at least {outlasting}")
+    with tempfile.TemporaryDirectory(prefix="campus-soak-", ignore_cleanup_errors=True) as folder:
+        _say("starting the system")
+        async with System(folder, environment={**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": ""}) as system:
+            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
+            try:
+                if away.seconds:
+                    return _show_outages(await soak_outages(system, market, load, away, _say))
+                return _show(await soak_webhooks(system, market, load, _say))
+            finally:
+                await market.close()
+                await asyncio.to_thread(system.stop)
+                system.servers.remove_data()
+
+
+async def _payouts(options: argparse.Namespace) -> bool:
+    load = PayoutLoad(options.count, options.timeouts, options.errors)
+    with tempfile.TemporaryDirectory(prefix="campus-soak-", ignore_cleanup_errors=True) as folder:
+        _say("starting the system")
+        environment = {**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": "", "GATEWAY_TIMEOUT_SECONDS": "5"}
+        async with System(folder, environment=environment) as system:
+            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
+            try:
+                return _show_payouts(await soak_payouts(system, market, load, _say))
+            finally:
+                await market.close()
+                await asyncio.to_thread(system.stop)
+                system.servers.remove_data()
+
+
+async def _notifications(options: argparse.Namespace) -> bool:
+    load = MessageLoad(options.count, options.rate, options.down, options.down_seconds, options.kills, options.how)
+    with tempfile.TemporaryDirectory(prefix="campus-soak-", ignore_cleanup_errors=True) as folder:
+        _say("starting the system")
+        async with System(folder, environment={**NO_QUOTA, "OTEL_EXPORTER_OTLP_ENDPOINT": ""}) as system:
+            market = Marketplace.at(system.base_url, system.sandbox_url, system.secrets, patient=True)
+            try:
+                return _show_messages(await soak_messages(system, market, load, _say))
+            finally:
+                await market.close()
+                await asyncio.to_thread(system.stop)
+                system.servers.remove_data()
+
+
+async def _races(options: argparse.Namespace) -> bool:
+    known = read_secrets(options.state_dir / "secrets.env")
+    # In containers the two have names instead of neighbouring ports.
+    base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{options.port_base}"
+    sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{options.port_base + 90}"
+    market = Marketplace.at(base_url, sandbox_url, known, patient=True)
+    try:
+        figures = await races.run_races(market, options.rounds, _say)
+        table = Table("race", "rounds", "ended", "wrong")
+        for line in figures:
+            ended = "\n".join(f"{count} {outcome}" for outcome, count in line.outcomes.items())
+            table.add_row(line.race, str(line.rounds), ended, "\n".join(line.wrong[:10]) or "none")
+        Console(width=150).print(table)
+        clean = await audit_system(known, market.sandbox, Console(highlight=False))
+        return clean and not any(line.wrong for line in figures)
+    finally:
+        await market.close()
+
+
+def _show(figures: Figures) -> bool:
+    table = Table("what", "seen")
+    table.add_row("webhooks answered 200", str(figures.sent))
+    table.add_row("of them repetitions, before their subject", f"{figures.duplicates}, {figures.early}")
+    table.add_row(
+        "answer, median / 99th / longest", f"{figures.p50_ms:.1f} / {figures.p99_ms:.1f} / {figures.longest_ms:.1f} ms"
+    )
+    table.add_row("payments' worker killed", f"{figures.kills} times")
+    table.add_row("last effect after the last webhook", f"{figures.effects_seconds:.1f} s")
+    table.add_row("broken promises of the audit", "\n".join(figures.broken_promises) or "none")
+    Console(width=150).print(table)
+    return figures.holds and figures.p99_ms <= P99_MS_MAX
+
+
+def _show_outages(figures: OutageFigures) -> bool:
+    table = Table("what", "read-only", "broker away", "otherwise")
+    for name in ("200", "503", "another"):
+        table.add_row(f"answered {name}", *(str(stretch.get(name, 0)) for stretch in figures.stretches))
+    Console(width=150).print(table)
+    table = Table("what", "seen")
+    table.add_row("answered 503 and yet kept", str(figures.kept_though_refused))
+    table.add_row("longest from the end of read-only to the last 503", f"{figures.recovered_seconds:.1f} s")
+    table.add_row("last effect after the last webhook", f"{figures.effects_seconds:.1f} s")
+    table.add_row("broken promises of the audit", "\n".join(figures.broken_promises) or "none")
+    Console(width=150).print(table)
+    return figures.holds
+
+
+def _show_payouts(figures: PayoutFigures) -> bool:
+    table = Table("what", "seen")
+    table.add_row("payouts, in batches", f"{figures.count}, {figures.batches}")
+    table.add_row("calls without an answer, errors after acceptance", f"{figures.timeouts}, {figures.errors}")
+    table.add_row("longest dispatch", f"{figures.longest_batch_seconds:.1f} s")
+    table.add_row("unknown when the dispatch answered", str(figures.unknown_after_dispatch))
+    table.add_row("all settled after the last dispatch", f"{figures.settled_seconds:.1f} s")
+    table.add_row("statuses", ", ".join(f"{count} {status}" for status, count in sorted(figures.statuses.items())))
+    table.add_row(
+        "left by the sandbox's book: once, twice, unasked",
+        f"{figures.moved}, {figures.moved_twice}, {figures.strangers}",
+    )
+    table.add_row("broken promises of the audit", "\n".join(figures.broken_promises) or "none")
+    Console(width=150).print(table)
+    return figures.holds
+
+
+def _show_messages(figures: MessageFigures) -> bool:
+    table = Table(
+        "channel",
+        "taken",
+        "arrived",
+        "in doubt, missing",
+        "twice (replaced, unexplained)",
+        "late, p50 / p99",
+        "while one was down",
+        "while it died",
+    )
+    for name, line in figures.channels.items():
+        table.add_row(
+            name,
+            str(line.taken),
+            str(line.arrived),
+            f"{line.in_doubt}, {line.missing}",
+            f"{line.twice} ({line.replaced}, {line.unexplained})",
+            str(line.quiet),
+            str(line.down),
+            str(line.killed),
+        )
+    Console(width=150).print(table)
+    table = Table("what", "seen")
+    table.add_row("not taken", str(figures.refused))
+    table.add_row("worker killed", f"{figures.kills} times")
+    table.add_row("given up, sent again by support", f"{figures.given_up}, {figures.resent}")
+    table.add_row("from the first message to the last end", f"{figures.arrived_seconds:.1f} s")
+    table.add_row("processor time of the worker", f"{figures.worker_cpu_seconds:.1f} s")
+    table.add_row("statuses", ", ".join(f"{count} {status}" for status, count in sorted(figures.statuses.items())))
+    Console(width=150).print(table)
+    return figures.holds
+
+
+def _say(text: str) -> None:
+    print(f"soak {time.monotonic() - _BEGAN:5.0f} s  {text}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

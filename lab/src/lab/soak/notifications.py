@@ -1,0 +1,399 @@
+"""Messages over four channels, one of which is down for a while, and their worker killed: what arrived, how late, and how often.
+
+Each message carries an order number of its own, by which the sandbox's phones, mailboxes and devices tell it apart; so it is seen of
+each one that it arrived, whatever the service believes.
+"""
+
+import asyncio
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal, get_args
+from uuid import UUID, uuid4
+
+import asyncpg
+import msgspec
+
+from campus_tools.launcher.system import System
+from contracts.demo import ADA
+from lab.bench.figures import percentile
+from lab.soak.processor_time import ProcessorTime
+from operations.journey import Marketplace, Person
+
+Channel = Literal["push", "messaging", "sms", "email"]
+# A company that refuses at once, or one that takes the connection and never answers. Neither takes the message.
+How = Literal["refusing", "hanging"]
+
+CHANNELS: Final[tuple[Channel, ...]] = get_args(Channel)
+# At the mail server the sandbox knows no refusal that passes: mail is never the channel that is down.
+MAY_BE_DOWN: Final[tuple[Channel, ...]] = ("push", "messaging", "sms")
+WORKER: Final = "notifications-worker"
+PEOPLE: Final = 8
+# The channel goes down when this part of the messages was taken.
+DOWN_AFTER: Final = 0.2
+SENDERS: Final = 16
+# The rest of the longest step of the ladder that a message of the channel can stand on after a minute, and a look.
+_ARRIVED_SECONDS_MAX: Final = 420.0
+_KILL_WAIT_SECONDS: Final = 60.0
+_NUMBER: Final = re.compile(r"5A[0-9A-F]{6}")
+_PER_PAGE: Final = 1_000
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLoad:
+    """How many messages in all, how many in a second, which channel is down and for how long, and how often the worker dies."""
+
+    count: int
+    rate: float
+    down: Channel
+    down_seconds: float
+    kills: int
+    how: How = "refusing"
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelFigures:
+    """One channel. Times in milliseconds, from the answer that took a message to its provider's receipt of it.
+
+    `quiet` are messages taken before anything went wrong, `down` while a channel was down, `killed` afterwards, while the worker
+    died. `replaced` came twice, and the second replaces the first on the device; `unexplained` came twice in any other way,
+    though no attempt of theirs was left open. `in_doubt` were in the hand of a worker that died, and are not sent again;
+    `missing` are the others that did not arrive.
+    """
+
+    taken: int
+    arrived: int
+    twice: int
+    replaced: int
+    unexplained: int
+    in_doubt: int
+    missing: int
+    quiet: "Lateness"
+    down: "Lateness"
+    killed: "Lateness"
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """Of the messages of one stretch, in milliseconds."""
+
+    p50_ms: float
+    p99_ms: float
+
+    @classmethod
+    def of(cls, times: Sequence[float]) -> "Lateness":
+        return cls(percentile(times, 0.5) or 0, percentile(times, 0.99) or 0)
+
+    def __str__(self) -> str:
+        return f"{self.p50_ms:.0f} / {self.p99_ms:.0f} ms"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFigures:
+    """What was seen. `statuses` are the service's own, at the end; `worker_cpu_seconds` what its worker spent on all of it."""
+
+    channels: Mapping[str, ChannelFigures]
+    refused: int
+    kills: int
+    given_up: int
+    resent: int
+    arrived_seconds: float
+    statuses: Mapping[str, int]
+    worker_cpu_seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """What was taken arrived, but for what dead workers left in doubt, and what came twice did so as documented."""
+        lines = self.channels.values()
+        whole = not any(line.missing or line.unexplained for line in lines)
+        in_doubt = sum(line.in_doubt for line in lines)
+        settled = set(self.statuses) <= {"sent", "delivered", "read", "failed"}
+        known = settled and self.statuses.get("failed", 0) == in_doubt
+        return whole and known and not self.refused and sum(self.statuses.values()) == sum(line.taken for line in lines)
+
+
+@dataclass(slots=True)
+class _Addressee:
+    person_id: str
+    addresses: dict[Channel, str]
+
+
+@dataclass(slots=True)
+class _Sent:
+    """One message: its notification, its channel, and when it was taken (seconds since 1970; 0: it was not)."""
+
+    number: int
+    channel: Channel
+    to: _Addressee
+    notification_id: UUID = field(default_factory=uuid4)
+    taken_at: float = 0.0
+
+    @property
+    def order_id(self) -> str:
+        return f"00000000-0000-7000-8000-00005a{self.number:06x}"
+
+    @property
+    def marker(self) -> str:
+        return f"5A{self.number:06X}"
+
+
+@dataclass(slots=True)
+class _Outage:
+    began: float = 0.0
+    ended: float = 0.0
+
+
+async def soak_messages(system: System, market: Marketplace, load: MessageLoad, say: Say) -> MessageFigures:
+    """Signs people up, sends at the rate, breaks, kills, heals, resends what was given up, and counts what arrived."""
+    if load.down not in MAY_BE_DOWN:
+        raise ValueError(f"down must be one of: {', '.join(MAY_BE_DOWN)}")
+    say(f"signing {PEOPLE} people up")
+    people = await asyncio.gather(*(_addressee(market, place) for place in range(PEOPLE)))
+    # Every person is reached by every channel, and neighbours in time differ in both.
+    sent = [
+        _Sent(number, CHANNELS[number % len(CHANNELS)], people[number // len(CHANNELS) % PEOPLE])
+        for number in range(load.count)
+    ]
+    say(f"sending {load.count} messages, {load.rate:g} in a second")
+    outage = _Outage()
+    began, spent = time.monotonic(), ProcessorTime(system.process(WORKER))
+    _, kills = await asyncio.gather(_send(market, sent, load.rate), _break(system, market, load, outage, spent, say))
+    say("waiting until everything has an end")
+    database = await asyncpg.connect(_database(system))
+    try:
+        taken = [one for one in sent if one.taken_at]
+        await _ended(database, taken, _ARRIVED_SECONDS_MAX)
+        given_up = await _given_up(database, taken)
+        if given_up:
+            say(f"support sends {len(given_up)} again")
+            await _resend(market, given_up)
+            await _ended(database, taken, _ARRIVED_SECONDS_MAX)
+        arrived_seconds = time.monotonic() - began
+        say("counting at the sandbox")
+        arrivals = await _arrivals(market, people)
+        open_ones = await _with_open_attempts(database, taken)
+        in_doubt = await _in_doubt(database, taken)
+        statuses = await _statuses(database, taken)
+    finally:
+        await database.close()
+    return MessageFigures(
+        channels={
+            name: _figures([one for one in taken if one.channel == name], arrivals, open_ones, in_doubt, outage)
+            for name in CHANNELS
+        },
+        refused=len(sent) - len(taken),
+        kills=kills,
+        given_up=len(given_up),
+        resent=len(given_up),
+        arrived_seconds=arrived_seconds,
+        statuses=statuses,
+        worker_cpu_seconds=spent.seconds(),
+    )
+
+
+async def _addressee(market: Marketplace, place: int) -> _Addressee:
+    """A student with a phone, a mailbox and a telephone's app."""
+    mail, phone, device = f"soak.{uuid4().hex}@unilag.edu.ng", f"+23480{uuid4().int % 10**8:08d}", uuid4().hex
+    student = await market.sign_up(mail, f"Soak {place}", phone)
+    person_id = str((await market.get("/api/profiles/current", student))["id"])
+    await market.post("/api/devices", {"kind": "android", "token": device}, student)
+    addressee = _Addressee(person_id, {"push": device, "messaging": phone, "sms": phone, "email": mail})
+    await _is_known(market, student, addressee)
+    return addressee
+
+
+async def _is_known(market: Marketplace, student: Person, addressee: _Addressee) -> None:
+    """Until the service has heard of the person: it answers 404 before."""
+
+    async def look() -> bool | None:
+        body = {
+            "userId": addressee.person_id,
+            "channel": "email",
+            "template": "order_dispatched",
+            "data": _told_of(uuid4()),
+        }
+        answer = await market.http.post(
+            "/functions/v1/deliver-notification", json={"notificationId": str(uuid4()), **body}, headers=_key(market)
+        )
+        return True if answer.status_code == 200 else None
+
+    await Marketplace.until(f"{student.email} is known", look, 60)
+
+
+def _told_of(order_id: object) -> dict[str, str]:
+    return {"orderId": str(order_id), "businessName": ADA.business_name}
+
+
+def _key(market: Marketplace) -> dict[str, str]:
+    return {"Authorization": f"Bearer {market.secrets['SERVICE_ROLE_KEY'].split(',', 1)[0]}"}
+
+
+async def _send(market: Marketplace, sent: Sequence[_Sent], rate: float) -> None:
+    """At the rate, so many at once; what is refused stays untaken."""
+    gate, headers = asyncio.Semaphore(SENDERS), _key(market)
+
+    async def one(message: _Sent) -> None:
+        body = {
+            "notificationId": str(message.notification_id),
+            "userId": message.to.person_id,
+            "channel": message.channel,
+            "template": "order_dispatched",
+            "data": _told_of(message.order_id),
+        }
+        async with gate:
+            answer = await market.http.post("/functions/v1/deliver-notification", json=body, headers=headers)
+            message.taken_at = time.time() if answer.status_code == 200 else 0.0
+
+    began = time.monotonic()
+    async with asyncio.TaskGroup() as group:
+        for place, message in enumerate(sent):
+            await asyncio.sleep(max(0.0, began + place / rate - time.monotonic()))
+            group.create_task(one(message))
+
+
+async def _break(
+    system: System, market: Marketplace, load: MessageLoad, outage: _Outage, spent: ProcessorTime, say: Say
+) -> int:
+    """First the outage, then the deaths in what is left of the sending, so that each is seen by itself; how many deaths."""
+    await _take_down(market, load, outage, say)
+    return await _kill(system, load.kills, (1 - DOWN_AFTER) * load.count / load.rate - load.down_seconds, spent, say)
+
+
+async def _take_down(market: Marketplace, load: MessageLoad, outage: _Outage, say: Say) -> None:
+    await asyncio.sleep(DOWN_AFTER * load.count / load.rate)
+    say(f"{load.down} is down for {load.down_seconds:g} s, {load.how}")
+    # The wait comes before anything happens: nobody receives what was not answered.
+    rule = {"error_before": True, **({"delay": 30.0} if load.how == "hanging" else {})}
+    (await market.sandbox.put("/control/faults", json={load.down: rule})).raise_for_status()
+    outage.began = time.time()
+    await asyncio.sleep(load.down_seconds)
+    (await market.sandbox.put("/control/faults", json={load.down: None})).raise_for_status()
+    outage.ended = time.time()
+    say(f"{load.down} is back")
+
+
+async def _kill(system: System, times: int, seconds: float, spent: ProcessorTime, say: Say) -> int:
+    """`kill -9` at equal distances while messages are sent."""
+    worker = system.process(WORKER)
+    began = time.monotonic()
+    for number in range(times):
+        await asyncio.sleep(max(0.0, began + (number + 1) * seconds / (times + 1) - time.monotonic()))
+        say("the worker is killed")
+        spent.note_death()
+        before = await asyncio.to_thread(worker.kill)
+        await asyncio.to_thread(worker.wait_restarted, before, _KILL_WAIT_SECONDS)
+    return times
+
+
+def _database(system: System) -> str:
+    return system.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0] + "/campus_notifications"
+
+
+_COUNT_QUEUED: Final = """
+SELECT count(*) FROM notification_deliveries WHERE notification_id = ANY ($1) AND status = 'queued'
+"""
+_GIVEN_UP: Final = """
+SELECT DISTINCT ON (l.delivery_id) l.id FROM notification_delivery_logs l
+JOIN notification_deliveries d ON d.id = l.delivery_id
+WHERE d.notification_id = ANY ($1) AND d.status IN ('failed', 'bounced') AND l.status <> 'unknown'
+  AND NOT EXISTS (SELECT FROM notification_delivery_logs n WHERE n.delivery_id = d.id AND n.status = 'unknown')
+ORDER BY l.delivery_id, l.attempted_at DESC
+"""
+# Support cannot know whether these went out either, so it sends none of them here: what came of them is to be seen.
+_IN_DOUBT: Final = """
+SELECT DISTINCT d.notification_id FROM notification_deliveries d
+JOIN notification_delivery_logs l ON l.delivery_id = d.id AND l.status = 'unknown'
+WHERE d.notification_id = ANY ($1) AND d.status = 'failed'
+"""
+# The documented window: a worker that died with the message in hand, or a provider that was asked and did not answer.
+_OPEN_ATTEMPTS: Final = """
+SELECT DISTINCT notification_id FROM notification_delivery_logs
+WHERE notification_id = ANY ($1) AND (status IN ('unknown', 'sending') OR error LIKE '%did not answer%')
+"""
+_STATUSES: Final = """
+SELECT status, count(*) AS count FROM notification_deliveries WHERE notification_id = ANY ($1) GROUP BY status
+"""
+
+
+def _ids(taken: Sequence[_Sent]) -> list[UUID]:
+    return [one.notification_id for one in taken]
+
+
+async def _ended(database: Any, taken: Sequence[_Sent], seconds_max: float) -> None:
+    async def look() -> bool | None:
+        return None if await database.fetchval(_COUNT_QUEUED, _ids(taken)) else True
+
+    await Marketplace.until("every message is sent or given up", look, seconds_max, every=0.5)
+
+
+async def _given_up(database: Any, taken: Sequence[_Sent]) -> list[str]:
+    return [str(row["id"]) for row in await database.fetch(_GIVEN_UP, _ids(taken))]
+
+
+async def _resend(market: Marketplace, log_ids: Sequence[str]) -> None:
+    support = await market.sign_in_with_two_factors("support@campus.example", "SUPPORT")
+    for log_id in log_ids:
+        await market.post(f"/api/notification-delivery-logs/{log_id}/resend", {}, support, key=uuid4())
+
+
+async def _with_open_attempts(database: Any, taken: Sequence[_Sent]) -> set[UUID]:
+    return {row["notification_id"] for row in await database.fetch(_OPEN_ATTEMPTS, _ids(taken))}
+
+
+async def _in_doubt(database: Any, taken: Sequence[_Sent]) -> set[UUID]:
+    return {row["notification_id"] for row in await database.fetch(_IN_DOUBT, _ids(taken))}
+
+
+async def _statuses(database: Any, taken: Sequence[_Sent]) -> dict[str, int]:
+    return {row["status"]: row["count"] for row in await database.fetch(_STATUSES, _ids(taken))}
+
+
+async def _arrivals(market: Marketplace, people: Sequence[_Addressee]) -> dict[tuple[str, str], list[float]]:
+    """When each message came to its provider, by channel and marker."""
+    arrivals: dict[tuple[str, str], list[float]] = {}
+    for person in people:
+        for channel, address in person.addresses.items():
+            query = {"to": address, "channel": channel, "limit": str(_PER_PAGE)}
+            answer = await market.sandbox.get("/control/messages", params=query)
+            for message in answer.raise_for_status().json():
+                words = f"{message['subject']} {message['text']} {msgspec.json.encode(message['payload']).decode()}"
+                for marker in {*_NUMBER.findall(words)}:
+                    at = datetime.fromisoformat(message["created_at"]).timestamp()
+                    arrivals.setdefault((channel, marker), []).append(at)
+    return arrivals
+
+
+def _figures(
+    taken: Sequence[_Sent],
+    arrivals: Mapping[tuple[str, str], Sequence[float]],
+    open_ones: set[UUID],
+    in_doubt: set[UUID],
+    outage: _Outage,
+) -> ChannelFigures:
+    copies: Counter[str] = Counter()
+    late: dict[str, list[float]] = {"quiet": [], "down": [], "killed": []}
+    for one in taken:
+        came = arrivals.get((one.channel, one.marker), ())
+        copies[one.marker] = len(came)
+        if came:
+            stretch = "quiet" if one.taken_at < outage.began else "down" if one.taken_at < outage.ended else "killed"
+            # The provider may have it before the answer that took it is back here.
+            late[stretch].append(max(0.0, min(came) - one.taken_at) * 1000)
+    return ChannelFigures(
+        taken=len(taken),
+        arrived=sum(count > 0 for count in copies.values()),
+        twice=sum(count > 1 for count in copies.values()),
+        # A push bears the tag of its notification, by which a device shows the second in the place of the first.
+        replaced=sum(one.channel == "push" and copies[one.marker] > 1 for one in taken),
+        unexplained=sum(copies[one.marker] > 1 and one.notification_id not in open_ones for one in taken),
+        in_doubt=sum(one.notification_id in in_doubt for one in taken),
+        missing=sum(not copies[one.marker] and one.notification_id not in in_doubt for one in taken),
+        quiet=Lateness.of(late["quiet"]),
+        down=Lateness.of(late["down"]),
+        killed=Lateness.of(late["killed"]),
+    )

@@ -1,0 +1,209 @@
+"""Signed webhooks at a rate while payments' database takes no writes, and while the broker is gone.
+
+The sender does what the gateway does: what was not answered 200 is sent again until it is. A 503 is right only when nothing was
+kept, and a database that takes writes keeps everything, with a broker or without.
+"""
+
+import asyncio
+import hmac
+import math
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import asyncpg
+import httpx
+import msgspec
+
+from campus_tools.launcher.system import System
+from lab.soak.webhooks import PATH, Load, Say, count_held, database_of, in_disorder, paid_charges, wait_for_effects
+from operations.audit import findings_of
+from operations.journey import Marketplace
+
+# Before, between and after the outages, so that each is met from a system at work.
+PAUSE_SECONDS: Final = 5.0
+# A connection of the pool that was cut off is noticed, replaced, and the pool full again.
+RECOVERY_SECONDS_MAX: Final = 10.0
+# What came before its subject may stand on the fourth step of the ladder (125 s, and a fifth) when the database takes writes
+# again, and begins that step anew when the broker is back.
+EFFECTS_SECONDS_MAX: Final = 60.0 + 150.0
+AGAIN_SECONDS: Final = 0.5
+DISPUTE_SHARE: Final = 0.05
+DUPLICATE_SHARE: Final = 0.05
+READ_ONLY, BROKER_AWAY, OTHERWISE = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Away:
+    """How many seconds the database takes no writes, and how many the broker is gone after that."""
+
+    read_only_seconds: float
+    broker_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        return self.read_only_seconds + self.broker_seconds
+
+    @property
+    def sending_seconds(self) -> float:
+        """How long webhooks must be sent to meet both, with pauses around them."""
+        return self.seconds + 3 * PAUSE_SECONDS + RECOVERY_SECONDS_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class OutageFigures:
+    """What was seen. `stretches` counts answers by status while read-only, while the broker was away, and otherwise."""
+
+    stretches: tuple[Mapping[str, int], ...]
+    kept_though_refused: int
+    recovered_seconds: float
+    effects_seconds: float
+    broken_promises: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """503 while read-only and for the moment of its end alone, nothing else but 200, nothing lost, clean books."""
+        read_only, broker_away, otherwise = self.stretches
+        return (
+            not any(stretch.get("another") for stretch in self.stretches)
+            and not broker_away.get("503")
+            and not otherwise.get("503")
+            and (read_only.get("503", 0) > 0 or not read_only)
+            and self.kept_though_refused == 0
+            and self.recovered_seconds <= RECOVERY_SECONDS_MAX
+            and self.effects_seconds <= EFFECTS_SECONDS_MAX
+            and not self.broken_promises
+        )
+
+
+@dataclass(slots=True)
+class _Stage:
+    """Which stretch runs now, and what was answered in each."""
+
+    stretch: int = OTHERWISE
+    answers: tuple[Counter[str], ...] = field(default_factory=lambda: (Counter(), Counter(), Counter()))
+    refused: dict[bytes, str] = field(default_factory=dict)
+    read_only_ended: float = 0.0
+    last_refusal: float = 0.0
+    open_again: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+def count_outlasting(away: Away, rate: float) -> int:
+    """How many webhooks at `rate` a second are still being sent when the last outage ends."""
+    return math.ceil(away.sending_seconds * rate)
+
+
+async def soak_outages(system: System, market: Marketplace, load: Load, away: Away, say: Say) -> OutageFigures:
+    """Makes and pays the orders, sends while parts are away, waits, audits."""
+    disputes, duplicates = round(load.count * DISPUTE_SHARE), round(load.count * DUPLICATE_SHARE)
+    say(f"making and paying {load.count - disputes - duplicates} orders")
+    held_before = await count_held(system)
+    charges = await paid_charges(market, system.secrets["GATEWAY_SECRET_KEY"], load.count - disputes - duplicates)
+    bodies = in_disorder(charges, disputes, duplicates)
+    say(f"sending {len(bodies)} webhooks, {load.rate:g} in a second")
+    stage = _Stage()
+    stage.open_again.set()
+    _, kept = await asyncio.gather(_send(system, stage, bodies, load.rate), _take_away(system, stage, away, say))
+    say("waiting for their effects")
+    began = time.monotonic()
+    await wait_for_effects(system, held_before + len(charges), 2 * EFFECTS_SECONDS_MAX)
+    effects_seconds = time.monotonic() - began
+    say("auditing")
+    findings = await findings_of(system.secrets, market.sandbox, settle_seconds=60)
+    return OutageFigures(
+        stretches=stage.answers,
+        kept_though_refused=kept,
+        recovered_seconds=max(0.0, stage.last_refusal - stage.read_only_ended) if stage.read_only_ended else 0.0,
+        effects_seconds=effects_seconds,
+        broken_promises=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
+    )
+
+
+async def _send(system: System, stage: _Stage, bodies: Sequence[bytes], rate: float) -> None:
+    secret = system.secrets["GATEWAY_SECRET_KEY"].split(",", 1)[0].encode()
+    limits = httpx.Limits(max_connections=128)
+    async with (
+        httpx.AsyncClient(base_url=system.base_url, timeout=30, limits=limits, trust_env=False) as client,
+        asyncio.TaskGroup() as group,
+    ):
+        began = time.monotonic()
+        for number, body in enumerate(bodies):
+            await asyncio.sleep(max(0.0, began + number / rate - time.monotonic()))
+            signed = {"X-Gateway-Signature": hmac.digest(secret, body, "sha512").hex()}
+            group.create_task(_send_until_kept(client, stage, body, {**signed, "Content-Type": "application/json"}))
+
+
+async def _send_until_kept(client: httpx.AsyncClient, stage: _Stage, body: bytes, headers: dict[str, str]) -> None:
+    while True:
+        # The stretch at the moment of the answer may be the next one already: the worse of the two is what is right.
+        began_in = stage.stretch
+        status = (await client.post(PATH, content=body, headers=headers)).status_code
+        stretch = READ_ONLY if READ_ONLY in (began_in, stage.stretch) else began_in
+        stage.answers[stretch]["200" if status == 200 else "503" if status == 503 else "another"] += 1
+        if status == 200:
+            return
+        stage.last_refusal = time.monotonic()
+        stage.refused[body] = _key_of(body)
+        # Held back until it was seen that nothing of it was kept.
+        await stage.open_again.wait()
+        await asyncio.sleep(AGAIN_SECONDS)
+
+
+def _key_of(body: bytes) -> str:
+    told = msgspec.json.decode(body)
+    return f"{told['event']}:{told['data']['id']}"
+
+
+async def _take_away(system: System, stage: _Stage, away: Away, say: Say) -> int:
+    """Both outages, one after the other; how many webhooks were refused and stand in the database all the same."""
+    await asyncio.sleep(PAUSE_SECONDS)
+    kept = 0
+    if away.read_only_seconds:
+        say(f"payments' database takes no writes for {away.read_only_seconds:g} s")
+        stage.open_again.clear()
+        stage.stretch = READ_ONLY
+        known = await _known_keys(system)
+        try:
+            await _set_read_only(system, "on")
+            await asyncio.sleep(away.read_only_seconds)
+            # What came before the first refusal was kept rightly, and its repetition was refused rightly.
+            kept = len((await _known_keys(system) - known) & set(stage.refused.values()))
+        finally:
+            await _set_read_only(system, "off")
+            stage.read_only_ended = time.monotonic()
+            stage.open_again.set()
+        await asyncio.sleep(RECOVERY_SECONDS_MAX)
+        stage.stretch = OTHERWISE
+        await asyncio.sleep(PAUSE_SECONDS)
+    if away.broker_seconds:
+        say(f"the broker is gone for {away.broker_seconds:g} s")
+        stage.stretch = BROKER_AWAY
+        await asyncio.to_thread(system.servers.rabbitmq.kill)
+        await asyncio.sleep(away.broker_seconds)
+        await asyncio.to_thread(system.servers.rabbitmq.start)
+        stage.stretch = OTHERWISE
+        say("the broker is back")
+    return kept
+
+
+async def _known_keys(system: System) -> set[str]:
+    connection = await asyncpg.connect(database_of(system, "payments"))
+    try:
+        return {row["id"] for row in await connection.fetch("SELECT id FROM processed_webhook_events")}
+    finally:
+        await connection.close()
+
+
+async def _set_read_only(system: System, setting: str) -> None:
+    """Settings of a database hold for new connections: the service's own ones are cut off."""
+    connection = await asyncpg.connect(system.servers.postgresql.url)
+    try:
+        await connection.execute(f"ALTER DATABASE campus_payments SET default_transaction_read_only = {setting}")
+        await connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'campus_payments' "
+            "AND usename LIKE 'campus_payments%'"
+        )
+    finally:
+        await connection.close()

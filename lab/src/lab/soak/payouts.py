@@ -1,0 +1,199 @@
+"""Payouts through a gateway of which some calls never answer and others answer an error after the money has moved.
+
+Each payout has an amount of its own, by which the sandbox picks the calls that go wrong, and by which its book tells them apart: so it
+is seen of each one that it left once, whatever the service believes.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import uuid4
+
+from campus_tools.launcher.system import System
+from operations.audit import findings_of
+from operations.journey import Marketplace, Person
+
+FIRST_AMOUNT_MINOR: Final = 10_000
+# Requests of one vendor stand in line for its wallet; more at once would only wait there.
+ASKERS: Final = 4
+# What is unknown is asked about at once; this is for the machine, not for the promise.
+_SETTLED_SECONDS_MAX: Final = 300.0
+_PAGE: Final = 100
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class PayoutLoad:
+    """How many payouts, and in how many of a hundred calls there is no answer, or an error after acceptance."""
+
+    count: int
+    timeouts_percent: float = 5.0
+    errors_percent: float = 2.0
+
+    @property
+    def timeouts(self) -> int:
+        return round(self.count * self.timeouts_percent / 100)
+
+    @property
+    def errors(self) -> int:
+        return round(self.count * self.errors_percent / 100)
+
+
+@dataclass(frozen=True, slots=True)
+class PayoutFigures:
+    """What was seen of the payouts, in the service and in the sandbox's own book."""
+
+    count: int
+    timeouts: int
+    errors: int
+    batches: int
+    longest_batch_seconds: float
+    settled_seconds: float
+    unknown_after_dispatch: int
+    statuses: dict[str, int]
+    moved: int
+    moved_twice: int
+    strangers: int
+    broken_promises: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every payout ended processed, left once and once only, and the books are clean."""
+        left_once = self.moved == self.count and not self.moved_twice and not self.strangers
+        return self.statuses == {"processed": self.count} and left_once and not self.broken_promises
+
+
+async def soak_payouts(system: System, market: Marketplace, load: PayoutLoad, say: Say) -> PayoutFigures:
+    """Fills a wallet, asks for the payouts, breaks the calls, dispatches until nothing remains, waits, and audits."""
+    amounts = [FIRST_AMOUNT_MINOR + number for number in range(load.count)]
+    say("an order fills the vendor's wallet")
+    vendor = await _rich_vendor(market, sum(amounts))
+    already = {transfer["reference"] for transfer in await _transfers(market, system)}
+    say(f"asking for {load.count} payouts")
+    payouts = await _ask(market, vendor, amounts)
+    await _break_calls(market, amounts, load)
+    try:
+        say(f"dispatching; {load.timeouts} calls will not answer, {load.errors} answer an error after acceptance")
+        maker = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
+        batches, times = await _dispatch(market, maker)
+        unknown = sum(line["status"] == "unknown" for batch in batches for line in batch["transfers"])
+        say("waiting until the gateway was asked for all that is unknown")
+        began = time.monotonic()
+        statuses = await _settled(market, maker, payouts)
+        settled_seconds = time.monotonic() - began
+    finally:
+        await market.sandbox.put("/control/faults", json={"transfer_call": None})
+    left = [line for line in await _transfers(market, system) if line["reference"] not in already]
+    by_amount = Counter(int(line["amount"]) for line in left if line["status"] == "success")
+    say("auditing")
+    findings = await findings_of(system.secrets, market.sandbox, settle_seconds=30)
+    return PayoutFigures(
+        count=load.count,
+        timeouts=load.timeouts,
+        errors=load.errors,
+        batches=len(batches),
+        longest_batch_seconds=max(times),
+        settled_seconds=settled_seconds,
+        unknown_after_dispatch=unknown,
+        statuses=dict(statuses),
+        moved=sum(amount in by_amount for amount in amounts),
+        moved_twice=sum(count > 1 for count in by_amount.values()),
+        strangers=len(set(by_amount) - set(amounts)),
+        broken_promises=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
+    )
+
+
+async def _rich_vendor(market: Marketplace, net_minor: int) -> Person:
+    """A demo vendor whose wallet holds at least this much, earned with one order."""
+    vendor, buyer = await market.sign_in("vendor@unilag.edu.ng"), await market.sign_in("buyer@unilag.edu.ng")
+    body = {
+        "name": f"Soak {uuid4().hex[:8]}",
+        "description": "For a soak test",
+        "category": "soak",
+        "priceMinor": net_minor * 2,
+        "stock": 1,
+    }
+    product = await market.post("/api/products", body, vendor, key=uuid4())
+    order = await market.checkout(buyer, str(product["id"]))
+    await market.pay(await market.pay_intent(buyer, order["id"]))
+    await market.order_reaches(buyer, order["id"], "paid_escrow")
+    await market.dispatch(vendor, order["id"])
+    pin = await market.delivery_pin(buyer, order["id"])
+    await market.verify_delivery(vendor, order["id"], pin)
+    await market.wallet_reaches(vendor, net_minor)
+    return vendor
+
+
+async def _ask(market: Marketplace, vendor: Person, amounts: list[int]) -> set[str]:
+    turn = asyncio.Semaphore(ASKERS)
+
+    async def one(amount_minor: int) -> str:
+        async with turn:
+            return str((await market.request_payout(vendor, amount_minor))["id"])
+
+    return set(await asyncio.gather(*(one(amount) for amount in amounts)))
+
+
+async def _break_calls(market: Marketplace, amounts: list[int], load: PayoutLoad) -> None:
+    """Spread over all batches. Each rule is used up by one call, so that a second one would be seen to move money."""
+    broken = load.timeouts + load.errors
+    every = max(1, load.count // max(1, broken))
+    chosen = amounts[::every][:broken]
+    rules = [
+        {"match": amount, "times": 1, **({"timeout": True} if place < load.timeouts else {"error_after": True})}
+        for place, amount in enumerate(chosen)
+    ]
+    (await market.sandbox.put("/control/faults", json={"transfer_call": rules})).raise_for_status()
+
+
+async def _dispatch(market: Marketplace, maker: Person) -> tuple[list[dict[str, Any]], list[float]]:
+    """Batches of whatever waits, until the answer says that nothing remains."""
+    batches: list[dict[str, Any]] = []
+    times: list[float] = []
+    while not batches or batches[-1]["remaining"]:
+        began = time.monotonic()
+        batches.append(dict(await market.post("/api/payouts/dispatch", {}, maker, key=uuid4())))
+        times.append(time.monotonic() - began)
+    return batches, times
+
+
+async def _settled(market: Marketplace, maker: Person, payouts: set[str]) -> Counter[str]:
+    """The statuses of the payouts, when none of them waits any more or the time is up."""
+    seen: Counter[str] = Counter()
+
+    async def look() -> Counter[str] | None:
+        nonlocal seen
+        seen = Counter([payout["status"] for payout in await _list(market, maker) if payout["id"] in payouts])
+        return None if seen["pending"] else seen
+
+    try:
+        return await Marketplace.until("all payouts settled", look, _SETTLED_SECONDS_MAX, every=1.0)
+    except TimeoutError:
+        return seen
+
+
+async def _list(market: Marketplace, maker: Person) -> list[dict[str, Any]]:
+    payouts: list[dict[str, Any]] = []
+    while True:
+        page = {"limit": _PAGE, "page": len(payouts) // _PAGE + 1}
+        lines = await market.get("/api/payouts", maker, params=page)
+        payouts += lines
+        if len(lines) < _PAGE:
+            return payouts
+
+
+async def _transfers(market: Marketplace, system: System) -> list[dict[str, Any]]:
+    """What the sandbox has accepted, by its own book."""
+    bearer = {"Authorization": f"Bearer {system.secrets['GATEWAY_SECRET_KEY'].split(',', 1)[0]}"}
+    transfers: list[dict[str, Any]] = []
+    while True:
+        page = {"page": len(transfers) // _PAGE + 1, "perPage": _PAGE}
+        answer = await market.sandbox.get("/gateway/transfer", params=page, headers=bearer)
+        lines = answer.raise_for_status().json()["data"]
+        transfers += lines
+        if len(lines) < _PAGE:
+            return transfers

@@ -1,0 +1,236 @@
+"""Two at once, through the gateway, round after round: one outcome each time, and every order's books right afterwards.
+
+Each race is run on an order of its own that was paid at the sandbox. Who is sent first, and by how much, changes from round to
+round, so that either side meets the other at every step of its way.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+from uuid import uuid4
+
+import httpx
+
+from lab.soak.shelves import put_on_shelves
+from operations.journey import Marketplace, Person
+
+Order = Mapping[str, Any]
+Say = Callable[[str], None]
+Sending = Callable[[], Awaitable[httpx.Response]]
+
+# New orders are put on new shelves, and people who signed in long ago sign in again, after so many rounds.
+PIECE: Final = 100
+# Tokens and second factors hold for a quarter of an hour; a piece takes a minute or two.
+SIGNED_IN_SECONDS: Final = 480.0
+# Several rounds at a time: the services and their database are busy while the two meet.
+AT_ONCE: Final = 4
+# How much later the second of the two is sent, in milliseconds; the sign says which of them it is.
+HEAD_STARTS_MS: Final = (0, 2, -2, 5, -5, 10, -10, 20, -20, 40, -40, 100, -100)
+
+
+class RacesImpossible(Exception):
+    """The races cannot be run on this system; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who takes part. The checker is there twice, in two sessions: the demo data has one person who may release."""
+
+    buyer: Person
+    vendor: Person
+    checker: Person
+    checker_again: Person
+    auditor: Person
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How often a race ended in which way, and what was wrong with the rounds that should not have ended so."""
+
+    race: str
+    rounds: int
+    outcomes: Mapping[str, int]
+    wrong: tuple[str, ...]
+
+
+class WrongOutcome(Exception):
+    """A round ended as no round may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One order, paid and in escrow, with what a race does to it."""
+
+    market: Marketplace
+    cast: Cast
+    order: Order
+    head_start_ms: int
+
+    @property
+    def total_minor(self) -> int:
+        """The order's total in kobo."""
+        return int(self.order["totalMinor"])
+
+    async def meet(self, one: Sending, other: Sending) -> tuple[httpx.Response, httpx.Response]:
+        """Sends both, one of them its head start earlier. Raises RacesImpossible at a quota."""
+
+        async def late(send: Sending, milliseconds: int) -> httpx.Response:
+            await asyncio.sleep(max(0, milliseconds) / 1000)
+            return await send()
+
+        first, second = await asyncio.gather(late(one, -self.head_start_ms), late(other, self.head_start_ms))
+        if 429 in (first.status_code, second.status_code):
+            raise RacesImpossible("the quotas are in the way: start the system with RATE_TIER_2, _3 and _4 raised")
+        return first, second
+
+    async def call(self, person: Person, path: str, body: Mapping[str, Any]) -> httpx.Response:
+        """A POST on the order under a key of its own, sent once."""
+        headers = {**person.headers, "Idempotency-Key": str(uuid4())}
+        return await self.market.http.post(f"/api/orders/{self.order['id']}/{path}", json=body, headers=headers)
+
+    def release(self, checker: Person, amount_minor: int) -> Sending:
+        return partial(self.call, checker, "release", {"amountMinor": amount_minor})
+
+    def cancel(self, person: Person) -> Sending:
+        return partial(self.call, person, "cancel", {"reason": "a race"})
+
+    def verify(self, pin: str) -> Sending:
+        return partial(self.call, self.cast.vendor, "verify-delivery", {"pin": pin})
+
+    async def ends(self, status: str) -> None:
+        """Waits for the order's last state, and raises WrongOutcome unless the book says the same of its money."""
+        try:
+            await self.market.order_reaches(self.cast.buyer, str(self.order["id"]), status)
+        except TimeoutError as error:
+            raise WrongOutcome(f"never {status}") from error
+        sums = await self._sums()
+        kept_minor = self.total_minor if status == "paid" else 0
+        expected = {"escrow": 0, "refund_payable": 0, "gateway_cash": kept_minor, "earned": -kept_minor}
+        if sums != expected:
+            raise WrongOutcome(f"{status}, and the book says {sums}")
+
+    async def _sums(self) -> dict[str, int]:
+        """What the transactions of the order leave, debit positive, in kobo; `earned` is the vendor's and the platform's."""
+        told = {"orderId": self.order["id"], "limit": 100}
+        sums = {"escrow": 0, "refund_payable": 0, "gateway_cash": 0, "earned": 0}
+        for transaction in await self.market.get("/api/transactions", self.cast.auditor, params=told):
+            # What the gateway keeps for its work changes nothing between buyer and vendor.
+            for entry in () if transaction["type"] == "gateway_fee" else transaction["entries"]:
+                kind = entry["account"].split(":", 1)[0]
+                sums[kind if kind in sums else "earned"] += entry["amountMinor"]
+        return sums
+
+
+async def two_releases(round_: Round) -> str:
+    """Each wants more than half: one gets it, and the rest is released after that."""
+    part = round_.total_minor // 2 + 1
+    one, other = await round_.meet(
+        round_.release(round_.cast.checker, part), round_.release(round_.cast.checker_again, part)
+    )
+    if sorted(_words(one, other)) != ["200", "409 ESCROW_BALANCE_DEFICIT"]:
+        raise WrongOutcome(f"answered {_words(one, other)}")
+    rest = await round_.release(round_.cast.checker, round_.total_minor - part)()
+    if rest.status_code != 200 or rest.json()["data"]["remainingLockedMinor"] != 0:
+        raise WrongOutcome(f"the rest: {rest.text}")
+    await round_.ends("paid")
+    return "the first got it" if one.status_code == 200 else "the second got it"
+
+
+async def release_against_refund(round_: Round) -> str:
+    """Staff release all while the buyer cancels: a refund that comes second takes the money from those who got it."""
+    released, cancelled = await round_.meet(
+        round_.release(round_.cast.checker, round_.total_minor), round_.cancel(round_.cast.buyer)
+    )
+    allowed = {
+        (200, 200): ("refunded", "released, then refunded from the vendor"),
+        (409, 200): ("refunded", "refunded"),
+        (200, 409): ("paid", "released"),
+    }
+    ended = allowed.get((released.status_code, cancelled.status_code))
+    if ended is None:
+        raise WrongOutcome(f"answered {_words(released, cancelled)}")
+    await round_.ends(ended[0])
+    return ended[1]
+
+
+async def verify_against_cancel(round_: Round) -> str:
+    """The PIN is told at the door while the buyer, or the vendor, cancels: the order is delivered or cancelled, never both."""
+    pin = await round_.market.delivery_pin(round_.cast.buyer, str(round_.order["id"]))
+    canceller = round_.cast.buyer if round_.total_minor % 2 else round_.cast.vendor
+    verified, cancelled = await round_.meet(round_.verify(pin), round_.cancel(canceller))
+    allowed = {(200, 409): ("paid", "delivered and paid"), (409, 200): ("refunded", "cancelled and refunded")}
+    ended = allowed.get((verified.status_code, cancelled.status_code))
+    if ended is None:
+        raise WrongOutcome(f"answered {_words(verified, cancelled)}")
+    await round_.ends(ended[0])
+    return ended[1]
+
+
+RACES: Final[Mapping[str, Callable[[Round], Awaitable[str]]]] = {
+    "two releases": two_releases,
+    "release against refund": release_against_refund,
+    "verify against cancel": verify_against_cancel,
+}
+
+
+async def run_races(market: Marketplace, rounds: int, say: Say, cast: Cast | None = None) -> list[Figures]:
+    """Every race, so many rounds of it, by this cast or by people who sign in.
+
+    Raises RacesImpossible at a quota, and StepFailed when an order cannot be made.
+    """
+    figures, signed_in = [], time.monotonic()
+    for name, race in RACES.items():
+        outcomes: Counter[str] = Counter()
+        wrong: list[str] = []
+        for begin in range(0, rounds, PIECE):
+            piece = range(begin, min(begin + PIECE, rounds))
+            if cast is None or time.monotonic() - signed_in > SIGNED_IN_SECONDS:
+                cast, signed_in = await _cast(market), time.monotonic()
+            shelf = await put_on_shelves(market, cast.vendor, len(piece))
+            say(f"{name}: rounds {piece.start + 1} to {piece.stop}")
+            gate = asyncio.Semaphore(AT_ONCE)
+            tasks = [_run(gate, market, cast, shelf[number % len(shelf)], race, number) for number in piece]
+            for outcome, mistake in await asyncio.gather(*tasks):
+                outcomes[outcome] += 1
+                wrong += [mistake] if mistake else []
+        figures.append(Figures(name, rounds, dict(sorted(outcomes.items())), tuple(wrong)))
+    return figures
+
+
+async def _run(
+    gate: asyncio.Semaphore,
+    market: Marketplace,
+    cast: Cast,
+    product_id: str,
+    race: Callable[[Round], Awaitable[str]],
+    number: int,
+) -> tuple[str, str | None]:
+    """The outcome, and what was wrong with it."""
+    async with gate:
+        order = await market.checkout(cast.buyer, product_id)
+        await market.pay(await market.pay_intent(cast.buyer, order["id"]))
+        await market.order_reaches(cast.buyer, order["id"], "paid_escrow")
+        try:
+            return await race(Round(market, cast, order, HEAD_STARTS_MS[number % len(HEAD_STARTS_MS)])), None
+        except WrongOutcome as error:
+            return "WRONG", f"order {order['id']}: {error}"
+
+
+async def _cast(market: Marketplace) -> Cast:
+    checker = await market.sign_in_with_two_factors("checker@campus.example", "CHECKER")
+    return Cast(
+        buyer=await market.sign_in("buyer@unilag.edu.ng"),
+        vendor=await market.sign_in("vendor@unilag.edu.ng"),
+        checker=checker,
+        checker_again=await market.sign_in_with_two_factors("checker@campus.example", "CHECKER"),
+        auditor=await market.sign_in("auditor@campus.example"),
+    )
+
+
+def _words(*answers: httpx.Response) -> list[str]:
+    """Status, and the problem's code where there is one."""
+    return [f"{answer.status_code} {answer.json().get('code', '')}".strip() for answer in answers]

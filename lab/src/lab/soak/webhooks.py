@@ -1,0 +1,237 @@
+"""Signed webhooks at a fixed rate through the gateway, some of them twice, some before their subject, while payments' worker dies.
+
+Every charge belongs to an order that was checked out and paid at the sandbox, whose own messages are dropped: so the sandbox's book
+and ours must agree at the end, to the kobo.
+"""
+
+import asyncio
+import hmac
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+import asyncpg
+import msgspec
+
+from campus_tools.launcher.system import System
+from lab.bench.figures import percentile
+from lab.bench.open_loop import request_bytes, send_at_rate
+from lab.soak.shelves import put_on_shelves
+from operations.audit import findings_of
+from operations.journey import Marketplace
+
+Made = TypeVar("Made")
+
+PATH: Final = "/functions/v1/gateway-webhook"
+DUPLICATE_SHARE: Final = 0.05
+DISPUTE_SHARE: Final = 0.05
+# The promise: whatever was answered 200 has had its effect this long after the last webhook.
+EFFECTS_SECONDS_MAX: Final = 60.0
+# Disputes are sent this many places before the charge that they speak of.
+AHEAD: Final = 20
+# Enough at once to keep two cores busy with making the orders.
+MAKERS: Final = 12
+_KILL_WAIT_SECONDS: Final = 60.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How many webhooks in all, how many of them in a second, and how often payments' worker is killed meanwhile."""
+
+    count: int
+    rate: float
+    kills: int
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was seen. Times in milliseconds count from the moment at which a webhook was due."""
+
+    sent: int
+    duplicates: int
+    early: int
+    p50_ms: float
+    p99_ms: float
+    longest_ms: float
+    kills: int
+    effects_seconds: float
+    broken_promises: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every effect came in time and the books are clean; that all answers were 200 is seen while they are sent."""
+        return self.effects_seconds <= EFFECTS_SECONDS_MAX and not self.broken_promises
+
+
+async def soak_webhooks(system: System, market: Marketplace, load: Load, say: Say) -> Figures:
+    """Makes and pays the orders, sends, kills, waits, audits. Raises BenchFailed for an answer that is no 2xx."""
+    disputes, duplicates = round(load.count * DISPUTE_SHARE), round(load.count * DUPLICATE_SHARE)
+    say(f"making and paying {load.count - disputes - duplicates} orders")
+    held_before = await count_held(system)
+    charges = await paid_charges(market, system.secrets["GATEWAY_SECRET_KEY"], load.count - disputes - duplicates)
+    bodies = in_disorder(charges, disputes, duplicates)
+    say(f"sending {len(bodies)} webhooks, {load.rate:g} in a second, killing payments' worker {load.kills} times")
+    seconds = len(bodies) / load.rate
+    times, kills = await asyncio.gather(_send(system, bodies, load.rate), _kill(system, load.kills, seconds))
+    say("waiting for their effects")
+    began = time.monotonic()
+    await wait_for_effects(system, held_before + len(charges))
+    effects_seconds = time.monotonic() - began
+    say("auditing")
+    findings = await findings_of(system.secrets, market.sandbox, settle_seconds=30)
+    return Figures(
+        sent=len(times),
+        duplicates=duplicates,
+        early=disputes,
+        p50_ms=percentile(times, 0.5) or 0,
+        p99_ms=percentile(times, 0.99) or 0,
+        longest_ms=max(times),
+        kills=kills,
+        effects_seconds=effects_seconds,
+        broken_promises=tuple(f"{finding.promise}: {finding.rows[:3]}" for finding in findings),
+    )
+
+
+async def paid_charges(market: Marketplace, secret: str, count: int) -> list[dict[str, Any]]:
+    """Orders of a demo buyer, paid at the sandbox without a word from it: the `data` of their `charge.success`."""
+    vendor = await market.sign_in("vendor@unilag.edu.ng")
+    buyer = await market.sign_in("buyer@unilag.edu.ng")
+    shelf = await put_on_shelves(market, vendor, count)
+    rule = {"charge_webhook": {"drop": True}, "dispute_webhook": {"drop": True}}
+    (await market.sandbox.put("/control/faults", json=rule)).raise_for_status()
+    bearer = {"Authorization": f"Bearer {secret.split(',', 1)[0]}"}
+
+    async def one(number: int) -> dict[str, Any]:
+        order = await market.checkout(buyer, shelf[number % len(shelf)])
+        intent = await market.pay_intent(buyer, order["id"])
+        await market.pay(intent)
+        paid = await market.sandbox.get(f"/gateway/transaction/verify/{intent['reference']}", headers=bearer)
+        return _charge(paid.raise_for_status().json()["data"])
+
+    try:
+        return await _some_at_once(one, range(count))
+    finally:
+        await market.sandbox.put("/control/faults", json=dict.fromkeys(rule))
+
+
+def _charge(paid: dict[str, Any]) -> dict[str, Any]:
+    told = (
+        "id",
+        "domain",
+        "status",
+        "reference",
+        "amount",
+        "gateway_response",
+        "paid_at",
+        "channel",
+        "currency",
+        "metadata",
+    )
+    return {name: paid.get(name) for name in told}
+
+
+async def _some_at_once(make: Callable[[int], Awaitable[Made]], numbers: Iterable[int]) -> list[Made]:
+    gate = asyncio.Semaphore(MAKERS)
+
+    async def gated(number: int) -> Made:
+        async with gate:
+            return await make(number)
+
+    return list(await asyncio.gather(*(gated(number) for number in numbers)))
+
+
+def in_disorder(charges: Sequence[dict[str, Any]], disputes: int, duplicates: int) -> list[bytes]:
+    """The bodies in the order of their sending: disputes that were won come before the charge they speak of, and repetitions
+    are spread over all of it."""
+    bodies = [msgspec.json.encode({"event": "charge.success", "data": charge}) for charge in charges]
+    for number in range(disputes):
+        place = number * len(charges) // disputes
+        charge = charges[place]
+        told = {
+            "id": 50_000_000 + charge["id"],
+            "refund_amount": charge["amount"],
+            "currency": charge["currency"],
+            "status": "resolved",
+            "resolution": "declined",
+            "category": "chargeback",
+            "transaction": {"id": charge["id"], "reference": charge["reference"]},
+        }
+        # Those already put in stand before this one: the place of its charge has moved by as many.
+        bodies.insert(
+            max(0, place + number - AHEAD), msgspec.json.encode({"event": "charge.dispute.resolve", "data": told})
+        )
+    for number in range(duplicates):
+        place = (number * 37) % len(bodies)
+        bodies.insert(min(len(bodies), place + 1 + number % AHEAD), bodies[place])
+    return bodies
+
+
+async def _send(system: System, bodies: Sequence[bytes], rate: float) -> list[float]:
+    secret = system.secrets["GATEWAY_SECRET_KEY"].split(",", 1)[0].encode()
+    requests = [
+        request_bytes(
+            "POST",
+            PATH,
+            {
+                "X-Gateway-Signature": hmac.digest(secret, body, "sha512").hex(),
+                "Content-Type": "application/json",
+            },
+            body,
+        )
+        for body in bodies
+    ]
+    address = urlsplit(system.base_url)
+    return await send_at_rate(address.hostname or "", address.port or 80, requests, rate=rate)
+
+
+async def _kill(system: System, times: int, seconds: float) -> int:
+    """`kill -9` at equal distances; a worker that is still being started again is waited for."""
+    worker = system.process("payments-worker")
+    began = time.monotonic()
+    for number in range(times):
+        await asyncio.sleep(max(0.0, began + (number + 1) * seconds / (times + 1) - time.monotonic()))
+        before = await asyncio.to_thread(worker.kill)
+        await asyncio.to_thread(worker.wait_restarted, before, _KILL_WAIT_SECONDS)
+    return times
+
+
+async def count_held(system: System) -> int:
+    """Orders whose money is held in escrow."""
+    shop = await asyncpg.connect(database_of(system, "orders"))
+    try:
+        return int(await shop.fetchval("SELECT count(*) FROM orders WHERE status IN ('paid_escrow', 'disputed')"))
+    finally:
+        await shop.close()
+
+
+async def _count_unfinished(system: System) -> int:
+    """Webhooks of charges that are neither done nor ignored, and what waits in payments' outbox."""
+    books = await asyncpg.connect(database_of(system, "payments"))
+    try:
+        unfinished = await books.fetchval(
+            "SELECT count(*) FROM processed_webhook_events WHERE outcome NOT IN ('done', 'ignored') AND event_type LIKE 'charge.%'"
+        )
+        return int(unfinished + await books.fetchval("SELECT count(*) FROM outbox WHERE published_at IS NULL"))
+    finally:
+        await books.close()
+
+
+async def wait_for_effects(system: System, held: int, within: float = 3 * EFFECTS_SECONDS_MAX) -> None:
+    """Until `held` orders hold their money, and no webhook and no outbox row is unfinished. Raises TimeoutError.
+
+    Payments queries the gateway about an attempt without an outcome after 30 s: the money of an order may be held before its webhook
+    arrives, which is ignored then.
+    """
+
+    async def look() -> bool | None:
+        return True if await count_held(system) >= held and await _count_unfinished(system) == 0 else None
+
+    await Marketplace.until("the effects of all webhooks", look, within)
+
+
+def database_of(system: System, service: str) -> str:
+    return system.secrets["AUDIT_DATABASE_URL"].rsplit("/", 1)[0] + f"/campus_{service}"

@@ -1,0 +1,129 @@
+"""History is written once: under the roles of a service rows of these tables are neither changed nor deleted (decision 31)."""
+
+import asyncpg
+import pytest
+
+from testkit.fixtures import DatabaseFactory
+
+# Table: the columns that its own use cases change. A column that is not named is written once.
+HISTORY: dict[str, dict[str, str]] = {
+    "payments": {
+        "ledger_transactions": "",
+        "ledger_entries": "",
+        "ledger_links": "",
+        "ledger_accounts": "",
+        "charges": "verdict order_id",
+        "releases": "",
+        "payment_references": "",
+        "payment_intent_keys": "",
+        "payment_intents": "access_code authorization_url callback_url channel failed_at failure_reason "
+        "opening_until paid_at queries query_at reference status",
+        "processed_webhook_events": "outcome",
+        "dead_letter_webhooks": "replayed_at",
+        "escrows": "charged_back_minor dispute_sequence disputed_at locked_commission_minor locked_delivery_fee_minor "
+        "locked_vendor_minor refunded_minor released_commission_minor released_delivery_fee_minor released_vendor_minor",
+        "refunds": "amount_minor attempt_id due_at failure gateway_refund_id "
+        "questions reason recipient_code settled_at status submitted_at",
+        "failed_refund_attempts": "confirmed_at failure recipient_code",
+        "quarantined_charges": "order_id refund_id status",
+        "quarantine_decisions": "decided_at decided_by reason rejection status",
+        "refund_decisions": "account_last4 account_name bank_code decided_at decided_by "
+        "name_at_bank reason recipient_code rejection status",
+        "chargebacks": "amount_minor decided_at locked_commission_minor locked_delivery_fee_minor locked_vendor_minor "
+        "loss_minor released_commission_minor released_delivery_fee_minor released_vendor_minor status",
+        "reconciliation_cases": "alerted_at closed_at closed_by currency detail "
+        "evidence ours_minor seen_at status theirs_minor unexplained_minor",
+    },
+    "payouts": {
+        "ledger_transactions": "",
+        "ledger_entries": "",
+        "ledger_links": "",
+        "ledger_accounts": "",
+        "wallet_lines": "",
+        "transfer_observations": "",
+        "payout_acts": "",
+        "payout_exception_acts": "",
+        "bank_detail_quarantines": "",
+        "payout_transfers": "asks batch_id called_at due_at failure recipient_code status submissions transfer_code updated_at",
+        "payout_requests": "processed_at restitution_awaited_since restitution_reason retry_count status "
+        "transfer_code transfer_failure transfer_reference updated_at",
+        "payout_exceptions": "cause closed_at closed_because respond_by severity status",
+        "dispatch_batches": "answer finished_at remaining",
+        "dispatch_lines": "outcome reason",
+        "found_transfers": "evidence outcome payout_id status",
+        "reconciliations": "decided_at decided_by reason rejection status",
+        "bank_detail_versions": "account_fingerprint account_name account_number account_sealed bank_code "
+        "check_digit_valid last4 reason verified",
+        "chargebacks": "held_minor sequence status",
+    },
+    "orders": {
+        "delivery_verifications": "",
+        "dispute_resolutions": "decided_at decided_by refund_id release_minor status",
+        "order_refunds": "counted reason status",
+    },
+    "identity": {
+        "staff_acts": "",
+        "staff_grants": "decided_at decided_by status",
+        "erasure_verdicts": "",
+    },
+}
+
+
+async def connected(url: str) -> asyncpg.Connection:
+    return await asyncpg.connect(url)
+
+
+@pytest.mark.parametrize("service", HISTORY)
+async def test_no_role_of_a_service_changes_or_deletes_history(service: str, fresh_database: DatabaseFactory) -> None:
+    urls = await fresh_database(service)
+    wrong: list[str] = []
+    for role, url in (("api", urls.api), ("service", urls.service)):
+        connection = await connected(url)
+        for table, updatable in HISTORY[service].items():
+            columns = [row[0] for row in await connection.fetch(_COLUMNS, table)]
+            assert columns, f"{service} has no table {table}"
+            assert set(updatable.split()) <= set(columns), f"{table} has no column of {updatable}"
+            attempts = {f"DELETE FROM {table}": "every row", f"TRUNCATE {table}": "the table"}
+            attempts |= {
+                f"UPDATE {table} SET {column} = {column}": column for column in set(columns) - set(updatable.split())
+            }
+            for statement in attempts:
+                try:
+                    await connection.execute(statement)
+                except asyncpg.InsufficientPrivilegeError:
+                    continue
+                except asyncpg.GeneratedAlwaysError:
+                    continue
+                wrong.append(f"{role}: {statement}")
+        await connection.close()
+    assert wrong == []
+
+
+# Columns that are generated can be given no value at all.
+_COLUMNS = """
+SELECT attname FROM pg_attribute
+WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND attidentity = ''
+"""
+
+
+@pytest.mark.parametrize("service", HISTORY)
+async def test_the_columns_that_use_cases_change_may_be_changed(service: str, fresh_database: DatabaseFactory) -> None:
+    urls = await fresh_database(service)
+    connection = await connected(urls.service)
+    for table, updatable in HISTORY[service].items():
+        for column in updatable.split():
+            await connection.execute(f"UPDATE {table} SET {column} = {column}")
+    await connection.close()
+
+
+async def test_the_webhooks_of_this_week_are_removed_by_nobody(fresh_database: DatabaseFactory) -> None:
+    urls = await fresh_database("payments")
+    connection = await connected(urls.service)
+    with pytest.raises(asyncpg.RestrictViolationError):
+        await connection.execute("SELECT remove_final_webhooks(now() - interval '6 days', 10)")
+    assert await connection.fetchval("SELECT remove_final_webhooks(now() - interval '8 days', 10)") == 0
+    await connection.close()
+    api = await connected(urls.api)
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await api.execute("SELECT remove_final_webhooks(now() - interval '8 days', 10)")
+    await api.close()

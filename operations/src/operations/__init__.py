@@ -1,0 +1,1 @@
+"""What operators run beside the services: campusctl, the audit, provisioning, rotation of secrets, the demo."""

@@ -1,0 +1,262 @@
+"""What must hold between the services, and between us and the payment gateway."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import asyncpg
+
+from common.ledger.hash_chain import verify_chain
+from operations.audit.findings import Kind, Offence
+from operations.audit.gateway import Gateway
+
+Connections = Mapping[str, asyncpg.Connection]
+
+# The money of an order in these states is all in escrow; in those, none of it is.
+HELD: Final = ("paid_escrow", "dispatched", "disputed")
+NOT_HELD: Final = ("Processing", "expired", "cancelled", "paid", "refund_pending", "refunded")
+
+_ORDERS: Final = "SELECT id, status, total_amount, refunded_minor FROM orders"
+_ESCROWS: Final = (
+    "SELECT order_id, held_minor, refunded_minor, locked_vendor_minor, "
+    "locked_vendor_minor + locked_commission_minor + locked_delivery_fee_minor AS locked_minor, charged_back_minor "
+    "FROM escrows"
+)
+_SHARES: Final = "SELECT order_id, remaining_vendor_minor FROM order_shares"
+_ORDERS_TOLD: Final = "SELECT id, buyer_id, vendor_id, total_amount, commission_minor, delivery_fee_minor FROM orders"
+_ORDERS_HEARD: Final = (
+    "SELECT id, buyer_id, vendor_id, total_minor, commission_minor, delivery_fee_minor FROM payable_orders"
+)
+_OWED_TO_VENDORS: Final = """
+SELECT split_part(account, ':', 2) AS vendor, balance_minor AS minor FROM ledger_balances
+WHERE account LIKE 'vendor_payable:%' AND balance_minor <> 0
+"""
+# Whose wallet or debt stands on the other side of what came from escrow, or went back to it.
+_RECEIVED_BY_VENDORS: Final = """
+SELECT split_part(e.account, ':', 2) AS vendor, -sum(e.amount_minor)::bigint AS minor FROM ledger_entries e
+WHERE (e.account LIKE 'wallet:%' OR e.account LIKE 'vendor_debt:%') AND e.transaction_id IN (
+    SELECT transaction_id FROM ledger_entries WHERE account = 'escrow_released'
+) GROUP BY 1 HAVING sum(e.amount_minor) <> 0
+"""
+_ENTRIES_OF: Final = "SELECT coalesce(sum(amount_minor), 0)::bigint FROM ledger_entries WHERE account = $1"
+_ON_THE_WAY: Final = """
+SELECT coalesce(sum(t.amount), 0)::bigint FROM payout_transfers t JOIN payout_requests p ON p.id = t.payout_id
+WHERE (p.status = 'pending' OR t.status IN ('submitting', 'unknown', 'pending', 'received', 'otp'))
+  AND t.reference = ANY ($1::text[])
+"""
+# A refund to a bank account is a transfer too: 're-' and its attempt's digits.
+_REFUNDS_ON_THE_WAY: Final = """
+SELECT coalesce(sum(amount_minor), 0)::bigint FROM refunds
+WHERE recipient_code IS NOT NULL AND status <> 'settled' AND 're-' || replace(attempt_id::text, '-', '') = ANY ($1::text[])
+"""
+
+
+# Transfers that left, of which a person said that they are none of ours.
+_EXPLAINED: Final = """
+SELECT coalesce(sum(amount), 0)::bigint FROM found_transfers
+WHERE outcome = 'explained' AND currency = 'NGN' AND reference = ANY ($1::text[])
+"""
+# What the gateway has more than our books because somebody still has to decide: of payouts that it sent back or paid beside the books,
+# of transfers that the books do not know, of charges and refunds with an open case.
+_UNDECIDED_PAYOUTS: Final = """
+SELECT coalesce(sum((booked.postings - paid.transfers) * p.amount), 0)::bigint FROM payout_requests p
+CROSS JOIN LATERAL (SELECT count(*) FROM payout_transfers t WHERE t.payout_id = p.id AND t.reference = ANY ($1::text[])) AS paid (transfers)
+CROSS JOIN LATERAL (SELECT coalesce(sum(CASE WHEN t.type IN ('reversal', 'recovery_returned') THEN -1 ELSE 1 END), 0)
+    FROM ledger_transactions t WHERE t.posting_key IN ('payout_processed:' || p.id, 'reversal:' || p.id)
+    OR t.posting_key IN (SELECT kind || a.id FROM payout_transfers a, unnest(ARRAY ['recovery:', 'recovery_returned:']) AS kind
+                         WHERE a.payout_id = p.id)) AS booked (postings)
+WHERE p.status <> 'pending' AND EXISTS (SELECT FROM payout_exceptions e WHERE e.payout_id = p.id AND e.status = 'open')
+"""
+_UNDECIDED_TRANSFERS: Final = """
+SELECT -coalesce(sum(amount), 0)::bigint FROM found_transfers
+WHERE outcome = 'open' AND currency = 'NGN' AND reference = ANY ($1::text[])
+"""
+_UNDECIDED_CASES: Final = """
+SELECT coalesce(sum(CASE WHEN kind LIKE 'charge%' THEN theirs_minor - ours_minor WHEN kind LIKE 'refund%' THEN ours_minor - theirs_minor
+                    ELSE 0 END), 0)::bigint
+FROM reconciliation_cases WHERE status = 'open' AND currency = 'NGN'
+"""
+_WEBHOOKS_QUEUED: Final = """
+SELECT count(*) FROM processed_webhook_events WHERE outcome = 'queued' AND processed_at > now() - interval '20 minutes'
+"""
+_POSTED_TO_VENDORS: Final = """
+SELECT CASE t.type WHEN 'refund' THEN 'refund:' || t.posting_key
+       ELSE replace(t.posting_key, 'chargeback_won:', 'chargeback:') END AS source,
+       split_part(e.account, ':', 2) AS vendor, -sum(e.amount_minor)::bigint AS minor
+FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id
+WHERE e.account LIKE 'vendor_payable:%' GROUP BY 1, 2
+"""
+_LINES_OF_VENDORS: Final = """
+SELECT CASE WHEN kind LIKE 'chargeback%' THEN 'chargeback:' || split_part(source_key, ':', 2) ELSE source_key END AS source,
+       vendor_id::text AS vendor, sum(net_minor)::bigint AS minor
+FROM wallet_lines WHERE kind IN ('release', 'refund', 'chargeback', 'chargeback_won') GROUP BY 1, 2
+"""
+_CORRECTED: Final = """
+SELECT vendor_id::text AS vendor, sum(net_minor)::bigint AS minor FROM wallet_lines WHERE kind = 'correction' GROUP BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A promise between services, and the function that returns what breaks it.
+
+    `resolved_by`: the services that resolve it by processing an event that is under way to them.
+    """
+
+    promise: str
+    offending: Callable[[Connections, Gateway], Awaitable[list[Offence]]]
+    resolved_by: tuple[str, ...] = ()
+
+
+def _of_order(order_id: object, expected: str, actual: str) -> Offence:
+    return Offence(f"order {order_id}", expected, actual, ids=(str(order_id),))
+
+
+async def _orders_and_escrow(databases: Connections, _: Gateway) -> list[Offence]:
+    escrows = {row["order_id"]: row for row in await databases["payments"].fetch(_ESCROWS)}
+    offending = []
+    for order in await databases["orders"].fetch(_ORDERS):
+        escrow = escrows.pop(order["id"], None)
+        locked = escrow["locked_minor"] if escrow else 0
+        # What a bank took of a disputed order is gone from escrow, and staff have not resolved it yet.
+        owed = order["total_amount"] - (escrow["charged_back_minor"] if escrow else 0)
+        released_by_staff = escrow is not None and order["status"] in HELD and locked < owed
+        if order["status"] in HELD and locked != owed and not (released_by_staff and locked > 0):
+            offending.append(
+                _of_order(order["id"], f"{owed} kobo in escrow while {order['status']}", f"{locked} kobo held")
+            )
+        if order["status"] in NOT_HELD and locked != 0:
+            offending.append(
+                _of_order(order["id"], f"nothing in escrow while {order['status']}", f"{locked} kobo still held")
+            )
+    offending.extend(_of_order(order_id, "an order", "an escrow without its order") for order_id in escrows)
+    return offending
+
+
+async def _refunds(databases: Connections, _: Gateway) -> list[Offence]:
+    posted = {row["order_id"]: row["refunded_minor"] for row in await databases["payments"].fetch(_ESCROWS)}
+    return [
+        _of_order(
+            order["id"],
+            f"{posted.get(order['id'], 0)} kobo refunded, as payments posted",
+            f"{order['refunded_minor']} kobo shown as refunded while {order['status']}",
+        )
+        for order in await databases["orders"].fetch(_ORDERS)
+        if order["refunded_minor"] != posted.get(order["id"], 0)
+    ]
+
+
+async def _escrow_and_wallets(databases: Connections, _: Gateway) -> list[Offence]:
+    shares = {row["order_id"]: row["remaining_vendor_minor"] for row in await databases["payouts"].fetch(_SHARES)}
+    locked = {row["order_id"]: row["locked_vendor_minor"] for row in await databases["payments"].fetch(_ESCROWS)}
+    return [
+        _of_order(
+            order_id,
+            f"{locked.get(order_id, 0)} kobo locked for the vendor, as in payments",
+            f"payouts knows {shares.get(order_id)}",
+        )
+        for order_id in locked | shares
+        # Of an order without an escrow nothing may be locked; a row that says so is no difference.
+        if shares.get(order_id) != locked.get(order_id) and (order_id in locked or shares[order_id] != 0)
+    ]
+
+
+async def _two_books(databases: Connections, _: Gateway) -> list[Offence]:
+    owed = Counter({row["vendor"]: row["minor"] for row in await databases["payments"].fetch(_OWED_TO_VENDORS)})
+    received = Counter({row["vendor"]: row["minor"] for row in await databases["payouts"].fetch(_RECEIVED_BY_VENDORS)})
+    return [
+        Offence(
+            f"vendor {vendor}",
+            f"{owed[vendor]} kobo received, as payments released",
+            f"payouts received {received[vendor]}",
+            ids=(vendor,),
+        )
+        for vendor in sorted(owed.keys() | received.keys())
+        if owed[vendor] != received[vendor]
+    ]
+
+
+async def _lines_and_postings(databases: Connections, _: Gateway) -> list[Offence]:
+    posted = {
+        (row["source"], row["vendor"]): row["minor"] for row in await databases["payments"].fetch(_POSTED_TO_VENDORS)
+    }
+    lines = {
+        (row["source"], row["vendor"]): row["minor"] for row in await databases["payouts"].fetch(_LINES_OF_VENDORS)
+    }
+    corrected = {row["vendor"]: row["minor"] for row in await databases["payouts"].fetch(_CORRECTED)}
+    differing = {key for key in posted.keys() | lines.keys() if posted.get(key, 0) != lines.get(key, 0)}
+    surplus: Counter[str] = Counter()
+    for key in differing:
+        surplus[key[1]] += lines.get(key, 0) - posted.get(key, 0)
+    return [
+        Offence(
+            f"line {source} of vendor {vendor}",
+            f"{posted.get((source, vendor), 0)} kobo, as payments posted",
+            f"{lines.get((source, vendor), 0)} kobo in the wallet",
+            ids=(vendor,),
+        )
+        for source, vendor in sorted(differing)
+        # An operator has posted the difference back: the wrong line is history, and so is its correction.
+        if vendor not in corrected or surplus[vendor] + corrected[vendor] != 0
+    ]
+
+
+async def _orders_as_told(databases: Connections, _: Gateway) -> list[Offence]:
+    heard = {row["id"]: tuple(row) for row in await databases["payments"].fetch(_ORDERS_HEARD)}
+    return [
+        _of_order(order["id"], "the parties and amounts of the order", "payments knows others, or none")
+        for order in await databases["orders"].fetch(_ORDERS_TOLD)
+        if heard.get(order["id"]) != tuple(order)
+    ]
+
+
+async def _gateway_book(databases: Connections, gateway: Gateway) -> list[Offence]:
+    book = await gateway.read()
+    payments, payouts = databases["payments"], databases["payouts"]
+    ours = await payments.fetchval(_ENTRIES_OF, "gateway_cash") + await payouts.fetchval(_ENTRIES_OF, "gateway_cash")
+    # A transfer leaves the gateway when it is accepted, and our book when the bank confirms it.
+    on_the_way = await payouts.fetchval(_ON_THE_WAY, book.left)
+    on_the_way += await payments.fetchval(_REFUNDS_ON_THE_WAY, book.left)
+    theirs = book.held_minor + on_the_way + await payouts.fetchval(_EXPLAINED, book.left)
+    if ours == theirs:
+        return []
+    undecided = await payouts.fetchval(_UNDECIDED_PAYOUTS, book.arrived)
+    undecided += await payouts.fetchval(_UNDECIDED_TRANSFERS, book.left)
+    undecided += await payments.fetchval(_UNDECIDED_CASES)
+    kind: Kind = "broken"
+    actual = f"our books say {ours}"
+    if theirs - ours == undecided:
+        kind, actual = "open", f"{actual}; {undecided} kobo wait for a reconciliation to be decided"
+    elif await payments.fetchval(_WEBHOOKS_QUEUED):
+        kind, actual = "waiting", f"{actual}; webhooks of the gateway are being processed"
+    expected = f"{theirs} kobo of ours at the gateway (with {on_the_way} on the way)"
+    return [Offence(f"gateway {gateway.url}", expected, actual, kind)]
+
+
+def _chain(service: str) -> Comparison:
+    async def offending(databases: Connections, _: Gateway) -> list[Offence]:
+        report = await verify_chain(databases[service].fetch)
+        intact = f"an unbroken chain of {report.length} links"
+        return [] if report.broken is None else [Offence(service, intact, str(report.broken))]
+
+    return Comparison(f"the past of the {service} book is what its chain of hashes says", offending)
+
+
+# Compared with the gateway, when it answers.
+GATEWAY: Final = Comparison("the payment gateway's own book equals ours", _gateway_book)
+COMPARISONS: Final[tuple[Comparison, ...]] = (
+    Comparison("every order is of the parties and amounts that payments heard", _orders_as_told, ("payments",)),
+    Comparison("escrow equals the orders whose money is held", _orders_and_escrow, ("orders", "payments")),
+    Comparison("what each order shows as refunded is what payments posted", _refunds, ("orders", "payments")),
+    Comparison("every vendor's locked share is the same in both books", _escrow_and_wallets, ("payouts",)),
+    Comparison("what payments released is what payouts received", _two_books, ("payouts",)),
+    Comparison(
+        "every line that a release, refund or chargeback made in a wallet is a posting of payments",
+        _lines_and_postings,
+        ("payouts",),
+    ),
+    GATEWAY,
+    _chain("payments"),
+    _chain("payouts"),
+)

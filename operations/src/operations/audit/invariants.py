@@ -1,0 +1,338 @@
+"""What must hold inside one database: a sentence, and a statement that finds the rows which break it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from operations.audit.findings import Kind
+
+# Enough offending rows to see the pattern; the rest is found by running the statement.
+ROWS_MAX: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """A promise of one service's database, and the query for the rows that break it.
+
+    `kind` says what a row means; rows whose first column `undecided` selects are open instead: a person decides about them.
+    """
+
+    service: str
+    promise: str
+    offending: str
+    kind: Kind = "broken"
+    undecided: str = ""
+
+
+def _book(service: str) -> tuple[Invariant, ...]:
+    return (
+        Invariant(
+            service,
+            "every transaction sums to zero",
+            "SELECT transaction_id, sum(amount_minor)::text AS sum_minor FROM ledger_entries "
+            "GROUP BY transaction_id HAVING sum(amount_minor) <> 0 OR count(*) < 2",
+        ),
+        Invariant(
+            service,
+            "every transaction has its entries, in its currency",
+            "SELECT t.id, t.posting_key FROM ledger_transactions t LEFT JOIN ledger_entries e ON e.transaction_id = t.id "
+            "GROUP BY t.id HAVING count(e.position) = 0 OR bool_or(e.currency <> t.currency)",
+        ),
+        Invariant(
+            service,
+            "every running balance equals its entries and is not below zero",
+            "SELECT b.account, b.balance_minor, e.sum_minor::text FROM ledger_balances b "
+            "LEFT JOIN (SELECT account, sum(amount_minor) AS sum_minor FROM ledger_entries GROUP BY account) e USING (account) "
+            "WHERE b.balance_minor < 0 OR b.balance_minor <> "
+            "CASE b.side WHEN 'debit' THEN coalesce(e.sum_minor, 0) ELSE -coalesce(e.sum_minor, 0) END",
+        ),
+        Invariant(
+            service,
+            "every account with entries is in the register of accounts, in its currency",
+            "SELECT DISTINCT e.account, e.currency FROM ledger_entries e LEFT JOIN ledger_accounts a ON a.account = e.account "
+            "WHERE a.account IS NULL OR a.currency <> e.currency",
+        ),
+    )
+
+
+INVARIANTS: Final[tuple[Invariant, ...]] = (
+    *_book("payments"),
+    *_book("payouts"),
+    Invariant(
+        "payments",
+        "no kobo waits for an explanation",
+        "SELECT id, kind, subject, unexplained_minor FROM reconciliation_cases WHERE status = 'open'",
+        kind="open",
+    ),
+    Invariant(
+        "payments",
+        "escrow in the ledger equals what each order has unreleased",
+        "SELECT e.order_id, locked.minor AS locked_minor, b.balance_minor FROM escrows e "
+        "CROSS JOIN LATERAL (SELECT e.locked_vendor_minor + e.locked_commission_minor + e.locked_delivery_fee_minor) AS locked (minor) "
+        "LEFT JOIN ledger_balances b ON b.account = 'escrow:' || e.order_id "
+        "WHERE b.balance_minor IS DISTINCT FROM locked.minor",
+    ),
+    Invariant(
+        "payments",
+        "no escrow account stands without its order",
+        "SELECT b.account, b.balance_minor FROM ledger_balances b WHERE b.account LIKE 'escrow:%' AND b.balance_minor <> 0 "
+        "AND NOT EXISTS (SELECT FROM escrows e WHERE 'escrow:' || e.order_id = b.account)",
+    ),
+    Invariant(
+        "payments",
+        "what is owed to payers equals the refunds that are not settled",
+        "SELECT r.id, r.status, r.amount_minor, b.balance_minor FROM refunds r "
+        "LEFT JOIN ledger_balances b ON b.account = 'refund_payable:' || r.id "
+        "WHERE coalesce(b.balance_minor, 0) <> CASE r.status WHEN 'settled' THEN 0 ELSE r.amount_minor END",
+    ),
+    Invariant(
+        "payments",
+        "what stands in quarantine equals the charges that are not decided",
+        "SELECT q.account, q.waiting_minor::text, b.balance_minor FROM ("
+        "SELECT 'quarantine:' || reference || CASE currency WHEN 'NGN' THEN '' ELSE ':' || currency END AS account, "
+        "sum(amount_minor) FILTER (WHERE status IN ('quarantined', 'prepared')) AS waiting_minor "
+        "FROM quarantined_charges GROUP BY 1) q LEFT JOIN ledger_balances b USING (account) "
+        "WHERE coalesce(b.balance_minor, 0) <> coalesce(q.waiting_minor, 0)",
+    ),
+    Invariant(
+        "payments",
+        "no money is owed or in quarantine without its refund or its charge",
+        "SELECT b.account, b.balance_minor FROM ledger_balances b WHERE b.balance_minor <> 0 AND ((b.account LIKE 'refund_payable:%' "
+        "AND NOT EXISTS (SELECT FROM refunds r WHERE 'refund_payable:' || r.id = b.account)) OR (b.account LIKE 'quarantine:%' "
+        "AND NOT EXISTS (SELECT FROM quarantined_charges q WHERE b.account IN ('quarantine:' || q.reference, "
+        "'quarantine:' || q.reference || ':' || q.currency))))",
+    ),
+    Invariant(
+        "payments",
+        "every decision is of two persons, and money left quarantine by an approved one only",
+        "SELECT q.id, q.status, d.prepared_by, d.decided_by FROM quarantined_charges q "
+        "LEFT JOIN quarantine_decisions d ON d.quarantined_charge_id = q.id AND d.status = 'approved' "
+        "WHERE (q.status IN ('accepted', 'returned')) <> (d.id IS NOT NULL) OR d.decided_by = d.prepared_by",
+    ),
+    Invariant(
+        "payments",
+        "every settled charge stands in the ledger once",
+        "SELECT c.id, c.reference, c.verdict FROM charges c WHERE (SELECT count(*) FROM ledger_transactions t "
+        "JOIN ledger_entries e ON e.transaction_id = t.id WHERE t.type IN ('charge', 'overpayment', 'quarantine') "
+        "AND e.account LIKE 'gateway_cash%' AND e.amount_minor = c.amount_minor AND t.posting_key = "
+        "ANY (ARRAY['charge:' || c.identity, 'overpayment:' || c.identity, 'quarantine:' || c.identity])) <> 1",
+    ),
+    Invariant(
+        "payments",
+        "every surcharge in the ledger is its charge's, and within the bound that held when the charge was settled",
+        "SELECT coalesce(t.posting_key, 'charge:' || c.identity) AS posting, -e.amount_minor AS ledger_minor, "
+        "c.surcharge_minor, c.surcharge_max_minor FROM charges c "
+        "FULL JOIN (ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id AND e.account = 'charge_surcharge') "
+        "ON t.posting_key = 'charge:' || c.identity WHERE (c.id IS NULL OR c.surcharge_minor IS NOT NULL) "
+        "AND (-coalesce(e.amount_minor, 0) <> coalesce(c.surcharge_minor, 0) OR c.surcharge_minor > c.surcharge_max_minor)",
+    ),
+    Invariant(
+        "payments",
+        "every lost chargeback took its whole amount, and stands in the ledger until it is won",
+        "SELECT b.id, b.status, b.amount_minor, parts.minor AS taken_minor FROM chargebacks b CROSS JOIN LATERAL (SELECT "
+        "b.locked_vendor_minor + b.locked_commission_minor + b.locked_delivery_fee_minor + b.released_vendor_minor + "
+        "b.released_commission_minor + b.released_delivery_fee_minor + b.loss_minor + coalesce((SELECT sum(r.amount_minor) "
+        "FROM chargeback_refunds r WHERE r.chargeback_id = b.id), 0)) AS parts (minor) "
+        "WHERE parts.minor <> CASE b.status WHEN 'lost' THEN b.amount_minor ELSE 0 END OR (b.status = 'lost' AND NOT EXISTS "
+        "(SELECT FROM ledger_transactions t WHERE t.posting_key = 'chargeback:' || b.id))",
+    ),
+    Invariant(
+        "payments",
+        "what banks took beyond the orders equals the losses of lost chargebacks",
+        "SELECT coalesce(e.id, b.id::text) AS chargeback, e.minor::text AS ledger_minor, b.loss_minor FROM (SELECT split_part("
+        "t.posting_key, ':', 2) AS id, sum(amount_minor) AS minor FROM ledger_entries JOIN ledger_transactions t "
+        "ON t.id = transaction_id WHERE account = 'chargeback_loss' OR account LIKE 'chargeback_loss:%' GROUP BY 1) AS e "
+        "FULL JOIN chargebacks b ON b.id::text = e.id WHERE coalesce(e.minor, 0) <> coalesce(b.loss_minor, 0)",
+    ),
+    Invariant(
+        "payments",
+        "what banks have of an order equals what its lost chargebacks took of it",
+        "SELECT e.order_id, e.charged_back_minor, taken.minor AS taken_minor FROM escrows e CROSS JOIN LATERAL (SELECT coalesce(sum("
+        "b.locked_vendor_minor + b.locked_commission_minor + b.locked_delivery_fee_minor + b.released_vendor_minor + "
+        "b.released_commission_minor + b.released_delivery_fee_minor), 0) FROM chargebacks b WHERE b.order_id = e.order_id) "
+        "AS taken (minor) WHERE e.charged_back_minor <> taken.minor",
+    ),
+    Invariant(
+        "payments",
+        "a gateway's fee stands once for each charge, within it",
+        "SELECT t.posting_key, e.amount_minor FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id "
+        "AND e.account LIKE 'gateway_fees%' WHERE t.type = 'gateway_fee' AND NOT EXISTS (SELECT FROM charges c "
+        "WHERE t.posting_key = 'gateway_fee:' || c.identity AND e.amount_minor BETWEEN 1 AND c.amount_minor)",
+    ),
+    Invariant(
+        "payments",
+        "what vendors, commission and delivery fees have in the ledger is what the orders' rows released to them",
+        "SELECT account, book.minor::text AS ledger_minor, rows.minor::text AS rows_minor FROM (SELECT account, -sum(amount_minor) "
+        "AS minor FROM ledger_entries WHERE account LIKE 'vendor_payable:%' OR account IN ('commission', 'delivery_fee') GROUP BY 1) "
+        "AS book FULL JOIN (SELECT 'vendor_payable:' || vendor_id AS account, sum(released_vendor_minor) AS minor FROM escrows "
+        "GROUP BY 1 UNION ALL SELECT 'commission', sum(released_commission_minor) FROM escrows UNION ALL SELECT 'delivery_fee', "
+        "sum(released_delivery_fee_minor) FROM escrows) AS rows USING (account) "
+        "WHERE coalesce(book.minor, 0) <> coalesce(rows.minor, 0)",
+    ),
+    Invariant(
+        "payments",
+        "what was held of each order is its total, of its own parties, by the one charge that covers it",
+        "SELECT e.order_id, e.held_minor, o.total_minor, o.status, c.verdict FROM escrows e JOIN payable_orders o ON o.id = e.order_id "
+        "LEFT JOIN charges c ON c.id = e.charge_id WHERE e.held_minor <> o.total_minor OR o.status <> 'paid_escrow' "
+        "OR (e.buyer_id, e.vendor_id) <> (o.buyer_id, o.vendor_id) "
+        "OR (c.verdict, c.order_id) IS DISTINCT FROM ('covered', e.order_id)",
+    ),
+    Invariant(
+        "payments",
+        "every release of an order stands in the ledger, and none without its row",
+        "SELECT coalesce('release:' || r.id, t.posting_key) AS release, r.gross_minor, t.minor AS ledger_minor FROM releases r FULL JOIN "
+        "(SELECT t.posting_key, e.account, e.amount_minor AS minor FROM ledger_transactions t JOIN ledger_entries e "
+        "ON e.transaction_id = t.id AND e.account LIKE 'escrow:%' WHERE t.type = 'release') AS t "
+        "ON t.posting_key = 'release:' || r.id AND t.account = 'escrow:' || r.order_id "
+        "WHERE coalesce(r.gross_minor, 0) <> coalesce(t.minor, 0)",
+    ),
+    Invariant(
+        "payments",
+        "every referral is rewarded once",
+        "SELECT t.posting_key, e.account, e.amount_minor FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id "
+        "WHERE e.account LIKE 'buyer_reward:%' AND t.posting_key <> replace(e.account, 'buyer_reward:', 'referral_reward:')",
+    ),
+    Invariant(
+        "payments",
+        "a refund goes to a bank account only as a second person approved it",
+        "SELECT r.id, r.status, r.recipient_code FROM refunds r WHERE r.recipient_code IS NOT NULL AND NOT EXISTS (SELECT "
+        "FROM refund_decisions d WHERE d.refund_id = r.id AND d.status = 'approved' AND d.recipient_code = r.recipient_code "
+        "AND d.decided_by <> d.prepared_by)",
+    ),
+    Invariant(
+        "payouts",
+        "what is held of each wallet equals its open chargebacks",
+        "SELECT account, b.balance_minor, c.minor::text AS chargebacks_minor FROM (SELECT account, balance_minor FROM ledger_balances "
+        "WHERE account LIKE 'held:%') AS b FULL JOIN (SELECT 'held:' || vendor_id AS account, sum(held_minor) AS minor "
+        "FROM chargebacks GROUP BY 1) AS c USING (account) WHERE coalesce(b.balance_minor, 0) <> coalesce(c.minor, 0)",
+    ),
+    Invariant(
+        "payouts",
+        "no money is in transit without its payout, or in a wallet without a line of its statement",
+        "SELECT b.account, b.balance_minor FROM ledger_balances b WHERE b.balance_minor <> 0 AND ((b.account LIKE 'in_transit:%' "
+        "AND NOT EXISTS (SELECT FROM payout_requests p WHERE 'in_transit:' || p.id = b.account)) OR (b.account LIKE 'wallet:%' "
+        "AND NOT EXISTS (SELECT FROM wallet_lines l WHERE 'wallet:' || l.vendor_id = b.account)))",
+    ),
+    Invariant(
+        "payouts",
+        "what each vendor owes is what their statement advanced and has not been repaid, and who owes has an empty wallet",
+        "SELECT d.account, d.balance_minor, d.lines_minor::text, w.balance_minor AS wallet_minor FROM (SELECT account, balance_minor, "
+        "minor AS lines_minor FROM (SELECT account, balance_minor FROM ledger_balances WHERE account LIKE 'vendor_debt:%') AS b "
+        "FULL JOIN (SELECT 'vendor_debt:' || vendor_id AS account, sum(net_minor) AS minor FROM wallet_lines "
+        "WHERE kind IN ('debt_taken', 'debt_repaid') GROUP BY 1) AS l USING (account)) AS d "
+        "LEFT JOIN ledger_balances w ON w.account = replace(d.account, 'vendor_debt:', 'wallet:') "
+        "WHERE coalesce(d.balance_minor, 0) <> coalesce(d.lines_minor, 0) OR (d.balance_minor > 0 AND w.balance_minor > 0)",
+    ),
+    Invariant(
+        "payouts",
+        "money in transit equals the payouts that wait for the bank",
+        "SELECT p.id, p.status, p.amount, b.balance_minor FROM payout_requests p "
+        "LEFT JOIN ledger_balances b ON b.account = 'in_transit:' || p.id "
+        "WHERE coalesce(b.balance_minor, 0) <> CASE p.status WHEN 'pending' THEN p.amount ELSE 0 END",
+    ),
+    Invariant(
+        "payouts",
+        "the last line of each statement is the wallet's balance",
+        "SELECT DISTINCT ON (w.vendor_id) w.vendor_id, w.balance_minor AS line_minor, b.balance_minor FROM wallet_lines w "
+        "LEFT JOIN ledger_balances b ON b.account = 'wallet:' || w.vendor_id "
+        "WHERE w.position = (SELECT max(position) FROM wallet_lines l WHERE l.vendor_id = w.vendor_id) "
+        "AND w.balance_minor <> coalesce(b.balance_minor, 0)",
+    ),
+    Invariant(
+        "payouts",
+        "every line of a statement goes on from the one before it, in balance and in time",
+        "SELECT vendor_id, id, kind, net_minor, balance_minor, before_minor, at FROM (SELECT *, "
+        "coalesce(lag(balance_minor) OVER lines, 0) AS before_minor, lag(at) OVER lines AS before_at FROM wallet_lines "
+        "WINDOW lines AS (PARTITION BY vendor_id ORDER BY position)) AS l "
+        "WHERE balance_minor <> before_minor + net_minor OR at < before_at",
+    ),
+    Invariant(
+        "payouts",
+        "a scheduled payout is its vendor's, of all that was available",
+        "SELECT s.vendor_id, s.period, s.payout_id, p.amount, s.available_minor FROM scheduled_payouts s "
+        "JOIN payout_requests p ON p.id = s.payout_id WHERE p.vendor_id <> s.vendor_id OR p.amount <> s.available_minor",
+    ),
+    Invariant(
+        "payouts",
+        "each transfer that the gateway paid stands in the book once, and one that came back does not",
+        "SELECT p.id, p.status, paid.transfers, booked.postings FROM payout_requests p CROSS JOIN LATERAL (SELECT count(*) "
+        "FROM payout_transfers t WHERE t.payout_id = p.id AND t.status = 'success') AS paid (transfers) CROSS JOIN LATERAL (SELECT "
+        "coalesce(sum(CASE WHEN t.type IN ('reversal', 'recovery_returned') THEN -1 ELSE 1 END), 0) "
+        "FROM ledger_transactions t WHERE t.posting_key IN "
+        "('payout_processed:' || p.id, 'reversal:' || p.id) OR t.posting_key IN (SELECT kind || a.id "
+        "FROM payout_transfers a, "
+        "unnest(ARRAY ['recovery:', 'recovery_returned:']) AS kind WHERE a.payout_id = p.id)) AS booked (postings) "
+        "WHERE paid.transfers <> booked.postings",
+        # The gateway sent it back, or paid it beside the books: the exception lasts until two people have decided, also when the first
+        # decision was rejected.
+        undecided="SELECT payout_id FROM payout_exceptions WHERE status = 'open' AND payout_id IS NOT NULL",
+    ),
+    Invariant(
+        "payouts",
+        "no vendor's payouts are held because the wallet differs from what payments released",
+        "SELECT vendor_id, id, cause, detail FROM payout_exceptions WHERE status = 'open' AND payout_id IS NULL AND batch_id IS NULL",
+        kind="open",
+    ),
+    Invariant(
+        "payouts",
+        "a processed payout has its confirmed transfer, unless its money is the wallet's again",
+        "SELECT p.id FROM payout_requests p WHERE p.status = 'processed' AND NOT EXISTS "
+        "(SELECT FROM payout_transfers t WHERE t.payout_id = p.id AND t.status IN ('success', 'reversed')) AND NOT EXISTS "
+        "(SELECT FROM ledger_transactions t WHERE t.posting_key = 'reversal:' || p.id)",
+    ),
+    Invariant(
+        "payouts",
+        "a failed payout was restituted and no other was, a reversed one is processed, and no money came back twice",
+        "SELECT p.id, p.status, back.restitutions, back.reversals FROM payout_requests p CROSS JOIN LATERAL (SELECT "
+        "count(*) FILTER (WHERE t.type = 'restitution'), count(*) FILTER (WHERE t.type = 'reversal') FROM ledger_transactions t "
+        "WHERE t.posting_key IN ('restitution:' || p.id, 'reversal:' || p.id)) AS back (restitutions, reversals) "
+        "WHERE back.restitutions <> (p.status = 'failed')::int OR (back.reversals > 0 AND p.status <> 'processed')",
+    ),
+    Invariant(
+        "payouts",
+        "every reversal and recovery was approved by a second person, and every approval was posted",
+        "SELECT t.posting_key, r.id, r.kind, r.prepared_by, r.decided_by FROM (SELECT * FROM ledger_transactions "
+        "WHERE type IN ('reversal', 'recovery', 'recovery_returned')) t FULL JOIN "
+        "(SELECT *, kind || ':' || coalesce(transfer_id, payout_id) AS posting_key "
+        "FROM reconciliations WHERE status = 'approved') r ON r.posting_key = t.posting_key "
+        "WHERE r.id IS NULL OR r.decided_by = r.prepared_by OR NOT EXISTS "
+        "(SELECT FROM ledger_transactions l WHERE l.posting_key = r.posting_key)",
+    ),
+    Invariant(
+        "payouts",
+        "what was posted is what was prepared, account by account",
+        "SELECT r.id, r.kind, prepared.entry, posted.account, posted.amount_minor FROM reconciliations r "
+        "CROSS JOIN LATERAL (SELECT jsonb_array_elements(r.postings -> 0 -> 'entries') AS entry) AS prepared "
+        "LEFT JOIN ledger_transactions t ON t.posting_key = r.postings -> 0 ->> 'postingKey' "
+        "LEFT JOIN ledger_entries posted ON posted.transaction_id = t.id AND posted.account = prepared.entry ->> 'account' "
+        "WHERE r.status = 'approved' AND posted.amount_minor IS DISTINCT FROM (prepared.entry ->> 'amountMinor')::bigint",
+    ),
+    Invariant(
+        "orders",
+        "an order's total is the sum of its items and its delivery fee",
+        "SELECT o.id, o.total_amount, sum(i.line_total_minor)::text AS items_minor FROM orders o "
+        "LEFT JOIN order_items i ON i.order_id = o.id GROUP BY o.id "
+        "HAVING o.total_amount <> coalesce(sum(i.line_total_minor), 0) + o.delivery_fee_minor",
+    ),
+    Invariant(
+        "orders",
+        "what an order shows as refunded is the sum of its refunds in the ledger",
+        "SELECT o.id, o.status, o.refunded_minor, r.minor::text AS refunds_minor FROM orders o CROSS JOIN LATERAL (SELECT "
+        "coalesce(sum(amount_minor) FILTER (WHERE counted), 0) FROM order_refunds WHERE order_id = o.id) AS r (minor) "
+        "WHERE o.refunded_minor <> r.minor",
+    ),
+    Invariant(
+        "orders",
+        "no order asks back more than it cost",
+        "SELECT o.id, o.total_amount, sum(r.amount_minor)::text AS refunds_minor FROM orders o JOIN order_refunds r ON r.order_id = o.id "
+        "GROUP BY o.id HAVING sum(r.amount_minor) > o.total_amount",
+    ),
+    Invariant(
+        "orders",
+        "a flash sale has sold what orders took of it, and no buyer has more than their share",
+        "SELECT s.id, s.sold, taken.units::text, taken.most_of_one::text, s.per_buyer_limit FROM flash_sales s CROSS JOIN LATERAL (SELECT "
+        "coalesce(sum(units), 0), coalesce(max(units), 0) FROM (SELECT sum(quantity) AS units FROM flash_sale_units "
+        "WHERE sale_id = s.id AND NOT returned GROUP BY buyer_id) AS buyers) AS taken (units, most_of_one) "
+        "WHERE s.sold <> taken.units OR taken.most_of_one > s.per_buyer_limit",
+    ),
+    Invariant("orders", "no shelf holds less than nothing", "SELECT id, stock FROM products WHERE stock < 0"),
+)

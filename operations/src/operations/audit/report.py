@@ -1,0 +1,181 @@
+"""Runs the audit and reports what it found."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import httpx
+from rich.console import Console
+
+from operations.audit.comparisons import COMPARISONS, GATEWAY, Comparison, Connections
+from operations.audit.findings import KINDS, Finding, Kind, Offence, Report, grouped
+from operations.audit.gateway import Gateway, GatewayNotCompared
+from operations.audit.invariants import INVARIANTS, ROWS_MAX, Invariant
+from operations.audit.under_way import events_under_way
+
+AUDITED: Final = ("orders", "payments", "payouts")
+# Longer than the last step of a hurried retry ladder; a standing difference is no message under way.
+SETTLE_SECONDS: Final = 30.0
+_MARKS: Final = {"broken": "[bold red]✗[/]", "open": "[bold yellow]![/]", "waiting": "[bold blue]…[/]"}
+_HEADINGS: Final = {
+    "broken": "Broken: a rule does not hold",
+    "open": "Open: a person has to decide",
+    "waiting": "Waiting: under way, and resolves itself",
+}
+
+
+async def audit(secrets: Mapping[str, str], gateway: Gateway, *, settle_seconds: float = SETTLE_SECONDS) -> Report:
+    """Audits the system of these secrets. What is broken or waiting is looked at again until it agrees or the time is over."""
+    async with _connections(secrets["AUDIT_DATABASE_URL"]) as databases:
+        deadline = time.monotonic() + settle_seconds
+        while True:
+            report = await look(databases, gateway)
+            if all(finding.kind == "open" for finding in report.findings) or time.monotonic() > deadline:
+                return report
+            await asyncio.sleep(0.5)
+
+
+async def findings_of(
+    secrets: Mapping[str, str], sandbox: httpx.AsyncClient, *, settle_seconds: float = SETTLE_SECONDS
+) -> list[Finding]:
+    """Every finding, of each kind, of a system whose gateway is this sandbox; an empty list when the books are clean.
+
+    Raises GatewayNotCompared: an audit without the gateway is not the one that was asked for.
+    """
+    report = await audit(secrets, _sandbox_of(secrets, sandbox), settle_seconds=settle_seconds)
+    if report.not_compared is not None:
+        raise GatewayNotCompared(report.not_compared)
+    return list(report.findings)
+
+
+async def audit_system(secrets: Mapping[str, str], sandbox: httpx.AsyncClient, console: Console) -> bool:
+    """Audits and prints a system whose gateway is this sandbox; returns whether its books are clean."""
+    report = await audit(secrets, _sandbox_of(secrets, sandbox))
+    print_report(report, console)
+    return report.verdict == "clean" and report.not_compared is None
+
+
+def _sandbox_of(secrets: Mapping[str, str], sandbox: httpx.AsyncClient) -> Gateway:
+    given = {name: text for name, text in os.environ.items() if name == "OPENING_BALANCE_MINOR"}
+    return Gateway.of(given, secrets, str(sandbox.base_url).rstrip("/"))
+
+
+def print_report(report: Report, console: Console) -> None:
+    """One line for each promise, then the findings, each kind apart, and the verdict."""
+    console.print("\n[bold cyan]The audit[/]")
+    worst: dict[tuple[str, str], str] = {}
+    for finding in sorted(report.findings, key=lambda finding: KINDS.index(finding.kind), reverse=True):
+        worst[finding.where, finding.promise] = finding.kind
+    for where, promise in promises():
+        kind = worst.get((where, promise))
+        if promise == GATEWAY.promise and report.not_compared is not None:
+            console.print(f"  [bold yellow]?[/] {where}: {promise}: not compared", soft_wrap=True)
+        else:
+            console.print(f"  {'[green]✓[/]' if kind is None else _MARKS[kind]} {where}: {promise}", soft_wrap=True)
+    for kind in KINDS:
+        of_kind = [finding for finding in report.findings if finding.kind == kind]
+        if of_kind:
+            console.print(f"\n[bold]{_HEADINGS[kind]}[/]")
+        for finding in of_kind:
+            console.print(f"  {_MARKS[kind]} {finding.where}: {finding.promise}", soft_wrap=True)
+            for row in finding.rows:
+                console.print(f"      {row}", soft_wrap=True, markup=False)
+    if report.not_compared is None:
+        console.print(f"Compared with the payment gateway at {report.gateway_url}.", soft_wrap=True)
+    else:
+        console.print(
+            f"[bold yellow]Not compared[/] with the payment gateway at {report.gateway_url}: {report.not_compared}. "
+            "Name it by GATEWAY_API_URL and run the audit again.",
+            soft_wrap=True,
+        )
+    console.print(_verdict_of(report))
+
+
+def report_as_json(report: Report) -> dict[str, Any]:
+    """The report as `GET /api/audits` names its fields (product contract, section 13.3)."""
+    return {
+        "verdict": report.verdict,
+        "gateway": {
+            "url": report.gateway_url,
+            "compared": report.not_compared is None,
+            "reason": report.not_compared,
+        },
+        "findings": [
+            {
+                "check": f"{finding.where}: {finding.promise}",
+                "kind": finding.kind,
+                "subject": offence.subject,
+                "expected": offence.expected,
+                "actual": offence.actual,
+            }
+            for finding in report.findings
+            for offence in finding.offences
+        ],
+    }
+
+
+def promises() -> list[tuple[str, str]]:
+    """Where each promise is checked, and the promise."""
+    return [(line.service, line.promise) for line in INVARIANTS] + [("all", line.promise) for line in COMPARISONS]
+
+
+def _verdict_of(report: Report) -> str:
+    counts = {kind: sum(finding.kind == kind for finding in report.findings) for kind in KINDS}
+    if report.verdict == "clean":
+        return "[bold green]The books are clean.[/]"
+    if report.verdict == "open":
+        return f"[bold yellow]No promise is broken; {counts['open']} open, {counts['waiting']} waiting.[/]"
+    return f"[bold red]{counts['broken']} promises are broken[/]; {counts['open']} open, {counts['waiting']} waiting."
+
+
+async def look(databases: Connections, gateway: Gateway) -> Report:
+    """The findings of this moment."""
+    findings: list[Finding] = []
+    for line in INVARIANTS:
+        findings += grouped(line.service, line.promise, await _offences(databases, line), ROWS_MAX)
+    not_compared = None
+    offending: dict[str, list[Offence]] = {}
+    for comparison in COMPARISONS:
+        try:
+            offending[comparison.promise] = await comparison.offending(databases, gateway)
+        except GatewayNotCompared as error:
+            not_compared = str(error)
+    # Asked after the comparisons: an event that they did not see processed was under way or is by now.
+    concerned = await events_under_way(databases) if any(offending.values()) else {}
+    for comparison in COMPARISONS:
+        offences = offending.get(comparison.promise, [])
+        offences = [_with_kind(offence, comparison, concerned) for offence in offences]
+        findings += grouped("all", comparison.promise, offences, ROWS_MAX)
+    return Report(tuple(findings), gateway.url, not_compared)
+
+
+def _with_kind(offence: Offence, comparison: Comparison, unprocessed: Mapping[str, Mapping[str, Kind]]) -> Offence:
+    to_come = (unprocessed.get(consumer, {}) for consumer in comparison.resolved_by)
+    kinds = {events[subject] for events in to_come for subject in offence.ids if subject in events}
+    return offence.of_kind("open" if "open" in kinds else "waiting") if kinds else offence
+
+
+async def _offences(databases: Connections, line: Invariant) -> list[Offence]:
+    rows = await databases[line.service].fetch(f"SELECT * FROM ({line.offending}) AS offending LIMIT {ROWS_MAX}")
+    undecided = set()
+    if rows and line.undecided:
+        undecided = {row[0] for row in await databases[line.service].fetch(line.undecided)}
+    return [
+        Offence(str(row[0]), line.promise, str(dict(row)), "open" if row[0] in undecided else line.kind) for row in rows
+    ]
+
+
+@asynccontextmanager
+async def _connections(url: str) -> AsyncIterator[Connections]:
+    async with AsyncExitStack() as stack:
+        databases = {}
+        for service in AUDITED:
+            address = urlunsplit(urlsplit(url)._replace(path=f"/campus_{service}"))
+            databases[service] = await asyncpg.connect(address)
+            stack.push_async_callback(databases[service].close)
+        yield databases

@@ -1,0 +1,38 @@
+"""`campusctl`: every command of the operators.
+
+Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 not reachable; 4 the audit, a book or a rotation's check has findings.
+"""
+
+import typer
+
+from operations.campusctl.commands import (
+    any_door,
+    commissions,
+    letters,
+    on_the_machine,
+    payouts,
+    quarantine,
+    rotation,
+    signing_in,
+    staff,
+)
+
+app = typer.Typer(
+    name="campusctl",
+    help="Operate the campus marketplace.\n\nExit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 not reachable; "
+    "4 the audit, a book or a rotation's check has findings.",
+    epilog="Example:\n\ncampusctl exceptions list --status open --json",
+    no_args_is_help=True,
+    pretty_exceptions_show_locals=False,
+    rich_markup_mode="rich",
+)
+for part in (signing_in, staff, on_the_machine, rotation, letters, payouts, commissions, quarantine, any_door):
+    part.register(app)
+
+
+def main() -> None:
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""Messages and webhooks that were given up, and the alerts that tell of them."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from operations.campusctl.exits import Refused
+from operations.campusctl.registering import Key, Limit, Operator, Page, command
+from operations.campusctl.showing import Answer
+
+_LETTER_COLUMNS = ("id", "eventType", "attempts", "failedAt", "replayedAt", "error")
+_WEBHOOK_COLUMNS = ("id", "eventType", "eventId", "outcome", "attempts", "failedAt", "error")
+_ALERT_COLUMNS = ("id", "severity", "title", "runbook", "repetitions", "raisedAt", "closedAt")
+_ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
+_ROWS_OF_A_PAGE = 100
+# Lists end at page x limit of 10,000 (contract section 1).
+_PAGES_MAX = 100
+
+
+class Service(StrEnum):
+    identity = "identity"
+    orders = "orders"
+    payments = "payments"
+    payouts = "payouts"
+    notifications = "notifications"
+
+
+class Standing(StrEnum):
+    open = "open"
+    closed = "closed"
+
+
+def register(app: typer.Typer) -> None:
+    webhooks = typer.Typer(help="Webhooks of the payment gateway.", no_args_is_help=True)
+    dead = typer.Typer(help="Webhooks that could not be effected.", no_args_is_help=True)
+    command(dead, "list", "campusctl webhooks dead list --outcome dead")(list_webhooks)
+    command(dead, "show", f"campusctl webhooks dead show {_ID}")(show_webhook)
+    command(dead, "replay", f"campusctl webhooks dead replay {_ID}")(replay_webhook)
+    webhooks.add_typer(dead, name="dead")
+    app.add_typer(webhooks, name="webhooks")
+    letters = typer.Typer(help="Messages that a service gave up.", no_args_is_help=True)
+    command(letters, "list", "campusctl dead-letters list orders")(list_letters)
+    command(letters, "replay", f"campusctl dead-letters replay orders {_ID}")(replay_letter)
+    app.add_typer(letters, name="dead-letters")
+    alerts = typer.Typer(help="Alerts.", no_args_is_help=True)
+    command(alerts, "list", "campusctl alerts list --status open")(list_alerts)
+    app.add_typer(alerts, name="alerts")
+
+
+def list_webhooks(
+    operator: Operator,
+    outcome: Annotated[str | None, typer.Option(help="queued, done, ignored or dead.")] = None,
+    event_type: Annotated[str | None, typer.Option(help="charge.success, for example.")] = None,
+    page: Page = 1,
+    limit: Limit = 20,
+) -> Answer:
+    """List the webhooks that were given up, with what became of them."""
+    found = operator.api.get("/api/dead-letter-webhooks", outcome=outcome, eventType=event_type, page=page, limit=limit)
+    return Answer(found.data, _WEBHOOK_COLUMNS, found.meta)
+
+
+def show_webhook(operator: Operator, letter_id: UUID) -> Answer:
+    """Show one of them, looked for in the list."""
+    for page in range(1, _PAGES_MAX + 1):
+        found = operator.api.get("/api/dead-letter-webhooks", page=page, limit=_ROWS_OF_A_PAGE)
+        rows: list[dict[str, Any]] = found.data
+        for row in rows:
+            if row["id"] == str(letter_id):
+                return Answer(row)
+        if page >= found.meta.get("total_pages", 0):
+            break
+    raise Refused(f"There is no dead webhook {letter_id}.", "Look for it: campusctl webhooks dead list", status=404)
+
+
+def replay_webhook(operator: Operator, letter_id: UUID, key: Key = None) -> Answer:
+    """Work on a webhook again; one that was effected after all has no second effect."""
+    return Answer(operator.api.act(f"/api/dead-letter-webhooks/{letter_id}/replay", {}, key).data)
+
+
+def list_letters(operator: Operator, service: Service, page: Page = 1, limit: Limit = 20) -> Answer:
+    """List the messages that a service gave up. Their bodies are never shown."""
+    found = operator.api.get(f"/api/dead-letters/{service.value}", page=page, limit=limit)
+    return Answer(found.data, _LETTER_COLUMNS, found.meta)
+
+
+def replay_letter(operator: Operator, service: Service, letter_id: UUID, key: Key = None) -> Answer:
+    """Put a message back on its queue as a first attempt; what took effect already takes none again."""
+    return Answer(operator.api.act(f"/api/dead-letters/{service.value}/{letter_id}/replay", {}, key).data)
+
+
+def list_alerts(operator: Operator, status: Standing | None = None, page: Page = 1, limit: Limit = 20) -> Answer:
+    """List alerts with their runbooks."""
+    found = operator.api.get("/api/alerts", status=status and status.value, page=page, limit=limit)
+    return Answer(found.data, _ALERT_COLUMNS, found.meta)

@@ -1,0 +1,211 @@
+"""Money on its way to vendors: payouts, their exceptions, and reconciliations by two people."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from operations.campusctl.approving import Hash, approve_decision
+from operations.campusctl.registering import Key, Limit, Operator, Page, Yes, command
+from operations.campusctl.showing import Answer, naira
+
+_ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
+_PAYOUT_COLUMNS = ("id", "vendorId", "amountMinor", "status", "retryCount", "transferReference", "createdAt")
+_EXCEPTION_COLUMNS = ("id", "severity", "cause", "status", "amountMinor", "payoutId", "respondBy")
+_RECONCILIATION_COLUMNS = ("id", "kind", "status", "amountMinor", "payoutId", "preparedBy", "preparedAt")
+Severity = StrEnum("Severity", {"sev_1": "SEV-1", "sev_2": "SEV-2", "sev_3": "SEV-3"})
+
+
+class PayoutStatus(StrEnum):
+    pending = "pending"
+    processed = "processed"
+    failed = "failed"
+
+
+class Standing(StrEnum):
+    open = "open"
+    closed = "closed"
+
+
+class Decision(StrEnum):
+    prepared = "prepared"
+    approved = "approved"
+    rejected = "rejected"
+
+
+def register(app: typer.Typer) -> None:
+    payouts = typer.Typer(help="Payouts to vendors.", no_args_is_help=True)
+    command(payouts, "list", "campusctl payouts list --status pending")(list_payouts)
+    command(payouts, "show", f"campusctl payouts show {_ID}")(show_payout)
+    command(payouts, "dispatch", "campusctl payouts dispatch --dry-run", f"campusctl payouts dispatch {_ID} --yes")(
+        dispatch
+    )
+    command(payouts, "reset", f"campusctl payouts reset {_ID} --reason 'The bank was down'")(reset)
+    app.add_typer(payouts, name="payouts")
+    exceptions = typer.Typer(help="Transfers that failed or contradict the books.", no_args_is_help=True)
+    command(exceptions, "list", "campusctl exceptions list --status open --severity SEV-1")(list_exceptions)
+    command(exceptions, "show", f"campusctl exceptions show {_ID}")(show_exception)
+    command(
+        exceptions,
+        "classify",
+        f"campusctl exceptions classify {_ID} --severity SEV-2 --cause timeout --note 'The bank says so'",
+    )(classify)
+    command(exceptions, "close", f"campusctl exceptions close {_ID} --evidence 'Letter of the bank, 3 May'")(close)
+    app.add_typer(exceptions, name="exceptions")
+    group = typer.Typer(help="Money given back or taken back, decided by two people.", no_args_is_help=True)
+    command(group, "list", "campusctl reconciliations list --status prepared")(list_reconciliations)
+    command(group, "prepare", f"campusctl reconciliations prepare {_ID} --reason 'Account closed'")(prepare)
+    command(group, "approve", f"campusctl reconciliations approve {_ID}")(approve)
+    command(group, "reject", f"campusctl reconciliations reject {_ID} --reason 'Wrong payout'")(reject)
+    app.add_typer(group, name="reconciliations")
+
+
+def list_payouts(
+    operator: Operator,
+    status: PayoutStatus | None = None,
+    vendor: UUID | None = None,
+    page: Page = 1,
+    limit: Limit = 20,
+) -> Answer:
+    """List payouts."""
+    narrowed = {"status": status and status.value, "vendorId": vendor and str(vendor)}
+    found = operator.api.get("/api/payouts", page=page, limit=limit, **narrowed)
+    return Answer(found.data, _PAYOUT_COLUMNS, found.meta)
+
+
+def show_payout(operator: Operator, payout_id: UUID) -> Answer:
+    """Show a payout with its last transfer."""
+    return Answer(operator.api.get(f"/api/payouts/{payout_id}").data)
+
+
+def dispatch(
+    operator: Operator,
+    payout_ids: Annotated[list[UUID] | None, typer.Argument(help="Without ids, all that may be sent.")] = None,
+    max_total_minor: Annotated[int | None, typer.Option(min=1, help="At most this much in all, in kobo.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be sent; send nothing.")] = False,
+    yes: Yes = False,
+    key: Key = None,
+) -> Answer:
+    """Send payouts to the bank.
+
+    Without --yes a dry run comes first; what is sent after the confirmation is exactly what it named.
+    """
+    order = {"payoutIds": [str(one) for one in payout_ids] if payout_ids else None, "maxTotalMinor": max_total_minor}
+    if dry_run:
+        return Answer(operator.api.act("/api/payouts/dispatch", {**order, "dryRun": True}, key).data)
+    if not yes:
+        planned = operator.api.act("/api/payouts/dispatch", {**order, "dryRun": True}).data
+        if not planned["transfers"]:
+            return Answer(planned)
+        order["payoutIds"] = [transfer["payoutId"] for transfer in planned["transfers"]]
+        operator.confirm(f"Send {len(planned['transfers'])} payouts, {naira(planned['totalMinor'])}?", yes=False)
+    return Answer(operator.api.act("/api/payouts/dispatch", order, key).data)
+
+
+def reset(
+    operator: Operator,
+    payout_id: UUID,
+    reason: Annotated[str, typer.Option(help="The vendor sees it.")],
+    yes: Yes = False,
+    key: Key = None,
+) -> Answer:
+    """Send a failed payout again; the payment gateway is asked first."""
+    if not yes:
+        # Those on call may not read payouts; what they may reset has an exception, which tells the amount.
+        found = operator.api.get("/api/payout-exceptions", payoutId=str(payout_id), status="open").data
+        amount = f", {naira(found[0]['amountMinor'])}," if found else ""
+        operator.confirm(f"Send the payout {payout_id}{amount} again?", yes=False)
+    return Answer(operator.api.act(f"/api/payouts/{payout_id}/reset", {"reason": reason}, key).data)
+
+
+def list_exceptions(
+    operator: Operator,
+    status: Standing | None = None,
+    severity: Severity | None = None,
+    cause: str | None = None,
+    payout: UUID | None = None,
+    page: Page = 1,
+    limit: Limit = 20,
+) -> Answer:
+    """List exceptions with the time until which somebody must respond."""
+    narrowed = {
+        "status": status and status.value,
+        "severity": severity and severity.value,
+        "cause": cause,
+        "payoutId": payout and str(payout),
+    }
+    found = operator.api.get("/api/payout-exceptions", page=page, limit=limit, **narrowed)
+    return Answer(found.data, _EXCEPTION_COLUMNS, found.meta)
+
+
+def show_exception(operator: Operator, exception_id: UUID) -> Answer:
+    """Show an exception with all that news and people did since."""
+    return Answer(operator.api.get(f"/api/payout-exceptions/{exception_id}").data)
+
+
+def classify(
+    operator: Operator,
+    exception_id: UUID,
+    severity: Annotated[Severity, typer.Option()],
+    cause: Annotated[str, typer.Option(help="timeout, bank_switch_error, name_mismatch …")],
+    note: Annotated[str, typer.Option(help="Why.")],
+    key: Key = None,
+) -> Answer:
+    """Correct severity and cause; a graver severity pages again."""
+    body = {"severity": severity.value, "cause": cause, "note": note}
+    return Answer(operator.api.act(f"/api/payout-exceptions/{exception_id}/classify", body, key).data)
+
+
+def close(
+    operator: Operator,
+    exception_id: UUID,
+    evidence: Annotated[str, typer.Option(help="What shows that it is settled.")],
+    yes: Yes = False,
+    key: Key = None,
+) -> Answer:
+    """Close what is settled; it moves no money."""
+    operator.confirm("Close the exception for good?", yes=yes)
+    return Answer(operator.api.act(f"/api/payout-exceptions/{exception_id}/close", {"evidence": evidence}, key).data)
+
+
+def list_reconciliations(
+    operator: Operator,
+    status: Decision | None = None,
+    payout: UUID | None = None,
+    page: Page = 1,
+    limit: Limit = 20,
+) -> Answer:
+    """List reconciliations."""
+    narrowed = {"status": status and status.value, "payoutId": payout and str(payout)}
+    found = operator.api.get("/api/reconciliations", page=page, limit=limit, **narrowed)
+    return Answer(found.data, _RECONCILIATION_COLUMNS, found.meta)
+
+
+def prepare(
+    operator: Operator,
+    payout_id: UUID,
+    reason: Annotated[str, typer.Option(help="Read by whoever approves.")],
+    key: Key = None,
+) -> Answer:
+    """Prepare what would bring a payout's money back; nothing is posted before another person approves."""
+    return Answer(operator.api.act(f"/api/payouts/{payout_id}/reconciliations", {"reason": reason}, key).data)
+
+
+def approve(
+    operator: Operator, reconciliation_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
+) -> Answer:
+    """Post what another person prepared."""
+
+    def question(prepared: dict[str, Any]) -> str:
+        return f"Post the {prepared['kind']} of {naira(prepared['amountMinor'])} for payout {prepared['payoutId']}?"
+
+    path = f"/api/reconciliations/{reconciliation_id}"
+    return approve_decision(operator, path, question, approved_hash=approved_hash, yes=yes, key=key)
+
+
+def reject(
+    operator: Operator, reconciliation_id: UUID, reason: Annotated[str, typer.Option(help="Why.")], key: Key = None
+) -> Answer:
+    """Reject what another person prepared; nothing is posted."""
+    return Answer(operator.api.act(f"/api/reconciliations/{reconciliation_id}/reject", {"reason": reason}, key).data)

@@ -1,0 +1,91 @@
+"""Charges in quarantine: money that pays nothing as it stands, accepted or returned by two people of finance."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from operations.campusctl.approving import Hash, approve_decision
+from operations.campusctl.registering import Key, Limit, Operator, Page, Yes, command
+from operations.campusctl.showing import Answer, naira
+
+_ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
+_COLUMNS = ("id", "reason", "status", "amountMinor", "currency", "orderId", "reference", "createdAt")
+_CHARGES = "/api/quarantined-charges"
+
+
+class ChargeStatus(StrEnum):
+    quarantined = "quarantined"
+    prepared = "prepared"
+    accepted = "accepted"
+    returned = "returned"
+
+
+class Outcome(StrEnum):
+    accept = "accept"
+    return_ = "return"
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(help="Charges in quarantine, decided by two people.", no_args_is_help=True)
+    command(group, "list", "campusctl quarantine list --status quarantined")(list_charges)
+    command(group, "show", f"campusctl quarantine show {_ID}")(show_charge)
+    command(group, "prepare", f"campusctl quarantine prepare {_ID} --outcome return --reason 'Paid for another shop'")(
+        prepare
+    )
+    command(group, "approve", f"campusctl quarantine approve {_ID}")(approve)
+    command(group, "reject", f"campusctl quarantine reject {_ID} --reason 'Ask the bank first'")(reject)
+    app.add_typer(group, name="quarantine")
+
+
+def list_charges(operator: Operator, status: ChargeStatus | None = None, page: Page = 1, limit: Limit = 20) -> Answer:
+    """List quarantined charges."""
+    found = operator.api.get(_CHARGES, page=page, limit=limit, status=status and status.value)
+    return Answer(found.data, _COLUMNS, found.meta)
+
+
+def show_charge(operator: Operator, charge_id: UUID) -> Answer:
+    """Show a quarantined charge with the decision about it."""
+    return Answer(operator.api.get(f"{_CHARGES}/{charge_id}").data)
+
+
+def prepare(
+    operator: Operator,
+    charge_id: UUID,
+    outcome: Annotated[Outcome, typer.Option(help="accept: it pays its order; return: it goes back to its payer.")],
+    reason: Annotated[str, typer.Option(help="Read by the person who approves.")],
+    key: Key = None,
+) -> Answer:
+    """Prepare a decision; no money moves before another person approves it."""
+    body = {"outcome": outcome.value, "reason": reason}
+    return Answer(operator.api.act(f"{_CHARGES}/{charge_id}/prepare", body, key).data)
+
+
+def approve(
+    operator: Operator, charge_id: UUID, approved_hash: Hash = None, yes: Yes = False, key: Key = None
+) -> Answer:
+    """Approve what another person prepared: the money leaves quarantine."""
+
+    def question(charge: dict[str, Any]) -> str:
+        decision = charge["decision"] or {"outcome": "not prepared", "reason": ""}
+        return (
+            f"{decision['outcome']}: {_amount(charge)}, charge {charge['reference']}, order {charge['orderId'] or 'unknown'}"
+            f" ({decision['reason']})?"
+        )
+
+    return approve_decision(
+        operator, f"{_CHARGES}/{charge_id}", question, approved_hash=approved_hash, yes=yes, key=key
+    )
+
+
+def reject(
+    operator: Operator, charge_id: UUID, reason: Annotated[str, typer.Option(help="Why.")], key: Key = None
+) -> Answer:
+    """Reject what another person prepared; the charge stays in quarantine."""
+    return Answer(operator.api.act(f"{_CHARGES}/{charge_id}/reject", {"reason": reason}, key).data)
+
+
+def _amount(charge: dict[str, Any]) -> str:
+    minor = charge["amountMinor"]
+    return naira(minor) if charge["currency"] == "NGN" else f"{minor} {charge['currency']} in minor units"

@@ -1,0 +1,338 @@
+"""Rotating secrets while the system runs, from the machine itself: begin, roll, check, end; and the trail of a compromised one."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Coroutine
+from datetime import UTC, datetime, timedelta
+from getpass import getpass
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeVar
+
+import asyncpg
+import typer
+
+from operations.campusctl.exits import FINDINGS, NOT_REACHABLE, Refused
+from operations.campusctl.registering import Operator, Yes, command
+from operations.campusctl.showing import Answer
+from operations.ports import is_listening
+from operations.processes import CAMPUS
+from operations.rotation import database_logins, trail
+from operations.rotation.measurements import Prometheus, Unmeasured, counted_between, read_doors, total
+from operations.rotation.secret_store import ENCRYPTING, RotationRefused, Secret, begun, ended, may_encrypt, switched
+from operations.rotation.verdict import Seen, reasons_against
+from operations.secrets import read_secrets, write_secrets
+from operations.services import SERVICES, Service, service_named
+
+# A whole system of twelve processes, each with time to end what runs, on a busy machine.
+ROLL_SECONDS_MAX: Final = 900.0
+
+SecretName = Annotated[Secret, typer.Argument(help="Which secret.")]
+Services = Annotated[
+    list[str] | None, typer.Option("--service", help="Of database-passwords: only these services.", metavar="NAME")
+]
+Found = TypeVar("Found")
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(help="Secrets, rotated while everything runs.", no_args_is_help=True)
+    command(group, "status", "campusctl rotation status --json")(status)
+    command(
+        group,
+        "begin",
+        "campusctl rotation begin database-passwords",
+        "NEW_SECRET=sk_live_… campusctl rotation begin gateway-secret-key",
+        "campusctl rotation begin service-role-key --compromised --yes",
+    )(begin)
+    command(group, "switch", "campusctl rotation switch sealing-key")(switch)
+    command(
+        group,
+        "re-encrypt",
+        "campusctl rotation re-encrypt sealing-key",
+        "campusctl rotation re-encrypt pin-key --count --json",
+    )(re_encrypt)
+    command(group, "roll", "campusctl rotation roll", "campusctl rotation roll --every")(roll)
+    command(
+        group,
+        "check",
+        "campusctl rotation check --minutes 30 --prometheus http://127.0.0.1:9090",
+        "campusctl rotation check --sample-seconds 60 --json",
+    )(check)
+    command(group, "end", "campusctl rotation end database-passwords")(end)
+    command(
+        group, "trail", "campusctl rotation trail service-role-key --since 2026-11-21T10:00:00Z --named 3f9a1c27b0de"
+    )(show_trail)
+    app.add_typer(group, name="rotation")
+
+
+def status(operator: Operator) -> Answer:
+    """Show which old secrets are still valid: previous keys, and logins of the databases with their sessions."""
+    kept = operator.own.secrets()
+    lines: list[dict[str, Any]] = [
+        {"secret": secret, "open": previous, "inUse": False, "sessions": {}}
+        for secret in Secret
+        for previous in ended(kept, secret)
+        if secret is not Secret.database and previous.endswith("_PREVIOUS")
+    ]
+    if kept.get("SHARED_SEALING_KEY"):
+        lines.append({"secret": Secret.sealing, "open": "SHARED_SEALING_KEY", "inUse": True, "sessions": {}})
+    for login in _awaited(database_logins.list_logins(kept["DATABASE_URL"], kept, SERVICES)):
+        if login.is_open:
+            sessions = dict(login.sessions)
+            lines.append(
+                {"secret": Secret.database, "open": login.name, "inUse": login.is_in_use, "sessions": sessions}
+            )
+    return Answer(lines, ("secret", "open", "inUse", "sessions"))
+
+
+def begin(
+    operator: Operator,
+    secret: SecretName,
+    service: Services = None,
+    compromised: Annotated[
+        bool, typer.Option("--compromised", help="The old value is believed no more from the next roll on.")
+    ] = False,
+    yes: Yes = False,
+) -> Answer:
+    """Bring the new value: old and new are valid together from the next roll on. A provider's value comes from NEW_SECRET, or is asked."""
+    kept = operator.own.secrets()
+    operator.confirm(f"Begin to rotate {secret}?", yes=yes)
+    if secret is Secret.signing:
+        if compromised:
+            raise Refused("A compromised signing key: campusctl keys retire --compromised KID", exit_code=2)
+        return Answer({"said": operator.own.must("identity", "rotate-keys")})
+    try:
+        if secret is Secret.database:
+            opened = database_logins.open_next_logins(kept["DATABASE_URL"], kept, _services(service))
+            changed = _awaited(opened)
+        else:
+            changed = begun(kept, secret, _new_value(secret), compromised=compromised)
+    except (RotationRefused, database_logins.LoginsRefused) as refusal:
+        raise Refused(str(refusal)) from refusal
+    _write(operator, changed)
+    return Answer({"changed": sorted(changed), "next": "campusctl rotation roll"})
+
+
+def switch(operator: Operator, secret: SecretName, yes: Yes = False) -> Answer:
+    """Encrypt with the new sealing-key or pin-key from the next roll on; the old one still opens what is under it."""
+    kept = operator.own.secrets()
+    operator.confirm(f"Encrypt with the new {secret}? Every process must have been restarted since `begin`.", yes=yes)
+    try:
+        changed = switched(kept, secret)
+    except RotationRefused as refusal:
+        raise Refused(str(refusal)) from refusal
+    _write(operator, changed)
+    return Answer({"changed": sorted(changed), "next": "campusctl rotation roll"})
+
+
+def re_encrypt(
+    operator: Operator,
+    secret: SecretName,
+    count: Annotated[bool, typer.Option("--count", help="Change nothing: only count what needs the old key.")] = False,
+) -> Answer:
+    """Encrypt anew what rests under the old sealing-key or pin-key, and count what still needs it. If anything does, exit code 4."""
+    operator.own.secrets()
+    if secret not in _USED_BY:
+        raise Refused(f"Nothing rests encrypted under {secret}.", exit_code=2)
+    lines = _reencrypted(operator, secret, only_count=count)
+    return Answer(lines, ("service", "said", "done"), exit_code=0 if all(line["done"] for line in lines) else FINDINGS)
+
+
+def _reencrypted(operator: Operator, secret: Secret, *, only_count: bool) -> list[dict[str, Any]]:
+    lines = []
+    for service in _USED_BY[secret]:
+        ended_with = operator.own.run(service, "re-encrypt", *(["--count"] if only_count else []))
+        said = "; ".join([*ended_with.said.splitlines(), *ended_with.complained.splitlines()])
+        lines.append({"service": service, "said": said, "done": ended_with.exit_code == 0})
+    return lines
+
+
+def roll(
+    operator: Operator,
+    every: Annotated[bool, typer.Option("--every", help="Also those whose secrets did not change.")] = False,
+) -> Answer:
+    """Have the running system restart its processes one after another with what secrets.env says now, and wait for the end."""
+    operator.own.secrets()
+    lock, told = operator.own.state_dir / "lock", operator.own.state_dir / "rolled.json"
+    before = told.stat().st_mtime_ns if told.exists() else 0
+    try:
+        os.kill(int(lock.read_text()), signal.SIGUSR2 if every else signal.SIGUSR1)
+    except (OSError, ValueError) as error:
+        raise Refused(
+            "No running system holds this state directory.", "make run, or STATE_DIR", NOT_REACHABLE
+        ) from error
+    deadline = time.monotonic() + ROLL_SECONDS_MAX
+    while (told.stat().st_mtime_ns if told.exists() else 0) == before:
+        if time.monotonic() > deadline:
+            raise Refused(f"The processes did not come back within {ROLL_SECONDS_MAX:.0f} s.", "Look at STATE_DIR/logs")
+        time.sleep(0.2)
+    result = json.loads(told.read_text())
+    if result["failure"]:
+        raise Refused(result["failure"], f"Restarted before that: {', '.join(result['rolled']) or 'none'}")
+    return Answer({"rolled": result["rolled"]})
+
+
+def check(
+    operator: Operator,
+    minutes: Annotated[
+        float, typer.Option(min=0.1, help="Since the new value is in use; as long before is compared.")
+    ] = 30,
+    quiet_minutes: Annotated[float, typer.Option(min=0.1, help="So long nobody may have come with the old value.")] = 5,
+    prometheus: Annotated[str | None, typer.Option(metavar="URL", help="A server that keeps the metrics.")] = None,
+    metrics: Annotated[
+        list[str] | None, typer.Option(metavar="URL", help="A process's metrics door, to sample without Prometheus.")
+    ] = None,
+    sample_seconds: Annotated[float, typer.Option(min=1, help="How long to sample without Prometheus.")] = 60,
+) -> Answer:
+    """Say from the metrics whether the old secret may be revoked: no spike of 401 and 403, and nobody uses it. If not, exit code 4."""
+    try:
+        if prometheus:
+            server = Prometheus(prometheus)
+            before, since = server.stretch(minutes, ended_minutes_ago=minutes), server.stretch(minutes)
+            uses = server.previous_uses(min(quiet_minutes, minutes))
+            how = f"{minutes:g} minutes against the {minutes:g} before, from {prometheus}"
+        else:
+            doors = metrics or _own_doors(operator)
+            if not doors:
+                raise Unmeasured("No process of this state directory answers.")
+            first = read_doors(doors)
+            time.sleep(sample_seconds)
+            sampled = counted_between(first, read_doors(doors))
+            before, since, uses = total(list(first.values())).stretch, sampled.stretch, sampled.previous_uses
+            how = (
+                f"sampled for {sample_seconds:g} s at {len(doors)} processes, against all they had counted since they started; "
+                f"without Prometheus nothing is known of the last {minutes:g} minutes"
+            )
+    except Unmeasured as error:
+        raise Refused(str(error), "Name a server by --prometheus, or doors by --metrics", NOT_REACHABLE) from error
+    seen = Seen(before, since, uses, _sessions_of_old_logins(operator))
+    reasons = reasons_against(seen)
+    return Answer(
+        {
+            "mayRevoke": not reasons,
+            "reasons": reasons,
+            "how": how,
+            "answersBefore": round(before.answers),
+            "answersSince": round(since.answers),
+            **{f"share{status}Before": round(before.share(status), 4) for status in (401, 403)},
+            **{f"share{status}Since": round(since.share(status), 4) for status in (401, 403)},
+            "previousUses": {name: round(number) for name, number in uses.items()},
+            "sessionsOfOldLogins": seen.sessions_of_old_logins,
+        },
+        exit_code=FINDINGS if reasons else 0,
+    )
+
+
+def end(
+    operator: Operator,
+    secret: SecretName,
+    service: Services = None,
+    now: Annotated[
+        bool, typer.Option("--now", help="Also while processes are connected with the old login: they are cut off.")
+    ] = False,
+    yes: Yes = False,
+) -> Answer:
+    """Revoke the old value: a login is closed at once, a previous key opens nothing from the next roll on."""
+    kept = operator.own.secrets()
+    operator.confirm(f"Revoke the old {secret}?", yes=yes)
+    if secret is Secret.signing:
+        return Answer({"said": operator.own.must("identity", "retire-keys")})
+    if secret is Secret.assistant:
+        raise Refused("We believe no key of this kind: revoke the old one at its provider.", exit_code=2)
+    if secret is Secret.database:
+        try:
+            closing = database_logins.close_previous_logins(
+                kept["DATABASE_URL"], kept, _services(service), even_in_use=now
+            )
+            return Answer({"closed": [login.name for login in _awaited(closing)]})
+        except database_logins.LoginsRefused as refusal:
+            raise Refused(str(refusal)) from refusal
+    if secret in ENCRYPTING and may_encrypt(kept, secret):
+        needing = [line for line in _reencrypted(operator, secret, only_count=True) if not line["done"]]
+        if needing:
+            told = "; ".join(f"{line['service']}: {line['said']}" for line in needing)
+            raise Refused(f"The old key is still needed: {told}", f"campusctl rotation re-encrypt {secret}")
+    changed = ended(kept, secret)
+    _write(operator, changed)
+    return Answer({"changed": sorted(changed), "next": "campusctl rotation roll" if changed else None})
+
+
+def show_trail(
+    operator: Operator,
+    secret: SecretName,
+    since: Annotated[datetime, typer.Option(help="From this instant on.", formats=["%Y-%m-%dT%H:%M:%SZ"])],
+    until: Annotated[
+        datetime | None, typer.Option(help="To this instant; now.", formats=["%Y-%m-%dT%H:%M:%SZ"])
+    ] = None,
+    named: Annotated[
+        str | None, typer.Option(help="Only calls with this fingerprint of a key, or this key id.")
+    ] = None,
+    logs: Annotated[
+        list[Path] | None, typer.Option(help="Log files; those of STATE_DIR unless named.", metavar="FILE")
+    ] = None,
+) -> Answer:
+    """List what was done with a secret in a time: audit lines of the logs, webhooks and acts of staff in the databases."""
+    kept = operator.own.secrets()
+    begins = since.replace(tzinfo=UTC)
+    ends = until.replace(tzinfo=UTC) if until else datetime.now(UTC) + timedelta(seconds=1)
+    found: list[dict[str, Any]] = []
+    for path in logs or sorted((operator.own.state_dir / "logs").glob("*.log*")):
+        with path.open(errors="replace") as texts:
+            found += [line for line in trail.lines_of(texts, begins, ends, named) if _is_about(secret, line["what"])]
+    if named is None:
+        found += _awaited(trail.rows_of(kept["AUDIT_DATABASE_URL"], secret, begins, ends))
+    return Answer(sorted(found, key=lambda line: str(line["at"])), ("at", "where", "what", "detail"))
+
+
+_USED_BY: Final = {Secret.sealing: ("identity", "orders", "payouts", "notifications"), Secret.pin: ("orders",)}
+_ABOUT: Final = {Secret.service_role: "service call", Secret.signing: "signing key"}
+
+
+def _is_about(secret: Secret, what: str) -> bool:
+    return what.startswith(_ABOUT.get(secret, "\0"))
+
+
+def _own_doors(operator: Operator) -> list[str]:
+    ports = [operator.own.port_base + plan.health_offset for plan in CAMPUS.processes if plan.service != "sandbox"]
+    return [f"http://127.0.0.1:{port}" for port in ports if is_listening(port, "127.0.0.1")]
+
+
+def _sessions_of_old_logins(operator: Operator) -> dict[str, int]:
+    """Of this machine's databases; elsewhere the metrics alone decide."""
+    if not (operator.own.state_dir / "secrets.env").exists():
+        return {}
+    kept = operator.own.secrets()
+    logins = _awaited(database_logins.list_logins(kept["DATABASE_URL"], kept, SERVICES))
+    return {login.name: sum(login.sessions.values()) for login in logins if login.sessions and not login.is_in_use}
+
+
+def _services(names: list[str] | None) -> list[Service]:
+    try:
+        return [service_named(name) for name in names] if names else list(SERVICES)
+    except LookupError as error:
+        raise Refused(str(error.args[0]), exit_code=2) from error
+
+
+def _new_value(secret: Secret) -> str | None:
+    """Never an argument, which everybody on the machine could read."""
+    given = os.environ.get("NEW_SECRET")
+    if given or secret in (Secret.service_role, *ENCRYPTING):
+        return given or None
+    return getpass(f"New {secret}: ", sys.stderr) if sys.stdin.isatty() else None
+
+
+def _write(operator: Operator, changed: dict[str, str]) -> None:
+    path = operator.own.state_dir / "secrets.env"
+    write_secrets(path, {**read_secrets(path), **changed})
+
+
+def _awaited(looking: Coroutine[Any, Any, Found]) -> Found:
+    try:
+        return asyncio.run(looking)
+    except (OSError, asyncpg.PostgresError) as error:
+        raise Refused(
+            f"The database did not do it: {error or type(error).__name__}", exit_code=NOT_REACHABLE
+        ) from error

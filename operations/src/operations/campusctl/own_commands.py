@@ -1,0 +1,97 @@
+"""The services' own commands, run beside the system of a state directory as its operator would."""
+
+import os
+import subprocess
+import sys
+from argparse import ArgumentTypeError
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from operations.campusctl.exits import MISUSED, NOT_REACHABLE, Refused
+from operations.environment import Environments
+from operations.ports import is_listening, port_base_of
+from operations.processes import SANDBOX_PORT
+from operations.secrets import read_secrets
+from operations.services import service_named
+
+COMMAND_SECONDS_MAX = 600
+_IS_IT_RUNNING = "Is the system of this state directory running (make run)? Another one: STATE_DIR and PORT_BASE"
+
+
+class RunningServers(NamedTuple):
+    """The servers of the running system, as secrets.env names them."""
+
+    database_url: str
+    broker_url: str
+    rate_limit_store_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a service's command ended."""
+
+    exit_code: int
+    said: str
+    complained: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCommands:
+    """What only somebody on the machine may do: it needs the system's secrets, no token."""
+
+    state_dir: Path
+    port_base: int
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> "OwnCommands":
+        try:
+            port_base = port_base_of(environment.get("PORT_BASE"))
+        except ArgumentTypeError as error:
+            raise Refused(str(error), exit_code=MISUSED) from None
+        return cls(Path(environment.get("STATE_DIR") or ".state").resolve(), port_base)
+
+    @property
+    def sandbox_url(self) -> str:
+        return os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{self.port_base + SANDBOX_PORT}"
+
+    def secrets(self) -> dict[str, str]:
+        """The content of secrets.env; Refused when it is not there or its database does not listen."""
+        path = self.state_dir / "secrets.env"
+        if not path.exists():
+            raise Refused(f"There is no {path}.", _IS_IT_RUNNING, NOT_REACHABLE)
+        known = read_secrets(path)
+        address = urlsplit(known["DATABASE_URL"])
+        if not is_listening(address.port or 5432, address.hostname or "127.0.0.1"):
+            raise Refused("The database of the system does not answer.", _IS_IT_RUNNING, NOT_REACHABLE)
+        return known
+
+    def run(self, service_name: str, *arguments: str) -> Ended:
+        """`python -m <service> <arguments>` with the environment of that service's own process."""
+        service = service_named(service_name)
+        ended = subprocess.run(
+            [sys.executable, "-m", service.import_name, *arguments],
+            env={**self._environments().for_demo_data(service), "LOG_LEVEL": "CRITICAL"},
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS_MAX,
+            check=False,
+        )
+        return Ended(ended.returncode, ended.stdout.strip(), ended.stderr.strip())
+
+    def must(self, service_name: str, *arguments: str) -> str:
+        """The same; what it said, or Refused with its last words."""
+        ended = self.run(service_name, *arguments)
+        if ended.exit_code != 0:
+            words = (ended.complained or ended.said).splitlines() or [f"exit code {ended.exit_code}"]
+            raise Refused(words[-1], f"It was: python -m {service_named(service_name).import_name} {arguments[0]}")
+        return ended.said
+
+    def _environments(self) -> Environments:
+        known = self.secrets()
+        servers = RunningServers(known["DATABASE_URL"], known["BROKER_URL"])
+        return Environments(
+            os.environ, port_base=self.port_base, state_dir=self.state_dir, servers=servers, secrets=known
+        )

@@ -1,0 +1,109 @@
+"""How a verb becomes a command: `--json` and `--base-url`, examples in its help, its errors and its exit code."""
+
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+import typer
+
+from operations.campusctl.exits import DONE, Refused
+from operations.campusctl.own_commands import OwnCommands
+from operations.campusctl.public_api import PublicApi
+from operations.campusctl.showing import Answer, show_answer, show_refusal
+from operations.campusctl.sign_ins import SignIns
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--base-url", envvar="CAMPUS_URL", help="The gateway's address; http://localhost:PORT_BASE.", metavar="URL"
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Key = Annotated[
+    str | None,
+    typer.Option("--idempotency-key", metavar="UUID", help="Of an earlier try whose answer was lost."),
+]
+Page = Annotated[int, typer.Option(min=1, help="Page of the list, from 1.")]
+Limit = Annotated[int, typer.Option(min=1, max=100, help="Rows of a page.")]
+
+
+@dataclass
+class Operator:
+    """What a command works with."""
+
+    base_url: str
+
+    @cached_property
+    def api(self) -> PublicApi:
+        return PublicApi(self.base_url, SignIns.of(os.environ))
+
+    @cached_property
+    def own(self) -> OwnCommands:
+        return OwnCommands.of(os.environ)
+
+    def confirm(self, question: str, *, yes: bool) -> None:
+        """Asks on stderr, so that stdout stays for the answer; Refused unless it is affirmed."""
+        if yes:
+            return
+        # Not typer's own question: a part of it goes to stdout.
+        sys.stderr.write(f"{question} [y/N] ")
+        sys.stderr.flush()
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise Refused("Not confirmed: nothing was changed.", "In a script, add --yes")
+
+
+Verb = Callable[..., Answer]
+
+
+def command(group: typer.Typer, name: str, *examples: str, passes_on: bool = False) -> Callable[[Verb], Verb]:
+    """Registers `verb(operator, ...)` in the group; the first example stands first in the help.
+
+    What `passes_on` takes options that it does not know as arguments, for the program that it runs.
+    """
+
+    def register(verb: Verb) -> Verb:
+        signature = inspect.signature(verb, eval_str=True)
+        common = {"as_json": (AsJson, False), "base_url": (BaseUrl, None)}
+        parameters = [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for parameter in list(signature.parameters.values())[1:]
+        ] + [
+            inspect.Parameter(own, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+            for own, (annotation, default) in common.items()
+        ]
+
+        def run(*, as_json: bool, base_url: str | None, **given: Any) -> None:
+            raise typer.Exit(_run(verb, as_json, base_url, given))
+
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        epilog = "Examples:\n\n" + "\n\n".join(examples)
+        settings = {"ignore_unknown_options": True} if passes_on else None
+        group.command(name, help=inspect.getdoc(verb), epilog=epilog, context_settings=settings)(run)
+        return verb
+
+    return register
+
+
+def _run(verb: Verb, as_json: bool, base_url: str | None, given: dict[str, Any]) -> int:
+    operator = Operator(base_url.rstrip("/") if base_url else "")
+    try:
+        if not base_url:
+            # The gateway of the system on this machine: the one whose secrets STATE_DIR holds.
+            operator.base_url = f"http://localhost:{operator.own.port_base}"
+        elif not operator.base_url.startswith(("http://", "https://")):
+            raise Refused(f"{base_url!r} is no address.", "Give --base-url as http://host:port", exit_code=2)
+        answer = verb(operator, **given)
+    except Refused as refusal:
+        show_refusal(refusal, as_json=as_json)
+        return refusal.exit_code
+    finally:
+        if "api" in operator.__dict__:
+            operator.api.close()
+    show_answer(answer, as_json=as_json)
+    return answer.exit_code or DONE

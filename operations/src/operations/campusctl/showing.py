@@ -1,0 +1,107 @@
+"""What a command shows: tables for people, one JSON document for programs."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from operations.campusctl.exits import DONE, Refused
+
+_PAGE_FIELDS: Final = {"page": "page", "limit": "limit", "total": "total", "total_pages": "totalPages"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command found or did; `columns` are the fields that a table of it shows."""
+
+    content: Any
+    columns: tuple[str, ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    exit_code: int = DONE
+    # Of any shape: people read it as JSON too.
+    is_document: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        page = {name: self.meta[given] for given, name in _PAGE_FIELDS.items() if given in self.meta} or None
+        return {"ok": self.exit_code == DONE, "data": self.content, "page": page, "error": None}
+
+
+def show_answer(answer: Answer, *, as_json: bool) -> None:
+    if as_json:
+        _print_json(answer.as_json())
+        return
+    console = Console(highlight=False)
+    content = answer.content
+    if answer.is_document:
+        _print_json(content)
+    elif isinstance(content, list):
+        console.print(_table(content, answer.columns) if content else Text("Nothing."))
+        if "total" in answer.meta:
+            page, pages, total = (answer.meta.get(name) for name in ("page", "total_pages", "total"))
+            console.print(Text(f"Page {page} of {pages}, {total} in all"))
+    elif isinstance(content, Mapping):
+        console.print(_fields(content))
+    else:
+        console.print(Text(str(content)), soft_wrap=True)
+
+
+def show_refusal(refusal: Refused, *, as_json: bool) -> None:
+    if as_json:
+        _print_json({"ok": False, "data": None, "page": None, "error": refusal.as_json()})
+        return
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    heading = " ".join(str(part) for part in (refusal.status, refusal.code) if part)
+    console.print(Text(f"{heading}: {refusal.detail}" if heading else refusal.detail, "bold red"))
+    for param in refusal.invalid_params:
+        console.print(Text(f"  {param.get('name')}: {param.get('reason')}"))
+    if refusal.advice:
+        console.print(Text(refusal.advice))
+    if refusal.request_id:
+        console.print(Text(f"requestId {refusal.request_id}"))
+
+
+def naira(minor: int) -> str:
+    """Kobo as people read them."""
+    sign = "-" if minor < 0 else ""
+    return f"{sign}₦{abs(minor) // 100:,}.{abs(minor) % 100:02d}"
+
+
+def _print_json(document: Any) -> None:
+    # ASCII: a vendor's name must not bend the terminal of whoever reads it.
+    print(json.dumps(document, indent=2, ensure_ascii=True, default=str))
+
+
+def _table(rows: list[Any], columns: tuple[str, ...]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    shown = columns or tuple(rows[0])
+    for name in shown:
+        table.add_column(name, overflow="fold", justify="right" if name.endswith("Minor") else "left")
+    for row in rows:
+        table.add_row(*(_cell(name, row.get(name)) for name in shown))
+    return table
+
+
+def _fields(content: Mapping[str, Any]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in content.items():
+        table.add_row(name, _cell(name, value))
+    return table
+
+
+def _cell(name: str, value: Any) -> Text:
+    if value is None:
+        return Text("-")
+    if isinstance(value, bool):
+        return Text("yes" if value else "no")
+    if isinstance(value, int) and name.endswith("Minor"):
+        return Text(naira(value))
+    if isinstance(value, list | dict):
+        return Text(json.dumps(value, ensure_ascii=True))
+    # Others wrote these texts: what would move the cursor is shown as a question mark.
+    return Text("".join(letter if letter.isprintable() else "?" for letter in str(value)))

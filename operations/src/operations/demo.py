@@ -1,0 +1,139 @@
+"""`make demo`: the whole story against the running system, step by step, with amounts; it ends with the audit."""
+
+import argparse
+import asyncio
+import os
+import secrets
+import sys
+from pathlib import Path
+
+import httpx
+from rich.console import Console
+
+from operations.audit import audit_system
+from operations.journey import Marketplace, StepFailed
+from operations.ports import port_base_of
+from operations.secrets import read_secrets
+
+console = Console(highlight=False)
+
+
+def main() -> None:
+    """Plays the story; ends with status 1 when a step is refused or the books do not agree."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--state-dir", default=os.environ.get("STATE_DIR", ".state"), type=Path)
+    arguments.add_argument("--port-base", default=os.environ.get("PORT_BASE", ""), type=port_base_of)
+    options = arguments.parse_args()
+    try:
+        clean = asyncio.run(play(options.state_dir, options.port_base))
+    except (StepFailed, TimeoutError, OSError, httpx.TransportError) as error:
+        console.print(f"\n[bold red]The story stopped:[/] {error or type(error).__name__}", soft_wrap=True)
+        console.print(
+            f"Is the system running? `make run` starts it; its logs are in {options.state_dir}/logs.", soft_wrap=True
+        )
+        sys.exit(1)
+    sys.exit(0 if clean else 1)
+
+
+async def play(state_dir: Path, port_base: int) -> bool:
+    """Plays one purchase from sign-up to the paid-out vendor; tells whether the audit is clean."""
+    known = read_secrets(state_dir / "secrets.env")
+    # In containers the two have names instead of neighbouring ports.
+    base_url = os.environ.get("BASE_URL") or f"http://127.0.0.1:{port_base}"
+    sandbox_url = os.environ.get("SANDBOX_URL") or f"http://127.0.0.1:{port_base + 90}"
+    market = Marketplace.at(base_url, sandbox_url, known, patient=True)
+    try:
+        await tell(market)
+        return await audit_system(known, market.sandbox, console)
+    finally:
+        await market.close()
+
+
+async def tell(market: Marketplace) -> None:
+    """The story. Amounts are shown in naira."""
+    chapter("A new student signs up, brought by a friend")
+    friend = await market.sign_in("buyer@unilag.edu.ng")
+    referral = await market.get("/api/referrals/current", friend)
+    email, phone = new_address()
+    buyer = await market.sign_up(email, "Tobi Alabi", phone, referral_token=referral["token"])
+    profile = await market.get("/api/profiles/current", buyer)
+    campus = await market.get(f"/api/campuses/{profile['campusId']}")
+    step(f"{email} is a {profile['role']} of the {campus['name']}")
+
+    async def credited() -> int | None:
+        balance = await market.get("/api/rewards/balance", buyer)
+        return balance["balanceMinor"] or None
+
+    step("the reward for coming with a friend's token", await market.until("the reward is credited", credited, 30))
+
+    chapter("The student browses")
+    products = [
+        product for product in await market.products(inStock="true", limit=50) if product["priceMinor"] >= 100_000
+    ]
+    product = products[0]
+    step(f"{product['name']} from {product['vendorName']}", product["priceMinor"])
+
+    chapter("Checkout: stock is reserved, prices are frozen")
+    order = await market.checkout(buyer, product["id"], 2)
+    step(f"order {order['id']} is {order['status']}", order["totalMinor"])
+
+    chapter("The buyer pays at the payment gateway")
+    intent = await market.pay_intent(buyer, order["id"])
+    step(f"reference {intent['reference']}", intent["amountMinor"])
+    await market.pay(intent)
+    order = await market.order_reaches(buyer, order["id"], "paid_escrow")
+    step(f"the signed webhook came: order is {order['status']}, the money waits in escrow", order["totalMinor"])
+
+    chapter("The vendor hands the goods over")
+    number = "" if product["vendorName"].startswith("Ada") else "2"
+    vendor = await market.sign_in(f"vendor{number}@unilag.edu.ng")
+    before = await market.wallet(vendor)
+    step("the vendor's wallet: locked in escrow", before["lockedMinor"])
+    order = await market.dispatch(vendor, order["id"])
+    step(f"order is {order['status']}")
+
+    chapter("The delivery PIN proves it")
+    pin = await market.delivery_pin(buyer, order["id"])
+    text = await market.until("the PIN arrives by SMS", lambda: pin_on_the_phone(market, phone, pin), 30)
+    step(f"the student's phone says: “{text}”")
+    delivered = await market.verify_delivery(vendor, order["id"], pin)
+    step(f"order is {delivered['status']}")
+    order = await market.order_reaches(buyer, order["id"], "paid")
+    wallet = await market.wallet_reaches(vendor, before["availableMinor"] + 1)
+    step(f"escrow is released: order is {order['status']}; the vendor may spend", wallet["availableMinor"])
+
+    chapter("The vendor is paid out")
+    payout = await market.request_payout(vendor, wallet["availableMinor"])
+    step(f"payout {payout['id']} is {payout['status']}", payout["amountMinor"])
+    maker = await market.sign_in_with_two_factors("maker@campus.example", "MAKER")
+    batch = await market.dispatch_payouts(maker, [payout["id"]])
+    step(f"staff dispatch batch {batch['batchId']}: {batch['submitted']} transfer", batch["totalMinor"])
+    payout = await market.payout_reaches(vendor, payout["id"], "processed")
+    wallet = await market.wallet(vendor)
+    step(f"the bank confirms: payout is [bold green]{payout['status']}[/]; wallet now", wallet["availableMinor"])
+
+
+def new_address() -> tuple[str, str]:
+    """A mail address of the University of Lagos' students and a mobile number that no earlier play has used."""
+    number = secrets.randbelow(10**7)
+    return f"tobi.{number:07d}@student.unilag.edu.ng", f"+234806{number:07d}"
+
+
+async def pin_on_the_phone(market: Marketplace, phone: str, pin: str) -> str | None:
+    for message in await market.messages(phone, "sms"):
+        if pin in message["text"]:
+            return str(message["text"])
+    return None
+
+
+def chapter(title: str) -> None:
+    console.print(f"\n[bold cyan]{title}[/]")
+
+
+def step(text: str, amount_minor: int | None = None) -> None:
+    amount = "" if amount_minor is None else f"  [bold]₦{amount_minor / 100:,.2f}[/]"
+    console.print(f"  • {text}{amount}", soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""What each process is told: addresses, its own secrets, and the documented settings of the caller."""
+
+import os
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Protocol
+
+from operations.processes import API_PORTS, SANDBOX_MAIL_PORT, SANDBOX_PORT, SECRETS_OF_SERVICES, ProcessPlan
+from operations.provision import service_broker_url, service_database_urls
+from operations.secrets import keys_of_purposes
+from operations.services import Service
+
+_OF_THE_MACHINE = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_*",
+    "TZ",
+    "TMPDIR",
+    "VIRTUAL_ENV",
+    "PYTHON*",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "FAKETIME*",
+    "SSL_CERT_*",
+    "REQUESTS_CA_BUNDLE",
+    "*_PROXY",
+    "*_proxy",
+)
+"""What a program needs to run here, and how the machine reaches the network and tells the time."""
+
+PASSED_ON = (
+    "RETRY_DELAYS_SECONDS",
+    "*_KEEP_DAYS",
+    "EDGE_*",
+    "CLIENT_*_SECONDS_MAX",
+    "BROKER_VERIFIED_PUBLISHERS",
+    "SHUTDOWN_DRAIN_SECONDS",
+    "REQUESTS_IN_FLIGHT_MAX",
+    "UPSTREAM_CONNECTIONS_MAX",
+    "PASSKEY_*",
+    "MEDIA_FOLDER",
+    "MEDIA_URL",
+    "IDEMPOTENCY_*",
+    "RATE_*",
+    "REFERRAL_REWARD_MINOR",
+    "CHARGE_SURCHARGE_*",
+    "PAYMENT_WINDOW_SECONDS",
+    "VENDOR_IDLE_SECONDS",
+    "PIN_WINDOW_SECONDS",
+    "RETURN_WINDOW_SECONDS",
+    "DELIVERY_PIN_LENGTH",
+    "OTEL_*",
+    "LOG_LEVEL",
+    "TRUSTED_*",
+    "ALLOWED_ORIGINS",
+    "OPENING_BALANCE_MINOR",
+    "ACCESS_LOG",
+    "SMS_API_KEY",
+    "SMS_SENDER",
+    "MAIL_FROM",
+    "ON_CALL_KEY",
+    "GATEWAY_TIMEOUT_SECONDS",
+    "PAYOUT_*",
+    "BANK_DETAILS_COOLING_SECONDS",
+)
+"""Settings of the caller that every process gets as they are (architecture, section 6)."""
+
+_GIVEN_TO = {
+    "orders": ("MEDIA_S3_*",),
+    "notifications": (
+        "MEDIA_S3_*",
+        "SMS_SHAPE",
+        "SMS_FALLBACK_*",
+        "MESSAGING_API_*",
+        "MESSAGING_PHONE_NUMBER_ID",
+        "MESSAGING_LANGUAGE",
+        "FCM_PROJECT",
+        "VAPID_SUBJECT",
+        "DEVICES_MAX",
+        "FEED_*",
+        "DELIVERIES_AT_ONCE",
+        "PIN_RECEIPT_SECONDS",
+        "PROVIDER_*",
+        "AI_*",
+        "ASSISTANT_*",
+    ),
+}
+"""Settings of the caller that only one service gets, because keys are among them."""
+
+BROKER_ACCOUNTS, SHARED = "BROKER_ACCOUNTS", "shared"
+"""All processes use the account of `BROKER_URL`: where none can be made for each service, and for code that declares its queues itself."""
+
+_ADDRESSES = (
+    "BASE_URL",
+    "GATEWAY_API_URL",
+    "SMS_API_URL",
+    "SMS_FALLBACK_API_URL",
+    "SMTP_URL",
+    "MESSAGING_API_URL",
+    "PUSH_API_URL",
+    "FCM_TOKEN_URL",
+    "ON_CALL_URL",
+)
+"""Addresses that point at the sandbox unless the caller names real ones."""
+
+
+_DEVELOPMENT_ORIGINS = "http://localhost:*,http://127.0.0.1:*"
+"""Pages of this machine may call the API, and payers may return to them (contract 16.15). A caller's ALLOWED_ORIGINS replaces it."""
+
+
+def machine_environment(caller: Mapping[str, str]) -> dict[str, str]:
+    """The part of the caller's environment that belongs to the machine, not to us."""
+    return _matching(caller, _OF_THE_MACHINE)
+
+
+class ServerAddresses(Protocol):
+    """The addresses of a system's servers, with the administrator's account."""
+
+    @property
+    def database_url(self) -> str: ...
+
+    @property
+    def broker_url(self) -> str: ...
+
+    @property
+    def rate_limit_store_url(self) -> str | None:
+        """Redis or Valkey; None: the quotas are counted in each process."""
+
+
+class Environments:
+    """The environment of each process of one system."""
+
+    def __init__(
+        self,
+        caller: Mapping[str, str],
+        *,
+        port_base: int,
+        state_dir: Path,
+        servers: ServerAddresses,
+        secrets: Mapping[str, str],
+    ) -> None:
+        self._caller = caller
+        self._port_base = port_base
+        self._state_dir = state_dir
+        self._servers = servers
+        self._secrets = secrets
+
+    @property
+    def base_url(self) -> str:
+        """The gateway's public address."""
+        return f"http://127.0.0.1:{self._port_base}"
+
+    @property
+    def sandbox_url(self) -> str:
+        """The sandbox's pages and interfaces."""
+        return f"http://127.0.0.1:{self._port_base + SANDBOX_PORT}"
+
+    def for_process(self, plan: ProcessPlan, service: Service | None) -> dict[str, str]:
+        """Everything one running process is told."""
+        port = self._port_base + plan.port_offset
+        environment = {
+            **self._shared(),
+            **self._secrets_for(plan.service),
+            "PORT": str(port),
+            "METRICS_PORT": str(self._port_base + plan.health_offset),
+            "HOST": self._caller.get("GATEWAY_HOST") or "127.0.0.1" if plan.port_offset == 0 else "127.0.0.1",
+            **plan.environment,
+        }
+        if service is None:
+            return environment | self._sandbox_only()
+        urls = self._addresses(service)
+        del urls["OWNER_DATABASE_URL"]
+        return environment | urls
+
+    def for_migration(self, service: Service) -> dict[str, str]:
+        """What `migrate` is told: the only moment at which a program acts as the database's owner."""
+        return {**self._shared(), **self._secrets_for(service.name), **self._addresses(service)}
+
+    def for_demo_data(self, service: Service) -> dict[str, str]:
+        """What `demo-data` is told: the same as the service's own process, whose settings it reads."""
+        urls = self._addresses(service)
+        del urls["OWNER_DATABASE_URL"]
+        port = str(self._port_base + API_PORTS.get(service.name, 0))
+        return {**self._shared(), **self._secrets_for(service.name), **urls, "PORT": port, "METRICS_PORT": port}
+
+    def _shared(self) -> dict[str, str]:
+        sandbox = self.sandbox_url
+        environment = {
+            **machine_environment(self._caller),
+            "PYTHONUNBUFFERED": "1",
+            # An operator may publish by hand here, to try something; what other services publish is refused all the same.
+            "BROKER_VERIFIED_PUBLISHERS": "false",
+            "BASE_URL": self.base_url,
+            "JWKS_URL": f"{self._api_url('identity')}/.well-known/jwks.json",
+            **{f"{name.upper()}_URL": self._api_url(name) for name in API_PORTS},
+            "GATEWAY_API_URL": f"{sandbox}/gateway",
+            "SMS_API_URL": f"{sandbox}/sms",
+            "SMS_FALLBACK_API_URL": f"{sandbox}/sms",
+            "SMTP_URL": f"smtp://127.0.0.1:{self._port_base + SANDBOX_MAIL_PORT}",
+            "MESSAGING_API_URL": f"{sandbox}/messaging",
+            "PUSH_API_URL": f"{sandbox}/push",
+            "FCM_TOKEN_URL": f"{sandbox}/push/oauth/token",
+            "ON_CALL_URL": f"{sandbox}/on-call/api/v2/alerts",
+            "DEMO_DATA": self._caller.get("DEMO_DATA", "1"),
+            "MEDIA_FOLDER": str(self._state_dir / "media"),
+            "ALLOWED_ORIGINS": _DEVELOPMENT_ORIGINS,
+        }
+        environment |= {name: self._caller[name] for name in _ADDRESSES if self._caller.get(name)}
+        environment |= _matching(self._caller, PASSED_ON)
+        # The quota's store is its own server here, which RATE_* above must not undo.
+        environment.pop("RATE_LIMIT_STORE_URL", None)
+        if store := self._servers.rate_limit_store_url:
+            environment["RATE_LIMIT_STORE_URL"] = store
+        return environment
+
+    def _secrets_for(self, service: str) -> dict[str, str]:
+        allowed = SECRETS_OF_SERVICES.get(service, ())
+        patterns = [*allowed, *(f"{name}_PREVIOUS" for name in allowed)]
+        previous = {name: text for name, text in self._caller.items() if name.endswith("_PREVIOUS")}
+        given = _matching(self._caller, _GIVEN_TO.get(service, ()))
+        known = {**previous, **self._secrets}
+        return {**given, **_matching({**known, **keys_of_purposes(known)}, patterns)}
+
+    def _sandbox_only(self) -> dict[str, str]:
+        return {
+            "SMTP_PORT": str(self._port_base + SANDBOX_MAIL_PORT),
+            "STATE_DIR": str(self._state_dir / "sandbox"),
+            "BASE_URL": self.sandbox_url,
+            "WEBHOOK_URL": f"{self.base_url}/functions/v1/gateway-webhook",
+            "MESSAGING_WEBHOOK_URL": f"{self.base_url}/api/messaging/webhook",
+            "SMS_RECEIPT_URL": f"{self.base_url}/functions/v1/sms-receipts",
+        }
+
+    def _addresses(self, service: Service) -> dict[str, str]:
+        broker_url = self._servers.broker_url
+        if self._caller.get(BROKER_ACCOUNTS) != SHARED:
+            broker_url = service_broker_url(broker_url, service, self._secrets)
+        return {
+            **service_database_urls(self._servers.database_url, service, self._secrets),
+            "BROKER_URL": broker_url,
+        }
+
+    def _api_url(self, service: str) -> str:
+        return f"http://127.0.0.1:{self._port_base + API_PORTS[service]}"
+
+
+def callers_environment(overrides: Mapping[str, str] | None) -> dict[str, str]:
+    """The environment of this program with `overrides` on top."""
+    return {**os.environ, **(overrides or {})}
+
+
+def _matching(variables: Mapping[str, str], patterns: tuple[str, ...] | list[str]) -> dict[str, str]:
+    return {name: text for name, text in variables.items() if any(fnmatchcase(name, pattern) for pattern in patterns)}

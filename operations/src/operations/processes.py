@@ -1,0 +1,91 @@
+"""The process list: what runs, on which port above `PORT_BASE`, with which secrets."""
+
+from dataclasses import dataclass, field
+
+from operations.services import SERVICES, Service
+
+SANDBOX_PORT = 90
+SANDBOX_MAIL_PORT = 91
+GATEWAY_INTERNAL_PORT = 10
+_API_PORTS = {"api-gateway": 0, "identity": 1, "orders": 2, "payments": 3, "payouts": 4, "notifications": 5}
+_WORKER_PORTS = {"identity": 21, "orders": 22, "payments": 23, "payouts": 24, "notifications": 25}
+
+SECRETS_OF_SERVICES: dict[str, tuple[str, ...]] = {
+    # The gateway holds no secret: it checks tokens with identity's public keys and signs nothing.
+    "api-gateway": (),
+    "identity": (
+        "CURSOR_KEY",
+        "SEALING_KEY",
+        "CREDENTIALS_KEY",
+        "CODE_DELIVERY_KEY",
+        "SERVICE_ROLE_KEY",
+        "DEMO_*",
+        "BOOTSTRAP_ADMIN_EMAIL",
+        "BOOTSTRAP_ADMIN_PASSWORD",
+    ),
+    "orders": ("CURSOR_KEY", "SEALING_KEY", "PIN_KEY", "PIN_DELIVERY_KEY"),
+    "payments": ("CURSOR_KEY", "GATEWAY_SECRET_KEY", "RELEASE_SIGNING_KEY"),
+    "payouts": ("CURSOR_KEY", "SEALING_KEY", "ACCOUNT_NUMBER_KEY", "GATEWAY_SECRET_KEY", "RELEASE_VERIFY_KEYS"),
+    "notifications": (
+        "CURSOR_KEY",
+        "SEALING_KEY",
+        "MESSAGE_KEY",
+        "CODE_DELIVERY_KEY",
+        "PIN_DELIVERY_KEY",
+        "SERVICE_ROLE_KEY",
+        "MESSAGING_VERIFY_TOKEN",
+        "MESSAGING_APP_SECRET",
+        "SMS_RECEIPT_KEY",
+        "VAPID_PRIVATE_KEY",
+        "FCM_SERVICE_ACCOUNT",
+        "AI_API_KEY",
+    ),
+    "sandbox": ("GATEWAY_SECRET_KEY", "MESSAGING_APP_SECRET", "SMS_RECEIPT_KEY"),
+}
+"""Who may know which secret; `X` also means `X_PREVIOUS`. Shell patterns are allowed.
+
+The keys of purposes are derived; `SEALING_KEY` is here what services shared before (`operations.secrets.keys_of_purposes`).
+"""
+
+
+@dataclass(frozen=True)
+class ProcessPlan:
+    """One process: `python -m <module>`, answering `/health/readiness` on `PORT_BASE` + `health_offset`."""
+
+    name: str
+    module: tuple[str, ...]
+    port_offset: int
+    health_offset: int
+    service: str
+    """Whose environment and secrets it gets; `sandbox` has no database."""
+    stop_turn: int = 1
+    """Stopped in this order: first the door, then who works, last whom they call."""
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SystemPlan:
+    """Everything `make run` runs: services with databases of their own, and processes."""
+
+    services: tuple[Service, ...]
+    processes: tuple[ProcessPlan, ...]
+    demo_services: tuple[str, ...] = ()
+    """Those asked for `demo-data` when `DEMO_DATA=1`, in this order."""
+
+
+def _campus_processes() -> tuple[ProcessPlan, ...]:
+    gateway = ProcessPlan("api-gateway", ("api_gateway", "api"), 0, GATEWAY_INTERNAL_PORT, "api-gateway", stop_turn=0)
+    plans = [ProcessPlan("sandbox", ("sandbox",), SANDBOX_PORT, SANDBOX_PORT, "sandbox", stop_turn=2)]
+    for service in SERVICES[1:]:
+        api, worker = _API_PORTS[service.name], _WORKER_PORTS[service.name]
+        plans.append(ProcessPlan(f"{service.name}-api", (service.import_name, "api"), api, api, service.name))
+        plans.append(
+            ProcessPlan(f"{service.name}-worker", (service.import_name, "worker"), worker, worker, service.name)
+        )
+    return (gateway, *plans)
+
+
+CAMPUS = SystemPlan(SERVICES, _campus_processes(), demo_services=("identity", "orders", "payouts"))
+"""The whole marketplace with its sandbox."""
+
+API_PORTS = {service: offset for service, offset in _API_PORTS.items() if service != "api-gateway"}

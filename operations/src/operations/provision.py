@@ -1,0 +1,282 @@
+"""Databases, roles and broker accounts of the six services; may run again and again.
+
+Behind `make run` it is called with the launcher's secrets; `python -m operations.provision` does the same from the
+environment alone, as a one-shot container: `DATABASE_URL`, the passwords named in `ROLE_PASSWORDS` of `operations.secrets`,
+`<DATABASE>_LOGIN` where the login in use is not `a`, and `BROKER_URL` with `BROKER_MANAGEMENT_URL` for the queues, the services'
+accounts on the broker and the outside subscriber's.
+Rights on tables are the business of each service's migrations.
+"""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+import asyncpg
+import httpx
+
+from common.messaging.declaring import DeclarationFailed, declare_broker
+from operations.broker_accounts import (
+    QUEUES_MAX,
+    SUBSCRIBER_LIMITS,
+    SUBSCRIBER_POLICY,
+    SUBSCRIBER_POLICY_NAME,
+    Rights,
+    rights_of_service,
+    rights_of_subscriber,
+)
+from operations.secrets import broker_account, login_variable, password_variable
+from operations.services import LOGINS, SERVICES, Service, login_of
+
+AUDIT_ROLE = "campus_audit"
+SUBSCRIBER = "subscriber_demo"
+SUBSCRIBER_TEAM = "demo"
+# As many starts at once may meet in one account.
+_PUT_ATTEMPTS_MAX = 5
+
+
+class ProvisioningFailed(Exception):
+    """A server refused what is needed; the message says which right is missing."""
+
+
+def database_url(admin_url: str, *, role: str, password: str, database: str | None = None) -> str:
+    """The server of `admin_url` (PostgreSQL or RabbitMQ) under another account, and another database when one is named."""
+    parts = urlsplit(admin_url)
+    host = parts.netloc.rpartition("@")[2]
+    path = f"/{quote(database)}" if database is not None else parts.path
+    return urlunsplit((parts.scheme, f"{quote(role)}:{quote(password)}@{host}", path, parts.query, ""))
+
+
+def service_database_urls(
+    admin_url: str, service: Service, secrets: Mapping[str, str], database: str | None = None
+) -> dict[str, str]:
+    """`OWNER_DATABASE_URL`, `API_DATABASE_URL` and `SERVICE_DATABASE_URL` of one service, for its database or another one."""
+    names = ("OWNER_DATABASE_URL", "API_DATABASE_URL", "SERVICE_DATABASE_URL")
+    accounts = (service.owner_role, *(login_of(role, login_in_use(service, secrets)) for role in service.running_roles))
+    return {
+        name: database_url(
+            admin_url,
+            role=account,
+            password=secrets[password_variable(role)],
+            database=service.database if database is None else database,
+        )
+        for name, account, role in zip(names, accounts, service.roles, strict=True)
+    }
+
+
+def login_in_use(service: Service, secrets: Mapping[str, str]) -> str:
+    """Which of the two logins the passwords in `secrets` belong to; an installation that was never rotated uses `a`.
+
+    Raises:
+        ProvisioningFailed: the letter is none of the two.
+    """
+    letter = secrets.get(login_variable(service)) or LOGINS[0]
+    if letter not in LOGINS:
+        raise ProvisioningFailed(f"{login_variable(service)} must be one of {', '.join(LOGINS)}, not {letter!r}.")
+    return letter
+
+
+def audit_database_url(admin_url: str, secrets: Mapping[str, str]) -> str:
+    """The read-only account over all service databases; its reader puts each database's name in."""
+    return database_url(admin_url, role=AUDIT_ROLE, password=secrets[password_variable(AUDIT_ROLE)])
+
+
+def subscriber_broker_url(broker_url: str, secrets: Mapping[str, str]) -> str:
+    """The outside subscriber of the team `demo`, on the same broker and virtual host."""
+    return database_url(broker_url, role=SUBSCRIBER, password=secrets[password_variable(SUBSCRIBER)])
+
+
+def service_broker_url(broker_url: str, service: Service, secrets: Mapping[str, str]) -> str:
+    """The service's own account, on the same broker and virtual host."""
+    return database_url(broker_url, role=service.name, password=secrets[password_variable(broker_account(service))])
+
+
+def virtual_host(broker_url: str) -> str:
+    """The virtual host an AMQP address names; `/` when it names none."""
+    return unquote(urlsplit(broker_url).path.removeprefix("/")) or "/"
+
+
+async def provision_databases(admin_url: str, secrets: Mapping[str, str]) -> None:
+    """Make every role and database that is missing, and set the passwords of those that exist.
+
+    Raises:
+        ProvisioningFailed: the account of `admin_url` is not let in, or may not create roles, row-security bypass or databases.
+    """
+    try:
+        connection = await asyncpg.connect(admin_url)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        # What the address was is not told: it holds a password.
+        raise ProvisioningFailed(f"PostgreSQL does not let the account of DATABASE_URL in: {error}.") from error
+    try:
+        # Of several that start at once one makes everything, and the others find it made: grants of one thing at once would
+        # fail with "tuple concurrently updated". The lock ends with the connection.
+        await connection.execute("SELECT pg_advisory_lock(hashtext('campus provisioning'))")
+        await provision_roles(connection, secrets)
+        for service in SERVICES:
+            await create_database(connection, service, service.database)
+        await _close_maintenance_databases(connection)
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise ProvisioningFailed(
+            f"The account of DATABASE_URL may not do what is needed ({error}). It needs CREATEDB, CREATEROLE and "
+            "BYPASSRLS, and before PostgreSQL 16 it must be a superuser."
+        ) from error
+    finally:
+        await connection.close()
+
+
+async def provision_roles(connection: asyncpg.Connection, secrets: Mapping[str, str]) -> None:
+    """The owner, the two roles and their two logins of each service, and the audit's account."""
+    for service in SERVICES:
+        await _make_role(connection, service.owner_role, "LOGIN NOBYPASSRLS")
+        await set_password(connection, service.owner_role, secrets[password_variable(service.owner_role)])
+        for role in service.running_roles:
+            await _make_logins(connection, service, role)
+            login = login_of(role, login_in_use(service, secrets))
+            await set_password(connection, login, secrets[password_variable(role)])
+    await _make_role(connection, AUDIT_ROLE, "LOGIN BYPASSRLS")
+    await set_password(connection, AUDIT_ROLE, secrets[password_variable(AUDIT_ROLE)])
+    await connection.execute(f"GRANT pg_read_all_data TO {AUDIT_ROLE}")
+    await connection.execute(f"ALTER ROLE {AUDIT_ROLE} SET default_transaction_read_only = on")
+
+
+async def create_database(connection: asyncpg.Connection, service: Service, name: str) -> None:
+    """An empty database of the service's owner, when it is missing; open to the service's roles and the audit only."""
+    superuser = await connection.fetchval("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
+    if not superuser:
+        # Only a member may give a database away.
+        await connection.execute(f"GRANT {service.owner_role} TO CURRENT_USER")
+    if not await connection.fetchval("SELECT true FROM pg_database WHERE datname = $1", name):
+        # Another start on the same server may be quicker.
+        with contextlib.suppress(asyncpg.DuplicateDatabaseError):
+            await connection.execute(f'CREATE DATABASE "{name}" OWNER {service.owner_role}')
+    await connection.execute(f'ALTER DATABASE "{name}" OWNER TO {service.owner_role}')
+    await connection.execute(f'REVOKE ALL ON DATABASE "{name}" FROM PUBLIC')
+    await connection.execute(
+        f'GRANT CONNECT ON DATABASE "{name}" TO {service.api_role}, {service.service_role}, {AUDIT_ROLE}'
+    )
+
+
+async def _close_maintenance_databases(connection: asyncpg.Connection) -> None:
+    """`postgres` and `template1` let everybody in by default; a service's role has no business there. Other databases of a
+    shared server are not ours to change."""
+    rows = await connection.fetch(
+        "SELECT datname, pg_has_role(current_user, datdba, 'USAGE') AS is_ours FROM pg_database "
+        "WHERE datname IN ('postgres', 'template1')"
+    )
+    for row in rows:
+        if not row["is_ours"]:
+            print(
+                f"WARNING: the account of DATABASE_URL may not close the database {row['datname']} to the services' roles."
+            )
+            continue
+        await connection.execute(f'REVOKE CONNECT, TEMPORARY ON DATABASE "{row["datname"]}" FROM PUBLIC')
+        await connection.execute(f'GRANT CONNECT ON DATABASE "{row["datname"]}" TO CURRENT_USER')
+
+
+async def set_password(connection: asyncpg.Connection, login: str, password: str) -> None:
+    """Lets an account in with this password; connections that it has open go on."""
+    # DDL takes no parameters; the server itself quotes the password.
+    statement = f"SELECT format('ALTER ROLE {login} LOGIN PASSWORD %L', $1::text)"
+    await connection.execute(await connection.fetchval(statement, password))
+
+
+async def _make_logins(connection: asyncpg.Connection, service: Service, role: str) -> None:
+    """The role that holds the grants, and its two logins, which inherit them; only the right to pass row security is not
+    inherited. What lets an account in is left as it is: in the middle of a rotation both logins are open, and until the
+    first one the role itself is, where an earlier version had made it one."""
+    row_security = "BYPASSRLS" if role == service.service_role else "NOBYPASSRLS"
+    await _make_role(connection, role, row_security)
+    for letter in LOGINS:
+        login = login_of(role, letter)
+        await _make_role(connection, login, f"INHERIT {row_security}")
+        if not await connection.fetchval("SELECT pg_has_role($1, $2, 'MEMBER')", login, role):
+            await connection.execute(f"GRANT {role} TO {login}")
+
+
+async def _make_role(connection: asyncpg.Connection, role: str, rights: str) -> None:
+    rights = f"NOCREATEDB NOCREATEROLE {rights}"
+    if not await connection.fetchval("SELECT true FROM pg_roles WHERE rolname = $1", role):
+        # Another start on the same server may be quicker.
+        with contextlib.suppress(asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
+            await connection.execute(f"CREATE ROLE {role}")
+    await connection.execute(f"ALTER ROLE {role} {rights}")
+
+
+async def provision_broker(management_url: str, broker_url: str, secrets: Mapping[str, str]) -> None:
+    """The accounts of the services and of the outside subscriber with their rights and limits, through the management API.
+
+    Raises:
+        ProvisioningFailed: the API does not answer or refuses the account.
+    """
+    host = quote(virtual_host(broker_url), safe="")
+    try:
+        async with httpx.AsyncClient(base_url=management_url, timeout=10, trust_env=False) as api:
+            for service in SERVICES:
+                password = secrets[password_variable(broker_account(service))]
+                await _make_account(api, host, service.name, password, rights_of_service(service.name))
+            rights = rights_of_subscriber(SUBSCRIBER_TEAM)
+            await _make_account(api, host, SUBSCRIBER, secrets[password_variable(SUBSCRIBER)], rights)
+            for limit, number in SUBSCRIBER_LIMITS.items():
+                await _put(api, f"/api/user-limits/{SUBSCRIBER}/{limit}", {"value": number})
+            await _put(api, f"/api/policies/{host}/{SUBSCRIBER_POLICY_NAME}", SUBSCRIBER_POLICY)
+            await _put(api, f"/api/vhost-limits/{host}/max-queues", {"value": QUEUES_MAX})
+    except httpx.HTTPError as error:
+        address = management_url.rpartition("@")[2]
+        # The error's own text names the address with its password.
+        cause = (
+            f"status {error.response.status_code}" if isinstance(error, httpx.HTTPStatusError) else type(error).__name__
+        )
+        raise ProvisioningFailed(
+            f"The accounts of the broker could not be made through RabbitMQ's management API at {address} ({cause}). "
+            "Set BROKER_MANAGEMENT_URL to http://user:password@host:port of an administrator."
+        ) from None
+
+
+async def _make_account(api: httpx.AsyncClient, host: str, name: str, password: str, rights: Rights) -> None:
+    """An account without tags: it can neither administer the broker nor read its management interface."""
+    await _put(api, f"/api/users/{name}", {"password": password, "tags": ""})
+    permissions = {"configure": rights.configure, "write": rights.write, "read": rights.read}
+    # The topic permissions first: without one every routing key is allowed.
+    for exchange, (write, read) in rights.topics.items():
+        await _put(api, f"/api/topic-permissions/{host}/{name}", {"exchange": exchange, "write": write, "read": read})
+    await _put(api, f"/api/permissions/{host}/{name}", permissions)
+
+
+async def _put(api: httpx.AsyncClient, path: str, body: Mapping[str, Any]) -> None:
+    """What another start makes at this moment is answered 400: then it is there, and is set again."""
+    for attempt in range(_PUT_ATTEMPTS_MAX):
+        answer = await api.put(path, json=body)
+        if answer.status_code != httpx.codes.BAD_REQUEST or attempt == _PUT_ATTEMPTS_MAX - 1:
+            answer.raise_for_status()
+            return
+
+
+async def _from_environment() -> None:
+    needed = ["DATABASE_URL", *(password_variable(role) for service in SERVICES for role in service.roles)]
+    needed.append(password_variable(AUDIT_ROLE))
+    management_url = os.environ.get("BROKER_MANAGEMENT_URL")
+    if management_url:
+        accounts = (SUBSCRIBER, *(broker_account(service) for service in SERVICES))
+        needed += ["BROKER_URL", *(password_variable(account) for account in accounts)]
+    missing = [name for name in needed if not os.environ.get(name)]
+    if missing:
+        raise ProvisioningFailed(f"These environment variables are missing: {', '.join(missing)}.")
+    await provision_databases(os.environ["DATABASE_URL"], os.environ)
+    print(f"{len(SERVICES)} databases with their roles are ready.")
+    if management_url:
+        await provision_broker(management_url, os.environ["BROKER_URL"], os.environ)
+        print(f"The broker accounts of {len(SERVICES)} services and of {SUBSCRIBER} are ready.")
+        await declare_broker(os.environ["BROKER_URL"], os.environ)
+        print("The queues of the broker are declared.")
+    else:
+        print("BROKER_MANAGEMENT_URL is not set: no account of the broker was made, and no queue declared.")
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(_from_environment())
+    except (ProvisioningFailed, DeclarationFailed) as failure:
+        sys.exit(str(failure))

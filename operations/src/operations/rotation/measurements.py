@@ -1,0 +1,117 @@
+"""Reads what the verdict needs: from Prometheus, or from the metrics doors of the processes themselves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+
+from operations.rotation.verdict import REFUSALS, Stretch
+
+ANSWERS: Final = "gateway_requests_total"
+PREVIOUS: Final = "previous_key_accepted_total"
+_SECONDS_MAX: Final = 10.0
+
+
+class Unmeasured(Exception):
+    """The metrics could not be read; the message says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The counters at one moment, summed over the processes."""
+
+    answers: float
+    refused: dict[int, float]
+    previous_uses: dict[str, float]
+
+    def minus(self, earlier: "Counted") -> "Counted":
+        """What was counted since. A counter that fell began anew with its process, and all of it is since."""
+        return Counted(
+            _since(self.answers, earlier.answers),
+            {status: _since(number, earlier.refused.get(status, 0)) for status, number in self.refused.items()},
+            {name: _since(number, earlier.previous_uses.get(name, 0)) for name, number in self.previous_uses.items()},
+        )
+
+    @property
+    def stretch(self) -> Stretch:
+        return Stretch(self.answers, self.refused)
+
+
+def _since(later: float, earlier: float) -> float:
+    return later - earlier if later >= earlier else later
+
+
+def read_doors(urls: Sequence[str]) -> dict[str, Counted]:
+    """The counters of each process now, by its address; `urls` are addresses with `/metrics` or without. Raises Unmeasured."""
+    return {url: _read_door(url) for url in urls}
+
+
+def _read_door(url: str) -> Counted:
+    address = url if url.rstrip("/").endswith("/metrics") else f"{url.rstrip('/')}/metrics"
+    try:
+        answer = httpx.get(address, timeout=_SECONDS_MAX, trust_env=False).raise_for_status()
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise Unmeasured(f"{address} gave no metrics: {error or type(error).__name__}") from error
+    answers, refused = 0.0, dict.fromkeys(REFUSALS, 0.0)
+    previous: dict[str, float] = {}
+    for family in text_string_to_metric_families(answer.text):
+        for sample in family.samples:
+            if sample.name == ANSWERS:
+                answers += sample.value
+                status = int(sample.labels["status"])
+                if status in refused:
+                    refused[status] += sample.value
+            elif sample.name == PREVIOUS:
+                previous[sample.labels["secret"]] = previous.get(sample.labels["secret"], 0.0) + sample.value
+    return Counted(answers, refused, previous)
+
+
+def counted_between(earlier: dict[str, Counted], later: dict[str, Counted]) -> Counted:
+    """What all processes counted between two readings; each by itself, because each may have begun anew."""
+    return total([counted.minus(earlier[url]) for url, counted in later.items()])
+
+
+def total(parts: Sequence[Counted]) -> Counted:
+    return Counted(
+        sum(part.answers for part in parts),
+        {status: sum(part.refused.get(status, 0.0) for part in parts) for status in REFUSALS},
+        {
+            name: sum(part.previous_uses.get(name, 0.0) for part in parts)
+            for part in parts
+            for name in part.previous_uses
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Prometheus:
+    """A server that has kept the metrics."""
+
+    url: str
+
+    def stretch(self, minutes: float, *, ended_minutes_ago: float = 0) -> Stretch:
+        """The answers at the edge over so many minutes. Raises Unmeasured."""
+        window = _window(minutes, ended_minutes_ago)
+        found = {status: self._sums(f'sum(increase({ANSWERS}{{status="{status}"}}{window}))') for status in REFUSALS}
+        answers = self._sums(f"sum(increase({ANSWERS}{window}))")
+        return Stretch(answers.get("", 0.0), {status: sums.get("", 0.0) for status, sums in found.items()})
+
+    def previous_uses(self, minutes: float) -> dict[str, float]:
+        """Uses of previous values by secret. Raises Unmeasured."""
+        return self._sums(f"sum by (secret) (increase({PREVIOUS}{_window(minutes, 0)}))")
+
+    def _sums(self, query: str) -> dict[str, float]:
+        address = f"{self.url.rstrip('/')}/api/v1/query"
+        try:
+            answer = httpx.get(address, params={"query": query}, timeout=_SECONDS_MAX, trust_env=False)
+            rows: list[dict[str, Any]] = answer.raise_for_status().json()["data"]["result"]
+            return {row["metric"].get("secret", ""): float(row["value"][1]) for row in rows}
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError, IndexError) as error:
+            raise Unmeasured(f"{address} did not answer {query}: {error!r}") from error
+
+
+def _window(minutes: float, ended_minutes_ago: float) -> str:
+    offset = f" offset {round(ended_minutes_ago * 60)}s" if ended_minutes_ago else ""
+    return f"[{round(minutes * 60)}s]{offset}"

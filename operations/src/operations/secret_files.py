@@ -1,0 +1,115 @@
+"""One file of secrets for each container: `python -m operations.secret_files`, the first step of docker-compose.yml.
+
+Makes the secrets of the system at the first start, keeps them in `SECRETS_DIR/system/secrets.env`, and writes into the folder of
+each holder what that holder may know, no more. Each folder is a volume of its own, so that a container never sees another's.
+A secret given in the environment wins and is kept, as behind `make run`.
+"""
+
+import os
+import secrets
+import sys
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from operations.processes import SECRETS_OF_SERVICES
+from operations.provision import (
+    audit_database_url,
+    database_url,
+    service_broker_url,
+    service_database_urls,
+    subscriber_broker_url,
+)
+from operations.secrets import LOGIN_LETTERS, ROLE_PASSWORDS, keys_of_purposes, load_secrets, write_secrets
+from operations.services import SERVICES
+
+# The accounts of deploy/Dockerfile: what runs, and what migrates.
+RUNNING_USER = 10001
+MIGRATING_USER = 10002
+
+_OF_THE_SERVERS = ("POSTGRES_PASSWORD", "RABBITMQ_PASSWORD")
+
+
+def hand_out(
+    folder: Path,
+    environment: Mapping[str, str],
+    *,
+    running_user: int = RUNNING_USER,
+    migrating_user: int = MIGRATING_USER,
+) -> None:
+    """Write every holder's file below `folder`; may run again and again.
+
+    `environment` names the servers by addresses without password: `DATABASE_URL`, `BROKER_URL`, `BROKER_MANAGEMENT_URL`.
+    """
+    kept = load_secrets(folder / "system", environment)
+    kept |= {name: environment.get(name) or kept.get(name) or secrets.token_hex(24) for name in _OF_THE_SERVERS}
+    administrator = _with_password(environment["DATABASE_URL"], kept["POSTGRES_PASSWORD"])
+    broker = _with_password(environment["BROKER_URL"], kept["RABBITMQ_PASSWORD"])
+    management = _with_password(environment["BROKER_MANAGEMENT_URL"], kept["RABBITMQ_PASSWORD"])
+    kept |= {
+        "DATABASE_URL": administrator,
+        "BROKER_URL": broker,
+        "AUDIT_DATABASE_URL": audit_database_url(administrator, kept),
+        "SUBSCRIBER_BROKER_URL": subscriber_broker_url(broker, kept),
+    }
+    write_secrets(folder / "system" / "secrets.env", kept)
+
+    # The servers read their files as accounts of their own images; nobody else mounts these two folders.
+    _write(folder / "postgres" / "password", kept["POSTGRES_PASSWORD"], mode=0o444)
+    _write(folder / "rabbitmq" / "rabbitmq.conf", _broker_settings(broker, kept["RABBITMQ_PASSWORD"]), mode=0o444)
+    provision = {name: kept[name] for name in ("DATABASE_URL", "BROKER_URL", *ROLE_PASSWORDS, *LOGIN_LETTERS)}
+    _write_variables(
+        folder / "provision" / "environment", {**provision, "BROKER_MANAGEMENT_URL": management}, running_user
+    )
+    _write_variables(folder / "sandbox" / "environment", _secrets_of("sandbox", kept, environment), running_user)
+    for service in SERVICES:
+        urls = service_database_urls(administrator, service, kept)
+        owner = {"OWNER_DATABASE_URL": urls.pop("OWNER_DATABASE_URL")}
+        own_broker = service_broker_url(broker, service, kept)
+        own = {**_secrets_of(service.name, kept, environment), **urls, "BROKER_URL": own_broker}
+        _write_variables(folder / service.name / "environment", own, running_user)
+        _write_variables(folder / service.name / "migration", owner, migrating_user)
+
+
+def _secrets_of(holder: str, kept: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """What the launcher's table allows this holder; the previous key only while a rotation names it."""
+    allowed = SECRETS_OF_SERVICES[holder]
+    previous = {name: text for name, text in environment.items() if name.endswith("_PREVIOUS") and text}
+    patterns = (*allowed, *(f"{name}_PREVIOUS" for name in allowed))
+    known = {**kept, **previous}
+    known |= keys_of_purposes(known)
+    return {name: text for name, text in known.items() if any(fnmatchcase(name, pattern) for pattern in patterns)}
+
+
+def _with_password(url: str, password: str) -> str:
+    return database_url(url, role=urlsplit(url).username or "", password=password)
+
+
+def _broker_settings(broker_url: str, password: str) -> str:
+    return f"default_user = {urlsplit(broker_url).username}\ndefault_pass = {password}\n"
+
+
+def _write_variables(path: Path, variables: Mapping[str, str], reader: int) -> None:
+    write_secrets(path, variables)
+    os.chown(path, reader, -1)
+    path.chmod(0o400)
+
+
+def _write(path: Path, text: str, *, mode: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.new")
+    draft.write_text(text)
+    draft.chmod(mode)
+    draft.replace(path)
+
+
+if __name__ == "__main__":
+    if missing := [
+        name
+        for name in ("SECRETS_DIR", "DATABASE_URL", "BROKER_URL", "BROKER_MANAGEMENT_URL")
+        if not os.environ.get(name)
+    ]:
+        sys.exit(f"These environment variables are missing: {', '.join(missing)}.")
+    hand_out(Path(os.environ["SECRETS_DIR"]), os.environ)
+    print("Every container has its file of secrets.")

@@ -1,0 +1,195 @@
+"""The secrets of one system: made at the first start, kept in `STATE_DIR/secrets.env` (architecture, section 6)."""
+
+import base64
+import json
+import os
+import secrets
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from common.primitives.encryption import derive_key
+from operations.services import LOGINS, SERVICES, Service
+
+STAFF_NAMES = ("VENDOR", "VENDOR2", "HUB", "SUPPORT", "CAMPUS", "MAKER", "CHECKER", "OPS", "AUDITOR", "ADMIN")
+"""The demo accounts with TOTP enrolled: `DEMO_TOTP_<NAME>` (product contract, section 13.4)."""
+
+_KEYS = (
+    "GATEWAY_SECRET_KEY",
+    "SERVICE_ROLE_KEY",
+    "SEALING_KEY",
+    "PIN_KEY",
+    "CURSOR_KEY",
+    "MESSAGING_VERIFY_TOKEN",
+    "MESSAGING_APP_SECRET",
+    "SMS_RECEIPT_KEY",
+    # A number of P-256 is 32 bytes, and as good as any 32 bytes are one.
+    "VAPID_PRIVATE_KEY",
+    # As are those of an Ed25519 key.
+    "RELEASE_SIGNING_KEY",
+)
+
+KEYS_OF_PURPOSES = {
+    "CREDENTIALS_KEY": "identity at rest",
+    "CODE_DELIVERY_KEY": "identity to notifications",
+    "PIN_DELIVERY_KEY": "orders to notifications",
+    "ACCOUNT_NUMBER_KEY": "payouts at rest",
+    "MESSAGE_KEY": "notifications at rest",
+}
+"""What processes encrypt with. Each is derived from `SEALING_KEY`, which no process gets, for the services of that purpose alone."""
+
+
+def password_variable(role: str) -> str:
+    """The name under which a database role's or broker user's password is kept."""
+    return f"{role.upper()}_PASSWORD"
+
+
+def broker_account(service: Service) -> str:
+    """The service's account on the broker, under the name of its password; the account itself has the service's name."""
+    return f"broker_{service.import_name}"
+
+
+def login_variable(service: Service) -> str:
+    """The name under which is kept which of the two logins a service's processes use, `a` or `b`."""
+    return f"{service.database.upper()}_LOGIN"
+
+
+ROLE_PASSWORDS = (
+    *(password_variable(role) for service in SERVICES for role in service.roles),
+    password_variable("campus_audit"),
+    password_variable("subscriber_demo"),
+    *(password_variable(broker_account(service)) for service in SERVICES),
+)
+LOGIN_LETTERS = tuple(login_variable(service) for service in SERVICES)
+
+
+def load_secrets(state_dir: Path, environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The secrets of `state_dir`, made where they are missing; a variable of the same name in the environment wins.
+
+    What the environment gives is kept too: a key that sealed rows must still be there at the next start.
+    """
+    given = os.environ if environment is None else environment
+    path = state_dir / "secrets.env"
+    kept = read_secrets(path) if path.exists() else {}
+    values = {name: given.get(name) or kept.get(name) or made for name, made in _new_secrets().items()}
+    # The release before gave SEALING_KEY to every service: its texts are under that key until the first rotation.
+    is_of_release_before = "SEALING_KEY" in kept and "SHARED_SEALING_KEY" not in kept
+    shared = kept["SEALING_KEY"] if is_of_release_before else kept.get("SHARED_SEALING_KEY", "")
+    values["SHARED_SEALING_KEY"] = given.get("SHARED_SEALING_KEY", shared)
+    account = given.get("FCM_SERVICE_ACCOUNT") or kept.get("FCM_SERVICE_ACCOUNT")
+    values["FCM_SERVICE_ACCOUNT"] = account or _service_account()
+    # Payouts believes what payments signs with the present key, and what the caller or an operator named beside it.
+    believed = given.get("RELEASE_VERIFY_KEYS") or kept.get("RELEASE_VERIFY_KEYS") or ""
+    values["RELEASE_VERIFY_KEYS"] = _with_public_half(values["RELEASE_SIGNING_KEY"], believed)
+    # Nobody but the provider makes this one; without it the assistant is the built-in one.
+    if model_key := given.get("AI_API_KEY"):
+        values["AI_API_KEY"] = model_key
+    # What a later start adds for people (addresses) stays until it is written anew.
+    values = {**kept, **values}
+    if values != kept:
+        write_secrets(path, values)
+    return values
+
+
+def keys_of_purposes(known: Mapping[str, str]) -> dict[str, str]:
+    """What processes are told in place of `SEALING_KEY` and `SEALING_KEY_PREVIOUS`: a key for each purpose, and the previous one.
+
+    Under these two names they get the key that all services shared before, while texts under it remain (decision 36).
+    """
+    told = {}
+    for ending in ("", "_PREVIOUS"):
+        root = known.get(f"SEALING_KEY{ending}")
+        for name, purpose in KEYS_OF_PURPOSES.items():
+            told[name + ending] = base64.urlsafe_b64encode(derive_key(root, purpose)).decode() if root else ""
+        told[f"SEALING_KEY{ending}"] = known.get(f"SHARED_SEALING_KEY{ending}", "")
+    return told
+
+
+def read_secrets(path: Path) -> dict[str, str]:
+    """Read `NAME=value` lines, as a shell would.
+
+    Raises:
+        FileNotFoundError: with a sentence for people, since this is where somebody without a system arrives first.
+    """
+    values = {}
+    try:
+        lines = path.read_text().splitlines()
+    except FileNotFoundError:
+        raise FileNotFoundError(f"There is no {path}: no system was started with this STATE_DIR") from None
+    for line in lines:
+        if line.strip() and not line.startswith("#"):
+            name, _, text = line.partition("=")
+            values[name] = "".join(shlex.split(text))
+    return values
+
+
+def write_secrets(path: Path, values: Mapping[str, str]) -> None:
+    """Replace the file at once; at no moment is it readable by others or half written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write("# Made at the first start and kept. Whoever can read this file can act as anybody.\n")
+        for name, text in values.items():
+            file.write(f"{name}={text if _is_plain(text) else shlex.quote(text)}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a shell reads the text as it stands; addresses then stay readable for simpler programs too."""
+    return all(character.isalnum() or character in "-_./:@=+,%" for character in text)
+
+
+def _new_secrets() -> dict[str, str]:
+    values = {name: new_key() for name in _KEYS}
+    # The fixed ends satisfy every usual rule on passwords; the strength is in the middle.
+    values["DEMO_PASSWORD"] = f"Demo-{secrets.token_hex(8)}-7"
+    values |= {f"DEMO_TOTP_{name}": base64.b32encode(secrets.token_bytes(20)).decode() for name in STAFF_NAMES}
+    values["BOOTSTRAP_ADMIN_EMAIL"] = "platform-admin@campus.example"
+    values["BOOTSTRAP_ADMIN_PASSWORD"] = f"Admin-{secrets.token_hex(12)}-7"
+    values |= {name: new_password() for name in ROLE_PASSWORDS}
+    values |= dict.fromkeys(LOGIN_LETTERS, LOGINS[0])
+    return values
+
+
+def _with_public_half(signing_key: str, believed: str) -> str:
+    """The public keys of payouts, a comma list, the one of the signing key first. A malformed key is left to the start that refuses it."""
+    try:
+        private = Ed25519PrivateKey.from_private_bytes(base64.urlsafe_b64decode(signing_key))
+    except ValueError:
+        return believed
+    public = base64.urlsafe_b64encode(private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)).decode()
+    return ",".join(dict.fromkeys([public, *filter(None, believed.split(","))]))
+
+
+def new_password() -> str:
+    """A password for an account of a server: 24 random bytes in letters that no address has to quote."""
+    return secrets.token_hex(24)
+
+
+def _service_account() -> str:
+    """A service account as Google hands them out, with a key of our own: the sandbox gives a token for it."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    return json.dumps(
+        {
+            "type": "service_account",
+            "project_id": "campus-marketplace",
+            "private_key_id": secrets.token_hex(20),
+            "private_key": pem,
+            "client_email": "push@campus-marketplace.iam.gserviceaccount.com",
+            "token_uri": "https://oauth2.googleapis.com/token",
+        },
+        separators=(",", ":"),
+    )
+
+
+def new_key() -> str:
+    """32 random bytes in base64url."""
+    return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()

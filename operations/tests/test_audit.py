@@ -1,0 +1,312 @@
+"""The audit tells a broken rule from what a person has to decide and from what is under way, and whether it saw the gateway."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+import pytest
+from rich.console import Console
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from operations.audit import __main__ as command
+from operations.audit.findings import Finding, Offence, Report
+from operations.audit.gateway import Gateway
+from operations.audit.report import look, print_report, report_as_json
+from testkit.fixtures import DatabaseFactory
+from testkit.service_kit import served
+
+NOW = datetime.now(UTC)
+KEY = "sk_test_audit"
+LOCKED = "every vendor's locked share is the same in both books"
+GATEWAY = "the payment gateway's own book equals ours"
+ONCE = "each transfer that the gateway paid stands in the book once, and one that came back does not"
+LINES = "every line that a release, refund or chargeback made in a wallet is a posting of payments"
+
+
+@dataclass
+class Outside:
+    """A payment gateway with a balance and transfers."""
+
+    url: str = ""
+    balance_minor: int = 0
+    transfers: list[dict[str, Any]] = field(default_factory=list)
+    status: int = 200
+
+    async def answer(self, request: Request) -> Response:
+        if request.headers.get("authorization") != f"Bearer {KEY}" or self.status != 200:
+            return JSONResponse({"status": False}, 401 if self.status == 200 else self.status)
+        if request.url.path == "/balance":
+            return JSONResponse({"status": True, "data": [{"currency": "NGN", "balance": self.balance_minor}]})
+        listed = self.transfers if request.query_params["page"] == "1" else []
+        return JSONResponse({"status": True, "data": listed})
+
+
+@dataclass
+class World:
+    """The databases of the audited services, past every guard, and the gateway."""
+
+    databases: dict[str, asyncpg.Connection]
+    outside: Outside
+
+    async def audit(self, key: str = KEY) -> Report:
+        return await look(self.databases, Gateway(self.outside.url, key))
+
+    async def kinds(self) -> dict[str, str]:
+        return {finding.promise: finding.kind for finding in (await self.audit()).findings}
+
+    async def insert(self, service: str, table: str, **values: Any) -> None:
+        places = ", ".join(f"${place}" for place in range(1, len(values) + 1))
+        await self.databases[service].execute(
+            f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})", *values.values()
+        )
+
+    async def entry(self, service: str, type_: str, key: str, *entries: tuple[str, int]) -> None:
+        transaction_id = uuid4()
+        await self.insert(
+            service,
+            "ledger_transactions",
+            id=transaction_id,
+            type=type_,
+            posting_key=key,
+            currency="NGN",
+            content_hash=b"x",
+        )
+        for account, amount_minor in entries:
+            await self.insert(
+                service,
+                "ledger_entries",
+                transaction_id=transaction_id,
+                account=account,
+                amount_minor=amount_minor,
+                currency="NGN",
+            )
+
+
+@pytest.fixture
+async def world(fresh_database: DatabaseFactory) -> AsyncIterator[World]:
+    outside = Outside()
+    app = Starlette(routes=[Route("/{path:path}", outside.answer)])
+    async with AsyncExitStack() as stack:
+        outside.url = await stack.enter_async_context(served(app))
+        databases = {}
+        for service in ("orders", "payments", "payouts"):
+            databases[service] = await asyncpg.connect((await fresh_database(service)).admin)
+            stack.push_async_callback(databases[service].close)
+            await databases[service].execute("SET session_replication_role = replica")
+        yield World(databases, outside)
+
+
+async def an_escrow_that_payouts_has_not_heard_of(world: World) -> tuple[UUID, UUID]:
+    """The order's id, and the id of the event that payouts has not processed."""
+    order_id, event_id = uuid4(), uuid4()
+    await world.insert(
+        "payments", "escrows", order_id=order_id, buyer_id=uuid4(), vendor_id=uuid4(), charge_id=uuid4(), held_minor=900,
+        locked_vendor_minor=900, locked_commission_minor=0, locked_delivery_fee_minor=0, released_vendor_minor=0,
+        released_commission_minor=0, released_delivery_fee_minor=0, refunded_minor=0, dispute_sequence=0, held_at=NOW,
+    )  # fmt: skip
+    payload = json.dumps({"orderId": str(order_id), "vendorId": str(uuid4())}).encode()
+    await world.insert(
+        "payments", "outbox", id=event_id, type="payments.escrow_held.v1", source="/services/payments",
+        subject=str(order_id), sequence=1, payload=payload, trace="{}",
+    )  # fmt: skip
+    return order_id, event_id
+
+
+async def kind_of(world: World, promise: str) -> str | None:
+    return (await world.kinds()).get(promise)
+
+
+async def test_a_system_in_which_nothing_differs_is_clean_and_was_compared_with_its_gateway(world: World) -> None:
+    report = await world.audit()
+    assert (report.findings, report.verdict, report.not_compared) == ((), "clean", None)
+
+
+@pytest.mark.parametrize("fault", ["wrong key", "no key", "no answer", "an error"])
+async def test_an_audit_that_could_not_ask_the_gateway_says_so(world: World, fault: str, capsys: Any) -> None:
+    if fault == "no answer":
+        world.outside.url = "http://127.0.0.1:9"
+    world.outside.status = 500 if fault == "an error" else 200
+    report = await world.audit({"wrong key": "another", "no key": ""}.get(fault, KEY))
+    assert report.not_compared
+    assert report_as_json(report)["gateway"] == {
+        "url": world.outside.url,
+        "compared": False,
+        "reason": report.not_compared,
+    }
+    print_report(report, Console(highlight=False, width=300))
+    said = capsys.readouterr().out
+    assert f"Not compared with the payment gateway at {world.outside.url}" in said
+
+
+async def test_a_difference_is_waiting_while_its_event_is_under_way_open_as_a_dead_letter_and_else_broken(
+    world: World,
+) -> None:
+    order_id, event_id = await an_escrow_that_payouts_has_not_heard_of(world)
+    assert await kind_of(world, LOCKED) == "waiting"
+    await world.insert(
+        "payouts", "dead_letters", id=uuid4(), queue="payouts.payments", event_id=event_id,
+        event_type="payments.escrow_held.v1", body=b"{}", headers="{}", error="x", attempts=5,
+    )  # fmt: skip
+    assert await kind_of(world, LOCKED) == "open"
+    await world.databases["payouts"].execute("DELETE FROM dead_letters")
+    await world.databases["payments"].execute("UPDATE outbox SET created_at = now() - interval '21 minutes'")
+    assert await kind_of(world, LOCKED) == "broken"
+    # Processed, and the difference is still there: the event explains nothing.
+    await world.databases["payments"].execute("UPDATE outbox SET created_at = now()")
+    await world.insert("payouts", "inbox", event_id=event_id, consumer="payouts.payments")
+    assert await kind_of(world, LOCKED) == "broken"
+    [finding] = [finding for finding in (await world.audit()).findings if finding.promise == LOCKED]
+    [offence] = finding.offences
+    assert (offence.subject, offence.expected, offence.actual) == (
+        f"order {order_id}",
+        "900 kobo locked for the vendor, as in payments",
+        "payouts knows None",
+    )
+
+
+async def test_a_payout_that_came_back_is_open_until_its_reconciliation_is_decided_and_not_broken(world: World) -> None:
+    payout_id, vendor_id, exception_id = uuid4(), uuid4(), uuid4()
+    reference = f"po-{uuid4().hex}"
+    await world.insert(
+        "payouts", "payout_requests", id=payout_id, vendor_id=vendor_id, amount=700, currency="NGN", status="processed",
+        bank_details_version_id=uuid4(), requested_by=uuid4(), created_at=NOW, updated_at=NOW,
+    )  # fmt: skip
+    await world.insert(
+        "payouts", "payout_transfers", id=uuid4(), payout_id=payout_id, vendor_id=vendor_id, attempt=1,
+        reference=reference, status="reversed", amount=700, currency="NGN", bank_details_version_id=uuid4(),
+        created_at=NOW, updated_at=NOW,
+    )  # fmt: skip
+    await world.entry(
+        "payouts",
+        "payout_processed",
+        f"payout_processed:{payout_id}",
+        (f"in_transit:{payout_id}", 700),
+        ("gateway_cash", -700),
+    )
+    await world.insert(
+        "payouts", "payout_exceptions", id=exception_id, payout_id=payout_id, vendor_id=vendor_id, cause="reversed",
+        severity="SEV-3", status="open", detail="x", amount=700, respond_by=NOW, opened_at=NOW,
+    )  # fmt: skip
+    world.outside.transfers = [{"reference": reference, "status": "reversed", "currency": "NGN"}]
+    kinds = await world.kinds()
+    assert (kinds[ONCE], kinds[GATEWAY]) == ("open", "open")
+    # Prepared and rejected: it is to be decided still.
+    await world.insert(
+        "payouts", "reconciliations", id=uuid4(), payout_id=payout_id, kind="reversal", status="rejected", reason="x",
+        postings="[]", hash="0" * 64, prepared_by=uuid4(), prepared_at=NOW, decided_by=uuid4(), decided_at=NOW, rejection="no",
+    )  # fmt: skip
+    kinds = await world.kinds()
+    assert (kinds[ONCE], kinds[GATEWAY]) == ("open", "open")
+    # One kobo more is explained by nobody's decision.
+    world.outside.balance_minor = 1
+    assert await kind_of(world, GATEWAY) == "broken"
+    world.outside.balance_minor = 0
+    await world.databases["payouts"].execute(
+        "UPDATE payout_exceptions SET status = 'closed', closed_at = now(), closed_because = 'x'"
+    )
+    kinds = await world.kinds()
+    assert (kinds[ONCE], kinds[GATEWAY]) == ("broken", "broken")
+
+
+async def test_a_kobo_that_somebody_has_to_explain_is_open_and_explains_the_gateway_s_difference(world: World) -> None:
+    world.outside.balance_minor = 500
+    assert await kind_of(world, GATEWAY) == "broken"
+    await world.insert(
+        "payments", "reconciliation_cases", id=uuid4(), kind="charge_not_in_book", subject="ch-1", ours_minor=0,
+        theirs_minor=500, unexplained_minor=500, currency="NGN", detail="x", status="open", opened_at=NOW, seen_at=NOW,
+    )  # fmt: skip
+    report = await world.audit()
+    assert {finding.kind for finding in report.findings} == {"open"}
+    assert report.verdict == "open"
+
+
+async def test_a_difference_to_the_gateway_waits_while_its_webhook_is_being_processed(world: World) -> None:
+    world.outside.balance_minor = 500
+    await world.insert(
+        "payments", "processed_webhook_events", id="charge.success:1", event_type="charge.success", outcome="queued",
+        processed_at=NOW - timedelta(minutes=1), **await _required_of_a_webhook(world),
+    )  # fmt: skip
+    assert await kind_of(world, GATEWAY) == "waiting"
+
+
+async def _required_of_a_webhook(world: World) -> dict[str, Any]:
+    """Values of the columns that a webhook must have and that the audit does not read."""
+    rows = await world.databases["payments"].fetch(
+        "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'processed_webhook_events' "
+        "AND is_nullable = 'NO' AND column_default IS NULL AND is_identity = 'NO'"
+    )
+    named = {"id", "event_type", "outcome", "processed_at"}
+    samples: dict[str, Any] = {"text": "x", "bytea": b"{}", "jsonb": "{}", "integer": 0, "bigint": 0, "boolean": False}
+    return {row["column_name"]: samples[row["data_type"]] for row in rows if row["column_name"] not in named}
+
+
+async def test_a_wallet_line_that_payments_never_posted_is_broken_and_named_until_it_is_corrected(world: World) -> None:
+    vendor_id, key = uuid4(), f"release:{uuid4()}"
+    line = {"id": uuid4(), "vendor_id": vendor_id, "balance_minor": 500, "at": NOW}
+    await world.insert("payouts", "wallet_lines", **line, kind="release", source_key=key, net_minor=500)
+    [finding] = [finding for finding in (await world.audit()).findings if finding.promise == LINES]
+    assert finding.kind == "broken"
+    assert key in finding.rows[0]
+    assert str(vendor_id) in finding.rows[0]
+    correction = {**line, "id": uuid4(), "balance_minor": 0}
+    await world.insert(
+        "payouts", "wallet_lines", **correction, kind="correction", source_key="correction:1", net_minor=-500
+    )
+    assert await kind_of(world, LINES) is None
+
+
+async def test_a_vendor_whose_payouts_are_held_is_an_open_finding(world: World) -> None:
+    vendor_id = uuid4()
+    await world.insert(
+        "payouts", "payout_exceptions", id=uuid4(), vendor_id=vendor_id, cause="credit_not_released", severity="SEV-1",
+        status="open", detail="x", amount=1, respond_by=NOW, opened_at=NOW,
+    )  # fmt: skip
+    [finding] = (await world.audit()).findings
+    assert (finding.kind, finding.offences[0].subject) == ("open", str(vendor_id))
+
+
+def report_of(*kinds: Any) -> Report:
+    offence = Offence("order 1", "2 kobo", "3 kobo")
+    return Report(
+        tuple(Finding("all", f"promise {kind}", kind, (offence.of_kind(kind),)) for kind in kinds), "http://gateway"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kinds", "verdict", "status"),
+    [((), "clean", 0), (("open",), "open", 0), (("waiting",), "open", 0), (("waiting", "open", "broken"), "broken", 1)],
+)
+def test_the_command_ends_with_one_only_for_what_is_broken_and_shows_each_kind_apart(
+    monkeypatch: Any, capsys: Any, kinds: Any, verdict: str, status: int
+) -> None:
+    async def run(*_: Any) -> Report:
+        return report_of(*kinds)
+
+    monkeypatch.setattr(command, "run", run)
+    for arguments in (["audit"], ["audit", "--json"]):
+        monkeypatch.setattr("sys.argv", arguments)
+        with pytest.raises(SystemExit) as ended:
+            command.main()
+        assert ended.value.code == status
+        said = capsys.readouterr().out
+        if arguments[-1] == "--json":
+            told = json.loads(said)
+            assert told["verdict"] == verdict
+            assert [finding["kind"] for finding in told["findings"]] == list(kinds)
+            assert all(
+                set(finding) == {"check", "kind", "subject", "expected", "actual"} for finding in told["findings"]
+            )
+        else:
+            headings = {"broken": "Broken: a rule", "open": "Open: a person", "waiting": "Waiting: under way"}
+            assert [kind for kind, heading in headings.items() if heading in said] == [
+                kind for kind in headings if kind in kinds
+            ]
+            assert "Compared with the payment gateway at http://gateway" in said

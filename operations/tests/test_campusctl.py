@@ -1,0 +1,440 @@
+"""The operators' command line against a small real server: help, JSON, exit codes, tokens, confirmations."""
+
+import json
+import stat
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from operations.campusctl.app import app
+from operations.campusctl.showing import naira
+
+ID = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f47"
+OTHER = "018f2a6b-5c1d-7e4a-9b3f-2d6c8a1e0f48"
+HASH = "5f" * 32
+PASSWORD, CODE = "the-pass-word", "482915"
+META = {"requestId": "req_4f9c2a7b8e1d4c6fa0b3", "page": 1, "limit": 20, "total": 1, "total_pages": 1}
+PAYOUT = {"id": ID, "vendorId": OTHER, "amountMinor": 450_050, "status": "failed", "retryCount": 0, "createdAt": "x"}
+
+
+@dataclass
+class Gateway:
+    """What the server answers, and what it was asked."""
+
+    url: str = ""
+    answers: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    expires_in: int = 900
+    # So many next requests get no answer.
+    silent: int = 0
+
+    def bodies(self, path: str) -> list[Any]:
+        return [request["body"] for request in self.asked if request["path"] == path]
+
+
+def tokens(gateway: Gateway, aal: str) -> dict[str, Any]:
+    number = len(gateway.asked)
+    return {
+        "accessToken": f"secret-access-{number}", "refreshToken": f"secret-refresh-{number}", "tokenType": "Bearer",
+        "expiresIn": gateway.expires_in, "aal": aal, "mfaRequired": aal == "aal1",
+    }  # fmt: skip
+
+
+def answer_of(gateway: Gateway, path: str) -> tuple[int, dict[str, Any]]:
+    """Status and document for a path: an envelope or a problem."""
+    known = dict(gateway.answers)
+    for name, aal in (("login", "aal1"), ("mfa/verify", "aal2"), ("refresh", "aal2")):
+        known.setdefault(f"/api/auth/{name}", (200, tokens(gateway, aal)))
+    status, content = known.get(path, (404, "There is no such thing."))
+    if status < 400:
+        return status, {"success": True, "data": content, "meta": META}
+    problem = {"status": status, "code": "SOME_CODE", "detail": content, "requestId": META["requestId"]}
+    if status == 422:
+        problem["invalid_params"] = [{"name": "reason", "reason": "is too long"}]
+    return status, problem
+
+
+def handler_of(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            """Nothing: the tests read what was asked from the gateway."""
+
+        def do_GET(self) -> None:
+            self._answer()
+
+        def do_POST(self) -> None:
+            self._answer()
+
+        def _answer(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"null")
+            path = self.path.split("?")[0]
+            gateway.asked.append({"path": path, "line": self.path, "body": body, "headers": dict(self.headers)})
+            if gateway.silent:
+                gateway.silent -= 1
+                self.close_connection = True
+                return
+            status, document = answer_of(gateway, path)
+            self._write(status, "application/json" if status < 400 else "application/problem+json", document)
+
+        def _write(self, status: int, media: str, document: Any) -> None:
+            raw = json.dumps(document).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", media)
+            self.send_header("Content-Length", str(len(raw)))
+            for name, value in (("Limit", "600"), ("Remaining", "599"), ("Reset", "1780000000")):
+                self.send_header(f"RateLimit-{name}", value)
+            if status == 503:
+                self.send_header("Retry-After", "7")
+            self.end_headers()
+            self.wfile.write(raw)
+
+    return Handler
+
+
+@pytest.fixture
+def gateway(tmp_path, monkeypatch) -> Iterator[Gateway]:
+    gateway = Gateway()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(gateway))
+    gateway.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    for name in ("CAMPUS_EMAIL", "CAMPUS_PASSWORD", "CAMPUS_TOTP", "PORT_BASE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("CAMPUS_URL", gateway.url)
+    yield gateway
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def signed_in(gateway) -> Gateway:
+    assert call("login", "ops@campus.example", input=f"{PASSWORD}\n{CODE}\n")[0] == 0
+    gateway.asked.clear()
+    return gateway
+
+
+def call(*arguments: str, **more: Any) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, list(arguments), **more)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def call_json(*arguments: str, **more: Any) -> tuple[int, dict[str, Any]]:
+    code, out, _ = call(*arguments, "--json", **more)
+    document = json.loads(out)
+    assert set(document) == {"ok", "data", "page", "error"}
+    assert document["ok"] is (code == 0)
+    return code, document
+
+
+def every_command() -> Iterator[tuple[str, ...]]:
+    def walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        if hasattr(command, "commands"):
+            for name, inner in command.commands.items():
+                yield from walk(inner, (*path, name))
+        else:
+            yield path
+
+    yield from walk(typer.main.get_command(app), ())
+
+
+@pytest.mark.parametrize("path", list(every_command()), ids=" ".join)
+def test_every_command_shows_its_help_with_an_example_and_takes_json(path):
+    code, out, _ = call(*path, "--help", env={"COLUMNS": "200", "TERM": "dumb"})
+    assert code == 0
+    assert f"campusctl {' '.join(path)}" in out.split("Examples:")[1]
+    assert "--json" in out
+    assert "--base-url" in out
+
+
+def test_tokens_rest_where_nobody_else_reads_them_and_are_never_printed(gateway, tmp_path):
+    code, out, err = call("login", "ops@campus.example", "--json", input=f"{PASSWORD}\n{CODE}\n")
+    assert code == 0
+    assert json.loads(out)["data"] == {"email": "ops@campus.example", "baseUrl": gateway.url, "aal": "aal2"}
+    for secret in ("secret-access", "secret-refresh", PASSWORD, CODE):
+        assert secret not in out + err
+    kept = tmp_path / "campusctl.json"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert PASSWORD not in kept.read_text()
+    assert gateway.bodies("/api/auth/mfa/verify") == [{"code": CODE}]
+    assert gateway.asked[-1]["headers"]["Authorization"].startswith("Bearer secret-access-")
+
+
+def test_a_script_signs_in_by_the_environment(gateway, monkeypatch):
+    for name, text in {"EMAIL": "ops@campus.example", "PASSWORD": PASSWORD, "TOTP": CODE}.items():
+        monkeypatch.setenv(f"CAMPUS_{name}", text)
+    assert call_json("login")[0] == 0
+    assert gateway.bodies("/api/auth/login") == [{"email": "ops@campus.example", "password": PASSWORD}]
+
+
+def test_a_refused_sign_in_keeps_nothing(gateway, tmp_path):
+    gateway.answers["/api/auth/mfa/verify"] = (401, "The code is wrong.")
+    code, said = call_json("login", "ops@campus.example", input=f"{PASSWORD}\n{CODE}\n")
+    assert (code, said["error"]["detail"]) == (1, "The code is wrong.")
+    assert not (tmp_path / "campusctl.json").exists()
+
+
+def test_a_token_is_never_given_to_another_address(signed_in):
+    code, said = call_json("alerts", "list", "--base-url", signed_in.url.replace("127.0.0.1", "localhost"))
+    assert (code, said["error"]["advice"]) == (1, "Sign in again: campusctl login")
+    assert signed_in.asked == []
+
+
+def test_an_old_token_is_renewed_before_it_is_used(gateway):
+    gateway.expires_in = 1
+    call("login", "ops@campus.example", input=f"{PASSWORD}\n{CODE}\n")
+    gateway.asked.clear()
+    gateway.answers["/api/alerts"] = (200, [])
+    assert call_json("alerts", "list")[0] == 0
+    assert [request["path"] for request in gateway.asked] == ["/api/auth/refresh", "/api/alerts"]
+    assert gateway.asked[0]["body"]["refreshToken"].startswith("secret-refresh-")
+
+
+def test_a_list_is_one_document_with_its_page(signed_in):
+    signed_in.answers["/api/payouts"] = (200, [PAYOUT])
+    code, said = call_json("payouts", "list", "--status", "failed", "--limit", "5")
+    assert (code, said["data"]) == (0, [PAYOUT])
+    assert said["page"] == {"page": 1, "limit": 20, "total": 1, "totalPages": 1}
+    assert signed_in.asked[0]["line"] == "/api/payouts?page=1&limit=5&status=failed"
+
+
+def test_people_read_a_table_with_naira_and_no_control_characters(signed_in):
+    signed_in.answers["/api/payouts"] = (200, [{**PAYOUT, "status": "\x1b[31m[bold]red"}])
+    code, out, _ = call("payouts", "list", env={"COLUMNS": "250"})
+    assert code == 0
+    assert "₦4,500.50" in out
+    assert "?[31m[bold]red" in out
+    assert "\x1b[31m" not in out
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 409, 422, 429, 500, 503])
+def test_a_refusal_says_what_happened_and_what_to_do(signed_in, status):
+    signed_in.answers[f"/api/payouts/{ID}"] = (status, "It was refused.")
+    code, said = call_json("payouts", "show", ID)
+    error = said["error"]
+    assert (code, error["exitCode"], error["status"], error["code"]) == (1, 1, status, "SOME_CODE")
+    assert (error["detail"], error["requestId"]) == ("It was refused.", META["requestId"])
+    assert error["advice"]
+    assert bool(error["invalidParams"]) is (status == 422)
+    code, out, err = call("payouts", "show", ID)
+    assert (code, out) == (1, "")
+    assert "It was refused." in err
+    assert META["requestId"] in err
+
+
+def test_whoever_is_not_reachable_is_exit_code_three():
+    code, said = call_json("keys", "show", "--base-url", "http://127.0.0.1:9")
+    assert (code, said["error"]["exitCode"]) == (3, 3)
+    assert "CAMPUS_URL" in said["error"]["advice"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("payouts", "show", "not-an-id"),
+        ("payouts", "reset", ID),
+        ("dead-letters", "list", "nowhere"),
+        ("alerts", "list", "--limit", "101"),
+        ("no-such-command",),
+    ],
+)
+def test_wrong_usage_is_exit_code_two_and_asks_nobody(gateway, arguments):
+    code, out, err = call(*arguments, "--json")
+    assert (code, out) == (2, "")
+    assert err
+    assert gateway.asked == []
+
+
+def test_no_money_moves_without_confirmation(signed_in):
+    signed_in.answers["/api/payout-exceptions"] = (200, [{"id": OTHER, "payoutId": ID, "amountMinor": 450_050}])
+    signed_in.answers[f"/api/payouts/{ID}/reset"] = (200, PAYOUT)
+    for answer in ("n\n", ""):
+        code, said = call_json("payouts", "reset", ID, "--reason", "bank down", input=answer)
+        assert (code, said["error"]["detail"]) == (1, "Not confirmed: nothing was changed.")
+    assert signed_in.bodies(f"/api/payouts/{ID}/reset") == []
+    code, _, err = call("payouts", "reset", ID, "--reason", "bank down", input="y\n")
+    assert code == 0
+    assert "₦4,500.50" in err
+    assert call_json("payouts", "reset", ID, "--reason", "bank down", "--yes")[0] == 0
+    assert signed_in.bodies(f"/api/payouts/{ID}/reset") == [{"reason": "bank down"}] * 2
+
+
+def test_what_was_confirmed_is_exactly_what_is_dispatched(signed_in):
+    plan = {"transfers": [{"payoutId": ID}, {"payoutId": OTHER}], "totalMinor": 100}
+    signed_in.answers["/api/payouts/dispatch"] = (200, plan)
+    assert call_json("payouts", "dispatch", "--max-total-minor", "500", input="y\n")[0] == 0
+    assert signed_in.bodies("/api/payouts/dispatch") == [
+        {"maxTotalMinor": 500, "dryRun": True},
+        {"maxTotalMinor": 500, "payoutIds": [ID, OTHER]},
+    ]
+
+
+def test_a_dry_run_sends_nothing_and_asks_nothing(signed_in):
+    signed_in.answers["/api/payouts/dispatch"] = (200, {"transfers": []})
+    assert call_json("payouts", "dispatch", ID, "--dry-run")[0] == 0
+    assert signed_in.bodies("/api/payouts/dispatch") == [{"payoutIds": [ID], "dryRun": True}]
+
+
+def test_a_lost_answer_is_asked_for_again_under_the_same_key(signed_in):
+    path = f"/api/reconciliations/{ID}/approve"
+    signed_in.answers[path] = (200, {"id": ID})
+    signed_in.silent = 2
+    assert call_json("reconciliations", "approve", ID, "--hash", HASH, "--yes")[0] == 0
+    keys = [request["headers"]["Idempotency-Key"] for request in signed_in.asked if request["path"] == path]
+    assert len(keys) == 3
+    assert len(set(keys)) == 1
+
+
+APPROVALS = {
+    "reconciliations": (f"/api/reconciliations/{ID}", {"kind": "restitution", "amountMinor": 100, "payoutId": OTHER}),
+    "staff": (f"/api/staff-grants/{ID}", {"userId": OTHER, "role": "finance_maker"}),
+    "commissions": (f"/api/commission-changes/{ID}", {"vendorId": OTHER, "commissionBasisPoints": 450}),
+}
+
+
+@pytest.mark.parametrize("group", APPROVALS)
+def test_an_approval_shows_the_decision_and_sends_its_hash(signed_in, group):
+    path, prepared = APPROVALS[group]
+    signed_in.answers[path] = (200, {"id": ID, "hash": HASH, **prepared})
+    signed_in.answers[f"{path}/approve"] = (200, {"id": ID})
+    assert call(group, "approve", ID, input="n\n")[0] == 1
+    assert signed_in.bodies(f"{path}/approve") == []
+    code, _, err = call(group, "approve", ID, input="y\n")
+    assert (code, HASH in err) == (0, True)
+    assert signed_in.bodies(f"{path}/approve") == [{"hash": HASH}]
+
+
+@pytest.mark.parametrize("group", APPROVALS)
+def test_nothing_is_approved_unread(signed_in, group):
+    path, _ = APPROVALS[group]
+    signed_in.answers[f"{path}/approve"] = (200, {"id": ID})
+    code, said = call_json(group, "approve", ID, "--yes")
+    assert (code, "--hash" in said["error"]["advice"]) == (1, True)
+    assert signed_in.asked == []
+    assert call_json(group, "approve", ID, "--yes", "--hash", HASH)[0] == 0
+    assert signed_in.bodies(f"{path}/approve") == [{"hash": HASH}]
+
+
+def test_who_gets_no_answer_is_told_the_key_and_may_use_it(signed_in):
+    path = f"/api/dead-letters/orders/{ID}/replay"
+    signed_in.silent = 3
+    code, said = call_json("dead-letters", "replay", "orders", ID)
+    key = signed_in.asked[0]["headers"]["Idempotency-Key"]
+    assert code == 3
+    assert key in said["error"]["advice"]
+    signed_in.answers[path] = (200, {"id": ID})
+    assert call_json("dead-letters", "replay", "orders", ID, "--idempotency-key", key)[0] == 0
+    assert {request["headers"]["Idempotency-Key"] for request in signed_in.asked} == {key}
+
+
+def test_a_dead_webhook_is_found_in_the_list(signed_in):
+    signed_in.answers["/api/dead-letter-webhooks"] = (200, [{"id": ID, "eventType": "charge.success"}])
+    assert call_json("webhooks", "dead", "show", ID)[1]["data"]["eventType"] == "charge.success"
+    assert call_json("webhooks", "dead", "show", OTHER)[0] == 1
+
+
+def test_quotas_are_what_the_edge_says(signed_in):
+    signed_in.answers["/api/profiles/current"] = (200, {})
+    shown = call_json("quotas", "show")[1]["data"]
+    assert (shown["limit"], shown["remaining"], shown["resetAt"]) == (600, 599, 1_780_000_000)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("audit",),
+        ("ledger", "verify"),
+        ("keys", "rotate", "--yes"),
+        ("demo", "load"),
+        ("service", "payments", "reconcile", "--from", "2026-11-21T00:00:00Z"),
+    ],
+)
+def test_commands_of_the_machine_say_when_no_system_is_there(gateway, arguments):
+    code, said = call_json(*arguments)
+    assert code == 3
+    assert "STATE_DIR" in said["error"]["advice"]
+
+
+def test_any_other_door_is_called_under_the_same_token_and_asks_before_it_changes_something(signed_in):
+    path = f"/api/reconciliation-cases/{ID}/close"
+    signed_in.answers = {path: (200, {"id": ID}), "/api/reconciliation-cases": (200, [{"id": ID}])}
+    assert call_json("call", "GET", "/api/reconciliation-cases?status=open")[1]["data"] == [{"id": ID}]
+    body = ("--body", '{"evidence": "Letter"}')
+    assert call("call", "POST", path, *body, input="n\n")[0] == 1
+    assert signed_in.bodies(path) == []
+    assert call_json("call", "POST", path, *body, "--yes")[0] == 0
+    assert signed_in.bodies(path) == [{"evidence": "Letter"}]
+    for wrong in (("GET", "https://elsewhere.example/api"), ("POST", path, "--body", "[1]")):
+        assert call_json("call", *wrong)[1]["error"]["exitCode"] == 2
+
+
+def test_a_session_that_ended_elsewhere_is_forgotten_by_a_sign_out(signed_in, tmp_path):
+    signed_in.answers = {"/api/auth/logout": (401, "The session has ended.")}
+    assert call("logout")[0] == 0
+    assert call_json("logout")[1]["error"]["detail"].startswith("Nobody is signed in")
+
+
+def test_tokens_that_cannot_be_read_or_kept_are_told_with_what_to_do(signed_in, monkeypatch, tmp_path):
+    (kept,) = tmp_path.rglob("campusctl.json")
+    kept.write_text("{")
+    assert "Remove it" in call_json("alerts", "list")[1]["error"]["advice"]
+    monkeypatch.setenv("STATE_DIR", str(kept))
+    assert "STATE_DIR" in call_json("alerts", "list")[1]["error"]["advice"]
+
+
+def test_the_gateway_is_that_of_the_system_whose_port_base_is_set(monkeypatch):
+    monkeypatch.delenv("CAMPUS_URL", raising=False)
+    monkeypatch.setenv("PORT_BASE", "20099")
+    assert "http://localhost:20099 " in call_json("keys", "show")[1]["error"]["detail"]
+    monkeypatch.setenv("PORT_BASE", "many")
+    assert call_json("keys", "show")[1]["error"]["exitCode"] == 2
+
+
+def test_the_page_of_the_commands_names_every_one():
+    page = (Path(__file__).parents[2] / "docs" / "campusctl.md").read_text()
+    assert [path for path in every_command() if f"`{' '.join(path)}" not in page] == []
+
+
+def test_kobo_are_read_as_naira():
+    assert [naira(minor) for minor in (5, -123_456, 100_000_000)] == ["₦0.05", "-₦1,234.56", "₦1,000,000.00"]
+
+
+def test_a_quarantined_charge_is_decided_with_its_facts_before_the_eyes(signed_in):
+    path = f"/api/quarantined-charges/{ID}"
+    charge = {
+        "id": ID,
+        "reference": "ch-1",
+        "orderId": None,
+        "amountMinor": 500_000,
+        "currency": "GHS",
+        "reason": "foreign_currency",
+        "status": "prepared",
+        "decision": {"outcome": "return", "reason": "paid in cedis"},
+        "hash": "f" * 64,
+    }
+    signed_in.answers["/api/quarantined-charges"] = (200, [charge])
+    signed_in.answers |= {path: (200, charge), f"{path}/prepare": (200, charge), f"{path}/reject": (200, charge)}
+    signed_in.answers[f"{path}/approve"] = (200, {**charge, "status": "returned"})
+    assert call_json("quarantine", "list", "--status", "prepared")[1]["data"] == [charge]
+    assert call_json("quarantine", "show", ID)[1]["data"] == charge
+    reason = ("--reason", "paid in cedis")
+    assert call_json("quarantine", "prepare", ID, "--outcome", "return", *reason)[0] == 0
+    assert signed_in.bodies(f"{path}/prepare") == [{"outcome": "return", "reason": "paid in cedis"}]
+    code, _, asked = call("quarantine", "approve", ID, input="n\n")
+    assert code == 1
+    assert signed_in.bodies(f"{path}/approve") == []
+    for fact in ("return", "500000 GHS in minor units", "ch-1", "order unknown", "paid in cedis"):
+        assert fact in asked
+    assert call_json("quarantine", "approve", ID, "--yes", "--hash", "f" * 64)[1]["data"]["status"] == "returned"
+    assert signed_in.bodies(f"{path}/approve") == [{"hash": "f" * 64}]
+    assert call_json("quarantine", "reject", ID, "--reason", "ask first")[0] == 0
+    assert signed_in.bodies(f"{path}/reject") == [{"reason": "ask first"}]

@@ -1,0 +1,340 @@
+"""The pytest plugin of the workspace: real PostgreSQL and RabbitMQ for tests, and waiting with a probe.
+
+Loaded with `-p testkit.fixtures`. A server starts when the first test asks for it: from the environment, in Docker,
+or as a private process on free ports, thrown away at the end. A PostgreSQL given by `DATABASE_URL` must not be one that
+a running system uses: the tests set the passwords of the services' roles.
+
+Fixtures:
+    servers: the servers of the session, not started; `servers.postgresql.start()` and so on.
+    postgresql: the started PostgreSQL, roles of all services present.
+    fresh_database: `await fresh_database("orders")`, a migrated database of its own for one test.
+    empty_database: `await empty_database()`, the same without migrations.
+    module_database, module_empty_database: the same for all tests of one module.
+    broker_url: a virtual host of its own on RabbitMQ for the module.
+    management_url: RabbitMQ's management API with the administrator's account.
+    held_port: `held_port()`, a port to listen on that nobody else is given before the test is over.
+
+In the process of the tests the product waits a minute for its own servers; only in processes of their own its limits are as shipped.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import inspect
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import asyncpg
+import httpx
+import hypothesis
+import pytest
+import pytest_asyncio
+
+from campus_tools.servers import Server, ServerPorts, Servers, find_servers, held_ports
+from campus_tools.servers.memory import throwaway_root
+from common.messaging.topology import declare_topology, declared_topology
+from common.primitives.retry import RetryLadder
+from operations.provision import create_database, provision_roles, service_database_urls
+from operations.secrets import ROLE_PASSWORDS
+from operations.services import Service, service_named
+
+Seen = TypeVar("Seen")
+
+# How long an example takes is the machine's business: one that waits for a busy core is not wrong, and is not tried again to see.
+hypothesis.settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("unhurried")
+# Nothing is promised by it: it only ends a test that would wait for ever.
+PATIENCE_SECONDS = 60.0
+
+
+class NeverHappened(AssertionError):
+    """What a test waited for did not come; the message says what was last seen."""
+
+
+async def eventually(
+    probe: Callable[[], Awaitable[Seen] | Seen], within: float = PATIENCE_SECONDS, *, every: float = 0.05
+) -> Seen:
+    """Ask `probe` until its answer is true, and return that answer. `within` and `every` are seconds.
+
+    A probe may be async or not; an `AssertionError` of it means "not yet" and is part of the description.
+
+    Raises:
+        NeverHappened: with what the probe answered last.
+    """
+    deadline = time.monotonic() + within
+    while True:
+        try:
+            answer = probe()
+            seen = await answer if inspect.isawaitable(answer) else answer
+            if seen:
+                return seen
+            last = repr(seen)
+        except AssertionError as error:
+            last = f"AssertionError: {error}"
+        if time.monotonic() > deadline:
+            name = getattr(probe, "__qualname__", repr(probe)).replace("<locals>.", "")
+            raise NeverHappened(f"{name} did not hold within {within} s; last seen: {last}")
+        await asyncio.sleep(every)
+
+
+@dataclass(frozen=True)
+class DatabaseUrls:
+    """One database of a test, under each of its three roles."""
+
+    name: str
+    owner: str
+    """Owns the database; migrations run with it."""
+    api: str
+    """Held by row-level security."""
+    service: str
+    """Passes row-level security."""
+    admin: str
+    """The server's administrator, in this database."""
+
+
+DatabaseFactory = Callable[[str], Awaitable[DatabaseUrls]]
+EmptyDatabaseFactory = Callable[[], Awaitable[DatabaseUrls]]
+
+
+# How long the product waits for its own database, broker and identity provider.
+_LIMITS = (
+    "common.messaging.bus.CONNECT_SECONDS_MAX",
+    "common.database.unit_of_work.ACQUIRE_SECONDS_MAX",
+    "common.database.unit_of_work.STATEMENT_SECONDS_MAX",
+    "common.auth.user_lookup.LOOK_UP_SECONDS_MAX",
+    "common.auth.verification_keys.FETCH_SECONDS_MAX",
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patience() -> Iterator[None]:
+    """A service in a test shares one event loop with its clients and with all that it calls, and a busy machine gives that loop a
+    tenth of its time: what takes milliseconds is late there without anything being away."""
+    with pytest.MonkeyPatch.context() as patch:
+        for limit in _LIMITS:
+            patch.setattr(limit, PATIENCE_SECONDS)
+        yield
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[Servers]:
+    """Where PostgreSQL, RabbitMQ and Redis come from in this session. None is started yet."""
+    with (
+        tempfile.TemporaryDirectory(
+            prefix="campus-tests-", dir=throwaway_root(), ignore_cleanup_errors=True
+        ) as directory,
+        ServerPorts.held() as ports,
+    ):
+        found = find_servers(Path(directory), ports, redis=True, durable=False, say=_say)
+        try:
+            yield found
+        finally:
+            found.stop()
+            found.remove_data()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def postgresql(servers: Servers) -> Server:
+    """The started PostgreSQL with the roles of all services."""
+    await asyncio.to_thread(servers.postgresql.start)
+    connection = await asyncpg.connect(servers.database_url)
+    try:
+        await provision_roles(connection, role_passwords(servers.database_url))
+    finally:
+        await connection.close()
+    return servers.postgresql
+
+
+class _Databases:
+    """Makes the databases of a session; a service is migrated once, into a template that the others are cloned from."""
+
+    def __init__(self, admin_url: str) -> None:
+        self._admin_url = admin_url
+        self._passwords = role_passwords(admin_url)
+        self._session = uuid.uuid4().hex[:8]
+        self._templates: dict[str, str] = {}
+        self._made = 0
+        self._one_at_a_time = asyncio.Lock()
+
+    def urls(self, service: Service, name: str) -> DatabaseUrls:
+        owner, api, acting = service_database_urls(self._admin_url, service, self._passwords, name).values()
+        parts = urlsplit(self._admin_url)
+        return DatabaseUrls(name, owner, api, acting, urlunsplit(parts._replace(path=f"/{name}")))
+
+    async def clone(self, service: Service) -> DatabaseUrls:
+        async with self._one_at_a_time:
+            if service.name not in self._templates:
+                self._templates[service.name] = await self._migrated_template(service)
+            name = self._next_name(service.import_name)
+            template = self._templates[service.name]
+            # Copying the files takes half of what copying through the log takes.
+            await self._execute(
+                f'CREATE DATABASE "{name}" TEMPLATE "{template}" OWNER {service.owner_role} STRATEGY FILE_COPY'
+            )
+        return self.urls(service, name)
+
+    async def empty(self) -> DatabaseUrls:
+        service = service_named("orders")  # Whose roles they are makes no difference for the mechanisms.
+        name = self._next_name("empty")
+        await self._create(service, name)
+        return self.urls(service, name)
+
+    async def drop(self, name: str) -> None:
+        await self._execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+    async def drop_templates(self) -> None:
+        for name in self._templates.values():
+            await self.drop(name)
+
+    async def _migrated_template(self, service: Service) -> str:
+        name = f"template_{service.import_name}_{self._session}"
+        await self._create(service, name)
+        environment = {**os.environ, "OWNER_DATABASE_URL": self.urls(service, name).owner}
+        migrated = await asyncio.to_thread(
+            subprocess.run,
+            [sys.executable, "-m", service.import_name, "migrate"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if migrated.returncode != 0:
+            await self.drop(name)
+            raise RuntimeError(
+                f"`python -m {service.import_name} migrate` failed with code {migrated.returncode}:\n"
+                f"{migrated.stdout}{migrated.stderr}"
+            )
+        return name
+
+    async def _create(self, service: Service, name: str) -> None:
+        connection = await asyncpg.connect(self._admin_url)
+        try:
+            await create_database(connection, service, name)
+        finally:
+            await connection.close()
+
+    async def _execute(self, command: str) -> None:
+        connection = await asyncpg.connect(self._admin_url)
+        try:
+            await connection.execute(command)
+        finally:
+            await connection.close()
+
+    def _next_name(self, kind: str) -> str:
+        self._made += 1
+        return f"test_{kind}_{self._session}_{self._made}"
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def _databases(servers: Servers, postgresql: Server) -> AsyncIterator[_Databases]:
+    databases = _Databases(servers.database_url)
+    yield databases
+    await databases.drop_templates()
+
+
+@asynccontextmanager
+async def _factory(databases: _Databases) -> AsyncIterator[DatabaseFactory]:
+    made: list[str] = []
+
+    async def make(service: str) -> DatabaseUrls:
+        urls = await databases.clone(service_named(service))
+        made.append(urls.name)
+        return urls
+
+    yield make
+    for name in made:
+        await databases.drop(name)
+
+
+@asynccontextmanager
+async def _empty_factory(databases: _Databases) -> AsyncIterator[EmptyDatabaseFactory]:
+    made: list[str] = []
+
+    async def make() -> DatabaseUrls:
+        urls = await databases.empty()
+        made.append(urls.name)
+        return urls
+
+    yield make
+    for name in made:
+        await databases.drop(name)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def fresh_database(_databases: _Databases) -> AsyncIterator[DatabaseFactory]:
+    """`await fresh_database("orders")`: a migrated database of that service, dropped after the test."""
+    async with _factory(_databases) as make:
+        yield make
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def module_database(_databases: _Databases) -> AsyncIterator[DatabaseFactory]:
+    """As `fresh_database`, dropped after the module."""
+    async with _factory(_databases) as make:
+        yield make
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def empty_database(_databases: _Databases) -> AsyncIterator[EmptyDatabaseFactory]:
+    """`await empty_database()`: a database without tables, the three roles present, dropped after the test."""
+    async with _empty_factory(_databases) as make:
+        yield make
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def module_empty_database(_databases: _Databases) -> AsyncIterator[EmptyDatabaseFactory]:
+    """As `empty_database`, dropped after the module."""
+    async with _empty_factory(_databases) as make:
+        yield make
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def management_url(servers: Servers) -> str:
+    """RabbitMQ's management API with the administrator's account; RabbitMQ is started."""
+    await asyncio.to_thread(servers.rabbitmq.start)
+    return servers.management_url
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def broker_url(servers: Servers, management_url: str) -> AsyncIterator[str]:
+    """An AMQP address with a virtual host that only this module uses, and the whole map declared there."""
+    host = f"test-{uuid.uuid4().hex[:12]}"
+    parts = urlsplit(servers.broker_url)
+    async with httpx.AsyncClient(base_url=management_url, timeout=PATIENCE_SECONDS, trust_env=False) as api:
+        (await api.put(f"/api/vhosts/{host}")).raise_for_status()
+        rights = {"configure": ".*", "write": ".*", "read": ".*"}
+        user = quote(parts.username or "guest", safe="")
+        (await api.put(f"/api/permissions/{host}/{user}", json=rights)).raise_for_status()
+        url = urlunsplit(parts._replace(path=f"/{host}"))
+        await declare_topology(url, declared_topology(RetryLadder()))
+        yield url
+        (await api.delete(f"/api/vhosts/{host}")).raise_for_status()
+
+
+@pytest.fixture
+def held_port() -> Iterator[Callable[[], int]]:
+    """`held_port()`: a port of 127.0.0.1 for a server of the test, which nobody else is given before the test is over."""
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(held_ports(1))[0]
+
+
+def role_passwords(admin_url: str) -> dict[str, str]:
+    """Passwords that every test run on one server agrees upon, so that two runs beside each other do no harm."""
+    key = (urlsplit(admin_url).password or "").encode()
+    return {name: hmac.new(key, name.encode(), hashlib.sha256).hexdigest() for name in ROLE_PASSWORDS}
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr)
