@@ -291,7 +291,7 @@ def _launch_in_a_process(state_dir: Path) -> "subprocess.Popen[bytes]":
     program = textwrap.dedent(
         """
         import sys
-        from campus_tools.launcher import __main__, processes, system
+        from campus_tools.launcher import __main__
         from operations.processes import ProcessPlan, SystemPlan
         small = SystemPlan((), (ProcessPlan("worker", ("small_server", "worker"), 21, 21, "sandbox"),))
         sys.exit(__main__.main(small))
