@@ -2,6 +2,8 @@
 
 import asyncio
 import importlib
+import shutil
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -113,25 +115,38 @@ async def test_every_migration_goes_up_down_and_up_again(
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
-async def test_a_migration_gives_way_to_whoever_holds_a_table_and_ends_when_they_let_go(
-    fresh_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch
+NEXT_REVISION = """
+from alembic import op
+
+revision = "9999"
+down_revision = {newest!r}
+
+
+def upgrade() -> None:
+    op.execute("ALTER TABLE wallets ADD COLUMN note text")
+"""
+
+
+async def test_a_migration_gives_way_to_the_holder_of_a_table_and_ends_when_the_lock_is_released(
+    fresh_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     urls = await fresh_database("payouts")
     monkeypatch.setenv("OWNER_DATABASE_URL", urls.owner)
+    folder = tmp_path / "migrations"
+    shutil.copytree(migrations_folder("payouts"), folder)
+    (folder / "versions" / "9999_next.py").write_text(NEXT_REVISION.format(newest=await revision_of(urls)))
     config = Config()
-    config.set_main_option("script_location", str(migrations_folder("payouts")))
-    newest = await revision_of(urls)
-    await asyncio.to_thread(command.downgrade, config, "-1")
+    config.set_main_option("script_location", str(folder))
     holder, watcher = await asyncpg.connect(urls.owner), await asyncpg.connect(urls.admin)
 
     async def waits(wanted: bool) -> bool:
         return bool(await watcher.fetchval(WAITING)) is wanted
 
     try:
-        await holder.execute("BEGIN; LOCK TABLE alembic_version IN SHARE MODE")
+        await holder.execute("BEGIN; LOCK TABLE wallets IN SHARE MODE")
         migrating = asyncio.create_task(asyncio.to_thread(command.upgrade, config, "head"))
         await eventually(lambda: waits(True))
-        # Nobody else stands behind it any more, and it has not failed.
+        # No other transaction waits behind the migration any more, and it has not failed.
         await eventually(lambda: waits(False))
         assert not migrating.done()
         await holder.execute("COMMIT")
@@ -139,4 +154,4 @@ async def test_a_migration_gives_way_to_whoever_holds_a_table_and_ends_when_they
     finally:
         await holder.close()
         await watcher.close()
-    assert await revision_of(urls) == newest
+    assert await revision_of(urls) == "9999"

@@ -62,7 +62,10 @@ def _parser() -> argparse.ArgumentParser:
     start.set_defaults(run=_start)
     upgrade = kinds.add_parser("upgrade", help="an older version is replaced by this one under load")
     upgrade.add_argument(
-        "--from", dest="old", metavar="COMMIT", help="the one before the newest migration unless given"
+        "--from",
+        dest="old",
+        metavar="COMMIT",
+        help="the one before the newest migration unless given (while there is only the initial one: its own)",
     )
     upgrade.set_defaults(run=_upgrade)
     return parser

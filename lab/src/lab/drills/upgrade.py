@@ -28,6 +28,7 @@ from operations.secrets import new_key
 _WATCH_SECONDS: Final = 15.0
 _SOURCES: Final = ("libs/common/src", "services/*/src")
 _MIGRATIONS: Final = "services/*/migrations/versions/[0-9]*.py"
+_INITIAL: Final = "services/*/migrations/versions/0001_initial.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,18 @@ class UpgradeFigures:
 
 
 async def drill_upgrade(folder: Path, old: str | None, say: Callable[[str], None]) -> UpgradeFigures:
-    """From commit `old`, else from the one before the newest migration, to the code that runs this. Raises BenchFailed without git."""
+    """From commit `old`, else from the one before the newest migration, to the code that runs this.
+
+    Raises:
+        BenchFailed: git is missing, or the old commit has migrations that this code does not have.
+    """
     commit = _git("rev-parse", "--verify", f"{old}^{{commit}}") if old else _before_the_newest_migration()
     with _checked_out(commit, folder / "old") as tree:
+        if unknown := _revisions(tree) - _revisions(Path.cwd()):
+            raise BenchFailed(
+                f"{commit[:10]} has migrations that are no longer here ({min(unknown)}): its databases cannot be upgraded. "
+                "Name a commit since the initial migrations with --from."
+            )
         revisions = len(_revisions(Path.cwd()) - _revisions(tree))
         say(f"starting {commit[:10]}, two instances of each door; {revisions} revisions are ahead of it")
         sources = os.pathsep.join(str(path) for pattern in _SOURCES for path in sorted(tree.glob(pattern)))
@@ -98,7 +108,11 @@ async def drill_upgrade(folder: Path, old: str | None, say: Callable[[str], None
 
 
 def _before_the_newest_migration() -> str:
-    return _git("rev-parse", _git("log", "-1", "--format=%H", "--diff-filter=A", "--", f":(glob){_MIGRATIONS}") + "~1")
+    """While only the initial migrations exist: the commit that added the last of them."""
+    initial = set(_git("ls-files", f":(glob){_INITIAL}").splitlines())
+    later = set(_git("ls-files", f":(glob){_MIGRATIONS}").splitlines()) - initial
+    added = _git("log", "-1", "--format=%H", "--diff-filter=A", "--no-renames", "--", *(later or initial))
+    return _git("rev-parse", f"{added}~1") if later else added
 
 
 def _revisions(tree: Path) -> set[str]:

@@ -1,14 +1,9 @@
 """The audit sees what it promises to see: each promise about payments is broken by hand, and the audit names the row."""
 
-import asyncio
 from typing import Any
 
-import pytest
 import pytest_asyncio
-from alembic import command
-from alembic.config import Config
 
-from common.migrations.runner import migrations_folder
 from common.primitives.ids import new_id
 from contracts.identity import ReferralOutcome, UserProvisioned
 from contracts.orders import OrderDelivered, RefundRequested
@@ -135,32 +130,3 @@ async def test_every_promise_about_payments_is_seen_broken_and_the_row_is_named(
             await undone.rollback()
             assert tampered, promise
             assert all(any(word in str(row) for row in named) for word in tampered), (promise, tampered, named)
-
-
-async def test_a_busy_book_goes_down_to_the_first_migration_and_up_again_without_losing_a_kobo(
-    busy: Any, owner_of: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    balances = await busy.balances()
-    monkeypatch.setenv("OWNER_DATABASE_URL", busy.urls.owner)
-    config = Config()
-    config.set_main_option("script_location", str(migrations_folder("payments")))
-    await asyncio.to_thread(command.downgrade, config, "0001")
-    async with owner_of(busy) as owner:
-        states = {row["status"] for row in await owner.fetch("SELECT DISTINCT status FROM refunds")}
-        assert states <= {"pending", "submitting", "submitted", "settled", "failed"}
-    await asyncio.to_thread(command.upgrade, config, "head")
-    async with owner_of(busy) as owner:
-        sums = await owner.fetch(
-            "SELECT account, sum(amount_minor)::bigint AS total FROM ledger_entries GROUP BY account"
-        )
-        assert {row["account"]: row["total"] for row in sums if row["total"]} == balances
-        # What the older schema has no word for is gone from the tables, and stands in the book.
-        for promise in (
-            "every running balance equals its entries and is not below zero",
-            "escrow in the ledger equals what each order has unreleased",
-            "what is owed to payers equals the refunds that are not settled",
-            "every account with entries is in the register of accounts, in its currency",
-        ):
-            assert await owner.fetch(PROMISES[promise]) == [], promise
-        registered = await owner.fetchval("SELECT count(*) FROM ledger_unsealed")
-        assert registered == await owner.fetchval("SELECT count(*) FROM ledger_transactions")

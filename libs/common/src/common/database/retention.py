@@ -93,7 +93,7 @@ class RetentionRule:
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """A log in monthly partitions (`common.migrations.functions.partition_by_month_v1`).
+    """A log in monthly partitions (`common.migrations.monthly_partitions`).
 
     They are made ahead, and dropped when all of it is old enough.
     """

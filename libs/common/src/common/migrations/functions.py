@@ -1,8 +1,8 @@
-"""What every service's first migration needs, frozen by version: a released function here never changes again.
+"""SQL that the first migrations of all services share. A function with a version in its name never changes once released."""
 
-A migration calls these with `op.execute`; the SQL stays readable in one place instead of in five copies.
-"""
-
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from alembic import op
@@ -37,71 +37,41 @@ def create_messaging_v1(service: str) -> None:
     op.execute(f"GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_{service}_api")
 
 
-def protect_history_v1(service: str, table: str, updatable: str = "") -> None:
-    """Rows of `table` are written once: the service's roles may delete none, and change the `updatable` columns only.
-
-    A lock by `FOR UPDATE` needs one such column. What retention removes leaves by a function of the owner.
-    """
-    op.execute(f"REVOKE UPDATE, DELETE, TRUNCATE ON {table} FROM campus_{service}_service")
-    op.execute(f"REVOKE DELETE, TRUNCATE ON {table} FROM campus_{service}_api")
-    if updatable:
-        op.execute(f"GRANT UPDATE ({updatable}) ON {table} TO campus_{service}_service")
-
-
-def release_history_v1(service: str, table: str) -> None:
-    """Undoes `protect_history_v1`: what default privileges had given."""
-    op.execute(f"GRANT UPDATE, DELETE ON {table} TO campus_{service}_service")
-
-
-def create_leaving_pictures_v1(service: str, owned: str) -> None:
-    """The list of `common.media.cleanup`. `owned` is SQL: whether the owner of a picture is one whose pictures the caller may write."""
-    op.execute(
-        """
-        CREATE TABLE leaving_pictures (
-            picture_id uuid PRIMARY KEY,
-            owner_id uuid NOT NULL,
-            leave_at timestamptz NOT NULL,
-            claimed_until timestamptz
-        )
-        """
-    )
-    op.execute("CREATE INDEX leaving_pictures_due ON leaving_pictures (leave_at)")
-    grant_api_v1(service, "leaving_pictures", "SELECT, INSERT, UPDATE, DELETE")
-    op.execute(f"CREATE POLICY leaving_pictures_own ON leaving_pictures USING ({owned})")
-
-
 def create_ledger_v1(service: str) -> None:
-    """The double-entry book: constraints, and triggers that only refuse."""
+    """The double-entry ledger, its chain of hashes and its list of accounts. Its triggers only refuse."""
     for statement in _LEDGER_V1:
         op.execute(statement)
     op.execute(f"GRANT EXECUTE ON FUNCTION ledger_post TO campus_{service}_api, campus_{service}_service")
-    op.execute(
-        f"REVOKE INSERT, UPDATE, DELETE ON ledger_transactions, ledger_entries, ledger_balances FROM campus_{service}_service"
-    )
-    for table in ("ledger_transactions", "ledger_entries", "ledger_balances"):
-        grant_api_v1(service, table, "SELECT")
-
-
-def extend_ledger_v2(service: str) -> None:
-    """Every posting is registered for the chain of hashes (`common.ledger.hash_chain`), and its accounts for their list."""
-    for statement in _LEDGER_V2:
-        op.execute(statement)
     for privileges, table in (
+        ("INSERT, UPDATE, DELETE", "ledger_transactions"),
+        ("INSERT, UPDATE, DELETE", "ledger_entries"),
+        ("INSERT, UPDATE, DELETE", "ledger_balances"),
         ("UPDATE, DELETE", "ledger_accounts"),
         ("UPDATE, DELETE", "ledger_links"),
         ("INSERT, DELETE", "ledger_chain"),
         ("INSERT, UPDATE", "ledger_unsealed"),
     ):
         op.execute(f"REVOKE {privileges} ON {table} FROM campus_{service}_service")
-    grant_api_v1(service, "ledger_accounts", "SELECT")
+    for table in ("ledger_transactions", "ledger_entries", "ledger_balances", "ledger_accounts"):
+        grant_api_v1(service, table, "SELECT")
 
 
-def retract_ledger_v2() -> None:
-    """Undoes `extend_ledger_v2`: the book itself stays as it is."""
-    posted_before = next(statement for statement in _LEDGER_V1 if "CREATE FUNCTION ledger_post(" in statement)
-    op.execute(posted_before.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION"))
-    op.execute("DROP TABLE ledger_links, ledger_unsealed, ledger_chain, ledger_accounts")
+def execute_file(path: Path) -> None:
+    """Execute the statements of an SQL file. A statement ends with a semicolon at the end of a line, outside `$$`."""
+    for statement in _statements_of(path.read_text(encoding="utf-8")):
+        op.execute(statement)
 
+
+def _statements_of(sql: str) -> Iterator[str]:
+    begin = 0
+    for end in _STATEMENT_END.finditer(sql):
+        statement = sql[begin : end.start()]
+        if statement.count("$$") % 2 == 0:
+            yield statement
+            begin = end.end()
+
+
+_STATEMENT_END: Final = re.compile(r";\n")
 
 # What the row policies ask (contract section 5). Plain SQL, so that the planner sees through them.
 _CALLER_FUNCTIONS_V1: Final = (
@@ -238,47 +208,6 @@ _LEDGER_V1: Final = (
     """,
     "CREATE TRIGGER ledger_balances_never_negative AFTER INSERT OR UPDATE ON ledger_balances "
     "FOR EACH ROW WHEN (NEW.balance_minor < 0) EXECUTE FUNCTION ledger_refuse_overdraft()",
-    # The only way in: neither role of the service may write the three tables. One round trip for header, balances and
-    # entries. `ON CONFLICT DO NOTHING` waits for a posting with the same key that is under way, so that of two at once
-    # exactly one is written; balances are locked in the order of their names, so that no two postings deadlock.
-    """
-    CREATE FUNCTION ledger_post(
-        new_id uuid, new_type text, new_key text, new_currency text, new_hash bytea,
-        accounts text[], sides text[], guards boolean[], amounts_minor bigint[]
-    ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    DECLARE standing_hash bytea; touched bigint;
-    BEGIN
-        INSERT INTO ledger_transactions (id, type, posting_key, currency, content_hash)
-        VALUES (new_id, new_type, new_key, new_currency, new_hash)
-        ON CONFLICT (posting_key) DO NOTHING;
-        IF NOT FOUND THEN
-            SELECT content_hash INTO standing_hash FROM ledger_transactions WHERE posting_key = new_key;
-            IF standing_hash IS DISTINCT FROM new_hash THEN
-                RAISE EXCEPTION 'posting key % stands with other content', new_key
-                    USING ERRCODE = 'unique_violation', CONSTRAINT = 'ledger_transactions_posting_key_once';
-            END IF;
-            RETURN false;
-        END IF;
-        INSERT INTO ledger_balances AS b (account, currency, side, balance_minor)
-        SELECT line.account, new_currency, line.side, CASE line.side WHEN 'debit' THEN line.amount_minor ELSE -line.amount_minor END
-        FROM unnest(accounts, sides, guards, amounts_minor) AS line (account, side, guarded, amount_minor)
-        WHERE line.guarded ORDER BY line.account
-        ON CONFLICT (account) DO UPDATE SET balance_minor = b.balance_minor + excluded.balance_minor
-        WHERE b.currency = excluded.currency AND b.side = excluded.side;
-        GET DIAGNOSTICS touched = ROW_COUNT;
-        IF touched <> (SELECT count(*) FROM unnest(guards) AS guarded WHERE guarded) THEN
-            RAISE EXCEPTION 'an account keeps its currency and its side' USING ERRCODE = 'integrity_constraint_violation';
-        END IF;
-        INSERT INTO ledger_entries (transaction_id, account, amount_minor, currency)
-        SELECT new_id, line.account, line.amount_minor, new_currency
-        FROM unnest(accounts, amounts_minor) AS line (account, amount_minor);
-        RETURN true;
-    END $$
-    """,
-    "REVOKE EXECUTE ON FUNCTION ledger_post FROM public",
-)
-
-_LEDGER_V2: Final = (
     # What was posted and not yet linked. A set, not a watermark: what commits late is found late, and never passed over.
     """
     CREATE TABLE ledger_unsealed (
@@ -309,7 +238,6 @@ _LEDGER_V2: Final = (
     )
     """,
     "INSERT INTO ledger_chain DEFAULT VALUES",
-    "INSERT INTO ledger_unsealed SELECT position, id, created_at FROM ledger_transactions",
     # Every account since its first entry: a list of accounts reads this instead of grouping all entries.
     """
     CREATE TABLE ledger_accounts (
@@ -321,13 +249,11 @@ _LEDGER_V2: Final = (
     """,
     "CREATE INDEX ledger_accounts_in_order ON ledger_accounts (position)",
     "CREATE INDEX ledger_accounts_by_prefix ON ledger_accounts (account text_pattern_ops)",
+    # The only way in: neither role of the service may write the three tables. One round trip for header, balances and
+    # entries. `ON CONFLICT DO NOTHING` waits for a posting with the same key that is under way, so that of two at once
+    # exactly one is written; balances are locked in the order of their names, so that no two postings deadlock.
     """
-    INSERT INTO ledger_accounts (account, currency, opened_at)
-    SELECT e.account, e.currency, min(t.created_at) FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id
-    GROUP BY e.account, e.currency ORDER BY min(e.position)
-    """,
-    """
-    CREATE OR REPLACE FUNCTION ledger_post(
+    CREATE FUNCTION ledger_post(
         new_id uuid, new_type text, new_key text, new_currency text, new_hash bytea,
         accounts text[], sides text[], guards boolean[], amounts_minor bigint[]
     ) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -373,4 +299,5 @@ _LEDGER_V2: Final = (
         RETURN true;
     END $$
     """,
+    "REVOKE EXECUTE ON FUNCTION ledger_post FROM public",
 )

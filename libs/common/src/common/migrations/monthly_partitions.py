@@ -8,7 +8,7 @@ writes goes through it, and its row policies. The months are turned by one funct
 from alembic import op
 
 
-def turn_months_v1(service: str, table: str, column: str, *, beside: str) -> None:
+def create_monthly_partitions_v1(service: str, table: str, column: str, *, beside: str) -> None:
     """Gives a table that is partitioned by range of `column`, with a partition up to the start of some month (UTC), all that it needs.
 
     Rows that no month takes are kept in `<table>_rest`, counted, and move to their month when that is made. `beside` is the table
@@ -16,7 +16,7 @@ def turn_months_v1(service: str, table: str, column: str, *, beside: str) -> Non
     """
     op.execute(f"CREATE TABLE {table}_rest PARTITION OF {table} DEFAULT")
     close_partition_v1(service, f"{table}_rest")
-    op.execute(_TURN_MONTHS_V1.format(service=service, table=table, column=column, beside=beside))
+    op.execute(_MONTHLY_PARTITIONS_V1.format(service=service, table=table, column=column, beside=beside))
     op.execute(f"REVOKE EXECUTE ON FUNCTION {table}_turn_months FROM public")
     op.execute(f"GRANT EXECUTE ON FUNCTION {table}_turn_months TO campus_{service}_service")
 
@@ -30,7 +30,7 @@ def close_partition_v1(service: str, partition: str) -> None:
 # One worker turns at a time, and the others go on without an answer. All locks are taken at once and only when there is a month to
 # turn; one that is not had within half a second, before PostgreSQL looks for deadlocks, is one for the next round: who waits for
 # it would hold up everybody behind. At most a year of months is made in one call, and none that would leave at once.
-_TURN_MONTHS_V1 = """
+_MONTHLY_PARTITIONS_V1 = """
 CREATE FUNCTION {table}_turn_months(
     ahead_until timestamptz, gone_before timestamptz, OUT made integer, OUT dropped integer, OUT astray bigint
 ) LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '500ms' AS $$

@@ -1,0 +1,576 @@
+-- Generated from the migrated database by `make schemas`. Do not edit: migrations/versions is the source.
+-- Every table, view and sequence belongs to campus_notifications_owner. PostgreSQL 15 wrote the expressions.
+
+CREATE OR REPLACE FUNCTION public.app_campus_id()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+AS $function$ SELECT nullif(current_setting('app.campus_id', true), '')::uuid $function$;
+
+CREATE OR REPLACE FUNCTION public.app_may(permission text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$ SELECT permission = ANY (string_to_array(current_setting('app.permissions', true), ',')) $function$;
+
+CREATE OR REPLACE FUNCTION public.app_user_id()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+AS $function$ SELECT nullif(current_setting('app.user_id', true), '')::uuid $function$;
+
+CREATE OR REPLACE FUNCTION public.app_vendor_id()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+AS $function$ SELECT nullif(current_setting('app.vendor_id', true), '')::uuid $function$;
+
+CREATE OR REPLACE FUNCTION public.notification_delivery_logs_turn_months(ahead_until timestamp with time zone, gone_before timestamp with time zone, OUT made integer, OUT dropped integer, OUT astray bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '500ms'
+AS $function$
+DECLARE
+    gone text[];
+    begins timestamptz;
+    ends timestamptz;
+    name text;
+BEGIN
+    made := 0;
+    dropped := 0;
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('notification_delivery_logs_turn_months', 0)) THEN
+        RETURN;
+    END IF;
+    DELETE FROM notification_delivery_logs_rest WHERE ctid = ANY (
+        ARRAY(SELECT ctid FROM notification_delivery_logs_rest WHERE attempted_at < gone_before LIMIT 1000)
+    );
+    SELECT count(*) INTO astray FROM (SELECT FROM notification_delivery_logs_rest LIMIT 10000) AS rest;
+    SELECT greatest(max(month.ends), date_trunc('month', gone_before, 'UTC')),
+        array_agg(month.name) FILTER (WHERE month.ends <= gone_before)
+    INTO begins, gone
+    FROM (
+        SELECT c.relname::text AS name,
+            (regexp_match(pg_get_expr(c.relpartbound, c.oid), $re$TO \('([^']+)'\)$re$))[1]::timestamptz AS ends
+        FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = 'notification_delivery_logs'::regclass
+    ) AS month;
+    IF begins > ahead_until AND gone IS NULL THEN
+        RETURN;
+    END IF;
+    BEGIN
+        LOCK TABLE notification_delivery_logs, notification_deliveries IN ACCESS EXCLUSIVE MODE;
+        FOREACH name IN ARRAY coalesce(gone, '{}') LOOP
+            EXECUTE format('DROP TABLE %I', name);
+            dropped := dropped + 1;
+        END LOOP;
+        WHILE begins <= ahead_until AND made < 12 LOOP
+            ends := (begins AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC';
+            name := 'notification_delivery_logs_' || to_char(begins AT TIME ZONE 'UTC', 'YYYY_MM');
+            EXECUTE format('CREATE TABLE %I (LIKE notification_delivery_logs INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', name);
+            EXECUTE format(
+                'WITH moved AS (DELETE FROM notification_delivery_logs_rest WHERE attempted_at >= %L AND attempted_at < %L RETURNING *) '
+                'INSERT INTO %I SELECT * FROM moved', begins, ends, name
+            );
+            EXECUTE format('ALTER TABLE notification_delivery_logs ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', name, begins, ends);
+            EXECUTE format('REVOKE ALL ON %I FROM campus_notifications_api, campus_notifications_service', name);
+            EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+            made := made + 1;
+            begins := ends;
+        END LOOP;
+    EXCEPTION WHEN lock_not_available THEN
+        made := 0;
+        dropped := 0;
+    END;
+END $function$;
+REVOKE EXECUTE ON FUNCTION notification_delivery_logs_turn_months FROM public;
+GRANT EXECUTE ON FUNCTION notification_delivery_logs_turn_months TO campus_notifications_service;
+
+CREATE TABLE alerts (
+    id uuid NOT NULL,
+    severity text NOT NULL,
+    title text NOT NULL,
+    detail text NOT NULL,
+    subject text,
+    runbook text NOT NULL,
+    dedup_key text NOT NULL,
+    source text NOT NULL,
+    repetitions integer DEFAULT 0 NOT NULL,
+    raised_at timestamp with time zone NOT NULL,
+    last_raised_at timestamp with time zone NOT NULL,
+    paged_at timestamp with time zone,
+    page_error text,
+    closed_at timestamp with time zone,
+    CONSTRAINT alerts_pkey PRIMARY KEY (id),
+    CONSTRAINT alerts_severity_known CHECK ((severity = ANY (ARRAY['SEV-1'::text, 'SEV-2'::text, 'SEV-3'::text])))
+);
+CREATE INDEX alerts_closed ON alerts USING btree (closed_at) WHERE (closed_at IS NOT NULL);
+CREATE INDEX alerts_newest ON alerts USING btree (raised_at DESC, id DESC);
+CREATE INDEX alerts_of_key ON alerts USING btree (dedup_key, closed_at);
+CREATE UNIQUE INDEX alerts_open_once ON alerts USING btree (dedup_key) WHERE (closed_at IS NULL);
+ALTER TABLE alerts ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON alerts TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON alerts TO campus_notifications_service;
+CREATE POLICY alerts_for_staff ON alerts FOR SELECT
+    USING (app_may('alerts:read'::text));
+
+CREATE TABLE contacts (
+    user_id uuid NOT NULL,
+    email text NOT NULL,
+    phone text,
+    full_name text,
+    sequence bigint NOT NULL,
+    phone_confirmed boolean DEFAULT false NOT NULL,
+    staff_roles text[],
+    CONSTRAINT contacts_pkey PRIMARY KEY (user_id)
+);
+CREATE INDEX contacts_of_phone ON contacts USING btree (phone) WHERE (phone IS NOT NULL);
+GRANT SELECT, INSERT, UPDATE, DELETE ON contacts TO campus_notifications_service;
+
+CREATE TABLE conversation_messages (
+    id uuid NOT NULL,
+    conversation_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    position integer NOT NULL,
+    role text NOT NULL,
+    text text NOT NULL,
+    provider text,
+    prompt_tokens integer,
+    completion_tokens integer,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT conversation_messages_pkey PRIMARY KEY (id),
+    CONSTRAINT conversation_messages_place UNIQUE (conversation_id, "position"),
+    CONSTRAINT conversation_messages_conversation FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE,
+    CONSTRAINT conversation_messages_provider_of_replies CHECK (((role = 'assistant'::text) = (provider IS NOT NULL))),
+    CONSTRAINT conversation_messages_role_known CHECK ((role = ANY (ARRAY['user'::text, 'assistant'::text])))
+);
+ALTER TABLE conversation_messages ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON conversation_messages TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON conversation_messages TO campus_notifications_service;
+CREATE POLICY conversation_messages_of_their_user ON conversation_messages FOR ALL
+    USING ((user_id = app_user_id()))
+    WITH CHECK (((user_id = app_user_id()) AND (EXISTS ( SELECT
+   FROM conversations c
+  WHERE (c.id = conversation_messages.conversation_id)))));
+
+CREATE TABLE conversation_turns (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    conversation_id uuid NOT NULL,
+    until timestamp with time zone NOT NULL,
+    CONSTRAINT conversation_turns_pkey PRIMARY KEY (id),
+    CONSTRAINT conversation_turns_one_at_a_time UNIQUE (conversation_id)
+);
+CREATE INDEX conversation_turns_of_user ON conversation_turns USING btree (user_id);
+ALTER TABLE conversation_turns ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, DELETE ON conversation_turns TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON conversation_turns TO campus_notifications_service;
+CREATE POLICY conversation_turns_of_their_user ON conversation_turns FOR ALL
+    USING ((user_id = app_user_id()));
+
+CREATE TABLE conversations (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    title text NOT NULL,
+    message_count integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_message_at timestamp with time zone NOT NULL,
+    CONSTRAINT conversations_pkey PRIMARY KEY (id)
+);
+CREATE INDEX conversations_of_user ON conversations USING btree (user_id, created_at DESC, id DESC);
+CREATE INDEX conversations_silent ON conversations USING btree (last_message_at);
+ALTER TABLE conversations ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON conversations TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON conversations TO campus_notifications_service;
+CREATE POLICY conversations_of_their_user ON conversations FOR ALL
+    USING ((user_id = app_user_id()));
+
+CREATE TABLE dead_letters (
+    id uuid NOT NULL,
+    queue text NOT NULL,
+    event_id uuid,
+    event_type text NOT NULL,
+    body bytea NOT NULL,
+    headers jsonb NOT NULL,
+    error text NOT NULL,
+    attempts integer NOT NULL,
+    failed_at timestamp with time zone DEFAULT now() NOT NULL,
+    replayed_at timestamp with time zone,
+    CONSTRAINT dead_letters_pkey PRIMARY KEY (id)
+);
+CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, id DESC);
+GRANT SELECT, INSERT, UPDATE, DELETE ON dead_letters TO campus_notifications_service;
+
+CREATE TABLE feeds (
+    user_id uuid NOT NULL,
+    last bigint NOT NULL,
+    CONSTRAINT feeds_pkey PRIMARY KEY (user_id)
+);
+ALTER TABLE feeds ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON feeds TO campus_notifications_service;
+
+CREATE TABLE hash_keys (
+    name text NOT NULL,
+    key_encrypted text NOT NULL,
+    CONSTRAINT hash_keys_pkey PRIMARY KEY (name)
+);
+GRANT SELECT, INSERT, UPDATE, DELETE ON hash_keys TO campus_notifications_service;
+
+CREATE TABLE inbox (
+    event_id uuid NOT NULL,
+    consumer text NOT NULL,
+    handled_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT inbox_pkey PRIMARY KEY (event_id, consumer)
+);
+CREATE INDEX inbox_handled ON inbox USING btree (handled_at);
+GRANT SELECT, INSERT, UPDATE, DELETE ON inbox TO campus_notifications_service;
+
+CREATE TABLE leaving_pictures (
+    picture_id uuid NOT NULL,
+    owner_id uuid NOT NULL,
+    leave_at timestamp with time zone NOT NULL,
+    claimed_until timestamp with time zone,
+    CONSTRAINT leaving_pictures_pkey PRIMARY KEY (picture_id)
+);
+CREATE INDEX leaving_pictures_due ON leaving_pictures USING btree (leave_at);
+ALTER TABLE leaving_pictures ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON leaving_pictures TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON leaving_pictures TO campus_notifications_service;
+CREATE POLICY leaving_pictures_own ON leaving_pictures FOR ALL
+    USING ((EXISTS ( SELECT
+   FROM support_tickets own
+  WHERE (own.id = leaving_pictures.owner_id))));
+
+CREATE TABLE messaging_items (
+    id text NOT NULL,
+    webhook_id text,
+    kind text NOT NULL,
+    content jsonb NOT NULL,
+    outcome text NOT NULL,
+    ticket_id uuid,
+    received_at timestamp with time zone NOT NULL,
+    CONSTRAINT messaging_items_pkey PRIMARY KEY (id),
+    CONSTRAINT messaging_items_webhook FOREIGN KEY (webhook_id) REFERENCES processed_webhook_events(id) ON DELETE SET NULL,
+    CONSTRAINT messaging_items_kind_known CHECK ((kind = ANY (ARRAY['message'::text, 'status'::text]))),
+    CONSTRAINT messaging_items_outcome_known CHECK ((outcome = ANY (ARRAY['queued'::text, 'done'::text, 'ignored'::text, 'dead'::text])))
+);
+CREATE INDEX messaging_items_of_ticket ON messaging_items USING btree (ticket_id) WHERE (ticket_id IS NOT NULL);
+CREATE INDEX messaging_items_of_webhook ON messaging_items USING btree (webhook_id);
+CREATE INDEX messaging_items_statuses ON messaging_items USING btree (received_at) WHERE (kind = 'status'::text);
+ALTER TABLE messaging_items ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON messaging_items TO campus_notifications_service;
+
+CREATE TABLE notification_deliveries (
+    id uuid NOT NULL,
+    notification_id uuid NOT NULL,
+    channel text NOT NULL,
+    recipient text NOT NULL,
+    template text NOT NULL,
+    payload jsonb NOT NULL,
+    sealed jsonb NOT NULL,
+    status text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    claim_id uuid,
+    claimed_at timestamp with time zone,
+    provider_message_id text,
+    created_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    CONSTRAINT notification_deliveries_pkey PRIMARY KEY (id),
+    CONSTRAINT notification_deliveries_once UNIQUE (notification_id, channel, recipient),
+    CONSTRAINT notification_deliveries_notification FOREIGN KEY (notification_id) REFERENCES notifications(id),
+    CONSTRAINT notification_deliveries_channel_known CHECK ((channel = ANY (ARRAY['push'::text, 'messaging'::text, 'sms'::text, 'email'::text]))),
+    CONSTRAINT notification_deliveries_claim_whole CHECK (((claim_id IS NULL) = (claimed_at IS NULL))),
+    CONSTRAINT notification_deliveries_status_known CHECK ((status = ANY (ARRAY['queued'::text, 'sent'::text, 'delivered'::text, 'read'::text, 'failed'::text, 'bounced'::text])))
+);
+CREATE INDEX notification_deliveries_claimed ON notification_deliveries USING btree (claimed_at) WHERE (claimed_at IS NOT NULL);
+CREATE INDEX notification_deliveries_due ON notification_deliveries USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX notification_deliveries_oldest ON notification_deliveries USING btree (created_at);
+GRANT SELECT, INSERT, UPDATE, DELETE ON notification_deliveries TO campus_notifications_service;
+
+CREATE TABLE notification_delivery_logs (
+    id uuid NOT NULL,
+    delivery_id uuid NOT NULL,
+    notification_id uuid NOT NULL,
+    user_id uuid,
+    channel text NOT NULL,
+    template text NOT NULL,
+    recipient text NOT NULL,
+    status text NOT NULL,
+    provider text,
+    provider_message_id text,
+    error text,
+    attempted_at timestamp with time zone NOT NULL,
+    told_at timestamp with time zone,
+    CONSTRAINT notification_delivery_logs_pkey PRIMARY KEY (id, attempted_at),
+    CONSTRAINT notification_delivery_logs_delivery FOREIGN KEY (delivery_id) REFERENCES notification_deliveries(id),
+    CONSTRAINT notification_delivery_logs_status_known CHECK ((status = ANY (ARRAY['sending'::text, 'unknown'::text, 'sent'::text, 'delivered'::text, 'read'::text, 'failed'::text, 'bounced'::text])))
+) PARTITION BY RANGE (attempted_at);
+CREATE INDEX notification_delivery_logs_newest ON notification_delivery_logs USING btree (attempted_at DESC, id DESC);
+CREATE INDEX notification_delivery_logs_of_delivery ON notification_delivery_logs USING btree (delivery_id);
+CREATE INDEX notification_delivery_logs_of_notification ON notification_delivery_logs USING btree (notification_id);
+CREATE INDEX notification_delivery_logs_told_of ON notification_delivery_logs USING btree (channel, provider_message_id) WHERE (provider_message_id IS NOT NULL);
+ALTER TABLE notification_delivery_logs ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON notification_delivery_logs TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON notification_delivery_logs TO campus_notifications_service;
+CREATE POLICY notification_delivery_logs_for_staff ON notification_delivery_logs FOR SELECT
+    USING ((app_may('delivery_logs:read'::text) OR app_may('notifications:resend'::text)));
+
+CREATE TABLE notification_preferences (
+    user_id uuid NOT NULL,
+    channels jsonb NOT NULL,
+    quiet_from time without time zone,
+    quiet_to time without time zone,
+    timezone text NOT NULL,
+    locale text NOT NULL,
+    revision integer NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT notification_preferences_pkey PRIMARY KEY (user_id),
+    CONSTRAINT notification_preferences_quiet_whole CHECK (((quiet_from IS NULL) = (quiet_to IS NULL)))
+);
+ALTER TABLE notification_preferences ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE ON notification_preferences TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON notification_preferences TO campus_notifications_service;
+CREATE POLICY notification_preferences_of_their_user ON notification_preferences FOR ALL
+    USING ((user_id = app_user_id()));
+
+CREATE TABLE notification_resends (
+    id uuid NOT NULL,
+    delivery_id uuid NOT NULL,
+    log_id uuid NOT NULL,
+    asked_by uuid NOT NULL,
+    idempotency_key text,
+    asked_at timestamp with time zone NOT NULL,
+    CONSTRAINT notification_resends_pkey PRIMARY KEY (id),
+    CONSTRAINT notification_resends_once UNIQUE (asked_by, idempotency_key),
+    CONSTRAINT notification_resends_delivery FOREIGN KEY (delivery_id) REFERENCES notification_deliveries(id)
+);
+CREATE INDEX notification_resends_of_delivery ON notification_resends USING btree (delivery_id);
+ALTER TABLE notification_resends ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON notification_resends TO campus_notifications_service;
+
+CREATE TABLE notifications (
+    id uuid NOT NULL,
+    user_id uuid,
+    template text NOT NULL,
+    title text,
+    body text,
+    created_at timestamp with time zone NOT NULL,
+    read_at timestamp with time zone,
+    place bigint,
+    CONSTRAINT notifications_pkey PRIMARY KEY (id),
+    CONSTRAINT notifications_place_in_feed CHECK (((title IS NULL) = (place IS NULL)))
+);
+CREATE INDEX notifications_feed ON notifications USING btree (user_id, created_at DESC, id DESC) WHERE (title IS NOT NULL);
+CREATE INDEX notifications_oldest ON notifications USING btree (created_at);
+CREATE UNIQUE INDEX notifications_places ON notifications USING btree (user_id, place) WHERE (place IS NOT NULL);
+CREATE INDEX notifications_unread ON notifications USING btree (user_id, created_at DESC, id DESC) WHERE ((title IS NOT NULL) AND (read_at IS NULL));
+ALTER TABLE notifications ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, UPDATE (read_at) ON notifications TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON notifications TO campus_notifications_service;
+CREATE POLICY notifications_of_their_user ON notifications FOR ALL
+    USING ((user_id = app_user_id()));
+
+CREATE TABLE order_summaries (
+    order_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    total_minor bigint NOT NULL,
+    delivery_fee_minor bigint NOT NULL,
+    items jsonb NOT NULL,
+    buyer_id uuid,
+    payment_under_review boolean DEFAULT false NOT NULL,
+    CONSTRAINT order_summaries_pkey PRIMARY KEY (order_id)
+);
+GRANT SELECT, INSERT, UPDATE, DELETE ON order_summaries TO campus_notifications_service;
+
+CREATE TABLE outbox (
+    position bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    id uuid NOT NULL,
+    queue text,
+    type text NOT NULL,
+    source text NOT NULL,
+    subject text NOT NULL,
+    sequence bigint NOT NULL,
+    payload bytea NOT NULL,
+    trace jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    next_attempt_at timestamp with time zone DEFAULT now() NOT NULL,
+    published_at timestamp with time zone,
+    CONSTRAINT outbox_pkey PRIMARY KEY ("position")
+);
+CREATE INDEX outbox_published ON outbox USING btree (published_at) WHERE (published_at IS NOT NULL);
+CREATE INDEX outbox_waiting ON outbox USING btree ("position") WHERE (published_at IS NULL);
+GRANT INSERT ON outbox TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON outbox TO campus_notifications_service;
+
+CREATE TABLE outbox_sequences (
+    subject text NOT NULL,
+    last bigint NOT NULL,
+    CONSTRAINT outbox_sequences_pkey PRIMARY KEY (subject)
+);
+GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_sequences TO campus_notifications_service;
+
+CREATE TABLE pin_watches (
+    notification_id uuid NOT NULL,
+    order_id uuid,
+    issue integer NOT NULL,
+    channel text NOT NULL,
+    due_at timestamp with time zone,
+    is_over boolean DEFAULT false NOT NULL,
+    CONSTRAINT pin_watches_pkey PRIMARY KEY (notification_id)
+);
+CREATE INDEX pin_watches_due ON pin_watches USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX pin_watches_of_order ON pin_watches USING btree (order_id);
+ALTER TABLE pin_watches ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON pin_watches TO campus_notifications_service;
+
+CREATE TABLE processed_webhook_events (
+    id text NOT NULL,
+    provider text NOT NULL,
+    event_type text NOT NULL,
+    payload jsonb NOT NULL,
+    raw bytea NOT NULL,
+    outcome text NOT NULL,
+    processed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT processed_webhook_events_pkey PRIMARY KEY (id),
+    CONSTRAINT processed_webhook_events_outcome_known CHECK ((outcome = ANY (ARRAY['queued'::text, 'done'::text, 'ignored'::text, 'dead'::text])))
+);
+CREATE INDEX processed_webhook_events_oldest ON processed_webhook_events USING btree (processed_at);
+ALTER TABLE processed_webhook_events ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON processed_webhook_events TO campus_notifications_service;
+
+CREATE TABLE session_revocations (
+    user_id uuid NOT NULL,
+    session_id uuid,
+    not_before timestamp with time zone NOT NULL,
+    heard_at timestamp with time zone DEFAULT now() NOT NULL
+);
+CREATE INDEX session_revocations_heard ON session_revocations USING btree (heard_at);
+GRANT SELECT, INSERT, UPDATE, DELETE ON session_revocations TO campus_notifications_service;
+
+CREATE TABLE support_attachments (
+    id uuid NOT NULL,
+    ticket_id uuid NOT NULL,
+    author text NOT NULL,
+    author_id uuid NOT NULL,
+    byte_count integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT support_attachments_pkey PRIMARY KEY (id),
+    CONSTRAINT support_attachments_ticket FOREIGN KEY (ticket_id) REFERENCES support_tickets(id),
+    CONSTRAINT support_attachments_author_known CHECK ((author = ANY (ARRAY['customer'::text, 'staff'::text])))
+);
+CREATE INDEX support_attachments_of_ticket ON support_attachments USING btree (ticket_id, created_at, id);
+ALTER TABLE support_attachments ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON support_attachments TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON support_attachments TO campus_notifications_service;
+CREATE POLICY support_attachments_seen ON support_attachments FOR SELECT
+    USING ((EXISTS ( SELECT
+   FROM support_tickets t
+  WHERE (t.id = support_attachments.ticket_id))));
+CREATE POLICY support_attachments_written ON support_attachments FOR INSERT
+    WITH CHECK (((author_id = app_user_id()) AND (EXISTS ( SELECT
+   FROM support_tickets t
+  WHERE ((t.id = support_attachments.ticket_id) AND
+        CASE support_attachments.author
+            WHEN 'customer'::text THEN (t.user_id = app_user_id())
+            ELSE app_may('tickets:manage'::text)
+        END)))));
+
+CREATE TABLE support_messages (
+    id uuid NOT NULL,
+    ticket_id uuid NOT NULL,
+    author text NOT NULL,
+    author_id uuid,
+    source text NOT NULL,
+    kind text NOT NULL,
+    body text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT support_messages_pkey PRIMARY KEY (id),
+    CONSTRAINT support_messages_ticket FOREIGN KEY (ticket_id) REFERENCES support_tickets(id),
+    CONSTRAINT support_messages_author_known CHECK ((author = ANY (ARRAY['customer'::text, 'staff'::text]))),
+    CONSTRAINT support_messages_source_known CHECK ((source = ANY (ARRAY['app'::text, 'messaging'::text])))
+);
+CREATE INDEX support_messages_of_ticket ON support_messages USING btree (ticket_id, created_at, id);
+ALTER TABLE support_messages ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON support_messages TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON support_messages TO campus_notifications_service;
+CREATE POLICY support_messages_seen ON support_messages FOR SELECT
+    USING ((EXISTS ( SELECT
+   FROM support_tickets t
+  WHERE (t.id = support_messages.ticket_id))));
+CREATE POLICY support_messages_written ON support_messages FOR INSERT
+    WITH CHECK (((author_id = app_user_id()) AND (EXISTS ( SELECT
+   FROM support_tickets t
+  WHERE ((t.id = support_messages.ticket_id) AND
+        CASE support_messages.author
+            WHEN 'customer'::text THEN (t.user_id = app_user_id())
+            ELSE app_may('tickets:manage'::text)
+        END)))));
+
+CREATE TABLE support_tickets (
+    id uuid NOT NULL,
+    user_id uuid,
+    source text NOT NULL,
+    subject text NOT NULL,
+    order_id uuid,
+    status text NOT NULL,
+    priority text NOT NULL,
+    assignee_id uuid,
+    revision integer NOT NULL,
+    unread_by_customer integer DEFAULT 0 NOT NULL,
+    unread_by_staff integer DEFAULT 0 NOT NULL,
+    phone_key text,
+    phone_sealed text,
+    phone_masked text,
+    heard_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    closed_at timestamp with time zone,
+    CONSTRAINT support_tickets_pkey PRIMARY KEY (id),
+    CONSTRAINT support_tickets_closed_whole CHECK (((status = 'closed'::text) = (closed_at IS NOT NULL))),
+    CONSTRAINT support_tickets_priority_known CHECK ((priority = ANY (ARRAY['low'::text, 'normal'::text, 'high'::text, 'urgent'::text]))),
+    CONSTRAINT support_tickets_source_known CHECK ((source = ANY (ARRAY['app'::text, 'messaging'::text]))),
+    CONSTRAINT support_tickets_status_known CHECK ((status = ANY (ARRAY['open'::text, 'pending'::text, 'closed'::text])))
+);
+CREATE INDEX support_tickets_newest ON support_tickets USING btree (created_at DESC, id DESC);
+CREATE INDEX support_tickets_of_phone ON support_tickets USING btree (phone_key) WHERE (phone_key IS NOT NULL);
+CREATE INDEX support_tickets_of_user ON support_tickets USING btree (user_id, created_at DESC, id DESC);
+ALTER TABLE support_tickets ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (id, user_id, source, subject, order_id, status, priority, assignee_id, revision, unread_by_customer, unread_by_staff, phone_masked, heard_at, created_at, updated_at, closed_at), INSERT (id, user_id, source, subject, order_id, status, priority, revision, unread_by_staff, created_at, updated_at), UPDATE (status, priority, assignee_id, revision, unread_by_customer, unread_by_staff, updated_at, closed_at) ON support_tickets TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON support_tickets TO campus_notifications_service;
+CREATE POLICY support_tickets_changed ON support_tickets FOR UPDATE
+    USING (((user_id = app_user_id()) OR app_may('tickets:manage'::text)));
+CREATE POLICY support_tickets_opened ON support_tickets FOR INSERT
+    WITH CHECK (((user_id = app_user_id()) AND (source = 'app'::text)));
+CREATE POLICY support_tickets_seen ON support_tickets FOR SELECT
+    USING (((user_id = app_user_id()) OR app_may('tickets:manage'::text) OR app_may('tickets:read'::text)));
+
+CREATE TABLE user_devices (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    address text NOT NULL,
+    public_key text,
+    auth_secret text,
+    created_at timestamp with time zone NOT NULL,
+    registered_at timestamp with time zone NOT NULL,
+    CONSTRAINT user_devices_pkey PRIMARY KEY (id),
+    CONSTRAINT user_devices_address UNIQUE (address),
+    CONSTRAINT user_devices_keys_of_web CHECK ((((kind = 'web'::text) = (public_key IS NOT NULL)) AND ((kind = 'web'::text) = (auth_secret IS NOT NULL)))),
+    CONSTRAINT user_devices_kind_known CHECK ((kind = ANY (ARRAY['web'::text, 'android'::text, 'ios'::text])))
+);
+CREATE INDEX user_devices_of_user ON user_devices USING btree (user_id, created_at);
+ALTER TABLE user_devices ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, DELETE ON user_devices TO campus_notifications_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON user_devices TO campus_notifications_service;
+CREATE POLICY user_devices_of_their_user ON user_devices FOR ALL
+    USING ((user_id = app_user_id()));
+
+CREATE TABLE vendors (
+    vendor_id uuid NOT NULL,
+    owner_user_id uuid NOT NULL,
+    business_name text NOT NULL,
+    sequence bigint NOT NULL,
+    CONSTRAINT vendors_pkey PRIMARY KEY (vendor_id)
+);
+GRANT SELECT, INSERT, UPDATE, DELETE ON vendors TO campus_notifications_service;

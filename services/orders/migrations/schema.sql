@@ -1,0 +1,785 @@
+-- Generated from the migrated database by `make schemas`. Do not edit: migrations/versions is the source.
+-- Every table, view and sequence belongs to campus_orders_owner. PostgreSQL 15 wrote the expressions.
+
+CREATE OR REPLACE FUNCTION public.app_campus_id()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+AS $function$ SELECT nullif(current_setting('app.campus_id', true), '')::uuid $function$;
+
+CREATE OR REPLACE FUNCTION public.app_may(permission text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$ SELECT permission = ANY (string_to_array(current_setting('app.permissions', true), ',')) $function$;
+
+CREATE OR REPLACE FUNCTION public.app_user_id()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+AS $function$ SELECT nullif(current_setting('app.user_id', true), '')::uuid $function$;
+
+CREATE OR REPLACE FUNCTION public.app_vendor_id()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+AS $function$ SELECT nullif(current_setting('app.vendor_id', true), '')::uuid $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_rating()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+    counted integer := (NEW.hidden_at IS NULL)::integer;
+    change integer := counted;
+BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        change := counted - (OLD.hidden_at IS NULL)::integer;
+    END IF;
+    IF change = 0 THEN
+        RETURN NULL;
+    END IF;
+    IF NEW.product_id IS NULL THEN
+        UPDATE vendors SET rating_sum = rating_sum + change * NEW.rating, rating_count = rating_count + change
+        WHERE id = NEW.vendor_id;
+    ELSE
+        UPDATE products SET rating_sum = rating_sum + change * NEW.rating, rating_count = rating_count + change
+        WHERE id = NEW.product_id;
+    END IF;
+    RETURN NULL;
+END
+$function$;
+REVOKE EXECUTE ON FUNCTION keep_rating FROM public;
+
+CREATE OR REPLACE FUNCTION public.mark_product_with_sales()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+    UPDATE products SET has_sales = true WHERE id = NEW.product_id AND NOT has_sales;
+    RETURN NULL;
+END
+$function$;
+REVOKE EXECUTE ON FUNCTION mark_product_with_sales FROM public;
+
+CREATE OR REPLACE FUNCTION public.plain(text text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    SELECT lower(normalize(regexp_replace(normalize(text, NFKD), '[\u0300-\u036f]+', '', 'g'), NFC))
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_leaving_buyer()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('leaving:' || NEW.buyer_id, 0));
+    IF EXISTS (SELECT FROM leaving_people WHERE user_id = NEW.buyer_id AND standing <> 'stays') THEN
+        RAISE EXCEPTION 'this buyer leaves' USING ERRCODE = 'check_violation', CONSTRAINT = 'nobody_who_leaves';
+    END IF;
+    RETURN NULL;
+END
+$function$;
+REVOKE EXECUTE ON FUNCTION refuse_leaving_buyer FROM public;
+
+CREATE OR REPLACE FUNCTION public.refuse_leaving_vendor()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('leaving:' || NEW.vendor_id, 0));
+    IF EXISTS (SELECT FROM leaving_people WHERE vendor_id = NEW.vendor_id AND standing <> 'stays') THEN
+        RAISE EXCEPTION 'this vendor leaves' USING ERRCODE = 'check_violation', CONSTRAINT = 'nobody_who_leaves';
+    END IF;
+    RETURN NULL;
+END
+$function$;
+REVOKE EXECUTE ON FUNCTION refuse_leaving_vendor FROM public;
+
+CREATE OR REPLACE FUNCTION public.reserve_stock(product_ids uuid[], quantities integer[], prices_minor bigint[])
+ RETURNS TABLE(product_id uuid, stock_left integer)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    WITH locked AS MATERIALIZED (
+        SELECT product.id, wanted.quantity
+        FROM unnest(product_ids, quantities, prices_minor) AS wanted (id, quantity, price_minor)
+        JOIN products AS product ON product.id = wanted.id
+        WHERE wanted.quantity > 0 AND product.stock >= wanted.quantity
+          AND product.price_minor = wanted.price_minor AND product.removed_at IS NULL AND NOT product.draft
+        ORDER BY product.id FOR NO KEY UPDATE OF product
+    )
+    UPDATE products AS product SET stock = product.stock - locked.quantity, revision = product.revision + 1
+    FROM locked
+    WHERE product.id = locked.id AND (SELECT count(*) FROM locked) = cardinality(product_ids)
+    RETURNING product.id, product.stock
+$function$;
+REVOKE EXECUTE ON FUNCTION reserve_stock FROM public;
+GRANT EXECUTE ON FUNCTION reserve_stock TO campus_orders_api;
+
+CREATE OR REPLACE FUNCTION public.spellings_of(word text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    SELECT array_agg(DISTINCT spelling) FROM (
+        SELECT word AS spelling
+        UNION ALL
+        SELECT left(word, place - 1) || substr(word, place + 1) FROM generate_series(1, length(word)) AS place
+    ) AS spellings
+$function$;
+
+CREATE OR REPLACE FUNCTION public.take_sale_units(for_order uuid, sale_ids uuid[], quantities integer[], instant timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+    wanted record;
+    sale flash_sales;
+    buyer uuid;
+BEGIN
+    SELECT buyer_id INTO buyer FROM orders WHERE id = for_order AND buyer_id = app_user_id() AND status = 'Processing';
+    IF buyer IS NULL THEN
+        RETURN false;
+    END IF;
+    FOR wanted IN SELECT id, quantity FROM unnest(sale_ids, quantities) AS line (id, quantity) ORDER BY id LOOP
+        SELECT * INTO sale FROM flash_sales WHERE id = wanted.id FOR UPDATE;
+        IF sale.id IS NULL OR sale.approved_at IS NULL OR sale.starts_at > instant OR sale.ends_at <= instant
+            OR sale.sold + wanted.quantity > sale.quantity
+            OR NOT EXISTS (
+                SELECT FROM order_items AS item
+                WHERE item.order_id = for_order AND item.product_id = sale.product_id
+                  AND item.quantity = wanted.quantity
+            )
+            OR wanted.quantity > sale.per_buyer_limit - (
+                SELECT coalesce(sum(units.quantity), 0) FROM flash_sale_units AS units
+                WHERE units.sale_id = sale.id AND units.buyer_id = buyer AND NOT units.returned
+            )
+        THEN
+            RETURN false;
+        END IF;
+        INSERT INTO flash_sale_units (order_id, sale_id, buyer_id, product_id, quantity)
+        VALUES (for_order, sale.id, buyer, sale.product_id, wanted.quantity);
+        UPDATE flash_sales SET sold = sold + wanted.quantity WHERE id = sale.id;
+    END LOOP;
+    RETURN true;
+END
+$function$;
+REVOKE EXECUTE ON FUNCTION take_sale_units FROM public;
+GRANT EXECUTE ON FUNCTION take_sale_units TO campus_orders_api;
+
+CREATE OR REPLACE FUNCTION public.words_in(text text)
+ RETURNS SETOF text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    SELECT DISTINCT word FROM regexp_split_to_table(plain(text), '[\x01-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]+') AS word
+    WHERE length(word) >= 3 AND octet_length(word) <= 24 AND word !~ '^[0-9]+$'
+$function$;
+
+CREATE TABLE campuses (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    active boolean NOT NULL,
+    sequence bigint NOT NULL,
+    CONSTRAINT campuses_pkey PRIMARY KEY (id)
+);
+ALTER TABLE campuses ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON campuses TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON campuses TO campus_orders_service;
+CREATE POLICY campuses_known ON campuses FOR SELECT
+    USING (true);
+
+CREATE TABLE cart_items (
+    buyer_id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    name text NOT NULL,
+    price_seen_minor bigint NOT NULL,
+    quantity integer NOT NULL,
+    added_at timestamp with time zone NOT NULL,
+    CONSTRAINT cart_items_pkey PRIMARY KEY (buyer_id, product_id),
+    CONSTRAINT cart_items_quantity_1_to_99 CHECK (((quantity >= 1) AND (quantity <= 99)))
+);
+ALTER TABLE cart_items ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON cart_items TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON cart_items TO campus_orders_service;
+CREATE POLICY cart_items_of_the_buyer ON cart_items FOR ALL
+    USING ((buyer_id = app_user_id()))
+    WITH CHECK ((buyer_id = app_user_id()));
+CREATE TRIGGER cart_items_refuse_leaving_buyer AFTER INSERT ON cart_items FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
+
+CREATE TABLE dead_letters (
+    id uuid NOT NULL,
+    queue text NOT NULL,
+    event_id uuid,
+    event_type text NOT NULL,
+    body bytea NOT NULL,
+    headers jsonb NOT NULL,
+    error text NOT NULL,
+    attempts integer NOT NULL,
+    failed_at timestamp with time zone DEFAULT now() NOT NULL,
+    replayed_at timestamp with time zone,
+    CONSTRAINT dead_letters_pkey PRIMARY KEY (id)
+);
+CREATE INDEX dead_letters_newest ON dead_letters USING btree (failed_at DESC, id DESC);
+GRANT SELECT, INSERT, UPDATE, DELETE ON dead_letters TO campus_orders_service;
+
+CREATE TABLE delivery_pins (
+    order_id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    issue integer NOT NULL,
+    digest bytea NOT NULL,
+    sealed text NOT NULL,
+    wrong_tries integer NOT NULL,
+    issued_at timestamp with time zone NOT NULL,
+    CONSTRAINT delivery_pins_pkey PRIMARY KEY (order_id),
+    CONSTRAINT delivery_pins_order FOREIGN KEY (order_id) REFERENCES orders(id),
+    CONSTRAINT delivery_pins_issue_1_to_4 CHECK (((issue >= 1) AND (issue <= 4))),
+    CONSTRAINT delivery_pins_wrong_tries_at_most_5 CHECK (((wrong_tries >= 0) AND (wrong_tries <= 5)))
+);
+CREATE INDEX delivery_pins_oldest ON delivery_pins USING btree (issued_at);
+ALTER TABLE delivery_pins ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (order_id, buyer_id, issue, sealed, wrong_tries) ON delivery_pins TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON delivery_pins TO campus_orders_service;
+CREATE POLICY delivery_pins_of_the_buyer ON delivery_pins FOR SELECT
+    USING ((buyer_id = app_user_id()));
+
+CREATE TABLE delivery_verifications (
+    caller_id uuid NOT NULL,
+    idempotency_key uuid NOT NULL,
+    order_id uuid NOT NULL,
+    fingerprint bytea NOT NULL,
+    attempts_remaining integer,
+    tried_at timestamp with time zone NOT NULL,
+    CONSTRAINT delivery_verifications_pkey PRIMARY KEY (caller_id, idempotency_key),
+    CONSTRAINT delivery_verifications_order FOREIGN KEY (order_id) REFERENCES orders(id)
+);
+GRANT SELECT, INSERT ON delivery_verifications TO campus_orders_service;
+
+CREATE TABLE dispute_resolutions (
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    outcome text NOT NULL,
+    refund_minor bigint NOT NULL,
+    release_minor bigint,
+    refund_id uuid,
+    status text NOT NULL,
+    prepared_by uuid NOT NULL,
+    prepared_at timestamp with time zone NOT NULL,
+    decided_by uuid,
+    decided_at timestamp with time zone,
+    CONSTRAINT dispute_resolutions_pkey PRIMARY KEY (id),
+    CONSTRAINT dispute_resolutions_order FOREIGN KEY (order_id) REFERENCES orders(id),
+    CONSTRAINT dispute_resolutions_decided_by_another_person CHECK ((decided_by <> prepared_by)),
+    CONSTRAINT dispute_resolutions_decided_once CHECK ((((status = 'prepared'::text) = (decided_by IS NULL)) AND ((status = 'prepared'::text) = (decided_at IS NULL)))),
+    CONSTRAINT dispute_resolutions_outcome_known CHECK ((outcome = ANY (ARRAY['buyer'::text, 'vendor'::text, 'split'::text]))),
+    CONSTRAINT dispute_resolutions_refund_fits_outcome CHECK ((((outcome = 'vendor'::text) = (refund_minor = 0)) AND (refund_minor >= 0))),
+    CONSTRAINT dispute_resolutions_status_known CHECK ((status = ANY (ARRAY['prepared'::text, 'approved'::text, 'rejected'::text])))
+);
+CREATE INDEX dispute_resolutions_newest ON dispute_resolutions USING btree (prepared_at, id);
+CREATE INDEX dispute_resolutions_of_order ON dispute_resolutions USING btree (order_id);
+CREATE UNIQUE INDEX dispute_resolutions_one_approved ON dispute_resolutions USING btree (order_id) WHERE (status = 'approved'::text);
+CREATE UNIQUE INDEX dispute_resolutions_one_prepared ON dispute_resolutions USING btree (order_id) WHERE (status = 'prepared'::text);
+ALTER TABLE dispute_resolutions ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON dispute_resolutions TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE (release_minor, refund_id, status, decided_by, decided_at) ON dispute_resolutions TO campus_orders_service;
+CREATE POLICY dispute_resolutions_of_staff ON dispute_resolutions FOR SELECT
+    USING ((app_may('disputes:prepare'::text) OR app_may('disputes:approve'::text) OR app_may('orders:read'::text)));
+
+CREATE TABLE flash_sale_units (
+    order_id uuid NOT NULL,
+    sale_id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    quantity integer NOT NULL,
+    returned boolean DEFAULT false NOT NULL,
+    CONSTRAINT flash_sale_units_pkey PRIMARY KEY (order_id, sale_id),
+    CONSTRAINT flash_sale_units_order FOREIGN KEY (order_id) REFERENCES orders(id),
+    CONSTRAINT flash_sale_units_sale FOREIGN KEY (sale_id) REFERENCES flash_sales(id),
+    CONSTRAINT flash_sale_units_quantity_1_to_99 CHECK (((quantity >= 1) AND (quantity <= 99)))
+);
+CREATE INDEX flash_sale_units_of_buyer ON flash_sale_units USING btree (sale_id, buyer_id);
+ALTER TABLE flash_sale_units ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON flash_sale_units TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON flash_sale_units TO campus_orders_service;
+CREATE POLICY flash_sale_units_of_the_buyer ON flash_sale_units FOR SELECT
+    USING ((buyer_id = app_user_id()));
+
+CREATE TABLE flash_sales (
+    id uuid NOT NULL,
+    product_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    campus_id uuid NOT NULL,
+    price_minor bigint NOT NULL,
+    quantity integer NOT NULL,
+    sold integer DEFAULT 0 NOT NULL,
+    per_buyer_limit integer NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    approved_at timestamp with time zone,
+    approved_by uuid,
+    CONSTRAINT flash_sales_pkey PRIMARY KEY (id),
+    CONSTRAINT flash_sales_product FOREIGN KEY (product_id) REFERENCES products(id),
+    CONSTRAINT flash_sales_end_after_their_start CHECK ((ends_at >= starts_at)),
+    CONSTRAINT flash_sales_limit_within_quantity CHECK (((per_buyer_limit >= 1) AND (per_buyer_limit <= quantity))),
+    CONSTRAINT flash_sales_never_sold_out_twice CHECK (((sold >= 0) AND (sold <= quantity))),
+    CONSTRAINT flash_sales_price_minor_positive CHECK ((price_minor > 0)),
+    CONSTRAINT flash_sales_sold_with_consent CHECK (((sold = 0) OR (approved_at IS NOT NULL)))
+);
+CREATE INDEX flash_sales_newest ON flash_sales USING btree (created_at, id);
+CREATE INDEX flash_sales_of_product ON flash_sales USING btree (product_id, ends_at);
+ALTER TABLE flash_sales ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE (ends_at) ON flash_sales TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON flash_sales TO campus_orders_service;
+CREATE POLICY flash_sales_begun_by_their_vendor ON flash_sales FOR INSERT
+    WITH CHECK (((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('catalog:own'::text) AS app_may) AND (sold = 0) AND (EXISTS ( SELECT
+   FROM products product
+  WHERE ((product.id = flash_sales.product_id) AND (product.vendor_id = flash_sales.vendor_id) AND (product.campus_id = flash_sales.campus_id))))));
+CREATE POLICY flash_sales_ended_by_their_keeper ON flash_sales FOR UPDATE
+    USING ((((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('catalog:own'::text) AS app_may)) OR ((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('flash_sales:propose'::text) AS app_may))));
+CREATE POLICY flash_sales_open_to_all_once_approved ON flash_sales FOR SELECT
+    USING (((approved_at IS NOT NULL) OR ((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('catalog:own'::text) AS app_may)) OR ((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('flash_sales:propose'::text) AS app_may))));
+CREATE POLICY flash_sales_proposed_by_campus_staff ON flash_sales FOR INSERT
+    WITH CHECK (((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('flash_sales:propose'::text) AS app_may) AND (sold = 0) AND (approved_at IS NULL) AND (approved_by IS NULL) AND (EXISTS ( SELECT
+   FROM products product
+  WHERE ((product.id = flash_sales.product_id) AND (product.vendor_id = flash_sales.vendor_id) AND (product.campus_id = flash_sales.campus_id))))));
+CREATE TRIGGER flash_sales_mark_their_product AFTER INSERT ON flash_sales FOR EACH ROW EXECUTE FUNCTION mark_product_with_sales();
+
+CREATE TABLE hubs (
+    id uuid NOT NULL,
+    campus_id uuid NOT NULL,
+    name text NOT NULL,
+    delivery_fee_minor bigint NOT NULL,
+    active boolean NOT NULL,
+    sequence bigint NOT NULL,
+    CONSTRAINT hubs_pkey PRIMARY KEY (id)
+);
+ALTER TABLE hubs ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON hubs TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON hubs TO campus_orders_service;
+CREATE POLICY hubs_known ON hubs FOR SELECT
+    USING (true);
+
+CREATE TABLE inbox (
+    event_id uuid NOT NULL,
+    consumer text NOT NULL,
+    handled_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT inbox_pkey PRIMARY KEY (event_id, consumer)
+);
+CREATE INDEX inbox_handled ON inbox USING btree (handled_at);
+GRANT SELECT, INSERT, UPDATE, DELETE ON inbox TO campus_orders_service;
+
+CREATE TABLE leaving_people (
+    user_id uuid NOT NULL,
+    vendor_id uuid,
+    standing text NOT NULL,
+    sequence bigint NOT NULL,
+    CONSTRAINT leaving_people_pkey PRIMARY KEY (user_id),
+    CONSTRAINT leaving_people_standing_known CHECK ((standing = ANY (ARRAY['stays'::text, 'leaves'::text, 'gone'::text])))
+);
+CREATE INDEX leaving_people_vendor ON leaving_people USING btree (vendor_id) WHERE (vendor_id IS NOT NULL);
+ALTER TABLE leaving_people ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON leaving_people TO campus_orders_service;
+
+CREATE TABLE leaving_pictures (
+    picture_id uuid NOT NULL,
+    owner_id uuid NOT NULL,
+    leave_at timestamp with time zone NOT NULL,
+    claimed_until timestamp with time zone,
+    CONSTRAINT leaving_pictures_pkey PRIMARY KEY (picture_id)
+);
+CREATE INDEX leaving_pictures_due ON leaving_pictures USING btree (leave_at);
+ALTER TABLE leaving_pictures ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE, DELETE ON leaving_pictures TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON leaving_pictures TO campus_orders_service;
+CREATE POLICY leaving_pictures_own ON leaving_pictures FOR ALL
+    USING ((EXISTS ( SELECT
+   FROM products own
+  WHERE ((own.id = leaving_pictures.owner_id) AND (own.vendor_id = app_vendor_id())))));
+
+CREATE TABLE order_disputes (
+    order_id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    cause text NOT NULL,
+    reason text NOT NULL,
+    details text,
+    raised_by uuid,
+    raised_at timestamp with time zone NOT NULL,
+    outcome text,
+    ended_at timestamp with time zone,
+    charge_outcome text,
+    charge_sequence bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT order_disputes_pkey PRIMARY KEY (order_id),
+    CONSTRAINT order_disputes_order FOREIGN KEY (order_id) REFERENCES orders(id),
+    CONSTRAINT order_disputes_by_the_buyer_has_an_author CHECK (((cause = 'buyer'::text) = (raised_by IS NOT NULL))),
+    CONSTRAINT order_disputes_cause_known CHECK ((cause = ANY (ARRAY['buyer'::text, 'pin_window'::text, 'chargeback'::text]))),
+    CONSTRAINT order_disputes_charge_outcome_known CHECK ((charge_outcome = ANY (ARRAY['won'::text, 'lost'::text]))),
+    CONSTRAINT order_disputes_ended_with_an_outcome CHECK (((outcome IS NULL) = (ended_at IS NULL))),
+    CONSTRAINT order_disputes_outcome_known CHECK ((outcome = ANY (ARRAY['buyer'::text, 'vendor'::text, 'split'::text, 'released'::text])))
+);
+ALTER TABLE order_disputes ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON order_disputes TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON order_disputes TO campus_orders_service;
+CREATE POLICY order_disputes_of_their_parties ON order_disputes FOR SELECT
+    USING (((buyer_id = app_user_id()) OR ((vendor_id = app_vendor_id()) AND app_may('orders:fulfil'::text)) OR app_may('disputes:prepare'::text) OR app_may('disputes:approve'::text) OR app_may('orders:read'::text)));
+
+CREATE TABLE order_items (
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    campus_id uuid NOT NULL,
+    position integer NOT NULL,
+    product_id uuid NOT NULL,
+    name text NOT NULL,
+    quantity integer NOT NULL,
+    unit_price_minor bigint NOT NULL,
+    line_total_minor bigint NOT NULL,
+    CONSTRAINT order_items_pkey PRIMARY KEY (id),
+    CONSTRAINT order_items_order FOREIGN KEY (order_id) REFERENCES orders(id),
+    CONSTRAINT order_items_line_total_minor_is_the_product CHECK ((line_total_minor = (unit_price_minor * quantity))),
+    CONSTRAINT order_items_quantity_1_to_99 CHECK (((quantity >= 1) AND (quantity <= 99)))
+);
+CREATE UNIQUE INDEX order_items_of_order ON order_items USING btree (order_id, "position");
+ALTER TABLE order_items ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON order_items TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON order_items TO campus_orders_service;
+CREATE POLICY order_items_of_the_campus_admins_campus ON order_items FOR SELECT
+    USING (((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('campus_orders:read'::text) AS app_may)));
+CREATE POLICY order_items_of_their_parties ON order_items FOR SELECT
+    USING (((buyer_id = ( SELECT app_user_id() AS app_user_id)) OR ((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('orders:fulfil'::text) AS app_may)) OR ((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('orders:verify'::text) AS app_may)) OR ( SELECT app_may('orders:read'::text) AS app_may)));
+CREATE POLICY order_items_placed_by_their_buyer ON order_items FOR INSERT
+    WITH CHECK ((buyer_id = app_user_id()));
+
+CREATE TABLE order_refunds (
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    amount_minor bigint NOT NULL,
+    reason text NOT NULL,
+    status text NOT NULL,
+    counted boolean NOT NULL,
+    requested_at timestamp with time zone NOT NULL,
+    CONSTRAINT order_refunds_pkey PRIMARY KEY (id),
+    CONSTRAINT order_refunds_order FOREIGN KEY (order_id) REFERENCES orders(id),
+    CONSTRAINT order_refunds_amount_minor_positive CHECK ((amount_minor > 0)),
+    CONSTRAINT order_refunds_status_known CHECK ((status = ANY (ARRAY['requested'::text, 'posted'::text, 'failed'::text, 'settled'::text])))
+);
+CREATE INDEX order_refunds_of_order ON order_refunds USING btree (order_id);
+GRANT SELECT, INSERT, UPDATE (reason, status, counted) ON order_refunds TO campus_orders_service;
+
+CREATE TABLE order_timers (
+    order_id uuid NOT NULL,
+    kind text NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    CONSTRAINT order_timers_pkey PRIMARY KEY (order_id, kind),
+    CONSTRAINT order_timers_order FOREIGN KEY (order_id) REFERENCES orders(id),
+    CONSTRAINT order_timers_kind_known CHECK ((kind = ANY (ARRAY['payment_window'::text, 'vendor_idle'::text, 'pin_window'::text])))
+);
+CREATE INDEX order_timers_due ON order_timers USING btree (due_at);
+ALTER TABLE order_timers ENABLE ROW LEVEL SECURITY;
+GRANT INSERT ON order_timers TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON order_timers TO campus_orders_service;
+CREATE POLICY order_timers_started_by_checkout ON order_timers FOR INSERT
+    WITH CHECK ((kind = 'payment_window'::text));
+
+CREATE TABLE orders (
+    id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    campus_id uuid NOT NULL,
+    hub_id uuid,
+    status text NOT NULL,
+    currency text NOT NULL,
+    total_amount bigint NOT NULL,
+    subtotal_minor bigint NOT NULL,
+    delivery_fee_minor bigint NOT NULL,
+    commission_minor bigint NOT NULL,
+    refunded_minor bigint NOT NULL,
+    delivery_note text,
+    payment_due_at timestamp with time zone NOT NULL,
+    delivered_at timestamp with time zone,
+    idempotency_key uuid NOT NULL,
+    fingerprint bytea NOT NULL,
+    revision integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    escrow_minor bigint DEFAULT 0 NOT NULL,
+    escrow_sequence bigint DEFAULT 0 NOT NULL,
+    return_due_at timestamp with time zone,
+    CONSTRAINT orders_pkey PRIMARY KEY (id),
+    CONSTRAINT orders_idempotency_key_once_per_buyer UNIQUE (buyer_id, idempotency_key),
+    CONSTRAINT orders_escrow_minor_within_total CHECK (((escrow_minor >= 0) AND (escrow_minor <= total_amount))),
+    CONSTRAINT orders_refunded_minor_within_total CHECK (((refunded_minor >= 0) AND (refunded_minor <= total_amount))),
+    CONSTRAINT orders_status_known CHECK ((status = ANY (ARRAY['Processing'::text, 'expired'::text, 'cancelled'::text, 'paid_escrow'::text, 'dispatched'::text, 'delivered'::text, 'paid'::text, 'disputed'::text, 'refund_pending'::text, 'refunded'::text]))),
+    CONSTRAINT orders_total_amount_is_the_sum CHECK ((total_amount = (subtotal_minor + delivery_fee_minor)))
+);
+CREATE INDEX orders_dearest ON orders USING btree (total_amount, id);
+CREATE INDEX orders_newest ON orders USING btree (created_at, id);
+CREATE INDEX orders_newest_of_buyer ON orders USING btree (buyer_id, created_at, id);
+CREATE INDEX orders_newest_of_campus ON orders USING btree (campus_id, created_at, id);
+CREATE INDEX orders_newest_of_vendor ON orders USING btree (vendor_id, created_at, id);
+ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT ON orders TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON orders TO campus_orders_service;
+CREATE POLICY orders_never_of_ones_own_vendor ON orders AS RESTRICTIVE FOR INSERT
+    WITH CHECK (((vendor_id IS DISTINCT FROM ( SELECT app_vendor_id() AS app_vendor_id)) AND (NOT (EXISTS ( SELECT
+   FROM vendors known
+  WHERE ((known.id = orders.vendor_id) AND (known.owner_user_id = ( SELECT app_user_id() AS app_user_id))))))));
+CREATE POLICY orders_of_the_campus_admins_campus ON orders FOR SELECT
+    USING (((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('campus_orders:read'::text) AS app_may)));
+CREATE POLICY orders_of_their_parties ON orders FOR SELECT
+    USING (((buyer_id = ( SELECT app_user_id() AS app_user_id)) OR ((vendor_id = ( SELECT app_vendor_id() AS app_vendor_id)) AND ( SELECT app_may('orders:fulfil'::text) AS app_may)) OR ((campus_id = ( SELECT app_campus_id() AS app_campus_id)) AND ( SELECT app_may('orders:verify'::text) AS app_may)) OR ( SELECT app_may('orders:read'::text) AS app_may)));
+CREATE POLICY orders_placed_by_their_buyer ON orders FOR INSERT
+    WITH CHECK (((buyer_id = app_user_id()) AND (status = 'Processing'::text) AND app_may('orders:place'::text)));
+CREATE TRIGGER orders_refuse_leaving_buyer AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
+CREATE TRIGGER orders_refuse_leaving_vendor AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION refuse_leaving_vendor();
+
+CREATE TABLE outbox (
+    position bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    id uuid NOT NULL,
+    queue text,
+    type text NOT NULL,
+    source text NOT NULL,
+    subject text NOT NULL,
+    sequence bigint NOT NULL,
+    payload bytea NOT NULL,
+    trace jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    next_attempt_at timestamp with time zone DEFAULT now() NOT NULL,
+    published_at timestamp with time zone,
+    CONSTRAINT outbox_pkey PRIMARY KEY ("position")
+);
+CREATE INDEX outbox_published ON outbox USING btree (published_at) WHERE (published_at IS NOT NULL);
+CREATE INDEX outbox_waiting ON outbox USING btree ("position") WHERE (published_at IS NULL);
+GRANT INSERT ON outbox TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON outbox TO campus_orders_service;
+
+CREATE TABLE outbox_sequences (
+    subject text NOT NULL,
+    last bigint NOT NULL,
+    CONSTRAINT outbox_sequences_pkey PRIMARY KEY (subject)
+);
+GRANT SELECT, INSERT, UPDATE ON outbox_sequences TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON outbox_sequences TO campus_orders_service;
+
+CREATE TABLE products (
+    id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    vendor_name text NOT NULL,
+    campus_id uuid NOT NULL,
+    name text NOT NULL,
+    description text NOT NULL,
+    category text NOT NULL,
+    price_minor bigint NOT NULL,
+    currency text DEFAULT 'NGN'::text NOT NULL,
+    stock integer NOT NULL,
+    images jsonb DEFAULT '[]'::jsonb NOT NULL,
+    rating_sum bigint DEFAULT 0 NOT NULL,
+    rating_count integer DEFAULT 0 NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    removed_at timestamp with time zone,
+    draft boolean DEFAULT false NOT NULL,
+    has_sales boolean DEFAULT false NOT NULL,
+    words tsvector GENERATED ALWAYS AS (((setweight(to_tsvector('english'::regconfig, plain(name)), 'A'::"char") || setweight(to_tsvector('english'::regconfig, plain(category)), 'B'::"char")) || setweight(to_tsvector('english'::regconfig, plain(description)), 'D'::"char"))) STORED,
+    CONSTRAINT products_pkey PRIMARY KEY (id),
+    CONSTRAINT products_currency_ngn CHECK ((currency = 'NGN'::text)),
+    CONSTRAINT products_images_at_most_8 CHECK ((jsonb_array_length(images) <= 8)),
+    CONSTRAINT products_price_minor_positive CHECK ((price_minor > 0)),
+    CONSTRAINT products_stock_never_negative CHECK ((stock >= 0))
+);
+CREATE INDEX products_newest ON products USING btree (created_at, id) WHERE ((removed_at IS NULL) AND (NOT draft));
+CREATE INDEX products_newest_of_campus ON products USING btree (campus_id, created_at, id) WHERE ((removed_at IS NULL) AND (NOT draft));
+CREATE INDEX products_newest_of_category ON products USING btree (category, created_at, id) WHERE ((removed_at IS NULL) AND (NOT draft));
+CREATE INDEX products_newest_of_vendor ON products USING btree (vendor_id, created_at, id) WHERE ((removed_at IS NULL) AND (NOT draft));
+CREATE INDEX products_own ON products USING btree (vendor_id, created_at, id);
+CREATE INDEX products_priced ON products USING btree (price_minor, id) WHERE ((removed_at IS NULL) AND (NOT draft));
+CREATE INDEX products_priced_of_category ON products USING btree (category, price_minor, id) WHERE ((removed_at IS NULL) AND (NOT draft));
+CREATE INDEX products_words ON products USING gin (words) WITH (fastupdate=off) WHERE ((removed_at IS NULL) AND (NOT draft));
+ALTER TABLE products ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT (id, vendor_id, vendor_name, campus_id, name, description, category, price_minor, stock, created_at, updated_at, draft), UPDATE (name, description, category, price_minor, stock, images, revision, updated_at, removed_at, draft) ON products TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON products TO campus_orders_service;
+CREATE POLICY products_changed_by_their_vendor ON products FOR UPDATE
+    USING (((vendor_id = app_vendor_id()) AND app_may('catalog:own'::text)))
+    WITH CHECK (((vendor_id = app_vendor_id()) AND app_may('catalog:own'::text)));
+CREATE POLICY products_on_the_shelf ON products FOR SELECT
+    USING ((((removed_at IS NULL) AND (NOT draft)) OR (vendor_id = app_vendor_id())));
+CREATE POLICY products_written_by_their_vendor ON products FOR INSERT
+    WITH CHECK (((vendor_id = app_vendor_id()) AND app_may('catalog:own'::text)));
+CREATE TRIGGER products_refuse_leaving_vendor AFTER INSERT ON products FOR EACH ROW EXECUTE FUNCTION refuse_leaving_vendor();
+
+CREATE TABLE return_request_items (
+    return_request_id uuid NOT NULL,
+    item_id uuid NOT NULL,
+    quantity integer NOT NULL,
+    CONSTRAINT return_request_items_pkey PRIMARY KEY (return_request_id, item_id),
+    CONSTRAINT return_request_items_item FOREIGN KEY (item_id) REFERENCES order_items(id),
+    CONSTRAINT return_request_items_request FOREIGN KEY (return_request_id) REFERENCES return_requests(id),
+    CONSTRAINT return_request_items_quantity_positive CHECK ((quantity > 0))
+);
+CREATE INDEX return_request_items_of_item ON return_request_items USING btree (item_id);
+ALTER TABLE return_request_items ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON return_request_items TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON return_request_items TO campus_orders_service;
+CREATE POLICY return_request_items_with_their_request ON return_request_items FOR SELECT
+    USING ((EXISTS ( SELECT
+   FROM return_requests request
+  WHERE (request.id = return_request_items.return_request_id))));
+
+CREATE TABLE return_requests (
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    reason text NOT NULL,
+    status text NOT NULL,
+    refund_minor bigint,
+    refund_id uuid,
+    decided_by uuid,
+    decision_reason text,
+    decided_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT return_requests_pkey PRIMARY KEY (id),
+    CONSTRAINT return_requests_order FOREIGN KEY (order_id) REFERENCES orders(id),
+    CONSTRAINT return_requests_decided_once CHECK ((((status = 'requested'::text) = (decided_by IS NULL)) AND ((status = 'requested'::text) = (decided_at IS NULL)))),
+    CONSTRAINT return_requests_not_decided_by_the_buyer CHECK ((decided_by <> buyer_id)),
+    CONSTRAINT return_requests_refund_of_an_approval CHECK (((status = 'approved'::text) = (refund_minor IS NOT NULL))),
+    CONSTRAINT return_requests_status_known CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text, 'rejected'::text])))
+);
+CREATE INDEX return_requests_of_buyer ON return_requests USING btree (buyer_id);
+CREATE INDEX return_requests_of_order ON return_requests USING btree (order_id, created_at, id);
+ALTER TABLE return_requests ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON return_requests TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON return_requests TO campus_orders_service;
+CREATE POLICY return_requests_of_their_parties ON return_requests FOR SELECT
+    USING (((buyer_id = app_user_id()) OR ((vendor_id = app_vendor_id()) AND app_may('orders:fulfil'::text)) OR app_may('returns:decide'::text) OR app_may('orders:read'::text)));
+CREATE TRIGGER return_requests_refuse_leaving_buyer AFTER INSERT ON return_requests FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
+
+CREATE TABLE reviews (
+    id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    buyer_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    product_id uuid,
+    rating smallint NOT NULL,
+    text text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    hidden_at timestamp with time zone,
+    hidden_by uuid,
+    hidden_because text,
+    CONSTRAINT reviews_pkey PRIMARY KEY (id),
+    CONSTRAINT reviews_order FOREIGN KEY (order_id) REFERENCES orders(id),
+    CONSTRAINT reviews_hidden_by_somebody_for_a_reason CHECK ((((hidden_at IS NULL) = (hidden_by IS NULL)) AND ((hidden_at IS NULL) = (hidden_because IS NULL)))),
+    CONSTRAINT reviews_rating_1_to_5 CHECK (((rating >= 1) AND (rating <= 5)))
+);
+CREATE INDEX reviews_newest ON reviews USING btree (created_at, id);
+CREATE INDEX reviews_newest_of_product ON reviews USING btree (product_id, created_at, id) WHERE (product_id IS NOT NULL);
+CREATE INDEX reviews_newest_of_vendor ON reviews USING btree (vendor_id, created_at, id) WHERE (product_id IS NULL);
+CREATE INDEX reviews_of_buyer ON reviews USING btree (buyer_id);
+CREATE UNIQUE INDEX reviews_one_of_each_product ON reviews USING btree (order_id, product_id) WHERE (product_id IS NOT NULL);
+CREATE UNIQUE INDEX reviews_one_of_the_vendor ON reviews USING btree (order_id) WHERE (product_id IS NULL);
+ALTER TABLE reviews ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, UPDATE (hidden_at, hidden_by, hidden_because) ON reviews TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON reviews TO campus_orders_service;
+CREATE POLICY reviews_by_the_buyer_of_a_delivered_order ON reviews FOR INSERT
+    WITH CHECK (((buyer_id = app_user_id()) AND app_may('orders:place'::text) AND (hidden_at IS NULL) AND (EXISTS ( SELECT
+   FROM orders
+  WHERE ((orders.id = reviews.order_id) AND (orders.buyer_id = app_user_id()) AND (orders.vendor_id = reviews.vendor_id) AND ((orders.delivered_at IS NOT NULL) OR (orders.status = 'paid'::text))))) AND ((product_id IS NULL) OR (EXISTS ( SELECT
+   FROM order_items item
+  WHERE ((item.order_id = reviews.order_id) AND (item.product_id = reviews.product_id)))))));
+CREATE POLICY reviews_moderated ON reviews FOR UPDATE
+    USING (app_may('reviews:moderate'::text));
+CREATE POLICY reviews_never_of_ones_own_vendor ON reviews AS RESTRICTIVE FOR INSERT
+    WITH CHECK (((vendor_id IS DISTINCT FROM ( SELECT app_vendor_id() AS app_vendor_id)) AND (NOT (EXISTS ( SELECT
+   FROM vendors known
+  WHERE ((known.id = reviews.vendor_id) AND (known.owner_user_id = ( SELECT app_user_id() AS app_user_id))))))));
+CREATE POLICY reviews_shown ON reviews FOR SELECT
+    USING (((hidden_at IS NULL) OR (buyer_id = app_user_id()) OR app_may('reviews:read'::text)));
+CREATE TRIGGER reviews_keep_rating AFTER INSERT OR UPDATE OF hidden_at ON reviews FOR EACH ROW EXECUTE FUNCTION keep_rating();
+CREATE TRIGGER reviews_refuse_leaving_buyer AFTER INSERT ON reviews FOR EACH ROW EXECUTE FUNCTION refuse_leaving_buyer();
+
+CREATE TABLE search_words (
+    word text COLLATE "C" NOT NULL,
+    spellings text[] GENERATED ALWAYS AS (spellings_of(word)) STORED NOT NULL,
+    CONSTRAINT search_words_pkey PRIMARY KEY (word)
+);
+CREATE INDEX search_words_spelled ON search_words USING gin (spellings) WITH (fastupdate=off);
+ALTER TABLE search_words ENABLE ROW LEVEL SECURITY;
+GRANT SELECT (word, spellings), INSERT (word) ON search_words TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON search_words TO campus_orders_service;
+CREATE POLICY search_words_known ON search_words FOR SELECT
+    USING (true);
+CREATE POLICY search_words_of_merchants ON search_words FOR INSERT
+    WITH CHECK (app_may('catalog:own'::text));
+
+CREATE TABLE session_revocations (
+    user_id uuid NOT NULL,
+    session_id uuid,
+    not_before timestamp with time zone NOT NULL,
+    heard_at timestamp with time zone DEFAULT now() NOT NULL
+);
+CREATE INDEX session_revocations_heard ON session_revocations USING btree (heard_at);
+GRANT SELECT, INSERT, UPDATE, DELETE ON session_revocations TO campus_orders_service;
+
+CREATE TABLE vendors (
+    id uuid NOT NULL,
+    business_name text NOT NULL,
+    campus_id uuid NOT NULL,
+    commission_basis_points integer,
+    sequence bigint NOT NULL,
+    suspended boolean DEFAULT false NOT NULL,
+    standing_sequence bigint DEFAULT 0 NOT NULL,
+    rating_sum bigint DEFAULT 0 NOT NULL,
+    rating_count integer DEFAULT 0 NOT NULL,
+    owner_user_id uuid,
+    CONSTRAINT vendors_pkey PRIMARY KEY (id)
+);
+CREATE INDEX vendors_suspended ON vendors USING btree (id) WHERE suspended;
+ALTER TABLE vendors ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON vendors TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON vendors TO campus_orders_service;
+CREATE POLICY vendors_known ON vendors FOR SELECT
+    USING (true);
+
+CREATE VIEW shelf AS
+ SELECT products.id,
+    products.vendor_id,
+    products.vendor_name,
+    products.campus_id,
+    products.name,
+    products.description,
+    products.category,
+    products.price_minor,
+    products.currency,
+    products.stock,
+    products.images,
+    products.rating_sum,
+    products.rating_count,
+    products.revision,
+    products.words,
+    products.created_at,
+    products.has_sales
+   FROM products
+  WHERE products.removed_at IS NULL AND NOT products.draft AND NOT (products.vendor_id IN ( SELECT vendors.id
+           FROM vendors
+          WHERE vendors.suspended));
+GRANT SELECT ON shelf TO campus_orders_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON shelf TO campus_orders_service;

@@ -1,0 +1,24 @@
+"""Wallets, bank details, payouts, their transfers, exceptions and reconciliations.
+
+The SQL is in the file of the same name.
+"""
+
+from pathlib import Path
+
+from common.migrations.functions import create_ledger_v1, create_messaging_v1, execute_file, grant_roles_v1
+
+revision = "0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    grant_roles_v1("payouts")
+    create_messaging_v1("payouts")
+    create_ledger_v1("payouts")
+    execute_file(Path(__file__).with_suffix(".sql"))
+
+
+def downgrade() -> None:
+    raise NotImplementedError("a first migration is undone by dropping the database")

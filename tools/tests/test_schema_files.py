@@ -1,0 +1,37 @@
+"""`migrations/schema.sql` of each service is what its migrations make; `make schemas` writes it."""
+
+import os
+import re
+from typing import Any
+
+import asyncpg
+import pytest
+
+from campus_tools.documents.schema import schema_sql
+from common.migrations.runner import migrations_folder
+from operations.services import SERVICES
+from testkit.fixtures import DatabaseFactory
+
+
+def comparable(text: str) -> str:
+    """Without what PostgreSQL's versions print differently: brackets, casts, qualified names, white space, and the version."""
+    text = re.sub(r"^--.*$", "", text, flags=re.MULTILINE)
+    return re.sub(r"::[a-z ]+(\[\])?|\b\w+\.(?=\w)|[()\s]", "", text)
+
+
+@pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
+async def test_the_schema_file_is_what_the_migrations_make(service: Any, fresh_database: DatabaseFactory) -> None:
+    urls = await fresh_database(service.name)
+    connection = await asyncpg.connect(urls.admin)
+    try:
+        made = await schema_sql(connection, service.owner_role)
+    finally:
+        await connection.close()
+    path = migrations_folder(service.import_name) / "schema.sql"
+    if os.environ.get("WRITE_SCHEMA_FILES"):
+        path.write_text(made, encoding="utf-8")
+    kept = path.read_text(encoding="utf-8")
+    version = re.compile(r"PostgreSQL (\d+) wrote")
+    if version.search(kept)[1] == version.search(made)[1]:
+        assert kept == made, "run `make schemas`"
+    assert comparable(kept) == comparable(made), "run `make schemas`"
