@@ -26,19 +26,19 @@ from payouts.consumers import SUBSCRIPTIONS, WORK
 from payouts.demo import load_demo_data
 from payouts.dependencies import Dependencies
 from payouts.domain.errors import NothingToCorrect
-from payouts.metrics import BOOK
+from payouts.metrics import LEDGER
 from payouts.queries.personal_records import SECTIONS
 from payouts.routes import ROUTERS
 from payouts.settings import Settings
 from payouts.store import found_transfers, retention
-from payouts.store.account_numbers import AccountNumbers, fingerprint_key_of_release_before
+from payouts.store.account_numbers import AccountNumbers, previous_release_fingerprint_key
 from payouts.timers import (
-    claim_due_transfers,
-    compare_when_due,
-    measure_balance,
-    request_scheduled_payouts,
-    watch_payouts,
-    watch_releases,
+    check_failures_once,
+    check_releases_once,
+    compare_transfers_once,
+    observe_balance_once,
+    process_due_transfers_once,
+    request_scheduled_payouts_once,
 )
 from payouts.use_cases.bank_details.check_encryption_key import check_encryption_key
 from payouts.use_cases.bank_details.encrypt_account_numbers import encrypt_account_numbers
@@ -50,9 +50,9 @@ CLAIM_EVERY_SECONDS = 5.0
 # How late after its hour a scheduled payout may be asked for.
 POLL_EVERY_SECONDS = 15.0
 # Account numbers of the release before sealing, and what its last processes still write while this one starts.
-SEAL_EVERY_SECONDS = 30.0
+ENCRYPT_EVERY_SECONDS = 30.0
 # The rate of failing payouts and the banks' switches are looked at this often.
-WATCH_EVERY_SECONDS = 5.0
+CHECK_EVERY_SECONDS = 5.0
 # A wallet that received what payments did not release is seen this soon; a dispatch looks for itself.
 RELEASES_EVERY_SECONDS = 30.0
 # After the database was put back, payouts wait at most this long for the comparison with the gateway to begin.
@@ -72,12 +72,12 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
         # While processes of the release before may run, they must read what is written here.
         return Encryptor(f"payouts: {purpose}", *keys, old_keys=shared, writes_old_format=bool(settings.sealing_key))
 
-    sealer, hash_key_sealer = at_rest("account numbers"), at_rest("hash key")
+    encryptor, hash_key_sealer = at_rest("account numbers"), at_rest("hash key")
     # A wrong key must stop the start, not the first payout.
-    await check_encryption_key(runtime.database, sealer)
-    known = next((fingerprint_key_of_release_before(key) for key in shared if key), None)
+    await check_encryption_key(runtime.database, encryptor)
+    known = next((previous_release_fingerprint_key(key) for key in shared if key), None)
     hash_key = await ensure_hash_key(runtime.database, hash_key_sealer, "payouts", of_release_before=known)
-    numbers = AccountNumbers(sealer, hash_key)
+    numbers = AccountNumbers(encryptor, hash_key)
     async with httpx.AsyncClient(
         base_url=settings.gateway_api_url.rstrip("/") + "/",
         headers={"Authorization": f"Bearer {settings.gateway_secret_key}"},
@@ -89,56 +89,56 @@ async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Depende
             runtime.clock,
             runtime.database,
             CursorSigner(settings.cursor_key),
-            Gateway(client, settings.gateway_timeout_seconds, numbers.open),
+            Gateway(client, settings.gateway_timeout_seconds, numbers.decrypt),
             numbers,
             hash_key_sealer,
         )
 
 
 def loops(dependencies: Dependencies) -> Sequence[Loop]:
-    async def claim_transfers() -> int:
-        return await claim_due_transfers(dependencies.database, dependencies.gateway, dependencies.clock)
+    async def claim_transfer() -> int:
+        return await process_due_transfers_once(dependencies.database, dependencies.gateway, dependencies.clock)
 
-    async def ask() -> int:
+    async def request_scheduled() -> int:
         minimum_minor = dependencies.settings.payout_minimum_minor
-        return await request_scheduled_payouts(dependencies.database, minimum_minor, dependencies.clock)
+        return await request_scheduled_payouts_once(dependencies.database, minimum_minor, dependencies.clock)
 
     async def encrypt() -> int:
         return await encrypt_account_numbers(dependencies.database, dependencies.account_numbers)
 
     async def watch() -> None:
-        await watch_payouts(dependencies.database, dependencies.clock, dependencies.watch)
+        await check_failures_once(dependencies.database, dependencies.clock, dependencies.failure_rate_policy)
 
-    async def watch_released() -> int:
-        return await watch_releases(dependencies.database, dependencies.clock)
+    async def check_releases() -> int:
+        return await check_releases_once(dependencies.database, dependencies.clock)
 
-    async def measure() -> None:
-        await measure_balance(dependencies.gateway, dependencies.clock)
+    async def observe_balance() -> None:
+        await observe_balance_once(dependencies.gateway, dependencies.clock)
 
     async def compare() -> None:
         numbers, clock = dependencies.account_numbers, dependencies.clock
-        await compare_when_due(dependencies.database, dependencies.gateway, numbers, clock)
+        await compare_transfers_once(dependencies.database, dependencies.gateway, numbers, clock)
 
     return [
         Loop("compare-transfers", compare, COMPARE_EVERY_SECONDS),
-        Loop("gateway-balance", measure, BALANCE_EVERY_SECONDS),
-        Loop("failure-rate", watch, WATCH_EVERY_SECONDS),
-        Loop("releases", watch_released, RELEASES_EVERY_SECONDS),
-        Loop("due-transfers", claim_transfers, CLAIM_EVERY_SECONDS),
-        Loop("scheduled-payouts", ask, POLL_EVERY_SECONDS),
-        *BOOK.loops(dependencies.database, dependencies.clock),
-        Loop("open-account-numbers", encrypt, SEAL_EVERY_SECONDS),
+        Loop("gateway-balance", observe_balance, BALANCE_EVERY_SECONDS),
+        Loop("failure-rate", watch, CHECK_EVERY_SECONDS),
+        Loop("releases", check_releases, RELEASES_EVERY_SECONDS),
+        Loop("due-transfers", claim_transfer, CLAIM_EVERY_SECONDS),
+        Loop("scheduled-payouts", request_scheduled, POLL_EVERY_SECONDS),
+        *LEDGER.loops(dependencies.database, dependencies.clock),
+        Loop("open-account-numbers", encrypt, ENCRYPT_EVERY_SECONDS),
     ]
 
 
-def kept(dependencies: Dependencies) -> Sequence[Rule]:
+def retention_rules(dependencies: Dependencies) -> Sequence[Rule]:
     """What leaves by itself."""
-    return retention.kept(timedelta(days=dependencies.settings.skipped_payouts_keep_days))
+    return retention.retention_rules(timedelta(days=dependencies.settings.skipped_payouts_keep_days))
 
 
 async def verify_ledger_command(dependencies: Dependencies, *earlier: str) -> None:
     """`verify-book [<length> <head>]`: prints what the walk found; ends with status 1 and names the first broken row."""
-    await BOOK.verify_by_command(dependencies.database, *earlier)
+    await LEDGER.verify_by_command(dependencies.database, *earlier)
 
 
 async def compare_command(dependencies: Dependencies, *arguments: str) -> None:
@@ -149,7 +149,7 @@ async def compare_command(dependencies: Dependencies, *arguments: str) -> None:
     database, numbers = dependencies.database, dependencies.account_numbers
     done = await compare_transfers(database, dependencies.gateway, numbers, dependencies.clock, since)
     sys.stdout.write(
-        f"{done.listed} transfers listed, {done.taken} taken into the books, {done.unsettled} to be settled\n"
+        f"{done.listed} transfers listed, {done.recorded} taken into the books, {done.unsettled} to be settled\n"
     )
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for reference, amount_minor, currency, last4, bank_code, created_at in await found_transfers.list_open(uow):
@@ -214,5 +214,5 @@ SERVICE = Service(
         REENCRYPT: re_encrypt_command,
         "correct-wallet": correct_command,
     },
-    kept=kept,
+    kept=retention_rules,
 )

@@ -28,8 +28,8 @@ from contracts.payments import (
     VendorStatementIssued,
 )
 from payouts.dependencies import Dependencies
-from payouts.domain.chargebacks import ChargebackUpdate, Standing
-from payouts.domain.released import Statement
+from payouts.domain.chargebacks import ChargebackStatus, ChargebackUpdate
+from payouts.domain.release_statements import Statement
 from payouts.domain.transfer_updates import TransferUpdate
 from payouts.domain.wallet import Refund, Release
 from payouts.use_cases.erasure.evaluate_erasure import evaluate_erasure
@@ -141,24 +141,24 @@ async def on_charge_disputed(
 ) -> None:
     if event.remaining_vendor_minor is not None:
         await record_escrow_share(uow, event.order_id, event.vendor_id, event.remaining_vendor_minor, received.sequence)
-    standings: dict[str | None, Standing] = {None: "opened", "won": "won", "lost": "lost"}
-    news = ChargebackUpdate(
+    statuses: dict[str | None, ChargebackStatus] = {None: "opened", "won": "won", "lost": "lost"}
+    update = ChargebackUpdate(
         event.chargeback_id or event.order_id,
         event.order_id,
         event.vendor_id,
-        standings[event.outcome],
+        statuses[event.outcome],
         event.vendor_minor,
         event.from_vendor_minor,
         event.to_vendor_minor,
     )
     now = dependencies.clock.now()
     # The line's key, as `hear_chargeback` writes it.
-    line_key = f"chargeback:{news.id}:{received.sequence}"
+    line_key = f"chargeback:{update.id}:{received.sequence}"
     moved_minor = event.to_vendor_minor - event.from_vendor_minor
-    source = f"chargeback:{news.id}:{event.outcome}"
+    source = f"chargeback:{update.id}:{event.outcome}"
     stated = _statement(event.statement, event.vendor_id, source, moved_minor)
     await record_statement(uow, stated, now, line_key=line_key)
-    await record_chargeback(uow, news, received.sequence, now)
+    await record_chargeback(uow, update, received.sequence, now)
 
 
 async def on_vendor_statement_issued(
@@ -180,20 +180,20 @@ def _statement(stated: ReleaseStatement | None, vendor_id: UUID, source: str, am
 async def on_transfer_succeeded(
     event: TransferSucceeded, _: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    await record_transfer_update(uow, event.reference, _news("success", event), dependencies.clock.now())
+    await record_transfer_update(uow, event.reference, _transfer_update("success", event), dependencies.clock.now())
 
 
 async def on_transfer_failed(event: TransferFailed, _: Received, uow: UnitOfWork, dependencies: Dependencies) -> None:
-    await record_transfer_update(uow, event.reference, _news("failed", event), dependencies.clock.now())
+    await record_transfer_update(uow, event.reference, _transfer_update("failed", event), dependencies.clock.now())
 
 
 async def on_transfer_reversed(
     event: TransferReversed, _: Received, uow: UnitOfWork, dependencies: Dependencies
 ) -> None:
-    await record_transfer_update(uow, event.reference, _news("reversed", event), dependencies.clock.now())
+    await record_transfer_update(uow, event.reference, _transfer_update("reversed", event), dependencies.clock.now())
 
 
-def _news(status: str, event: TransferNews) -> TransferUpdate:
+def _transfer_update(status: str, event: TransferNews) -> TransferUpdate:
     """The type of the event says what happened; a gateway's finer word (`rejected`, say) is of the same rank."""
     return TransferUpdate(
         "webhook",
@@ -207,13 +207,13 @@ def _news(status: str, event: TransferNews) -> TransferUpdate:
     )
 
 
-class TransferToSettle(msgspec.Struct, frozen=True, rename="camel"):
+class QueuedTransfer(msgspec.Struct, frozen=True, rename="camel"):
     """An attempt of which the gateway is to be asked now, instead of when its time comes."""
 
     transfer_id: UUID
 
 
-async def settle_left_transfer(item: TransferToSettle, _: Received, dependencies: Dependencies) -> None:
+async def on_transfer_queued(item: QueuedTransfer, _: Received, dependencies: Dependencies) -> None:
     await resolve_transfer(dependencies.database, dependencies.gateway, dependencies.clock, item.transfer_id)
 
 
@@ -233,4 +233,4 @@ SUBSCRIPTIONS: Final[list[Subscription[Any]]] = [
     Subscription(TransferFailed, on_transfer_failed),
     Subscription(TransferReversed, on_transfer_reversed),
 ]
-WORK: Final[list[WorkItem[Any]]] = [WorkItem("payouts.transfers", TransferToSettle, settle_left_transfer)]
+WORK: Final[list[WorkItem[Any]]] = [WorkItem("payouts.transfers", QueuedTransfer, on_transfer_queued)]

@@ -8,7 +8,7 @@ from common.primitives.clock import Clock
 from contracts import demo
 from contracts.payouts import BankDetailsChanged
 from payouts import queries, store
-from payouts.domain.bank_accounts import CheckResult, check_digit_valid
+from payouts.domain.bank_accounts import NameCheck, check_digit_valid
 from payouts.store.account_numbers import AccountNumbers
 
 _ACCOUNTS: Final = ((demo.ADA, "058", "0123456785"), (demo.BOLA, "044", "0690123456"))
@@ -27,7 +27,7 @@ async def load_demo_data(database: Database, numbers: AccountNumbers, clock: Clo
                 account_number[-4:],
                 bank_code,
                 vendor.legal_name,
-                CheckResult(True, None),
+                NameCheck(True, None),
                 check_digit_valid(bank_code, account_number),
             )
             await store.save_bank_details(uow, details, vendor.owner_user_id, clock.now())

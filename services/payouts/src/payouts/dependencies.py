@@ -8,7 +8,7 @@ from common.primitives.clock import Clock
 from common.primitives.cursors import CursorSigner
 from common.primitives.encryption import Encryptor
 from payouts.clients.gateway import Gateway
-from payouts.domain.failure_rate import Watch
+from payouts.domain.failure_rate import FailureRatePolicy
 from payouts.settings import Settings
 from payouts.store.account_numbers import AccountNumbers
 
@@ -26,11 +26,11 @@ class Dependencies:
     hash_key_sealer: Encryptor
 
     @property
-    def watch(self) -> Watch:
+    def failure_rate_policy(self) -> FailureRatePolicy:
         """How the rate of failing payouts is watched."""
         settings = self.settings
         calm_for = timedelta(seconds=settings.payout_observation_calm_seconds)
-        return Watch(settings.observation_window, settings.payout_observation_attempts_min, calm_for)
+        return FailureRatePolicy(settings.observation_window, settings.payout_observation_attempts_min, calm_for)
 
     @property
     def cooling(self) -> timedelta:

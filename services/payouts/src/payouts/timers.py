@@ -13,14 +13,14 @@ from payouts.clients.gateway import Gateway
 from payouts.domain.attempts import status_when_claimed, step_when_due
 from payouts.domain.dispatch import LEASE, SUBMISSIONS_CONCURRENT_MAX
 from payouts.domain.errors import GatewayUnavailable
-from payouts.domain.failure_rate import Watch
-from payouts.domain.found_transfers import PUT_BACK_AGAIN
+from payouts.domain.failure_rate import FailureRatePolicy
+from payouts.domain.found_transfers import RECHECK_AFTER_RESTORE
 from payouts.metrics import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
-from payouts.store import found_transfers, released
+from payouts.store import found_transfers, release_statements
 from payouts.store.account_numbers import AccountNumbers
 from payouts.use_cases.exceptions.check_bank_outages import check_bank_outages
 from payouts.use_cases.exceptions.check_failure_rate import check_failure_rate
-from payouts.use_cases.releases.check_received import check_received
+from payouts.use_cases.releases.check_released_credits import check_released_credits
 from payouts.use_cases.releases.hold_vendors import hold_vendors
 from payouts.use_cases.schedules.request_scheduled_payout import request_scheduled_payout
 from payouts.use_cases.transfers.compare_transfers import compare_transfers
@@ -33,35 +33,35 @@ log = get_logger(__name__)
 CLAIM_BATCH_MAX = SUBMISSIONS_CONCURRENT_MAX
 ROUND_MAX = 200
 # Each takes one verification and a sum over its lines; so many vendors are judged within a second.
-VENDORS_WATCHED_MAX = 500
+VENDORS_CHECKED_MAX = 500
 
 
-async def claim_due_transfers(database: Database, gateway: Gateway, clock: Clock) -> int:
+async def process_due_transfers_once(database: Database, gateway: Gateway, clock: Clock) -> int:
     """Sends what was written down and never sent, and asks for what is unknown or long on its way; tells how many."""
     done = 0
     while done < ROUND_MAX:
-        taken = await _claim_due(database, clock)
-        if not taken:
+        claimed = await _claim_due(database, clock)
+        if not claimed:
             break
-        steps = (_step(database, gateway, clock, *attempt) for attempt in taken)
+        steps = (_step(database, gateway, clock, *attempt) for attempt in claimed)
         outcomes = await asyncio.gather(*steps, return_exceptions=True)
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 raise outcome
-        done += len(taken)
+        done += len(claimed)
     return done
 
 
 async def _claim_due(database: Database, clock: Clock) -> list[tuple[UUID, str]]:
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        taken = [
+        claimed = [
             (transfer_id, status_when_claimed(status))
             for transfer_id, status in await store.lock_due_transfers(uow, now, CLAIM_BATCH_MAX)
         ]
-        for transfer_id, status in taken:
-            await store.claim_transfers(uow, transfer_id, status, now + LEASE)
-    return taken
+        for transfer_id, status in claimed:
+            await store.claim_transfer(uow, transfer_id, status, now + LEASE)
+    return claimed
 
 
 async def _step(database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID, status: str) -> None:
@@ -71,17 +71,17 @@ async def _step(database: Database, gateway: Gateway, clock: Clock, transfer_id:
         await resolve_transfer(database, gateway, clock, transfer_id)
 
 
-async def compare_when_due(database: Database, gateway: Gateway, numbers: AccountNumbers, clock: Clock) -> bool:
+async def compare_transfers_once(database: Database, gateway: Gateway, numbers: AccountNumbers, clock: Clock) -> bool:
     """Once a day, and at once when the database was put back: until then nothing is sent."""
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        if not await found_transfers.claim_comparison(uow, now, now + RUN_LEASE, now + PUT_BACK_AGAIN):
+        if not await found_transfers.claim_comparison(uow, now, now + RUN_LEASE, now + RECHECK_AFTER_RESTORE):
             return False
     await compare_transfers(database, gateway, numbers, clock)
     return True
 
 
-async def request_scheduled_payouts(database: Database, minimum_minor: int, clock: Clock) -> int:
+async def request_scheduled_payouts_once(database: Database, minimum_minor: int, clock: Clock) -> int:
     """Decides every period whose time has come, each in a unit of work of its own; tells how many."""
     decided = 0
     while decided < ROUND_MAX:
@@ -92,25 +92,25 @@ async def request_scheduled_payouts(database: Database, minimum_minor: int, cloc
     return decided
 
 
-async def watch_payouts(database: Database, clock: Clock, watch: Watch) -> None:
+async def check_failures_once(database: Database, clock: Clock, policy: FailureRatePolicy) -> None:
     """Alerts of the failure rate and of banks whose switch is down: raised once, and cleared when it is over."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        await check_failure_rate(uow, watch, clock.now())
+        await check_failure_rate(uow, policy, clock.now())
         await check_bank_outages(uow, clock.now())
 
 
-async def watch_releases(database: Database, clock: Clock) -> int:
+async def check_releases_once(database: Database, clock: Clock) -> int:
     """Judges the vendors whose payouts wait or are held, so that a wrong credit is seen before a dispatch, and its end without one."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        vendors = await released.list_vendors_to_watch(uow, VENDORS_WATCHED_MAX)
+        vendors = await release_statements.list_vendors_to_check(uow, VENDORS_CHECKED_MAX)
     for vendor_id in vendors:
         now = clock.now()
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await hold_vendors(uow, await check_received(uow, [vendor_id], now), now)
+            await hold_vendors(uow, await check_released_credits(uow, [vendor_id], now), now)
     return len(vendors)
 
 
-async def measure_balance(gateway: Gateway, clock: Clock) -> None:
+async def observe_balance_once(gateway: Gateway, clock: Clock) -> None:
     """Publishes our balance at the payment gateway, and when it was told; without an answer both stay as they were."""
     try:
         balance_minor = await gateway.balance_minor()

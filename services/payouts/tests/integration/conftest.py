@@ -62,7 +62,7 @@ class Sandbox:
         answer = await self.client.put("/control/faults", json=rules)
         assert answer.status_code == 200, answer.text
 
-    async def settings_are(self, **changes: Any) -> None:
+    async def configure(self, **changes: Any) -> None:
         answer = await self.client.put("/control/settings", json=changes)
         assert answer.status_code == 200, answer.text
 
@@ -111,7 +111,7 @@ async def sandbox_in(folder: Path) -> AsyncIterator[Sandbox]:
             async with httpx.AsyncClient(base_url=settings.base_url, headers=headers, timeout=60) as client:
                 running = Sandbox(settings.base_url, client)
                 await running.faults(transfer_webhook={"drop": True})
-                await running.settings_are(transfer_settlement="manual")
+                await running.configure(transfer_settlement="manual")
                 yield running
         finally:
             server.should_exit = True
@@ -179,39 +179,39 @@ def movement_of(event: Event) -> tuple[str, int]:
     return "", 0
 
 
-class SignedHearing:
+class SignedEvents:
     """The service as payments speaks to it: every movement is signed, the same event with the same statement each time."""
 
-    def __init__(self, service: OpenService) -> None:
-        self._service = service
+    def __init__(self, app: OpenService) -> None:
+        self._app = app
         self.payments = Payments()
         self._signed: dict[Event, Event] = {}
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._service, name)
+        return getattr(self._app, name)
 
     async def hear(self, event: Event, **how: Any) -> Received:
         if event not in self._signed:
             self._signed[event] = self.payments.signed(event)
-        return await self._service.hear(self._signed[event], **how)
+        return await self._app.hear(self._signed[event], **how)
 
-    async def hear_as_it_is(self, event: Event, **how: Any) -> Received:
+    async def deliver_unsigned(self, event: Event, **how: Any) -> Received:
         """An event that payments did not sign, or that was signed by hand."""
-        return await self._service.hear(event, **how)
+        return await self._app.hear(event, **how)
 
 
-class Story:
+class Scenario:
     """What the tests say again and again, in the words of the story."""
 
-    def __init__(self, service: OpenService, clock: ManualClock) -> None:
-        self.service, self.clock = SignedHearing(service), clock
-        self.payments = self.service.payments
-        self.staff = new_id()
+    def __init__(self, app: OpenService, clock: ManualClock) -> None:
+        self.app, self.clock = SignedEvents(app), clock
+        self.payments = self.app.payments
+        self.operator_id = new_id()
         self._accounts = 0
 
     async def vendor(self, *, legal_name: str = "Ada Obi Ventures") -> Vendor:
         vendor = Vendor(new_id(), new_id(), legal_name)
-        await self.service.hear(
+        await self.app.hear(
             VendorApproved(
                 vendor_id=vendor.id,
                 owner_user_id=vendor.owner,
@@ -225,7 +225,7 @@ class Story:
     async def release(self, vendor: Vendor, net_minor: int, **changes: Any) -> EscrowReleased:
         """An order's whole escrow, released: 5 % commission would blur the sums, so there is none."""
         event = released(vendor, net_minor, **changes)
-        await self.service.hear(event)
+        await self.app.hear(event)
         return event
 
     async def hold(self, vendor: Vendor, amount_minor: int) -> EscrowHeld:
@@ -239,16 +239,16 @@ class Story:
             reference="ch-1",
             held_at="2026-01-01T00:00:00.000Z",
         )
-        await self.service.hear(event)
+        await self.app.hear(event)
         return event
 
     async def put_bank_details(
         self, vendor: Vendor, account_number: str = "0123456785", bank_code: str = "058"
     ) -> httpx.Response:
-        return await self.service.client.put(
+        return await self.app.client.put(
             f"/api/vendors/{vendor.id}/bank-details",
             json={"accountNumber": account_number, "bankCode": bank_code},
-            headers=self.service.headers(vendor.owner, **vendor.claims(stepped_up=True)),
+            headers=self.app.headers(vendor.owner, **vendor.claims(stepped_up=True)),
         )
 
     async def ready_vendor(self, net_minor: int) -> Vendor:
@@ -258,40 +258,40 @@ class Story:
         await self.release(vendor, net_minor)
         return vendor
 
-    async def ask(self, vendor: Vendor, amount_minor: Any) -> httpx.Response:
-        headers = self.service.headers(vendor.owner, **vendor.claims())
-        return await self.service.client.post("/api/payouts", json={"amountMinor": amount_minor}, headers=headers)
+    async def request_payout(self, vendor: Vendor, amount_minor: Any) -> httpx.Response:
+        headers = self.app.headers(vendor.owner, **vendor.claims())
+        return await self.app.client.post("/api/payouts", json={"amountMinor": amount_minor}, headers=headers)
 
     async def payout(self, vendor: Vendor, amount_minor: int) -> str:
-        answer = await self.ask(vendor, amount_minor)
+        answer = await self.request_payout(vendor, amount_minor)
         assert answer.status_code == 201, answer.text
         return str(answer.json()["data"]["id"])
 
     async def wallet(self, vendor: Vendor) -> dict[str, Any]:
-        headers = self.service.headers(vendor.owner, **vendor.claims())
-        answer = await self.service.client.get("/api/wallets/current", headers=headers)
+        headers = self.app.headers(vendor.owner, **vendor.claims())
+        answer = await self.app.client.get("/api/wallets/current", headers=headers)
         assert answer.status_code == 200, answer.text
         return dict(answer.json()["data"])
 
     async def statement(self, vendor: Vendor) -> list[dict[str, Any]]:
-        headers = self.service.headers(vendor.owner, **vendor.claims())
-        answer = await self.service.client.get("/api/wallets/current/statement?limit=100", headers=headers)
+        headers = self.app.headers(vendor.owner, **vendor.claims())
+        answer = await self.app.client.get("/api/wallets/current/statement?limit=100", headers=headers)
         return list(answer.json()["data"])
 
     def maker(self, key: UUID | str | None = None, *, stepped_up: bool = True) -> dict[str, str]:
-        return self.service.headers(self.staff, roles=("finance_maker",), stepped_up=stepped_up, idempotency_key=key)
+        return self.app.headers(self.operator_id, roles=("finance_maker",), stepped_up=stepped_up, idempotency_key=key)
 
     async def dispatch(self, key: UUID | str, **body: Any) -> httpx.Response:
-        return await self.service.client.post("/api/payouts/dispatch", json=body, headers=self.maker(key))
+        return await self.app.client.post("/api/payouts/dispatch", json=body, headers=self.maker(key))
 
     async def read_payout(self, payout_id: str) -> dict[str, Any]:
-        answer = await self.service.client.get(f"/api/payouts/{payout_id}", headers=self.maker())
+        answer = await self.app.client.get(f"/api/payouts/{payout_id}", headers=self.maker())
         assert answer.status_code == 200, answer.text
         return dict(answer.json()["data"])
 
     async def balance(self, account: str) -> int:
         """An account of the book from its entries, debit positive."""
-        rows = await self.service.fetch(
+        rows = await self.app.fetch(
             "SELECT coalesce(sum(amount_minor), 0)::bigint AS total FROM ledger_entries WHERE account LIKE $1", account
         )
         return int(rows[0]["total"])
@@ -329,9 +329,7 @@ async def urls(fresh_database: DatabaseFactory) -> DatabaseUrls:
 
 
 @pytest.fixture
-async def service(
-    urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, clock: ManualClock
-) -> AsyncIterator[OpenService]:
+async def app(urls: DatabaseUrls, broker_url: str, sandbox: Sandbox, clock: ManualClock) -> AsyncIterator[OpenService]:
     async with opened(
         SERVICE,
         urls,
@@ -347,26 +345,26 @@ async def service(
 
 
 @pytest.fixture
-def story(service: OpenService, clock: ManualClock) -> Story:
-    return Story(service, clock)
+def scenario(app: OpenService, clock: ManualClock) -> Scenario:
+    return Scenario(app, clock)
 
 
 @pytest.fixture
-def give_up_after(story: Story) -> Iterator[Callable[[float], None]]:
+def limit_gateway_timeout(scenario: Scenario) -> Iterator[Callable[[float], None]]:
     """`give_up_after(seconds)`: the service waits no longer for an answer of the gateway, until the test is over."""
 
     def set_limit(seconds: float) -> None:
         # The clients of the dependencies are frozen values, like everything there.
-        object.__setattr__(story.service.dependencies.gateway, "timeout_seconds", seconds)
+        object.__setattr__(scenario.app.dependencies.gateway, "timeout_seconds", seconds)
 
     yield set_limit
     set_limit(GATEWAY_SECONDS_MAX)
 
 
 @pytest.fixture(scope="module")
-async def shared_story(
+async def shared_scenario(
     module_database: DatabaseFactory, broker_url: str, shared_sandbox: Sandbox
-) -> AsyncIterator[Story]:
+) -> AsyncIterator[Scenario]:
     """One opened service for a module whose tests each have vendors and payouts of their own."""
     clock = ManualClock()
     async with opened(
@@ -380,4 +378,4 @@ async def shared_story(
         release_verify_keys=(RELEASE_KEY.public_text,),
         gateway_timeout_seconds=GATEWAY_SECONDS_MAX,
     ) as running:
-        yield Story(running, clock)
+        yield Scenario(running, clock)

@@ -22,8 +22,8 @@ ADA, ADA_TOO = ("0123456785", "058"), ("0690123456", "044")
 
 
 @pytest.fixture
-def story(shared_story):
-    return shared_story
+def scenario(shared_scenario):
+    return shared_scenario
 
 
 @pytest.fixture
@@ -37,113 +37,113 @@ async def sandbox(shared_sandbox):
 OTHER = ("1234567890", "044")
 
 
-async def get(story, vendor, headers=None, path=""):
-    return await story.service.client.get(
+async def get(scenario, vendor, headers=None, path=""):
+    return await scenario.app.client.get(
         f"/api/vendors/{vendor.id}/bank-details{path}",
-        headers=headers or story.service.headers(vendor.owner, **vendor.claims()),
+        headers=headers or scenario.app.headers(vendor.owner, **vendor.claims()),
     )
 
 
-async def read(story, vendor):
-    return (await get(story, vendor)).json()["data"]
+async def read(scenario, vendor):
+    return (await get(scenario, vendor)).json()["data"]
 
 
-async def history(story, vendor, headers=None):
-    answer = await get(story, vendor, headers, "/history?limit=100")
+async def history(scenario, vendor, headers=None):
+    answer = await get(scenario, vendor, headers, "/history?limit=100")
     assert answer.status_code == 200, answer.text
     return answer.json()["data"]
 
 
-async def said(story, event_type, vendor):
-    return [data for data in await story.service.published(event_type) if data["vendorId"] == str(vendor.id)]
+async def said(scenario, event_type, vendor):
+    return [data for data in await scenario.app.published(event_type) if data["vendorId"] == str(vendor.id)]
 
 
-async def test_an_account_under_the_vendors_legal_name_is_verified(story):
-    vendor = await story.vendor()
-    assert (await get(story, vendor)).status_code == 404
-    answer = await story.put_bank_details(vendor, *ADA)
+async def test_an_account_under_the_vendors_legal_name_is_verified(scenario):
+    vendor = await scenario.vendor()
+    assert (await get(scenario, vendor)).status_code == 404
+    answer = await scenario.put_bank_details(vendor, *ADA)
     assert answer.status_code == 200
     details = answer.json()["data"]
-    assert details == await read(story, vendor)
+    assert details == await read(scenario, vendor)
     assert (details["verified"], details["reason"], details["warning"]) == (True, None, None)
     assert (details["accountLast4"], details["bankName"]) == ("6785", "Guaranty Trust Bank")
     assert details["accountName"] == "Ada Obi Ventures"
     assert (details["quarantined"], details["payoutsFrom"]) == (False, details["updatedAt"])
     assert "0123456785" not in answer.text
-    assert await said(story, CHANGED, vendor) == [{"vendorId": str(vendor.id), "last4": "6785", "bankCode": "058"}]
+    assert await said(scenario, CHANGED, vendor) == [{"vendorId": str(vendor.id), "last4": "6785", "bankCode": "058"}]
 
 
-async def test_another_name_is_kept_unverified_with_a_reason_and_the_history_tells_who_and_when(story):
-    vendor = await story.vendor()
-    assert await history(story, vendor) == []
-    await story.put_bank_details(vendor, *ADA)
-    story.clock.advance(timedelta(minutes=1))
-    answer = await story.put_bank_details(vendor, *ADA_TOO)
+async def test_another_name_is_kept_unverified_with_a_reason_and_the_history_tells_who_and_when(scenario):
+    vendor = await scenario.vendor()
+    assert await history(scenario, vendor) == []
+    await scenario.put_bank_details(vendor, *ADA)
+    scenario.clock.advance(timedelta(minutes=1))
+    answer = await scenario.put_bank_details(vendor, *ADA_TOO)
     assert answer.status_code == 200
     details = answer.json()["data"]
     assert (details["verified"], details["payoutsFrom"]) == (False, None)
     assert details["reason"].startswith("name_mismatch")
-    newest, first = await history(story, vendor)
+    newest, first = await history(scenario, vendor)
     assert (first["accountLast4"], first["bankCode"], first["verified"], first["reason"]) == ("6785", "058", True, None)
     assert (newest["accountLast4"], newest["verified"], newest["reason"]) == ("3456", False, details["reason"])
     assert {change["changedBy"] for change in (newest, first)} == {str(vendor.owner)}
     assert newest["changedAt"] == details["updatedAt"] > first["changedAt"]
-    assert len(await said(story, CHANGED, vendor)) == 2
+    assert len(await said(scenario, CHANGED, vendor)) == 2
 
 
-async def test_a_walk_through_the_history_gives_every_change_once_and_is_bound_to_its_reader(story):
-    vendor, other = await story.vendor(), await story.vendor()
+async def test_a_walk_through_the_history_gives_every_change_once_and_is_bound_to_its_reader(scenario):
+    vendor, other = await scenario.vendor(), await scenario.vendor()
     for _ in range(5):
-        await story.put_bank_details(vendor, *ADA)
-    await story.put_bank_details(other, *ADA)
+        await scenario.put_bank_details(vendor, *ADA)
+    await scenario.put_bank_details(other, *ADA)
     seen, path = [], "/history?limit=2"
     while path:
-        answer = (await get(story, vendor, path=path)).json()
+        answer = (await get(scenario, vendor, path=path)).json()
         seen += [change["id"] for change in answer["data"]]
         cursor = answer["meta"]["next_cursor"]
         path = cursor and f"/history?limit=2&cursor={cursor}"
         if cursor:
-            foreign = await get(story, other, path=path)
+            foreign = await get(scenario, other, path=path)
             assert (foreign.status_code, foreign.json()["invalid_params"][0]["name"]) == (422, "cursor")
     assert len(seen) == len(set(seen)) == 5
-    assert (await get(story, vendor, path="/history?limit=101")).status_code == 422
+    assert (await get(scenario, vendor, path="/history?limit=101")).status_code == 422
 
 
-async def test_finance_and_auditors_read_the_history_and_other_vendors_do_not(story):
-    vendor, other = await story.vendor(), await story.vendor()
-    await story.put_bank_details(vendor, *ADA)
-    headers = story.service.headers
+async def test_finance_and_auditors_read_the_history_and_other_vendors_do_not(scenario):
+    vendor, other = await scenario.vendor(), await scenario.vendor()
+    await scenario.put_bank_details(vendor, *ADA)
+    headers = scenario.app.headers
     for role in ("finance_maker", "finance_checker", "auditor"):
-        [change] = await history(story, vendor, headers(new_id(), roles=(role,)))
+        [change] = await history(scenario, vendor, headers(new_id(), roles=(role,)))
         assert (change["accountLast4"], change["changedBy"]) == ("6785", str(vendor.owner))
-        assert (await get(story, other, headers(new_id(), roles=(role,)), "/history")).status_code == 404
-    assert (await get(story, vendor, headers(other.owner, **other.claims()), "/history")).status_code == 404
+        assert (await get(scenario, other, headers(new_id(), roles=(role,)), "/history")).status_code == 404
+    assert (await get(scenario, vendor, headers(other.owner, **other.claims()), "/history")).status_code == 404
     for role in ("buyer", "support_agent", "ops_oncall", "platform_admin"):
-        assert (await get(story, vendor, headers(new_id(), roles=(role,)), "/history")).status_code == 403
+        assert (await get(scenario, vendor, headers(new_id(), roles=(role,)), "/history")).status_code == 403
 
 
-async def test_a_failed_check_digit_is_a_warning_and_the_gateway_decides(story, sandbox):
-    vendor = await story.vendor()
+async def test_a_failed_check_digit_is_a_warning_and_the_gateway_decides(scenario, sandbox):
+    vendor = await scenario.vendor()
     await sandbox.name_account("011", "0000014578", "ADA OBI VENTURES")
-    details = (await story.put_bank_details(vendor, "0000014578", "011")).json()["data"]
+    details = (await scenario.put_bank_details(vendor, "0000014578", "011")).json()["data"]
     assert details["verified"] is True
     assert "check digit" in details["warning"]
-    details = (await story.put_bank_details(vendor, "0000014577", "011")).json()["data"]
+    details = (await scenario.put_bank_details(vendor, "0000014577", "011")).json()["data"]
     assert (details["verified"], details["accountName"]) == (False, None)
     assert details["reason"].startswith("account_number_invalid")
 
 
 @pytest.mark.parametrize("fault", [{"error_before": True}, {"timeout": True}])
-async def test_when_the_gateway_is_away_nothing_changes(story, sandbox, give_up_after, fault):
-    vendor = await story.vendor()
-    await story.put_bank_details(vendor, *ADA)
-    give_up_after(0.5)
+async def test_when_the_gateway_is_away_nothing_changes(scenario, sandbox, limit_gateway_timeout, fault):
+    vendor = await scenario.vendor()
+    await scenario.put_bank_details(vendor, *ADA)
+    limit_gateway_timeout(0.5)
     await sandbox.faults(resolve_call=fault)
-    answer = await story.put_bank_details(vendor, *ADA_TOO)
+    answer = await scenario.put_bank_details(vendor, *ADA_TOO)
     assert (answer.status_code, answer.json()["code"]) == (503, "INTERNAL_ERROR")
     assert int(answer.headers["retry-after"]) >= 1
-    assert (await read(story, vendor))["accountLast4"] == "6785"
-    assert len(await history(story, vendor)) == len(await said(story, CHANGED, vendor)) == 1
+    assert (await read(scenario, vendor))["accountLast4"] == "6785"
+    assert len(await history(scenario, vendor)) == len(await said(scenario, CHANGED, vendor)) == 1
 
 
 @pytest.mark.parametrize(
@@ -161,27 +161,27 @@ async def test_when_the_gateway_is_away_nothing_changes(story, sandbox, give_up_
         ({"accountName": "Ada Obi Ventures"}, "accountName"),
     ],
 )
-async def test_malformed_details_and_unknown_fields_are_refused(story, body, name):
-    vendor = await story.vendor()
-    answer = await story.service.client.put(
+async def test_malformed_details_and_unknown_fields_are_refused(scenario, body, name):
+    vendor = await scenario.vendor()
+    answer = await scenario.app.client.put(
         f"/api/vendors/{vendor.id}/bank-details",
         json={"accountNumber": "0123456785", "bankCode": "058", **body},
-        headers=story.service.headers(vendor.owner, **vendor.claims(stepped_up=True)),
+        headers=scenario.app.headers(vendor.owner, **vendor.claims(stepped_up=True)),
     )
     assert answer.status_code == 422
     assert [param["name"] for param in answer.json()["invalid_params"]] == [name]
-    assert await history(story, vendor) == []
+    assert await history(scenario, vendor) == []
 
 
-async def test_changing_details_needs_a_second_factor_and_the_own_vendor(story):
-    vendor, other = await story.vendor(), await story.vendor()
+async def test_changing_details_needs_a_second_factor_and_the_own_vendor(scenario):
+    vendor, other = await scenario.vendor(), await scenario.vendor()
     body = {"accountNumber": "0123456785", "bankCode": "058"}
 
     async def put(headers, path=f"/api/vendors/{vendor.id}/bank-details"):
-        answer = await story.service.client.put(path, json=body, headers=headers)
+        answer = await scenario.app.client.put(path, json=body, headers=headers)
         return answer.status_code, answer.json()["code"]
 
-    headers = story.service.headers
+    headers = scenario.app.headers
     assert await put({}) == (401, "AUTH_UNAUTHORIZED")
     assert await put(headers(vendor.owner, **vendor.claims())) == (403, "AUTH_AAL2_REQUIRED")
     assert await put(headers(other.owner, **other.claims(stepped_up=True))) == (404, "RESOURCE_NOT_FOUND")
@@ -189,56 +189,56 @@ async def test_changing_details_needs_a_second_factor_and_the_own_vendor(story):
     assert await put(headers(new_id(), roles=("finance_maker",), stepped_up=True)) == (403, "AUTH_FORBIDDEN")
     own = headers(vendor.owner, **vendor.claims(stepped_up=True))
     assert await put(own, "/api/vendors/1/bank-details") == (404, "RESOURCE_NOT_FOUND")
-    assert await history(story, vendor) == []
+    assert await history(scenario, vendor) == []
 
 
-async def test_others_do_not_see_the_details_and_auditors_do(story):
-    vendor, other = await story.vendor(), await story.vendor()
-    await story.put_bank_details(vendor, *ADA)
-    headers = story.service.headers
-    assert (await get(story, vendor, headers(other.owner, **other.claims()))).status_code == 404
-    assert (await get(story, vendor, headers(new_id()))).status_code == 403
-    auditor = await get(story, vendor, headers(new_id(), roles=("auditor",)))
+async def test_others_do_not_see_the_details_and_auditors_do(scenario):
+    vendor, other = await scenario.vendor(), await scenario.vendor()
+    await scenario.put_bank_details(vendor, *ADA)
+    headers = scenario.app.headers
+    assert (await get(scenario, vendor, headers(other.owner, **other.claims()))).status_code == 404
+    assert (await get(scenario, vendor, headers(new_id()))).status_code == 403
+    auditor = await get(scenario, vendor, headers(new_id(), roles=("auditor",)))
     assert auditor.json()["data"]["accountLast4"] == "6785"
 
 
-async def test_a_vendor_not_heard_of_yet_is_asked_to_come_again(story):
-    assert (await story.put_bank_details(Vendor(new_id(), new_id()), *ADA)).status_code == 503
+async def test_a_vendor_not_heard_of_yet_is_asked_to_come_again(scenario):
+    assert (await scenario.put_bank_details(Vendor(new_id(), new_id()), *ADA)).status_code == 503
 
 
-async def test_payouts_to_a_changed_account_wait_out_the_cooling_off(story, sandbox):
-    vendor = await story.ready_vendor(10_000)
-    changed = (await story.put_bank_details(vendor, *OTHER)).json()["data"]
+async def test_payouts_to_a_changed_account_wait_out_the_cooling_off(scenario, sandbox):
+    vendor = await scenario.ready_vendor(10_000)
+    changed = (await scenario.put_bank_details(vendor, *OTHER)).json()["data"]
     assert changed["verified"] is True
-    payout_id = await story.payout(vendor, 1_000)
+    payout_id = await scenario.payout(vendor, 1_000)
     expected = [{"payoutId": payout_id, "reason": "bank_details_cooling"}]
     for dry_run in (True, False):
-        answer = (await story.dispatch(uuid.uuid4(), payoutIds=[payout_id], dryRun=dry_run)).json()["data"]
+        answer = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id], dryRun=dry_run)).json()["data"]
         assert (answer["transfers"], answer["skipped"]) == ([], expected)
-    story.clock.advance(DAY - timedelta(seconds=1))
+    scenario.clock.advance(DAY - timedelta(seconds=1))
     # The same account again neither prolongs nor shortens it.
-    assert (await story.put_bank_details(vendor, *OTHER)).json()["data"]["payoutsFrom"] == changed["payoutsFrom"]
-    assert (await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["skipped"] == expected
-    story.clock.advance(timedelta(seconds=1))
-    sent = (await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]
+    assert (await scenario.put_bank_details(vendor, *OTHER)).json()["data"]["payoutsFrom"] == changed["payoutsFrom"]
+    assert (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["skipped"] == expected
+    scenario.clock.advance(timedelta(seconds=1))
+    sent = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]
     assert [line["payoutId"] for line in sent["transfers"]] == [payout_id]
 
 
-async def test_a_first_account_that_fits_needs_no_cooling_off_and_going_back_does(story, sandbox):
-    vendor = await story.vendor()
-    assert (await story.put_bank_details(vendor, *ADA_TOO)).json()["data"]["verified"] is False
-    first = (await story.put_bank_details(vendor, *ADA)).json()["data"]
+async def test_a_first_account_that_fits_needs_no_cooling_off_and_going_back_does(scenario, sandbox):
+    vendor = await scenario.vendor()
+    assert (await scenario.put_bank_details(vendor, *ADA_TOO)).json()["data"]["verified"] is False
+    first = (await scenario.put_bank_details(vendor, *ADA)).json()["data"]
     assert first["payoutsFrom"] == first["updatedAt"]
-    await story.put_bank_details(vendor, *OTHER)
-    back = (await story.put_bank_details(vendor, *ADA)).json()["data"]
+    await scenario.put_bank_details(vendor, *OTHER)
+    back = (await scenario.put_bank_details(vendor, *ADA)).json()["data"]
     assert back["payoutsFrom"][:10] > back["updatedAt"][:10]
 
 
-async def test_details_verified_under_another_legal_name_lose_their_verification(story):
-    vendor = await story.ready_vendor(1_000)
+async def test_details_verified_under_another_legal_name_lose_their_verification(scenario):
+    vendor = await scenario.ready_vendor(1_000)
 
     async def rename(legal_name, sequence):
-        await story.service.hear(
+        await scenario.app.hear(
             VendorChanged(
                 vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="A shop", legal_name=legal_name,
                 campus_id=new_id(),
@@ -247,25 +247,25 @@ async def test_details_verified_under_another_legal_name_lose_their_verification
         )  # fmt: skip
 
     await rename("ADA OBI VENTURES", 5)
-    assert (await read(story, vendor))["verified"] is True
+    assert (await read(scenario, vendor))["verified"] is True
     await rename("Bola Ade Stores", 4)
-    assert (await read(story, vendor))["verified"] is True
+    assert (await read(scenario, vendor))["verified"] is True
     await rename("Bola Ade Stores", 6)
-    details = await read(story, vendor)
+    details = await read(scenario, vendor)
     assert (details["verified"], details["accountLast4"]) == (False, "6785")
     assert details["reason"].startswith("name_mismatch")
-    assert (await story.ask(vendor, 100)).status_code == 409
-    lost, _ = await history(story, vendor)
+    assert (await scenario.request_payout(vendor, 100)).status_code == 409
+    lost, _ = await history(scenario, vendor)
     assert (lost["change"], lost["changedBy"], lost["verified"]) == ("legal_name_changed", None, False)
-    assert len(await said(story, CHANGED, vendor)) == 2
+    assert len(await said(scenario, CHANGED, vendor)) == 2
 
 
-async def test_the_api_role_reads_no_account_number_and_no_other_vendors_rows(story):
-    vendor, other = await story.vendor(), await story.vendor()
-    await story.put_bank_details(vendor, *ADA)
-    await story.put_bank_details(other, *ADA)
+async def test_the_api_role_reads_no_account_number_and_no_other_vendors_rows(scenario):
+    vendor, other = await scenario.vendor(), await scenario.vendor()
+    await scenario.put_bank_details(vendor, *ADA)
+    await scenario.put_bank_details(other, *ADA)
     merchant = Caller(user_id=vendor.owner, vendor_id=vendor.id, permissions=permissions_of(["merchant"]))
-    database = story.service.runtime.database
+    database = scenario.app.runtime.database
     for table in ("vendor_bank_details", "bank_detail_versions"):
         for column in ("account_number", "account_sealed"):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
@@ -275,10 +275,10 @@ async def test_the_api_role_reads_no_account_number_and_no_other_vendors_rows(st
             assert {row["vendor_id"] for row in await uow.fetch(f"SELECT vendor_id FROM {table}")} == {vendor.id}
 
 
-async def as_the_release_before_wrote_it(story, vendor, account_number):
+async def as_the_release_before_wrote_it(scenario, vendor, account_number):
     """The vendor's rows with the number in the open."""
     for table in ("vendor_bank_details", "bank_detail_versions"):
-        await story.service.fetch(
+        await scenario.app.fetch(
             f"UPDATE {table} SET account_number = $2, account_sealed = NULL, account_fingerprint = NULL "
             "WHERE vendor_id = $1 RETURNING 1",
             vendor.id,
@@ -286,50 +286,50 @@ async def as_the_release_before_wrote_it(story, vendor, account_number):
         )
 
 
-async def stored(story, vendor):
+async def stored(scenario, vendor):
     return str([
         dict(row)
         for table in ("vendor_bank_details", "bank_detail_versions")
-        for row in await story.service.fetch(f"SELECT * FROM {table} WHERE vendor_id = $1", vendor.id)
+        for row in await scenario.app.fetch(f"SELECT * FROM {table} WHERE vendor_id = $1", vendor.id)
     ])  # fmt: skip
 
 
-async def test_account_numbers_rest_sealed_and_older_ones_are_sealed_while_payouts_go_on(story, sandbox):
-    first, second = await story.ready_vendor(5_000), await story.ready_vendor(5_000)
-    assert ADA[0] not in await stored(story, first)
-    payouts = [await story.payout(vendor, 1_000) for vendor in (first, second)]
+async def test_account_numbers_rest_sealed_and_older_ones_are_sealed_while_payouts_go_on(scenario, sandbox):
+    first, second = await scenario.ready_vendor(5_000), await scenario.ready_vendor(5_000)
+    assert ADA[0] not in await stored(scenario, first)
+    payouts = [await scenario.payout(vendor, 1_000) for vendor in (first, second)]
     for vendor in (first, second):
-        await as_the_release_before_wrote_it(story, vendor, ADA[0])
-    assert ADA[0] in await stored(story, first)
-    before = (await story.dispatch(uuid.uuid4(), payoutIds=payouts[:1])).json()["data"]
-    numbers = story.service.dependencies.account_numbers
-    assert await encrypt_account_numbers(story.service.runtime.database, numbers) == 2
-    assert await encrypt_account_numbers(story.service.runtime.database, numbers) == 0
-    assert ADA[0] not in await stored(story, first) + await stored(story, second)
-    after = (await story.dispatch(uuid.uuid4(), payoutIds=payouts[1:])).json()["data"]
+        await as_the_release_before_wrote_it(scenario, vendor, ADA[0])
+    assert ADA[0] in await stored(scenario, first)
+    before = (await scenario.dispatch(uuid.uuid4(), payoutIds=payouts[:1])).json()["data"]
+    numbers = scenario.app.dependencies.account_numbers
+    assert await encrypt_account_numbers(scenario.app.runtime.database, numbers) == 2
+    assert await encrypt_account_numbers(scenario.app.runtime.database, numbers) == 0
+    assert ADA[0] not in await stored(scenario, first) + await stored(scenario, second)
+    after = (await scenario.dispatch(uuid.uuid4(), payoutIds=payouts[1:])).json()["data"]
     sent = {line["reference"] for line in before["transfers"] + after["transfers"]}
     assert len(sent) == 2
     recipients = [transfer["recipient"] for transfer in await sandbox.transfers() if transfer["reference"] in sent]
     assert len(recipients) == 2
-    assert (await story.put_bank_details(second, *ADA)).json()["data"]["verified"] is True
+    assert (await scenario.put_bank_details(second, *ADA)).json()["data"]["verified"] is True
 
 
-async def test_another_sealing_key_stops_the_start(story):
-    await story.put_bank_details(await story.vendor(), *ADA)
-    settings = story.service.settings.model_copy(update={"account_number_key": "quite another key"})
+async def test_another_sealing_key_stops_the_start(scenario):
+    await scenario.put_bank_details(await scenario.vendor(), *ADA)
+    settings = scenario.app.settings.model_copy(update={"account_number_key": "quite another key"})
     with pytest.raises(DecryptionFailed):
-        async with running(SERVICE, settings, "test", story.clock):
+        async with running(SERVICE, settings, "test", scenario.clock):
             pass
 
 
-async def test_demo_vendors_have_accounts_that_the_sandbox_knows_under_their_names(story):
+async def test_demo_vendors_have_accounts_that_the_sandbox_knows_under_their_names(scenario):
     from contracts import demo
     from payouts.demo import _ACCOUNTS, load_demo_data
 
-    dependencies = story.service.dependencies
+    dependencies = scenario.app.dependencies
     for _ in range(2):
-        await load_demo_data(dependencies.database, dependencies.account_numbers, story.clock)
+        await load_demo_data(dependencies.database, dependencies.account_numbers, scenario.clock)
     for vendor, bank_code, account_number in _ACCOUNTS:
-        assert len(await said(story, CHANGED, vendor)) == 1
+        assert len(await said(scenario, CHANGED, vendor)) == 1
         assert await dependencies.gateway.account_name(account_number, bank_code) == vendor.legal_name
     assert {vendor.id for vendor, *_ in _ACCOUNTS} == {vendor.id for vendor in demo.VENDORS}

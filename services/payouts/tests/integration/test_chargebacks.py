@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from common.primitives.ids import new_id
 from contracts.payments import ChargeDisputed
-from payouts.domain.errors import LossUnheardOf
+from payouts.domain.errors import ChargebackLossNotReceived
 
 from .conftest import released
 
@@ -26,160 +26,160 @@ def disputed(vendor: Any, order_id: Any, **changes: Any) -> ChargeDisputed:
     return ChargeDisputed(**values)
 
 
-async def check_books(story: Any, vendor: Any) -> None:
-    wallet = await story.wallet(vendor)
-    [newest, *_] = await story.statement(vendor)
+async def check_books(scenario: Any, vendor: Any) -> None:
+    wallet = await scenario.wallet(vendor)
+    [newest, *_] = await scenario.statement(vendor)
     assert newest["balanceMinor"] == wallet["availableMinor"]
-    held = await story.service.fetch("SELECT coalesce(sum(held_minor), 0)::bigint AS total FROM chargebacks")
-    assert -await story.balance("held:%") == held[0]["total"] == wallet["heldMinor"]
+    held = await scenario.app.fetch("SELECT coalesce(sum(held_minor), 0)::bigint AS total FROM chargebacks")
+    assert -await scenario.balance("held:%") == held[0]["total"] == wallet["heldMinor"]
     total = wallet["availableMinor"] + wallet["heldMinor"] - wallet["debtMinor"] + wallet["inTransitMinor"]
-    assert await story.balance("escrow_released") == total
+    assert await scenario.balance("escrow_released") == total
 
 
-async def test_what_a_bank_asks_back_cannot_be_withdrawn_and_is_free_when_the_dispute_is_won(story):
-    vendor = await story.ready_vendor(500)
-    event = await story.release(vendor, 900)
+async def test_what_a_bank_asks_back_cannot_be_withdrawn_and_is_free_when_the_dispute_is_won(scenario):
+    vendor = await scenario.ready_vendor(500)
+    event = await scenario.release(vendor, 900)
     opened = disputed(vendor, event.order_id, vendor_minor=900)
-    received = await story.service.hear(opened)
-    await story.service.hear(opened, event_id=received.event_id)
-    await story.service.hear(opened, sequence=received.sequence)
-    wallet = await story.wallet(vendor)
+    received = await scenario.app.hear(opened)
+    await scenario.app.hear(opened, event_id=received.event_id)
+    await scenario.app.hear(opened, sequence=received.sequence)
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"]) == (500, 900)
-    assert (await story.ask(vendor, 501)).status_code == 422
-    await check_books(story, vendor)
+    assert (await scenario.request_payout(vendor, 501)).status_code == 422
+    await check_books(scenario, vendor)
 
     won = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won")
-    await story.service.hear(won)
-    wallet = await story.wallet(vendor)
+    await scenario.app.hear(won)
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"]) == (1_400, 0)
-    assert [line["kind"] for line in reversed(await story.statement(vendor))] == [
+    assert [line["kind"] for line in reversed(await scenario.statement(vendor))] == [
         "release", "release", "hold", "hold_released",
     ]  # fmt: skip
-    await check_books(story, vendor)
+    await check_books(scenario, vendor)
 
 
-async def test_a_lost_one_is_taken_and_what_an_emptied_wallet_cannot_give_is_owed(story):
-    vendor = await story.ready_vendor(100)
-    event = await story.release(vendor, 900)
-    await story.payout(vendor, 700)
+async def test_a_lost_one_is_taken_and_what_an_emptied_wallet_cannot_give_is_owed(scenario):
+    vendor = await scenario.ready_vendor(100)
+    event = await scenario.release(vendor, 900)
+    await scenario.payout(vendor, 700)
     opened = disputed(vendor, event.order_id, vendor_minor=900)
-    await story.service.hear(opened)
-    assert (await story.wallet(vendor))["heldMinor"] == 300
+    await scenario.app.hear(opened)
+    assert (await scenario.wallet(vendor))["heldMinor"] == 300
     lost = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="lost", from_vendor_minor=900)
-    received = await story.service.hear(lost)
-    await story.service.hear(lost, event_id=received.event_id)
-    await story.service.hear(lost, sequence=received.sequence)
-    wallet = await story.wallet(vendor)
+    received = await scenario.app.hear(lost)
+    await scenario.app.hear(lost, event_id=received.event_id)
+    await scenario.app.hear(lost, sequence=received.sequence)
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (0, 0, 600)
-    assert (await story.ask(vendor, 1)).status_code == 409
-    await check_books(story, vendor)
+    assert (await scenario.request_payout(vendor, 1)).status_code == 409
+    await check_books(scenario, vendor)
     # The gateway thought better of it: debt is repaid first.
     won = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won", to_vendor_minor=900)
-    await story.service.hear(won)
-    wallet = await story.wallet(vendor)
+    await scenario.app.hear(won)
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (300, 0)
-    await check_books(story, vendor)
+    await check_books(scenario, vendor)
 
 
-async def test_what_was_asked_for_before_the_loss_is_not_sent_while_its_vendor_owes(story, sandbox):
-    vendor, other = await story.ready_vendor(100), await story.ready_vendor(300)
-    event = await story.release(vendor, 900)
-    waiting, sent = await story.payout(vendor, 1_000), await story.payout(other, 300)
-    await story.service.hear(disputed(vendor, event.order_id, outcome="lost", from_vendor_minor=900))
-    batch = (await story.dispatch(uuid4())).json()["data"]
+async def test_what_was_asked_for_before_the_loss_is_not_sent_while_its_vendor_owes(scenario, sandbox):
+    vendor, other = await scenario.ready_vendor(100), await scenario.ready_vendor(300)
+    event = await scenario.release(vendor, 900)
+    waiting, sent = await scenario.payout(vendor, 1_000), await scenario.payout(other, 300)
+    await scenario.app.hear(disputed(vendor, event.order_id, outcome="lost", from_vendor_minor=900))
+    batch = (await scenario.dispatch(uuid4())).json()["data"]
     assert [transfer["payoutId"] for transfer in batch["transfers"]] == [sent]
     assert batch["skipped"] == [{"payoutId": waiting, "reason": "debt_outstanding"}]
     assert len(await sandbox.transfers()) == 1
     # Its vendor takes it back, which repays the debt; what is left may go.
-    headers = story.service.headers(vendor.owner, **vendor.claims())
-    cancelled = await story.service.client.post(f"/api/payouts/{waiting}/cancel", headers=headers)
+    headers = scenario.app.headers(vendor.owner, **vendor.claims())
+    cancelled = await scenario.app.client.post(f"/api/payouts/{waiting}/cancel", headers=headers)
     assert cancelled.status_code == 200, cancelled.text
-    wallet = await story.wallet(vendor)
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (100, 0)
-    rest = await story.payout(vendor, 100)
-    assert (await story.dispatch(uuid4(), payoutIds=[rest])).json()["data"]["submitted"] == 1
+    rest = await scenario.payout(vendor, 100)
+    assert (await scenario.dispatch(uuid4(), payoutIds=[rest])).json()["data"]["submitted"] == 1
 
 
-async def test_what_is_still_in_escrow_answers_first_and_a_release_during_the_dispute_is_held(story):
-    vendor = await story.ready_vendor(50)
+async def test_what_is_still_in_escrow_answers_first_and_a_release_during_the_dispute_is_held(scenario):
+    vendor = await scenario.ready_vendor(50)
     order = new_id()
     opened = disputed(vendor, order, vendor_minor=900, remaining_minor=1_000, remaining_vendor_minor=900)
-    await story.service.hear(opened)
-    assert (await story.wallet(vendor))["heldMinor"] == 0
-    await story.service.hear(released(vendor, 900, order_id=order))
-    wallet = await story.wallet(vendor)
+    await scenario.app.hear(opened)
+    assert (await scenario.wallet(vendor))["heldMinor"] == 0
+    await scenario.app.hear(released(vendor, 900, order_id=order))
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["lockedMinor"]) == (50, 900, 0)
-    await check_books(story, vendor)
+    await check_books(scenario, vendor)
 
 
-async def test_the_news_of_one_order_ends_in_the_same_wallet_in_every_order(story):
+async def test_the_news_of_one_order_ends_in_the_same_wallet_in_every_order(scenario):
     for arrival in permutations((1, 2, 3)):
-        vendor = await story.ready_vendor(100)
+        vendor = await scenario.ready_vendor(100)
         order, chargeback = new_id(), new_id()
-        news = {
+        update = {
             1: released(vendor, 900, order_id=order),
             2: disputed(vendor, order, chargeback_id=chargeback, vendor_minor=900),
             3: disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
         }
         for sequence in arrival:
-            await story.service.hear(news[sequence], sequence=sequence)
-        wallet = await story.wallet(vendor)
+            await scenario.app.hear(update[sequence], sequence=sequence)
+        wallet = await scenario.wallet(vendor)
         assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0), arrival
 
 
-async def heard_as_the_ladder_brings_it(story: Any, news: dict[int, Any], arrival: tuple[int, ...]) -> None:
+async def heard_as_the_ladder_brings_it(scenario: Any, update: dict[int, Any], arrival: tuple[int, ...]) -> None:
     """What is early comes again after the rest."""
     waiting = list(arrival)
     while waiting:
         early = []
         for sequence in waiting:
             try:
-                await story.service.hear(news[sequence], sequence=sequence)
-            except LossUnheardOf:
+                await scenario.app.hear(update[sequence], sequence=sequence)
+            except ChargebackLossNotReceived:
                 early.append(sequence)
         assert early != waiting, f"{arrival}: nothing of {early} is ever taken"
         waiting = early
 
 
-async def test_a_loss_that_a_late_victory_overtook_is_taken_and_given_back_in_every_order(story):
+async def test_a_loss_that_a_late_victory_overtook_is_taken_and_given_back_in_every_order(scenario):
     for arrival in permutations((1, 2, 3, 4)):
-        vendor = await story.ready_vendor(100)
+        vendor = await scenario.ready_vendor(100)
         order, chargeback = new_id(), new_id()
-        news = {
+        update = {
             1: released(vendor, 900, order_id=order),
             2: disputed(vendor, order, chargeback_id=chargeback, vendor_minor=900),
             3: disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900),
             4: disputed(vendor, order, chargeback_id=chargeback, outcome="won", to_vendor_minor=900),
         }
-        await heard_as_the_ladder_brings_it(story, news, arrival)
-        wallet = await story.wallet(vendor)
+        await heard_as_the_ladder_brings_it(scenario, update, arrival)
+        wallet = await scenario.wallet(vendor)
         assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (1_000, 0, 0), arrival
 
 
-async def test_a_loss_that_a_return_had_counted_before_the_victory_is_taken_once_however_late_it_comes(story):
-    vendor = await story.ready_vendor(1_000)
+async def test_a_loss_that_a_return_had_counted_before_the_victory_is_taken_once_however_late_it_comes(scenario):
+    vendor = await scenario.ready_vendor(1_000)
     order, chargeback = new_id(), new_id()
     lost = disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900)
     # The buyer's return was counted against what the bank took: of that nothing comes back to the vendor.
-    await story.service.hear(disputed(vendor, order, chargeback_id=chargeback, outcome="won"), sequence=4)
-    received = await story.service.hear(lost, sequence=3)
-    await story.service.hear(lost, event_id=received.event_id, sequence=3)
-    await story.service.hear(lost, sequence=3)
-    wallet = await story.wallet(vendor)
+    await scenario.app.hear(disputed(vendor, order, chargeback_id=chargeback, outcome="won"), sequence=4)
+    received = await scenario.app.hear(lost, sequence=3)
+    await scenario.app.hear(lost, event_id=received.event_id, sequence=3)
+    await scenario.app.hear(lost, sequence=3)
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (100, 0, 0)
-    await check_books(story, vendor)
+    await check_books(scenario, vendor)
 
 
-async def test_news_and_payout_requests_at_once_never_hand_out_what_is_held(story):
-    vendor = await story.ready_vendor(100)
-    event = await story.release(vendor, 900)
+async def test_news_and_payout_requests_at_once_never_hand_out_what_is_held(scenario):
+    vendor = await scenario.ready_vendor(100)
+    event = await scenario.release(vendor, 900)
     opened = disputed(vendor, event.order_id, vendor_minor=900)
     answers = await asyncio.gather(
-        story.service.hear(opened, sequence=7),
-        story.service.hear(opened, sequence=7),
-        *(story.ask(vendor, 400) for _ in range(4)),
+        scenario.app.hear(opened, sequence=7),
+        scenario.app.hear(opened, sequence=7),
+        *(scenario.request_payout(vendor, 400) for _ in range(4)),
     )
     granted = sum(answer.status_code == 201 for answer in answers[2:])
-    wallet = await story.wallet(vendor)
+    wallet = await scenario.wallet(vendor)
     assert wallet["availableMinor"] + wallet["heldMinor"] == 1_000 - 400 * granted
-    await check_books(story, vendor)
+    await check_books(scenario, vendor)

@@ -14,7 +14,7 @@ from contracts.payments import TransferSucceeded
 from contracts.permissions import permissions_of
 from payouts.clients.gateway import Gateway
 from payouts.domain.dispatch import LEASE, LOST_CALL
-from payouts.timers import claim_due_transfers
+from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
 from .conftest import GATEWAY_SECONDS_MAX, OPENING_BALANCE_MINOR
@@ -27,34 +27,34 @@ EVERYTHING = DispatchOrder(None, None, False)
 @pytest.fixture
 async def immediate(sandbox):
     """Transfers that succeed in the answer to the call."""
-    await sandbox.settings_are(transfer_settlement="immediate")
+    await sandbox.configure(transfer_settlement="immediate")
     return sandbox
 
 
-async def recover(story):
+async def recover(scenario):
     """What the worker does when all leases have run out, until nothing is due."""
-    dependencies = story.service.dependencies
+    dependencies = scenario.app.dependencies
     for _ in range(6):
-        story.clock.advance(LEASE + timedelta(seconds=1))
-        await story.service.work("payouts.transfers")
-        await claim_due_transfers(dependencies.database, dependencies.gateway, story.clock)
+        scenario.clock.advance(LEASE + timedelta(seconds=1))
+        await scenario.app.work("payouts.transfers")
+        await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
 
 
-async def assert_paid_once(story, sandbox, payout_id, amount_minor):
-    payout = await story.read_payout(payout_id)
+async def assert_paid_once(scenario, sandbox, payout_id, amount_minor):
+    payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
     [transfer] = await sandbox.transfers()
     assert (transfer["reference"], transfer["amount"]) == (payout["transferReference"], amount_minor)
     assert await sandbox.balance_minor() == OPENING_BALANCE_MINOR - amount_minor
-    assert await story.balance("gateway_cash") == -amount_minor
-    assert await story.balance("in_transit:%") == 0
-    assert len(await story.service.published("payouts.payout_processed.v1")) == 1
+    assert await scenario.balance("gateway_cash") == -amount_minor
+    assert await scenario.balance("in_transit:%") == 0
+    assert len(await scenario.app.published("payouts.payout_processed.v1")) == 1
 
 
-async def test_a_dispatch_sends_each_waiting_payout_and_says_what_it_did(story, sandbox):
-    vendor = await story.ready_vendor(100_000)
-    first, second = await story.payout(vendor, 10_000), await story.payout(vendor, 20_000)
-    answer = (await story.dispatch(KEY)).json()["data"]
+async def test_a_dispatch_sends_each_waiting_payout_and_says_what_it_did(scenario, sandbox):
+    vendor = await scenario.ready_vendor(100_000)
+    first, second = await scenario.payout(vendor, 10_000), await scenario.payout(vendor, 20_000)
+    answer = (await scenario.dispatch(KEY)).json()["data"]
     assert (answer["submitted"], answer["totalMinor"], answer["skipped"]) == (2, 30_000, [])
     assert answer["gatewayBalanceMinor"] == OPENING_BALANCE_MINOR
     assert [transfer["payoutId"] for transfer in answer["transfers"]] == [first, second]
@@ -65,167 +65,169 @@ async def test_a_dispatch_sends_each_waiting_payout_and_says_what_it_did(story, 
     assert {transfer["reference"] for transfer in answer["transfers"]} == {
         transfer["reference"] for transfer in await sandbox.transfers()
     }
-    assert len(await story.service.published("payouts.payout_submitted.v1")) == 2
-    again = (await story.dispatch(OTHER_KEY, payoutIds=[first])).json()["data"]
+    assert len(await scenario.app.published("payouts.payout_submitted.v1")) == 2
+    again = (await scenario.dispatch(OTHER_KEY, payoutIds=[first])).json()["data"]
     assert (again["submitted"], again["skipped"]) == (0, [{"payoutId": first, "reason": "already_dispatched"}])
 
 
-async def test_the_same_key_gives_the_same_answer_for_good_and_other_content_is_refused(story, sandbox):
-    vendor = await story.ready_vendor(100_000)
-    await story.payout(vendor, 10_000)
-    first = await story.dispatch(KEY)
-    await story.payout(vendor, 10_000)
-    assert (await story.dispatch(KEY)).json()["data"] == first.json()["data"]
-    assert (await story.dispatch(str(KEY).upper())).json()["data"] == first.json()["data"]
+async def test_the_same_key_gives_the_same_answer_for_good_and_other_content_is_refused(scenario, sandbox):
+    vendor = await scenario.ready_vendor(100_000)
+    await scenario.payout(vendor, 10_000)
+    first = await scenario.dispatch(KEY)
+    await scenario.payout(vendor, 10_000)
+    assert (await scenario.dispatch(KEY)).json()["data"] == first.json()["data"]
+    assert (await scenario.dispatch(str(KEY).upper())).json()["data"] == first.json()["data"]
     assert len(await sandbox.transfers()) == 1
-    refused = await story.dispatch(KEY, maxTotalMinor=5)
+    refused = await scenario.dispatch(KEY, maxTotalMinor=5)
     assert refused.status_code == 422
     assert refused.json()["invalid_params"][0]["name"] == "Idempotency-Key"
 
 
-async def test_twenty_requests_at_once_under_one_key_are_one_batch(story, sandbox):
-    vendor = await story.ready_vendor(100_000)
+async def test_twenty_requests_at_once_under_one_key_are_one_batch(scenario, sandbox):
+    vendor = await scenario.ready_vendor(100_000)
     for _ in range(3):
-        await story.payout(vendor, 10_000)
-    answers = await asyncio.gather(*(story.dispatch(KEY) for _ in range(20)))
+        await scenario.payout(vendor, 10_000)
+    answers = await asyncio.gather(*(scenario.dispatch(KEY) for _ in range(20)))
     assert {answer.status_code for answer in answers} == {200}
     assert len({answer.json()["data"]["batchId"] for answer in answers}) == 1
     assert len(await sandbox.transfers()) == 3
 
 
-async def test_dispatchers_at_once_send_each_payout_once(story, sandbox):
-    vendor = await story.ready_vendor(1_000_000)
-    payouts = [await story.payout(vendor, 1_000) for _ in range(12)]
-    answers = await asyncio.gather(*(story.dispatch(key) for key in (KEY, OTHER_KEY)))
+async def test_dispatchers_at_once_send_each_payout_once(scenario, sandbox):
+    vendor = await scenario.ready_vendor(1_000_000)
+    payouts = [await scenario.payout(vendor, 1_000) for _ in range(12)]
+    answers = await asyncio.gather(*(scenario.dispatch(key) for key in (KEY, OTHER_KEY)))
     sent = [transfer["payoutId"] for answer in answers for transfer in answer.json()["data"]["transfers"]]
     assert sorted(sent) == sorted(payouts)
     assert len(await sandbox.transfers()) == 12
     assert await sandbox.balance_minor() == OPENING_BALANCE_MINOR - 12_000
 
 
-async def test_a_dry_run_shows_what_would_go_and_sends_nothing(story, sandbox):
-    vendor = await story.ready_vendor(100_000)
-    payout_id = await story.payout(vendor, 10_000)
-    answer = (await story.dispatch(KEY, dryRun=True)).json()["data"]
+async def test_a_dry_run_shows_what_would_go_and_sends_nothing(scenario, sandbox):
+    vendor = await scenario.ready_vendor(100_000)
+    payout_id = await scenario.payout(vendor, 10_000)
+    answer = (await scenario.dispatch(KEY, dryRun=True)).json()["data"]
     assert (answer["submitted"], answer["totalMinor"], answer["dryRun"]) == (0, 10_000, True)
     assert [(line["payoutId"], line["status"]) for line in answer["transfers"]] == [(payout_id, "planned")]
     assert await sandbox.transfers() == []
-    assert (await story.read_payout(payout_id))["transfer"] is None
-    assert (await story.dispatch(OTHER_KEY)).json()["data"]["submitted"] == 1
+    assert (await scenario.read_payout(payout_id))["transfer"] is None
+    assert (await scenario.dispatch(OTHER_KEY)).json()["data"]["submitted"] == 1
 
 
-async def test_named_payouts_and_a_limit_are_kept(story):
-    vendor = await story.ready_vendor(100_000)
-    payouts = [await story.payout(vendor, amount) for amount in (10_000, 8_000, 2_000, 1_000)]
+async def test_named_payouts_and_a_limit_are_kept(scenario):
+    vendor = await scenario.ready_vendor(100_000)
+    payouts = [await scenario.payout(vendor, amount) for amount in (10_000, 8_000, 2_000, 1_000)]
     absent = str(new_id())
-    answer = (await story.dispatch(KEY, payoutIds=[*payouts[:3], absent], maxTotalMinor=12_000)).json()["data"]
+    answer = (await scenario.dispatch(KEY, payoutIds=[*payouts[:3], absent], maxTotalMinor=12_000)).json()["data"]
     assert [line["payoutId"] for line in answer["transfers"]] == [payouts[0], payouts[2]]
     assert {line["payoutId"]: line["reason"] for line in answer["skipped"]} == {
         payouts[1]: "max_total_reached", absent: "not_found",
     }  # fmt: skip
 
 
-async def test_a_short_balance_stops_the_batch_before_the_first_transfer(story, sandbox):
-    vendor = await story.ready_vendor(2 * OPENING_BALANCE_MINOR)
-    small = await story.payout(vendor, 1_000)
-    await story.payout(vendor, OPENING_BALANCE_MINOR)
-    answer = (await story.dispatch(KEY)).json()["data"]
+async def test_a_short_balance_stops_the_batch_before_the_first_transfer(scenario, sandbox):
+    vendor = await scenario.ready_vendor(2 * OPENING_BALANCE_MINOR)
+    small = await scenario.payout(vendor, 1_000)
+    await scenario.payout(vendor, OPENING_BALANCE_MINOR)
+    answer = (await scenario.dispatch(KEY)).json()["data"]
     assert (answer["submitted"], answer["transfers"]) == (0, [])
     assert {line["reason"] for line in answer["skipped"]} == {"balance_insufficient"}
     assert await sandbox.transfers() == []
-    headers = story.service.headers(new_id(), roles=("auditor",))
-    [exception] = (await story.service.client.get("/api/payout-exceptions", headers=headers)).json()["data"]
+    headers = scenario.app.headers(new_id(), roles=("auditor",))
+    [exception] = (await scenario.app.client.get("/api/payout-exceptions", headers=headers)).json()["data"]
     assert (exception["severity"], exception["cause"]) == ("SEV-1", "balance_insufficient")
     assert (exception["batchId"], exception["payoutId"]) == (answer["batchId"], None)
     assert exception["respondBy"] == "2026-01-01T00:15:00.000Z"
-    assert [alert["severity"] for alert in await story.service.published("operations.alert_raised.v1")] == ["SEV-1"]
-    assert (await story.dispatch(OTHER_KEY, payoutIds=[small])).json()["data"]["submitted"] == 1
+    assert [alert["severity"] for alert in await scenario.app.published("operations.alert_raised.v1")] == ["SEV-1"]
+    assert (await scenario.dispatch(OTHER_KEY, payoutIds=[small])).json()["data"]["submitted"] == 1
 
 
-async def test_changed_or_unverified_bank_details_stop_a_payout(story, sandbox):
+async def test_changed_or_unverified_bank_details_stop_a_payout(scenario, sandbox):
     await sandbox.name_account("044", "1234567890", "Ada Obi Ventures")
-    changed, unverified, same = [await story.ready_vendor(10_000) for _ in range(3)]
-    payouts = [await story.payout(vendor, 1_000) for vendor in (changed, unverified, same)]
-    assert (await story.put_bank_details(changed, "1234567890", "044")).json()["data"]["verified"] is True
-    assert (await story.put_bank_details(unverified, "0690123456", "044")).json()["data"]["verified"] is False
-    await story.put_bank_details(same)
-    answer = (await story.dispatch(KEY)).json()["data"]
+    changed, unverified, same = [await scenario.ready_vendor(10_000) for _ in range(3)]
+    payouts = [await scenario.payout(vendor, 1_000) for vendor in (changed, unverified, same)]
+    assert (await scenario.put_bank_details(changed, "1234567890", "044")).json()["data"]["verified"] is True
+    assert (await scenario.put_bank_details(unverified, "0690123456", "044")).json()["data"]["verified"] is False
+    await scenario.put_bank_details(same)
+    answer = (await scenario.dispatch(KEY)).json()["data"]
     assert [line["payoutId"] for line in answer["transfers"]] == [payouts[2]]
     assert answer["skipped"] == [{"payoutId": payout_id, "reason": "bank_details_changed"} for payout_id in payouts[:2]]
 
 
-async def test_who_may_not_dispatch_is_refused_before_anything_happens(story, sandbox):
-    vendor = await story.ready_vendor(10_000)
-    await story.payout(vendor, 1_000)
+async def test_who_may_not_dispatch_is_refused_before_anything_happens(scenario, sandbox):
+    vendor = await scenario.ready_vendor(10_000)
+    await scenario.payout(vendor, 1_000)
 
     async def post(headers, body=None):
-        answer = await story.service.client.post("/api/payouts/dispatch", json=body or {}, headers=headers)
+        answer = await scenario.app.client.post("/api/payouts/dispatch", json=body or {}, headers=headers)
         return answer.status_code, answer.json()["code"]
 
-    checker = story.service.headers(new_id(), roles=("finance_checker",), stepped_up=True, idempotency_key=KEY)
+    checker = scenario.app.headers(new_id(), roles=("finance_checker",), stepped_up=True, idempotency_key=KEY)
     assert await post(checker) == (403, "AUTH_FORBIDDEN")
-    assert await post(story.maker(KEY, stepped_up=False)) == (403, "AUTH_AAL2_REQUIRED")
-    assert await post(story.maker()) == (422, "VALIDATION_FAILED")
-    assert await post(story.maker("not-a-key")) == (422, "VALIDATION_FAILED")
-    assert await post(story.maker("6f8c0ad7-31a5-1a79-9e36-4c41b7cd5f0e")) == (422, "VALIDATION_FAILED")
+    assert await post(scenario.maker(KEY, stepped_up=False)) == (403, "AUTH_AAL2_REQUIRED")
+    assert await post(scenario.maker()) == (422, "VALIDATION_FAILED")
+    assert await post(scenario.maker("not-a-key")) == (422, "VALIDATION_FAILED")
+    assert await post(scenario.maker("6f8c0ad7-31a5-1a79-9e36-4c41b7cd5f0e")) == (422, "VALIDATION_FAILED")
     twice = [str(KEY), str(KEY)]
     for body in ({"maxTotalMinor": 0}, {"payoutIds": []}, {"payoutIds": twice}, {"dryRun": "yes"}, {"all": True}):
-        assert await post(story.maker(KEY), body) == (422, "VALIDATION_FAILED")
+        assert await post(scenario.maker(KEY), body) == (422, "VALIDATION_FAILED")
     assert await sandbox.transfers() == []
-    assert await story.service.fetch("SELECT id FROM dispatch_batches") == []
+    assert await scenario.app.fetch("SELECT id FROM dispatch_batches") == []
 
 
-async def test_when_the_gateway_does_not_tell_its_balance_nothing_is_written(story, sandbox):
-    vendor = await story.ready_vendor(10_000)
-    await story.payout(vendor, 1_000)
+async def test_when_the_gateway_does_not_tell_its_balance_nothing_is_written(scenario, sandbox):
+    vendor = await scenario.ready_vendor(10_000)
+    await scenario.payout(vendor, 1_000)
     await sandbox.faults(balance_call={"error_before": True})
-    answer = await story.dispatch(KEY)
+    answer = await scenario.dispatch(KEY)
     assert (answer.status_code, answer.json()["code"]) == (503, "INTERNAL_ERROR")
-    assert await story.service.fetch("SELECT id FROM dispatch_batches") == []
+    assert await scenario.app.fetch("SELECT id FROM dispatch_batches") == []
     await sandbox.faults(balance_call=None)
-    assert (await story.dispatch(KEY)).json()["data"]["submitted"] == 1
+    assert (await scenario.dispatch(KEY)).json()["data"]["submitted"] == 1
 
 
 @pytest.mark.parametrize("fault", [{"timeout": True}, {"error_after": True}])
-async def test_a_call_without_an_answer_is_unknown_until_the_gateway_is_asked(story, immediate, give_up_after, fault):
-    vendor = await story.ready_vendor(10_000)
-    payout_id = await story.payout(vendor, 1_000)
+async def test_a_call_without_an_answer_is_unknown_until_the_gateway_is_asked(
+    scenario, immediate, limit_gateway_timeout, fault
+):
+    vendor = await scenario.ready_vendor(10_000)
+    payout_id = await scenario.payout(vendor, 1_000)
     await immediate.faults(transfer_call={**fault, "times": 1})
-    give_up_after(3)
-    [transfer] = (await story.dispatch(KEY)).json()["data"]["transfers"]
+    limit_gateway_timeout(3)
+    [transfer] = (await scenario.dispatch(KEY)).json()["data"]["transfers"]
     assert transfer["status"] == "unknown"
-    assert (await story.read_payout(payout_id))["status"] == "pending"
-    give_up_after(GATEWAY_SECONDS_MAX)
-    assert await story.service.work("payouts.transfers") == 1
-    await assert_paid_once(story, immediate, payout_id, 1_000)
+    assert (await scenario.read_payout(payout_id))["status"] == "pending"
+    limit_gateway_timeout(GATEWAY_SECONDS_MAX)
+    assert await scenario.app.work("payouts.transfers") == 1
+    await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
-async def test_what_the_gateway_never_accepted_is_sent_again_under_the_same_reference(story, immediate):
-    vendor = await story.ready_vendor(10_000)
-    payout_id = await story.payout(vendor, 1_000)
+async def test_what_the_gateway_never_accepted_is_sent_again_under_the_same_reference(scenario, immediate):
+    vendor = await scenario.ready_vendor(10_000)
+    payout_id = await scenario.payout(vendor, 1_000)
     await immediate.faults(transfer_call={"error_before": True, "times": 1})
-    [transfer] = (await story.dispatch(KEY)).json()["data"]["transfers"]
+    [transfer] = (await scenario.dispatch(KEY)).json()["data"]["transfers"]
     assert transfer["status"] == "unknown"
     assert await immediate.transfers() == []
-    await story.service.work("payouts.transfers")
-    await assert_paid_once(story, immediate, payout_id, 1_000)
+    await scenario.app.work("payouts.transfers")
+    await assert_paid_once(scenario, immediate, payout_id, 1_000)
     assert (await immediate.transfers())[0]["reference"] == transfer["reference"]
 
 
-async def test_a_gateway_that_cannot_be_asked_leaves_it_unknown_and_people_hear_of_it(story, immediate):
-    vendor = await story.ready_vendor(10_000)
-    payout_id = await story.payout(vendor, 1_000)
+async def test_a_gateway_that_cannot_be_asked_leaves_it_unknown_and_people_hear_of_it(scenario, immediate):
+    vendor = await scenario.ready_vendor(10_000)
+    payout_id = await scenario.payout(vendor, 1_000)
     await immediate.faults(transfer_call={"error_after": True, "times": 1}, verify_call={"error_before": True})
-    await story.dispatch(KEY)
-    await recover(story)
-    payout = await story.read_payout(payout_id)
+    await scenario.dispatch(KEY)
+    await recover(scenario)
+    payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transfer"]["status"]) == ("pending", "unknown")
     assert (payout["openException"]["cause"], payout["openException"]["severity"]) == ("timeout", "SEV-1")
     await immediate.faults(verify_call=None)
-    story.clock.advance(timedelta(hours=1))
-    await recover(story)
-    await assert_paid_once(story, immediate, payout_id, 1_000)
-    assert (await story.read_payout(payout_id))["openException"] is None
+    scenario.clock.advance(timedelta(hours=1))
+    await recover(scenario)
+    await assert_paid_once(scenario, immediate, payout_id, 1_000)
+    assert (await scenario.read_payout(payout_id))["openException"] is None
 
 
 class LateTransport(httpx.AsyncBaseTransport):
@@ -251,86 +253,86 @@ class LateTransport(httpx.AsyncBaseTransport):
 
 
 @asynccontextmanager
-async def called_late(story):
+async def called_late(scenario):
     """A payout whose call is on its way to the gateway, which does not know it yet."""
-    vendor = await story.ready_vendor(10_000)
-    payout_id = await story.payout(vendor, 1_000)
+    vendor = await scenario.ready_vendor(10_000)
+    payout_id = await scenario.payout(vendor, 1_000)
     async with httpx.AsyncHTTPTransport() as inner:
         late = LateTransport(inner)
-        database = story.service.runtime.database
-        await dispatch_payouts(database, gateway_over(story, late), story.clock, maker(story), KEY, EVERYTHING)
-        assert (await story.read_payout(payout_id))["transfer"]["status"] == "unknown"
+        database = scenario.app.runtime.database
+        await dispatch_payouts(database, gateway_over(scenario, late), scenario.clock, maker(scenario), KEY, EVERYTHING)
+        assert (await scenario.read_payout(payout_id))["transfer"]["status"] == "unknown"
         yield vendor, payout_id, late
 
 
 @pytest.mark.parametrize("arrives", [True, False])
-async def test_a_call_that_may_still_arrive_is_not_given_up_when_its_details_changed(story, sandbox, arrives):
-    async with called_late(story) as (vendor, payout_id, late):
-        await story.put_bank_details(vendor, "0690123456", "044")
-        await story.service.work("payouts.transfers")
-        story.clock.advance(timedelta(minutes=14))
-        await look(story)
-        payout = await story.read_payout(payout_id)
+async def test_a_call_that_may_still_arrive_is_not_given_up_when_its_details_changed(scenario, sandbox, arrives):
+    async with called_late(scenario) as (vendor, payout_id, late):
+        await scenario.put_bank_details(vendor, "0690123456", "044")
+        await scenario.app.work("payouts.transfers")
+        scenario.clock.advance(timedelta(minutes=14))
+        await look(scenario)
+        payout = await scenario.read_payout(payout_id)
         assert (payout["status"], payout["transfer"]["status"]) == ("pending", "unknown")
-        assert (await reset(story, payout_id)).status_code == 409
+        assert (await reset(scenario, payout_id)).status_code == 409
         assert await sandbox.transfers() == []
         if arrives:
             assert await late.arrive() == 200
-    story.clock.advance(timedelta(minutes=2))
-    await look(story)
-    payout = await story.read_payout(payout_id)
+    scenario.clock.advance(timedelta(minutes=2))
+    await look(scenario)
+    payout = await scenario.read_payout(payout_id)
     assert payout["status"] == "pending"
     if arrives:
         assert payout["transfer"]["status"] == "pending"
         await sandbox.client.post(f"/control/transfers/{payout['transferReference']}/succeed", json={})
-        story.clock.advance(timedelta(hours=1))
-        await look(story)
-        await assert_paid_once(story, sandbox, payout_id, 1_000)
+        scenario.clock.advance(timedelta(hours=1))
+        await look(scenario)
+        await assert_paid_once(scenario, sandbox, payout_id, 1_000)
     else:
         assert payout["transfer"]["status"] == "failed"
         assert (payout["openException"]["cause"], payout["openException"]["severity"]) == (
             "bank_details_changed",
             "SEV-3",
         )
-        assert (await reset(story, payout_id)).status_code == 200
+        assert (await reset(scenario, payout_id)).status_code == 200
 
 
 @pytest.mark.parametrize("arrives", [True, False])
-async def test_a_refusal_does_not_count_while_an_earlier_call_may_still_arrive(story, immediate, arrives):
-    async with called_late(story) as (_, payout_id, late):
-        gateway = gateway_over(story, late)
-        story.clock.advance(timedelta(seconds=20))
-        await look(story, gateway)
-        payout = await story.read_payout(payout_id)
+async def test_a_refusal_does_not_count_while_an_earlier_call_may_still_arrive(scenario, immediate, arrives):
+    async with called_late(scenario) as (_, payout_id, late):
+        gateway = gateway_over(scenario, late)
+        scenario.clock.advance(timedelta(seconds=20))
+        await look(scenario, gateway)
+        payout = await scenario.read_payout(payout_id)
         assert (payout["transfer"]["status"], payout["openException"]) == ("unknown", None)
         assert payout["transfer"]["failure"].startswith("refused, and an earlier call may still arrive")
         if arrives:
             assert await late.arrive() == 200
-        story.clock.advance(LOST_CALL)
-        await look(story, gateway)
+        scenario.clock.advance(LOST_CALL)
+        await look(scenario, gateway)
     if arrives:
-        await assert_paid_once(story, immediate, payout_id, 1_000)
+        await assert_paid_once(scenario, immediate, payout_id, 1_000)
     else:
-        payout = await story.read_payout(payout_id)
+        payout = await scenario.read_payout(payout_id)
         assert (payout["transfer"]["status"], payout["openException"]["cause"]) == ("failed", "account_number_invalid")
 
 
-async def look(story, gateway=None):
+async def look(scenario, gateway=None):
     """One round of the worker."""
-    dependencies = story.service.dependencies
-    await claim_due_transfers(dependencies.database, gateway or dependencies.gateway, story.clock)
+    dependencies = scenario.app.dependencies
+    await process_due_transfers_once(dependencies.database, gateway or dependencies.gateway, scenario.clock)
 
 
-async def reset(story, payout_id):
-    headers = story.service.headers(new_id(), roles=("ops_oncall",), stepped_up=True)
+async def reset(scenario, payout_id):
+    headers = scenario.app.headers(new_id(), roles=("ops_oncall",), stepped_up=True)
     path = f"/api/payouts/{payout_id}/reset"
-    return await story.service.client.post(path, json={"reason": "no answer"}, headers=headers)
+    return await scenario.app.client.post(path, json={"reason": "no answer"}, headers=headers)
 
 
-async def test_a_definite_refusal_is_a_failed_attempt_and_returns_nothing_by_itself(story, sandbox):
+async def test_a_definite_refusal_is_a_failed_attempt_and_returns_nothing_by_itself(scenario, sandbox):
     """The balance leaves between the reading and the transfer: two batches that each fit, and together do not."""
-    vendor = await story.ready_vendor(2 * OPENING_BALANCE_MINOR)
-    first, second = [await story.payout(vendor, OPENING_BALANCE_MINOR - 1_000) for _ in range(2)]
+    vendor = await scenario.ready_vendor(2 * OPENING_BALANCE_MINOR)
+    first, second = [await scenario.payout(vendor, OPENING_BALANCE_MINOR - 1_000) for _ in range(2)]
 
     class Later(httpx.AsyncBaseTransport):
         def __init__(self, inner):
@@ -340,26 +342,28 @@ async def test_a_definite_refusal_is_a_failed_attempt_and_returns_nothing_by_its
             answer = await self.inner.handle_async_request(request)
             if request.url.path.endswith("/balance"):
                 await answer.aread()
-                assert (await story.dispatch(KEY, payoutIds=[first])).json()["data"]["submitted"] == 1
+                assert (await scenario.dispatch(KEY, payoutIds=[first])).json()["data"]["submitted"] == 1
             return answer
 
-    dependencies = story.service.dependencies
+    dependencies = scenario.app.dependencies
     async with httpx.AsyncHTTPTransport() as inner:
-        gateway = gateway_over(story, Later(inner))
+        gateway = gateway_over(scenario, Later(inner))
         order = DispatchOrder((UUID(second),), None, False)
-        answer = await dispatch_payouts(dependencies.database, gateway, story.clock, maker(story), OTHER_KEY, order)
+        answer = await dispatch_payouts(
+            dependencies.database, gateway, scenario.clock, maker(scenario), OTHER_KEY, order
+        )
     assert (answer["submitted"], answer["transfers"][0]["status"]) == (0, "failed")
-    payout = await story.read_payout(second)
+    payout = await scenario.read_payout(second)
     assert (payout["status"], payout["transfer"]["status"]) == ("pending", "failed")
     assert payout["openException"]["cause"] == "balance_insufficient"
-    assert -await story.balance(f"in_transit:{second}") == OPENING_BALANCE_MINOR - 1_000
-    await recover(story)
+    assert -await scenario.balance(f"in_transit:{second}") == OPENING_BALANCE_MINOR - 1_000
+    await recover(scenario)
     assert len(await sandbox.transfers()) == 1
 
 
-async def test_a_success_told_before_our_own_call_returned_is_accepted(story, immediate):
-    vendor = await story.ready_vendor(10_000)
-    payout_id = await story.payout(vendor, 1_000)
+async def test_a_success_told_before_our_own_call_returned_is_accepted(scenario, immediate):
+    vendor = await scenario.ready_vendor(10_000)
+    payout_id = await scenario.payout(vendor, 1_000)
 
     class HeardFirst(httpx.AsyncBaseTransport):
         def __init__(self, inner):
@@ -369,8 +373,8 @@ async def test_a_success_told_before_our_own_call_returned_is_accepted(story, im
             answer = await self.inner.handle_async_request(request)
             if request.method == "POST" and request.url.path.endswith("/transfer"):
                 await answer.aread()
-                reference = (await story.read_payout(payout_id))["transferReference"]
-                await story.service.hear(
+                reference = (await scenario.read_payout(payout_id))["transferReference"]
+                await scenario.app.hear(
                     TransferSucceeded(
                         reference=reference, transfer_code="TRF_1", amount_minor=1_000, currency="NGN",
                         status="success", gateway_event_id="1", occurred_at="2026-01-01T00:00:00.000Z",
@@ -379,10 +383,10 @@ async def test_a_success_told_before_our_own_call_returned_is_accepted(story, im
             return answer
 
     async with httpx.AsyncHTTPTransport() as inner:
-        gateway = gateway_over(story, HeardFirst(inner))
-        database = story.service.runtime.database
-        await dispatch_payouts(database, gateway, story.clock, maker(story), KEY, EVERYTHING)
-    await assert_paid_once(story, immediate, payout_id, 1_000)
+        gateway = gateway_over(scenario, HeardFirst(inner))
+        database = scenario.app.runtime.database
+        await dispatch_payouts(database, gateway, scenario.clock, maker(scenario), KEY, EVERYTHING)
+    await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
 # --- The process dies ---
@@ -424,25 +428,25 @@ class MortalTransport(httpx.AsyncBaseTransport):
         return answer
 
 
-def maker(story):
-    return Caller(user_id=story.staff, permissions=permissions_of(["finance_maker"]))
+def maker(scenario):
+    return Caller(user_id=scenario.operator_id, permissions=permissions_of(["finance_maker"]))
 
 
-def gateway_over(story, transport):
-    client = story.service.dependencies.gateway.client
+def gateway_over(scenario, transport):
+    client = scenario.app.dependencies.gateway.client
     other = httpx.AsyncClient(base_url=client.base_url, headers=client.headers, transport=transport)
-    return Gateway(other, 10, story.service.dependencies.account_numbers.open)
+    return Gateway(other, 10, scenario.app.dependencies.account_numbers.decrypt)
 
 
-async def dispatch_until_death(story, *, database=None, gateway=None):
+async def dispatch_until_death(scenario, *, database=None, gateway=None):
     """Whether the process lived to the end."""
-    dependencies = dataclasses.replace(story.service.dependencies)
+    dependencies = dataclasses.replace(scenario.app.dependencies)
     try:
         await dispatch_payouts(
             database or dependencies.database,
             gateway or dependencies.gateway,
-            story.clock,
-            maker(story),
+            scenario.clock,
+            maker(scenario),
             KEY,
             EVERYTHING,
         )
@@ -451,108 +455,112 @@ async def dispatch_until_death(story, *, database=None, gateway=None):
     return True
 
 
-async def carry_on(story, again_under):
+async def carry_on(scenario, again_under):
     """Another process: the worker's recovery, and staff who dispatch again, under the same key or a new one."""
     if again_under == "the same key":
-        assert (await story.dispatch(KEY)).status_code == 200
-    await recover(story)
-    assert (await story.dispatch(OTHER_KEY)).status_code == 200
-    await recover(story)
+        assert (await scenario.dispatch(KEY)).status_code == 200
+    await recover(scenario)
+    assert (await scenario.dispatch(OTHER_KEY)).status_code == 200
+    await recover(scenario)
 
 
 @pytest.mark.parametrize("commits", range(7))
-async def test_a_process_that_dies_between_two_commits_of_a_dispatch_pays_once(story, immediate, commits):
-    vendor = await story.ready_vendor(10_000)
-    payout_id = await story.payout(vendor, 1_000)
-    mortal = MortalDatabase(story.service.runtime.database, commits)
-    lived = await dispatch_until_death(story, database=mortal)
+async def test_a_process_that_dies_between_two_commits_of_a_dispatch_pays_once(scenario, immediate, commits):
+    vendor = await scenario.ready_vendor(10_000)
+    payout_id = await scenario.payout(vendor, 1_000)
+    mortal = MortalDatabase(scenario.app.runtime.database, commits)
+    lived = await dispatch_until_death(scenario, database=mortal)
     # find, plan with its attempts, unsent, submitting, recipient, record, finish: seven commits, and the death before each.
     assert not lived
-    await carry_on(story, "a new key" if commits % 2 else "the same key")
-    await assert_paid_once(story, immediate, payout_id, 1_000)
+    await carry_on(scenario, "a new key" if commits % 2 else "the same key")
+    await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("calls", range(3))
-async def test_a_process_that_dies_around_a_call_to_the_gateway_pays_once(story, immediate, calls, after):
-    vendor = await story.ready_vendor(10_000)
-    payout_id = await story.payout(vendor, 1_000)
+async def test_a_process_that_dies_around_a_call_to_the_gateway_pays_once(scenario, immediate, calls, after):
+    vendor = await scenario.ready_vendor(10_000)
+    payout_id = await scenario.payout(vendor, 1_000)
     async with httpx.AsyncHTTPTransport() as inner:
-        gateway = gateway_over(story, MortalTransport(inner, calls, after=after))
+        gateway = gateway_over(scenario, MortalTransport(inner, calls, after=after))
         # balance, recipient, transfer.
-        assert not await dispatch_until_death(story, gateway=gateway)
-    await carry_on(story, "the same key" if after else "a new key")
-    await assert_paid_once(story, immediate, payout_id, 1_000)
+        assert not await dispatch_until_death(scenario, gateway=gateway)
+    await carry_on(scenario, "the same key" if after else "a new key")
+    await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
-async def test_a_dispatch_that_nobody_kills_ends_within_the_commits_that_the_deaths_were_counted_on(story, immediate):
-    vendor = await story.ready_vendor(10_000)
-    await story.payout(vendor, 1_000)
-    mortal = MortalDatabase(story.service.runtime.database, 7)
-    assert await dispatch_until_death(story, database=mortal)
+async def test_a_dispatch_that_nobody_kills_ends_within_the_commits_that_the_deaths_were_counted_on(
+    scenario, immediate
+):
+    vendor = await scenario.ready_vendor(10_000)
+    await scenario.payout(vendor, 1_000)
+    mortal = MortalDatabase(scenario.app.runtime.database, 7)
+    assert await dispatch_until_death(scenario, database=mortal)
     assert mortal.lives == 0
 
 
-async def hold(story, vendor, by):
+async def hold(scenario, vendor, by):
     """Something that stops every payout of the vendor from leaving."""
     if by == "vendor_suspended":
         event = VendorSuspended(
             vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="A shop", legal_name=vendor.legal_name,
             campus_id=new_id(), reason="Complaints",
         )  # fmt: skip
-        await story.service.hear(event)
+        await scenario.app.hear(event)
     else:
-        await story.service.fetch("UPDATE vendor_bank_details SET verified = false WHERE vendor_id = $1", vendor.id)
+        await scenario.app.fetch("UPDATE vendor_bank_details SET verified = false WHERE vendor_id = $1", vendor.id)
 
 
-async def release_hold(story, vendor):
-    await story.service.fetch("UPDATE vendor_bank_details SET verified = true WHERE vendor_id = $1", vendor.id)
-    await story.service.fetch("UPDATE vendors SET suspended = false WHERE id = $1", vendor.id)
+async def release_hold(scenario, vendor):
+    await scenario.app.fetch("UPDATE vendor_bank_details SET verified = true WHERE vendor_id = $1", vendor.id)
+    await scenario.app.fetch("UPDATE vendors SET suspended = false WHERE id = $1", vendor.id)
 
 
 @pytest.mark.parametrize("by", ["vendor_suspended", "bank_details_changed"])
-async def test_what_is_held_after_it_was_written_down_is_not_sent_and_goes_with_a_later_dispatch(story, immediate, by):
-    vendor = await story.ready_vendor(10_000)
-    payout_id = await story.payout(vendor, 1_000)
+async def test_what_is_held_after_it_was_written_down_is_not_sent_and_goes_with_a_later_dispatch(
+    scenario, immediate, by
+):
+    vendor = await scenario.ready_vendor(10_000)
+    payout_id = await scenario.payout(vendor, 1_000)
     # Dies with the attempt written down, and before it is taken to be sent: find, plan, unsent.
-    assert not await dispatch_until_death(story, database=MortalDatabase(story.service.runtime.database, 3))
-    reference = (await story.read_payout(payout_id))["transfer"]["reference"]
-    await hold(story, vendor, by)
-    await recover(story)
+    assert not await dispatch_until_death(scenario, database=MortalDatabase(scenario.app.runtime.database, 3))
+    reference = (await scenario.read_payout(payout_id))["transfer"]["reference"]
+    await hold(scenario, vendor, by)
+    await recover(scenario)
     assert await immediate.transfers() == []
-    payout = await story.read_payout(payout_id)
+    payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transfer"]["status"], payout["openException"]) == ("pending", "reserved", None)
-    [line] = await story.service.fetch("SELECT outcome, reason FROM dispatch_lines")
+    [line] = await scenario.app.fetch("SELECT outcome, reason FROM dispatch_lines")
     assert tuple(line) == ("skipped", by)
-    again = (await story.dispatch(OTHER_KEY)).json()["data"]
+    again = (await scenario.dispatch(OTHER_KEY)).json()["data"]
     assert again["skipped"] == [{"payoutId": payout_id, "reason": by}]
-    await release_hold(story, vendor)
-    await recover(story)
+    await release_hold(scenario, vendor)
+    await recover(scenario)
     assert await immediate.transfers() == []
-    sent = (await story.dispatch("8b1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")).json()["data"]
+    sent = (await scenario.dispatch("8b1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")).json()["data"]
     assert [transfer["reference"] for transfer in sent["transfers"]] == [reference]
-    await assert_paid_once(story, immediate, payout_id, 1_000)
+    await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
-async def test_what_the_gateway_never_got_is_not_sent_again_to_a_suspended_vendor(story, immediate):
-    vendor = await story.ready_vendor(10_000)
-    payout_id = await story.payout(vendor, 1_000)
+async def test_what_the_gateway_never_got_is_not_sent_again_to_a_suspended_vendor(scenario, immediate):
+    vendor = await scenario.ready_vendor(10_000)
+    payout_id = await scenario.payout(vendor, 1_000)
     await immediate.faults(transfer_call={"error_before": True, "times": 1})
-    await story.dispatch(KEY)
-    await hold(story, vendor, "vendor_suspended")
-    await recover(story)
-    payout = await story.read_payout(payout_id)
+    await scenario.dispatch(KEY)
+    await hold(scenario, vendor, "vendor_suspended")
+    await recover(scenario)
+    payout = await scenario.read_payout(payout_id)
     assert (payout["transfer"]["status"], payout["openException"]["cause"]) == ("unknown", "unclassified")
     assert await immediate.transfers() == []
-    await release_hold(story, vendor)
-    story.clock.advance(timedelta(hours=1))
-    await recover(story)
-    await assert_paid_once(story, immediate, payout_id, 1_000)
+    await release_hold(scenario, vendor)
+    scenario.clock.advance(timedelta(hours=1))
+    await recover(scenario)
+    await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
-async def test_held_payouts_keep_no_other_from_its_batch_and_the_answer_tells_what_remains(story, sandbox):
-    held, other = await story.ready_vendor(1_000_000), await story.ready_vendor(1_000_000)
-    first = await story.payout(held, 1_000)
+async def test_held_payouts_keep_no_other_from_its_batch_and_the_answer_tells_what_remains(scenario, sandbox):
+    held, other = await scenario.ready_vendor(1_000_000), await scenario.ready_vendor(1_000_000)
+    first = await scenario.payout(held, 1_000)
     copy = """
     WITH made AS (
         INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at)
@@ -567,81 +575,81 @@ async def test_held_payouts_keep_no_other_from_its_batch_and_the_answer_tells_wh
                        ARRAY['in_transit:' || id, 'wallet:' || vendor_id], ARRAY['credit', 'credit'], ARRAY[true, true],
                        ARRAY[-amount, amount]) FROM made
     """
-    await story.service.fetch(copy, UUID(first), 300)
-    await hold(story, held, "vendor_suspended")
-    story.clock.advance(timedelta(minutes=1))
-    going = await story.payout(other, 1_000)
-    await story.service.fetch(copy, UUID(going), 204)
-    dry = (await story.dispatch(KEY, dryRun=True)).json()["data"]
+    await scenario.app.fetch(copy, UUID(first), 300)
+    await hold(scenario, held, "vendor_suspended")
+    scenario.clock.advance(timedelta(minutes=1))
+    going = await scenario.payout(other, 1_000)
+    await scenario.app.fetch(copy, UUID(going), 204)
+    dry = (await scenario.dispatch(KEY, dryRun=True)).json()["data"]
     assert (len(dry["transfers"]), dry["skipped"], dry["remaining"]) == (200, [], 5)
-    limited = (await story.dispatch(OTHER_KEY, maxTotalMinor=3_500)).json()["data"]
+    limited = (await scenario.dispatch(OTHER_KEY, maxTotalMinor=3_500)).json()["data"]
     assert (limited["submitted"], limited["totalMinor"], limited["queued"], limited["remaining"]) == (3, 3_000, 0, 202)
     assert {line["reason"] for line in limited["skipped"]} == {"max_total_reached"}
 
 
-async def test_more_than_two_hundred_named_payouts_are_refused_with_the_limit(story, sandbox):
-    refused = await story.dispatch(KEY, payoutIds=[str(new_id()) for _ in range(201)])
+async def test_more_than_two_hundred_named_payouts_are_refused_with_the_limit(scenario, sandbox):
+    refused = await scenario.dispatch(KEY, payoutIds=[str(new_id()) for _ in range(201)])
     assert refused.status_code == 422
-    [told] = refused.json()["invalid_params"]
-    assert told["name"] == "payoutIds"
-    assert "200" in told["reason"]
+    [invalid_param] = refused.json()["invalid_params"]
+    assert invalid_param["name"] == "payoutIds"
+    assert "200" in invalid_param["reason"]
 
 
-async def test_a_transfer_whose_webhook_is_lost_is_asked_for(story, sandbox):
-    vendor = await story.ready_vendor(10_000)
-    payout_id = await story.payout(vendor, 1_000)
-    await story.dispatch(KEY)
-    reference = (await story.read_payout(payout_id))["transferReference"]
-    await recover(story)
-    assert (await story.read_payout(payout_id))["transfer"]["status"] == "pending"
+async def test_a_transfer_whose_webhook_is_lost_is_asked_for(scenario, sandbox):
+    vendor = await scenario.ready_vendor(10_000)
+    payout_id = await scenario.payout(vendor, 1_000)
+    await scenario.dispatch(KEY)
+    reference = (await scenario.read_payout(payout_id))["transferReference"]
+    await recover(scenario)
+    assert (await scenario.read_payout(payout_id))["transfer"]["status"] == "pending"
     await sandbox.client.post(f"/control/transfers/{reference}/succeed", json={})
-    story.clock.advance(timedelta(hours=1))
-    await recover(story)
-    await assert_paid_once(story, sandbox, payout_id, 1_000)
+    scenario.clock.advance(timedelta(hours=1))
+    await recover(scenario)
+    await assert_paid_once(scenario, sandbox, payout_id, 1_000)
 
 
 @pytest.mark.parametrize(("days", "rounds"), [(1, 1), (7, 2)])
-async def test_a_reversal_whose_webhook_is_lost_for_good_is_found_by_a_later_look(story, immediate, days, rounds):
-    vendor = await story.ready_vendor(10_000)
-    payout_id = await story.payout(vendor, 1_000)
-    await story.dispatch(KEY)
-    reference = (await story.read_payout(payout_id))["transferReference"]
+async def test_a_reversal_whose_webhook_is_lost_for_good_is_found_by_a_later_look(scenario, immediate, days, rounds):
+    vendor = await scenario.ready_vendor(10_000)
+    payout_id = await scenario.payout(vendor, 1_000)
+    await scenario.dispatch(KEY)
+    reference = (await scenario.read_payout(payout_id))["transferReference"]
     if rounds == 2:
-        story.clock.advance(timedelta(days=1))
-        await look(story)
+        scenario.clock.advance(timedelta(days=1))
+        await look(scenario)
     await immediate.client.post(f"/control/transfers/{reference}/reverse", json={})
-    story.clock.advance(timedelta(days=days - (rounds - 1)) - timedelta(minutes=1))
-    await look(story)
-    assert (await story.read_payout(payout_id))["openException"] is None
-    story.clock.advance(timedelta(minutes=1))
-    await look(story)
-    payout = await story.read_payout(payout_id)
+    scenario.clock.advance(timedelta(days=days - (rounds - 1)) - timedelta(minutes=1))
+    await look(scenario)
+    assert (await scenario.read_payout(payout_id))["openException"] is None
+    scenario.clock.advance(timedelta(minutes=1))
+    await look(scenario)
+    payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transfer"]["status"]) == ("processed", "reversed")
     assert payout["openException"]["cause"] == "reversed"
-    assert await story.service.fetch("SELECT id FROM payout_transfers WHERE due_at IS NOT NULL") == []
+    assert await scenario.app.fetch("SELECT id FROM payout_transfers WHERE due_at IS NOT NULL") == []
 
 
-async def test_what_stands_after_a_week_is_asked_about_no_more_and_no_look_pays_it_again(story, immediate):
-    vendor = await story.ready_vendor(10_000)
-    payout_id = await story.payout(vendor, 1_000)
-    await story.dispatch(KEY)
+async def test_what_stands_after_a_week_is_asked_about_no_more_and_no_look_pays_it_again(scenario, immediate):
+    vendor = await scenario.ready_vendor(10_000)
+    payout_id = await scenario.payout(vendor, 1_000)
+    await scenario.dispatch(KEY)
     for days in (1, 6):
-        story.clock.advance(timedelta(days=days))
-        await look(story)
-    assert (await story.read_payout(payout_id))["openException"] is None
-    assert await story.service.fetch("SELECT id FROM payout_transfers WHERE due_at IS NOT NULL") == []
-    await assert_paid_once(story, immediate, payout_id, 1_000)
+        scenario.clock.advance(timedelta(days=days))
+        await look(scenario)
+    assert (await scenario.read_payout(payout_id))["openException"] is None
+    assert await scenario.app.fetch("SELECT id FROM payout_transfers WHERE due_at IS NOT NULL") == []
+    await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
-async def test_two_workers_take_up_a_due_transfer_once(story, immediate):
-    vendor = await story.ready_vendor(10_000)
-    payouts = [await story.payout(vendor, 1_000) for _ in range(3)]
-    await dispatch_until_death(story, database=MortalDatabase(story.service.runtime.database, 5))
-    story.clock.advance(LEASE + timedelta(seconds=1))
-    dependencies = story.service.dependencies
+async def test_two_workers_take_up_a_due_transfer_once(scenario, immediate):
+    vendor = await scenario.ready_vendor(10_000)
+    payouts = [await scenario.payout(vendor, 1_000) for _ in range(3)]
+    await dispatch_until_death(scenario, database=MortalDatabase(scenario.app.runtime.database, 5))
+    scenario.clock.advance(LEASE + timedelta(seconds=1))
+    dependencies = scenario.app.dependencies
     await asyncio.gather(
-        *(claim_due_transfers(dependencies.database, dependencies.gateway, story.clock) for _ in range(4))
+        *(process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock) for _ in range(4))
     )
-    await carry_on(story, "a new key")
-    assert {(await story.read_payout(payout_id))["status"] for payout_id in payouts} == {"processed"}
+    await carry_on(scenario, "a new key")
+    assert {(await scenario.read_payout(payout_id))["status"] for payout_id in payouts} == {"processed"}
     assert len(await immediate.transfers()) == 3

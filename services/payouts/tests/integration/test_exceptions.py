@@ -22,11 +22,11 @@ AMOUNT = 40_000
 class Attempt:
     """A payout on its way, and what the gateway says of it."""
 
-    def __init__(self, story, vendor, payout_id, reference):
-        self.story, self.vendor, self.payout_id, self.reference = story, vendor, payout_id, reference
+    def __init__(self, scenario, vendor, payout_id, reference):
+        self.scenario, self.vendor, self.payout_id, self.reference = scenario, vendor, payout_id, reference
 
     async def hear(self, event, reason="Account number is invalid", amount_minor=AMOUNT):
-        await self.story.service.hear(
+        await self.scenario.app.hear(
             event(
                 reference=self.reference,
                 transfer_code="TRF_1",
@@ -40,17 +40,17 @@ class Attempt:
         )
 
     async def exception(self):
-        [listed] = await listing(self.story, payoutId=self.payout_id, sort="created_at", limit=1)
-        return await read(self.story, listed["id"])
+        [listed] = await listing(self.scenario, payoutId=self.payout_id, sort="created_at", limit=1)
+        return await read(self.scenario, listed["id"])
 
 
-async def sent(story, count=1, *, amount_minor=AMOUNT):
+async def sent(scenario, count=1, *, amount_minor=AMOUNT):
     """Payouts of as many vendors, on their way in one batch."""
-    vendors = [await story.ready_vendor(amount_minor) for _ in range(count)]
-    payouts = {await story.payout(vendor, amount_minor): vendor for vendor in vendors}
-    answer = await story.dispatch(new_id_v4(), payoutIds=list(payouts))
+    vendors = [await scenario.ready_vendor(amount_minor) for _ in range(count)]
+    payouts = {await scenario.payout(vendor, amount_minor): vendor for vendor in vendors}
+    answer = await scenario.dispatch(new_id_v4(), payoutIds=list(payouts))
     return [
-        Attempt(story, payouts[transfer["payoutId"]], transfer["payoutId"], transfer["reference"])
+        Attempt(scenario, payouts[transfer["payoutId"]], transfer["payoutId"], transfer["reference"])
         for transfer in answer.json()["data"]["transfers"]
     ]
 
@@ -59,28 +59,28 @@ def new_id_v4():
     return UUID(bytes=new_id().bytes, version=4)
 
 
-async def listing(story, role="ops_oncall", **query):
-    headers = story.service.headers(story.staff, roles=(role,))
-    answer = await story.service.client.get("/api/payout-exceptions", params=query, headers=headers)
+async def listing(scenario, role="ops_oncall", **query):
+    headers = scenario.app.headers(scenario.operator_id, roles=(role,))
+    answer = await scenario.app.client.get("/api/payout-exceptions", params=query, headers=headers)
     assert answer.status_code == 200, answer.text
     return answer.json()["data"]
 
 
-async def read(story, exception_id):
-    headers = story.service.headers(story.staff, roles=("ops_oncall",))
-    answer = await story.service.client.get(f"/api/payout-exceptions/{exception_id}", headers=headers)
+async def read(scenario, exception_id):
+    headers = scenario.app.headers(scenario.operator_id, roles=("ops_oncall",))
+    answer = await scenario.app.client.get(f"/api/payout-exceptions/{exception_id}", headers=headers)
     assert answer.status_code == 200, answer.text
     return answer.json()["data"]
 
 
-async def act(story, exception_id, verb, *, role="ops_oncall", by=None, **body):
-    headers = story.service.headers(by or story.staff, roles=(role,))
-    return await story.service.client.post(f"/api/payout-exceptions/{exception_id}/{verb}", json=body, headers=headers)
+async def act(scenario, exception_id, verb, *, role="ops_oncall", by=None, **body):
+    headers = scenario.app.headers(by or scenario.operator_id, roles=(role,))
+    return await scenario.app.client.post(f"/api/payout-exceptions/{exception_id}/{verb}", json=body, headers=headers)
 
 
-async def said(story, event, **about):
+async def said(scenario, event, **about):
     """The events of this type about something."""
-    events = await story.service.published(event)
+    events = await scenario.app.published(event)
     return [one for one in events if all(one.get(name) == value for name, value in about.items())]
 
 
@@ -94,34 +94,34 @@ FINDING = {"severity": "SEV-1", "cause": "bank_switch_error", "note": "The bank 
 # --- News -------------------------------------------------------------------------------------------------------------
 
 
-async def test_the_sixth_vendor_of_a_batch_raises_all_six_also_when_they_fail_at_once(shared_story):
-    story = shared_story
-    attempts = await sent(story, 6)
+async def test_the_sixth_vendor_of_a_batch_raises_all_six_also_when_they_fail_at_once(shared_scenario):
+    scenario = shared_scenario
+    attempts = await sent(scenario, 6)
     await asyncio.gather(*(attempt.hear(TransferFailed) for attempt in attempts))
     found = [await attempt.exception() for attempt in attempts]
     assert {exception["severity"] for exception in found} == {"SEV-1"}
     for exception in found:
-        assert exception["respondBy"] == iso(story.clock.now() + timedelta(minutes=15))
+        assert exception["respondBy"] == iso(scenario.clock.now() + timedelta(minutes=15))
     raised = [exception for exception in found if exception["acts"]]
     assert len(raised) == 5
     for exception in raised:
         [change] = exception["acts"]
         assert (change["kind"], change["by"]) == ("changed", None)
         assert (change["severityBefore"], change["severityAfter"]) == ("SEV-3", "SEV-1")
-        [changed] = await said(story, "payouts.exception_changed.v1", exceptionId=exception["id"])
+        [changed] = await said(scenario, "payouts.exception_changed.v1", exceptionId=exception["id"])
         assert changed["severity"] == "SEV-1"
-        pages = await said(story, "operations.alert_raised.v1", dedupKey=key_of(exception))
+        pages = await said(scenario, "operations.alert_raised.v1", dedupKey=key_of(exception))
         assert [page["severity"] for page in pages] == ["SEV-3", "SEV-1"]
 
 
-async def test_five_vendors_are_not_more_than_five(shared_story):
-    attempts = await sent(shared_story, 5)
+async def test_five_vendors_are_not_more_than_five(shared_scenario):
+    attempts = await sent(shared_scenario, 5)
     await asyncio.gather(*(attempt.hear(TransferFailed) for attempt in attempts))
     assert {(await attempt.exception())["severity"] for attempt in attempts} == {"SEV-3"}
 
 
-async def test_a_reversal_becomes_the_cause_of_the_failure_before_it_and_the_vendor_is_told_once(shared_story):
-    [attempt] = await sent(shared_story)
+async def test_a_reversal_becomes_the_cause_of_the_failure_before_it_and_the_vendor_is_told_once(shared_scenario):
+    [attempt] = await sent(shared_scenario)
     await attempt.hear(TransferFailed)
     await attempt.hear(TransferReversed, reason=None)
     await attempt.hear(TransferReversed, reason=None)
@@ -131,47 +131,47 @@ async def test_a_reversal_becomes_the_cause_of_the_failure_before_it_and_the_ven
     )  # fmt: skip
     [change] = exception["acts"]
     assert (change["causeBefore"], change["causeAfter"]) == ("account_number_invalid", "reversed")
-    [delayed] = await said(shared_story, "payouts.payout_delayed.v1", payoutId=attempt.payout_id)
+    [delayed] = await said(shared_scenario, "payouts.payout_delayed.v1", payoutId=attempt.payout_id)
     assert (delayed["cause"], delayed["exceptionId"]) == ("account_number_invalid", exception["id"])
-    assert len(await said(shared_story, "payouts.exception_opened.v1", payoutId=attempt.payout_id)) == 1
+    assert len(await said(shared_scenario, "payouts.exception_opened.v1", payoutId=attempt.payout_id)) == 1
 
 
-async def test_further_news_of_an_exception_is_kept_in_its_trail_once(shared_story):
-    [attempt] = await sent(shared_story)
+async def test_further_news_of_an_exception_is_kept_in_its_trail_once(shared_scenario):
+    [attempt] = await sent(shared_scenario)
     await attempt.hear(TransferFailed)
     for _ in range(3):
         await attempt.hear(TransferSucceeded, amount_minor=AMOUNT - 1)
     exception = await attempt.exception()
     assert [line["kind"] for line in exception["acts"]] == ["noted"]
     assert str(AMOUNT - 1) in exception["acts"][0]["note"]
-    assert await said(shared_story, "payouts.exception_changed.v1", exceptionId=exception["id"]) == []
+    assert await said(shared_scenario, "payouts.exception_changed.v1", exceptionId=exception["id"]) == []
 
 
-async def test_a_vendor_who_has_the_money_is_told_of_no_delay(shared_story):
-    [attempt] = await sent(shared_story)
+async def test_a_vendor_who_has_the_money_is_told_of_no_delay(shared_scenario):
+    [attempt] = await sent(shared_scenario)
     await attempt.hear(TransferSucceeded)
     await attempt.hear(TransferFailed)
     assert (await attempt.exception())["status"] == "open"
-    assert await said(shared_story, "payouts.payout_delayed.v1", payoutId=attempt.payout_id) == []
+    assert await said(shared_scenario, "payouts.payout_delayed.v1", payoutId=attempt.payout_id) == []
 
 
-async def test_a_confirmed_success_closes_exception_and_alert(shared_story):
-    [attempt] = await sent(shared_story)
+async def test_a_confirmed_success_closes_exception_and_alert(shared_scenario):
+    [attempt] = await sent(shared_scenario)
     await attempt.hear(TransferFailed)
     await attempt.hear(TransferSucceeded)
-    await hear(shared_story, attempt.reference, "query", "success")
+    await hear(shared_scenario, attempt.reference, "query", "success")
     exception = await attempt.exception()
     assert (exception["status"], exception["closedBecause"]) == ("closed", "The gateway confirmed the transfer.")
     assert exception["acts"][-1]["kind"] == "closed"
-    [closed] = await said(shared_story, "payouts.exception_closed.v1", exceptionId=exception["id"])
+    [closed] = await said(shared_scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])
     assert closed["payoutId"] == attempt.payout_id
-    assert len(await said(shared_story, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
+    assert len(await said(shared_scenario, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
 
 
-async def hear(story, reference, update_source, status):
-    async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+async def hear(scenario, reference, update_source, status):
+    async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         return await record_transfer_update(
-            uow, reference, TransferUpdate(update_source, status, AMOUNT, "NGN"), story.clock.now()
+            uow, reference, TransferUpdate(update_source, status, AMOUNT, "NGN"), scenario.clock.now()
         )
 
 
@@ -179,26 +179,26 @@ async def hear(story, reference, update_source, status):
 HEARD = ("pending", "otp", "success", "failed", "rejected", "reversed")
 
 
-async def test_in_whatever_order_two_pieces_of_news_come_the_gateways_last_word_decides(shared_story):
+async def test_in_whatever_order_two_pieces_of_news_come_the_gateways_last_word_decides(shared_scenario):
     """Ordered pairs of states by webhook, then the gateway, asked, says success: paid once; open only after a reversal."""
-    story, pairs = shared_story, [(first, second) for first in HEARD for second in HEARD]
-    vendor = await story.ready_vendor(AMOUNT * len(pairs))
-    payouts = [await story.payout(vendor, AMOUNT) for _ in pairs]
-    answer = (await story.dispatch(new_id_v4(), payoutIds=payouts)).json()["data"]
+    scenario, pairs = shared_scenario, [(first, second) for first in HEARD for second in HEARD]
+    vendor = await scenario.ready_vendor(AMOUNT * len(pairs))
+    payouts = [await scenario.payout(vendor, AMOUNT) for _ in pairs]
+    answer = (await scenario.dispatch(new_id_v4(), payoutIds=payouts)).json()["data"]
     references = {transfer["payoutId"]: transfer["reference"] for transfer in answer["transfers"]}
-    heard = dict(zip(payouts, pairs, strict=True))
-    for payout_id, pair in heard.items():
+    receive_webhook = dict(zip(payouts, pairs, strict=True))
+    for payout_id, pair in receive_webhook.items():
         for status in pair:
-            await hear(story, references[payout_id], "webhook", status)
-        await hear(story, references[payout_id], "query", "success")
-    for payout_id, found in (await states(story, payouts)).items():
-        assert found == ("processed", 0, "reversed" in heard[payout_id]), heard[payout_id]
-    processed = await story.service.published("payouts.payout_processed.v1")
-    assert sorted(one["payoutId"] for one in processed if one["payoutId"] in heard) == sorted(payouts)
+            await hear(scenario, references[payout_id], "webhook", status)
+        await hear(scenario, references[payout_id], "query", "success")
+    for payout_id, found in (await states(scenario, payouts)).items():
+        assert found == ("processed", 0, "reversed" in receive_webhook[payout_id]), receive_webhook[payout_id]
+    processed = await scenario.app.published("payouts.payout_processed.v1")
+    assert sorted(one["payoutId"] for one in processed if one["payoutId"] in receive_webhook) == sorted(payouts)
 
 
-async def states(story, payouts):
-    rows = await story.service.fetch(
+async def states(scenario, payouts):
+    rows = await scenario.app.fetch(
         """
         SELECT p.id, p.status, coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'in_transit:' || p.id), 0) AS minor,
                EXISTS (SELECT FROM payout_exceptions AS e WHERE e.payout_id = p.id AND e.status = 'open') AS live
@@ -212,15 +212,15 @@ async def states(story, payouts):
 # --- People -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_classification_counts_from_the_opening_and_says_who_did_it(shared_story):
-    story = shared_story
-    [attempt] = await sent(story)
+async def test_a_classification_counts_from_the_opening_and_says_who_did_it(shared_scenario):
+    scenario = shared_scenario
+    [attempt] = await sent(scenario)
     await attempt.hear(TransferFailed)
     opened = await attempt.exception()
-    opened_at = story.clock.now()
-    story.clock.advance(timedelta(minutes=7))
+    opened_at = scenario.clock.now()
+    scenario.clock.advance(timedelta(minutes=7))
     person = new_id()
-    answer = await act(story, opened["id"], "classify", by=person, **FINDING)
+    answer = await act(scenario, opened["id"], "classify", by=person, **FINDING)
     assert answer.status_code == 200, answer.text
     shown = answer.json()["data"]
     assert (shown["severity"], shown["cause"], shown["status"]) == ("SEV-1", "bank_switch_error", "open")
@@ -235,77 +235,77 @@ async def test_a_classification_counts_from_the_opening_and_says_who_did_it(shar
         "causeAfter": "bank_switch_error",
         "note": FINDING["note"],
     }
-    assert (await act(story, opened["id"], "classify", role="finance_maker", **FINDING)).json()["data"] == shown
-    [changed] = await said(story, "payouts.exception_changed.v1", exceptionId=opened["id"])
+    assert (await act(scenario, opened["id"], "classify", role="finance_maker", **FINDING)).json()["data"] == shown
+    [changed] = await said(scenario, "payouts.exception_changed.v1", exceptionId=opened["id"])
     assert (changed["severity"], changed["respondBy"]) == ("SEV-1", shown["respondBy"])
-    pages = await said(story, "operations.alert_raised.v1", dedupKey=key_of(opened))
+    pages = await said(scenario, "operations.alert_raised.v1", dedupKey=key_of(opened))
     assert [page["severity"] for page in pages] == ["SEV-3", "SEV-1"]
     # Less bad: said and kept, and nobody is woken for it.
-    await act(story, opened["id"], "classify", severity="SEV-3", cause="name_mismatch", note="It is the name.")
-    assert len(await said(story, "payouts.exception_changed.v1", exceptionId=opened["id"])) == 2
-    assert len(await said(story, "operations.alert_raised.v1", dedupKey=key_of(opened))) == 2
+    await act(scenario, opened["id"], "classify", severity="SEV-3", cause="name_mismatch", note="It is the name.")
+    assert len(await said(scenario, "payouts.exception_changed.v1", exceptionId=opened["id"])) == 2
+    assert len(await said(scenario, "operations.alert_raised.v1", dedupKey=key_of(opened))) == 2
     # What a person has named, news does not rename.
     await attempt.hear(TransferReversed, reason=None)
     assert (await attempt.exception())["cause"] == "name_mismatch"
 
 
-async def test_an_exception_does_not_go_while_money_is_unsettled(shared_story):
-    story = shared_story
-    [attempt] = await sent(story)
+async def test_an_exception_does_not_go_while_money_is_unsettled(shared_scenario):
+    scenario = shared_scenario
+    [attempt] = await sent(scenario)
     await attempt.hear(TransferFailed)
     exception = await attempt.exception()
-    refused = await act(story, exception["id"], "close", evidence="It looked fine.")
+    refused = await act(scenario, exception["id"], "close", evidence="It looked fine.")
     assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert await attempt.exception() == exception
     await attempt.hear(TransferSucceeded)
-    await hear(story, attempt.reference, "query", "success")
+    await hear(scenario, attempt.reference, "query", "success")
     await attempt.hear(TransferReversed, reason=None)
     back = await attempt.exception()
     assert (back["id"] != exception["id"], back["cause"], back["status"]) == (True, "reversed", "open")
     # Processed, and the money is neither at the bank nor in the wallet.
-    assert (await act(story, back["id"], "close", evidence="Booked.")).status_code == 409
+    assert (await act(scenario, back["id"], "close", evidence="Booked.")).status_code == 409
 
 
-async def test_a_settled_payouts_exception_is_closed_with_evidence_once(shared_story):
-    story = shared_story
-    [attempt] = await sent(story)
+async def test_a_settled_payouts_exception_is_closed_with_evidence_once(shared_scenario):
+    scenario = shared_scenario
+    [attempt] = await sent(scenario)
     await attempt.hear(TransferSucceeded)
     await attempt.hear(TransferFailed)
     exception = await attempt.exception()
     person = new_id()
     for _ in range(2):
         answer = await act(
-            story, exception["id"], "close", by=person, role="finance_maker", evidence="  Mail 7 of the bank. "
+            scenario, exception["id"], "close", by=person, role="finance_maker", evidence="  Mail 7 of the bank. "
         )
         assert answer.status_code == 200, answer.text
         shown = answer.json()["data"]
         assert (shown["status"], shown["closedBecause"]) == ("closed", "Mail 7 of the bank.")
         assert [(line["kind"], line["by"]) for line in shown["acts"]] == [("closed", str(person))]
-    assert len(await said(story, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
-    assert len(await said(story, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
-    refused = await act(story, exception["id"], "classify", **FINDING)
+    assert len(await said(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
+    assert len(await said(scenario, "operations.alert_cleared.v1", dedupKey=key_of(exception))) == 1
+    refused = await act(scenario, exception["id"], "classify", **FINDING)
     assert (refused.status_code, refused.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
 
 
-async def test_a_short_batch_is_closed_at_any_time(shared_story, shared_sandbox):
-    story = shared_story
-    vendor = await story.ready_vendor(2_000_000_000)
-    payout_id = await story.payout(vendor, 2_000_000_000)
-    batch = (await story.dispatch(new_id_v4(), payoutIds=[payout_id])).json()["data"]
+async def test_a_short_batch_is_closed_at_any_time(shared_scenario, shared_sandbox):
+    scenario = shared_scenario
+    vendor = await scenario.ready_vendor(2_000_000_000)
+    payout_id = await scenario.payout(vendor, 2_000_000_000)
+    batch = (await scenario.dispatch(new_id_v4(), payoutIds=[payout_id])).json()["data"]
     assert batch["submitted"] == 0
     [exception] = [
-        one for one in await listing(story, cause="balance_insufficient") if one["batchId"] == batch["batchId"]
+        one for one in await listing(scenario, cause="balance_insufficient") if one["batchId"] == batch["batchId"]
     ]
     assert (exception["severity"], exception["payoutId"]) == ("SEV-1", None)
-    closed = await act(story, exception["id"], "close", evidence="The balance was topped up.")
+    closed = await act(scenario, exception["id"], "close", evidence="The balance was topped up.")
     assert closed.json()["data"]["status"] == "closed"
-    [event] = await said(story, "payouts.exception_closed.v1", exceptionId=exception["id"])
+    [event] = await said(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])
     assert event["batchId"] == batch["batchId"]
 
 
-async def test_classifying_and_closing_at_once_leave_one_order_and_a_whole_trail(shared_story):
-    story = shared_story
-    [attempt] = await sent(story)
+async def test_classifying_and_closing_at_once_leave_one_order_and_a_whole_trail(shared_scenario):
+    scenario = shared_scenario
+    [attempt] = await sent(scenario)
     await attempt.hear(TransferSucceeded)
     await attempt.hear(TransferFailed)
     exception = await attempt.exception()
@@ -318,12 +318,12 @@ async def test_classifying_and_closing_at_once_leave_one_order_and_a_whole_trail
         "balance_insufficient",
     )
     verbs = [
-        act(story, exception["id"], "classify", severity=severity, cause=cause, note=cause)
+        act(scenario, exception["id"], "classify", severity=severity, cause=cause, note=cause)
         for cause in causes
         for severity in ("SEV-1", "SEV-2")
     ]
-    verbs.insert(5, act(story, exception["id"], "close", evidence="Settled."))
-    verbs.insert(9, act(story, exception["id"], "close", evidence="Settled."))
+    verbs.insert(5, act(scenario, exception["id"], "close", evidence="Settled."))
+    verbs.insert(9, act(scenario, exception["id"], "close", evidence="Settled."))
     answers = await asyncio.gather(*verbs)
     assert {answer.status_code for answer in answers} <= {200, 409}
     shown = await attempt.exception()
@@ -336,32 +336,32 @@ async def test_classifying_and_closing_at_once_leave_one_order_and_a_whole_trail
     assert (shown["status"], shown["severity"], shown["cause"]) == ("closed", *finding)
     refused = sum(answer.status_code == 409 for answer in answers)
     assert len(acts) - 1 == len(causes) * 2 - refused
-    assert len(await said(story, "payouts.exception_changed.v1", exceptionId=exception["id"])) == len(acts) - 1
-    assert len(await said(story, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
+    assert len(await said(scenario, "payouts.exception_changed.v1", exceptionId=exception["id"])) == len(acts) - 1
+    assert len(await said(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
 
 
-async def test_a_success_and_a_person_closing_at_once_close_once(shared_story):
-    story = shared_story
-    [attempt] = await sent(story)
+async def test_a_success_and_a_person_closing_at_once_close_once(shared_scenario):
+    scenario = shared_scenario
+    [attempt] = await sent(scenario)
     await attempt.hear(TransferFailed)
     await attempt.hear(TransferSucceeded)
     exception = await attempt.exception()
-    close = [act(story, exception["id"], "close", evidence="Settled.") for _ in range(3)]
-    _, *answers = await asyncio.gather(hear(story, attempt.reference, "query", "success"), *close)
+    close = [act(scenario, exception["id"], "close", evidence="Settled.") for _ in range(3)]
+    _, *answers = await asyncio.gather(hear(scenario, attempt.reference, "query", "success"), *close)
     assert {answer.status_code for answer in answers} <= {200, 409}
     shown = await attempt.exception()
     assert [line["kind"] for line in shown["acts"]].count("closed") == 1
-    assert len(await said(story, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
+    assert len(await said(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
 
 
-async def test_a_refusal_changes_nothing_and_only_those_who_may_act(shared_story):
-    story = shared_story
-    [attempt] = await sent(story)
+async def test_a_refusal_changes_nothing_and_only_those_who_may_act(shared_scenario):
+    scenario = shared_scenario
+    [attempt] = await sent(scenario)
     await attempt.hear(TransferFailed)
     exception = await attempt.exception()
     for role in ("finance_checker", "auditor", "merchant", "buyer", "platform_admin"):
-        assert (await act(story, exception["id"], "classify", role=role, **FINDING)).status_code == 403
-        assert (await act(story, exception["id"], "close", role=role, evidence="x")).status_code == 403
+        assert (await act(scenario, exception["id"], "classify", role=role, **FINDING)).status_code == 403
+        assert (await act(scenario, exception["id"], "close", role=role, evidence="x")).status_code == 403
     bad = (
         {},
         {**FINDING, "severity": "SEV-4"},
@@ -372,25 +372,25 @@ async def test_a_refusal_changes_nothing_and_only_those_who_may_act(shared_story
         {**FINDING, "status": "closed"},
     )
     for body in bad:
-        assert (await act(story, exception["id"], "classify", **body)).status_code == 422
+        assert (await act(scenario, exception["id"], "classify", **body)).status_code == 422
     for body in ({}, {"evidence": ""}, {"evidence": "x", "force": True}):
-        assert (await act(story, exception["id"], "close", **body)).status_code == 422
+        assert (await act(scenario, exception["id"], "close", **body)).status_code == 422
     for absent in (new_id(), "observations", "x"):
-        assert (await act(story, absent, "classify", **FINDING)).status_code == 404
-        assert (await act(story, absent, "close", evidence="x")).status_code == 404
+        assert (await act(scenario, absent, "classify", **FINDING)).status_code == 404
+        assert (await act(scenario, absent, "close", evidence="x")).status_code == 404
     assert await attempt.exception() == exception
 
 
-async def test_a_list_is_narrowed_and_sorted(shared_story):
-    story = shared_story
-    first, second = await sent(story, 2)
+async def test_a_list_is_narrowed_and_sorted(shared_scenario):
+    scenario = shared_scenario
+    first, second = await sent(scenario, 2)
     await first.hear(TransferFailed)
-    story.clock.advance(timedelta(seconds=1))
+    scenario.clock.advance(timedelta(seconds=1))
     await second.hear(TransferFailed, reason="Issuer or switch inoperative")
     mine = {first.payout_id, second.payout_id}
 
     async def order(**query):
-        return [one["payoutId"] for one in await listing(story, limit=100, **query) if one["payoutId"] in mine]
+        return [one["payoutId"] for one in await listing(scenario, limit=100, **query) if one["payoutId"] in mine]
 
     assert await order() == [second.payout_id, first.payout_id]
     assert await order(sort="created_at", order="asc") == [first.payout_id, second.payout_id]
@@ -407,13 +407,13 @@ async def test_a_list_is_narrowed_and_sorted(shared_story):
 # --- Who sees what ----------------------------------------------------------------------------------------------------
 
 
-async def test_row_policies_hold_when_a_query_forgets_its_filter(shared_story):
-    story = shared_story
-    [attempt] = await sent(story)
+async def test_row_policies_hold_when_a_query_forgets_its_filter(shared_scenario):
+    scenario = shared_scenario
+    [attempt] = await sent(scenario)
     await attempt.hear(TransferFailed)
     exception = await attempt.exception()
-    await act(story, exception["id"], "classify", **FINDING)
-    database = story.service.runtime.database
+    await act(scenario, exception["id"], "classify", **FINDING)
+    database = scenario.app.runtime.database
 
     def caller(*roles, vendor_id=None):
         return Caller(user_id=new_id(), roles=frozenset(roles), permissions=permissions_of(roles), vendor_id=vendor_id)
@@ -448,18 +448,18 @@ async def test_row_policies_hold_when_a_query_forgets_its_filter(shared_story):
             async with database.unit_of_work(acting_as=who) as uow:
                 await uow.execute(statement, *values)
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await story.service.fetch("UPDATE payout_exception_acts SET note = 'x'")
+        await scenario.app.fetch("UPDATE payout_exception_acts SET note = 'x'")
 
 
-async def test_a_crash_before_the_commit_leaves_nothing(shared_story):
-    story = shared_story
-    [attempt] = await sent(story)
+async def test_a_crash_before_the_commit_leaves_nothing(shared_scenario):
+    scenario = shared_scenario
+    [attempt] = await sent(scenario)
     await attempt.hear(TransferSucceeded)
     await attempt.hear(TransferFailed)
     exception = await attempt.exception()
     with pytest.raises(RuntimeError):
-        async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            await close_exception(uow, UUID(exception["id"]), "Settled.", new_id(), story.clock.now())
+        async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await close_exception(uow, UUID(exception["id"]), "Settled.", new_id(), scenario.clock.now())
             raise RuntimeError
     assert await attempt.exception() == exception
-    assert await said(story, "payouts.exception_closed.v1", exceptionId=exception["id"]) == []
+    assert await said(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"]) == []

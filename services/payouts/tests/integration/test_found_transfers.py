@@ -9,7 +9,7 @@ import pytest
 from common.primitives.ids import new_id
 from payouts.app import SERVICE
 from payouts.domain.dispatch import LEASE
-from payouts.timers import claim_due_transfers, compare_when_due
+from payouts.timers import compare_transfers_once, process_due_transfers_once
 from payouts.use_cases.transfers.compare_transfers import compare_transfers
 
 from .conftest import OPENING_BALANCE_MINOR
@@ -21,19 +21,19 @@ OTHER_KEY = UUID("7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 @pytest.fixture
 async def immediate(sandbox):
     """Transfers that succeed in the answer to the call."""
-    await sandbox.settings_are(transfer_settlement="immediate")
+    await sandbox.configure(transfer_settlement="immediate")
     return sandbox
 
 
-async def put_back(story):
+async def put_back(scenario):
     """As the books find themselves on a server whose history is another one."""
-    await story.service.fetch("UPDATE transfer_comparison SET place = 'another/00000001' RETURNING true")
+    await scenario.app.fetch("UPDATE transfer_comparison SET place = 'another/00000001' RETURNING true")
 
 
-async def compare(story):
-    dependencies = story.service.dependencies
+async def compare(scenario):
+    dependencies = scenario.app.dependencies
     return await compare_transfers(
-        dependencies.database, dependencies.gateway, dependencies.account_numbers, story.clock
+        dependencies.database, dependencies.gateway, dependencies.account_numbers, scenario.clock
     )
 
 
@@ -49,128 +49,128 @@ async def left(sandbox, amount_minor, reference=None, account_number="0123456785
     return reference
 
 
-async def test_nothing_is_sent_until_the_gateways_list_was_compared(story, immediate):
-    vendor = await story.ready_vendor(100_000)
-    payout_id = await story.payout(vendor, 10_000)
-    await put_back(story)
-    refused = await story.dispatch(KEY)
+async def test_nothing_is_sent_until_the_gateways_list_was_compared(scenario, immediate):
+    vendor = await scenario.ready_vendor(100_000)
+    payout_id = await scenario.payout(vendor, 10_000)
+    await put_back(scenario)
+    refused = await scenario.dispatch(KEY)
     assert (refused.status_code, refused.json()["code"]) == (503, "INTERNAL_ERROR")
     assert await immediate.transfers() == []
-    dependencies = story.service.dependencies
-    parts = (dependencies.database, dependencies.gateway, dependencies.account_numbers, story.clock)
-    assert await compare_when_due(*parts) is True
-    assert await compare_when_due(*parts) is False
-    assert (await story.dispatch(KEY)).json()["data"]["submitted"] == 1
-    assert (await story.read_payout(payout_id))["status"] == "processed"
+    dependencies = scenario.app.dependencies
+    parts = (dependencies.database, dependencies.gateway, dependencies.account_numbers, scenario.clock)
+    assert await compare_transfers_once(*parts) is True
+    assert await compare_transfers_once(*parts) is False
+    assert (await scenario.dispatch(KEY)).json()["data"]["submitted"] == 1
+    assert (await scenario.read_payout(payout_id))["status"] == "processed"
     assert len(await immediate.transfers()) == 1
 
 
-async def test_an_attempt_that_was_written_down_is_not_sent_before_the_comparison_either(story, immediate):
-    vendor = await story.ready_vendor(100_000)
-    await story.payout(vendor, 10_000)
+async def test_an_attempt_that_was_written_down_is_not_sent_before_the_comparison_either(scenario, immediate):
+    vendor = await scenario.ready_vendor(100_000)
+    await scenario.payout(vendor, 10_000)
     await immediate.faults(transfer_call={"error_before": True, "times": 1})
-    await story.dispatch(KEY)
-    await put_back(story)
-    dependencies = story.service.dependencies
+    await scenario.dispatch(KEY)
+    await put_back(scenario)
+    dependencies = scenario.app.dependencies
     for _ in range(3):
-        story.clock.advance(LEASE + timedelta(seconds=1))
-        await claim_due_transfers(dependencies.database, dependencies.gateway, story.clock)
+        scenario.clock.advance(LEASE + timedelta(seconds=1))
+        await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
     assert await immediate.transfers() == []
-    assert (await compare(story)).is_complete
-    story.clock.advance(LEASE + timedelta(seconds=1))
-    await claim_due_transfers(dependencies.database, dependencies.gateway, story.clock)
+    assert (await compare(scenario)).is_complete
+    scenario.clock.advance(LEASE + timedelta(seconds=1))
+    await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
     assert len(await immediate.transfers()) == 1
 
 
-async def test_a_transfer_that_left_since_is_the_waiting_payouts_own_and_none_is_sent_again(story, immediate):
-    vendor = await story.ready_vendor(100_000)
-    payout_id = await story.payout(vendor, 10_000)
+async def test_a_transfer_that_left_since_is_the_waiting_payouts_own_and_none_is_sent_again(scenario, immediate):
+    vendor = await scenario.ready_vendor(100_000)
+    payout_id = await scenario.payout(vendor, 10_000)
     reference = await left(immediate, 10_000)
-    await put_back(story)
-    compared = await compare(story)
-    assert (compared.taken, compared.is_complete) == (1, True)
-    payout = await story.read_payout(payout_id)
+    await put_back(scenario)
+    compared = await compare(scenario)
+    assert (compared.recorded, compared.is_complete) == (1, True)
+    payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transferReference"]) == ("processed", reference)
-    assert (await story.dispatch(OTHER_KEY)).json()["data"]["submitted"] == 0
+    assert (await scenario.dispatch(OTHER_KEY)).json()["data"]["submitted"] == 0
     assert len(await immediate.transfers()) == 1
-    assert await story.balance("gateway_cash") == -10_000
-    assert await story.balance("in_transit:%") == 0
+    assert await scenario.balance("gateway_cash") == -10_000
+    assert await scenario.balance("in_transit:%") == 0
     assert await immediate.balance_minor() == OPENING_BALANCE_MINOR - 10_000
 
 
-async def test_an_attempt_that_never_arrived_is_not_sent_when_the_payout_left_by_a_later_one(story, immediate):
-    vendor = await story.ready_vendor(100_000)
-    payout_id = await story.payout(vendor, 10_000)
+async def test_an_attempt_that_never_arrived_is_not_sent_when_the_payout_left_by_a_later_one(scenario, immediate):
+    vendor = await scenario.ready_vendor(100_000)
+    payout_id = await scenario.payout(vendor, 10_000)
     await immediate.faults(transfer_call={"error_before": True, "times": 1})
-    await story.dispatch(KEY)
+    await scenario.dispatch(KEY)
     later = await left(immediate, 10_000)
-    await put_back(story)
-    assert (await compare(story)).taken == 1
-    dependencies = story.service.dependencies
+    await put_back(scenario)
+    assert (await compare(scenario)).recorded == 1
+    dependencies = scenario.app.dependencies
     for _ in range(6):
-        story.clock.advance(timedelta(hours=2))
-        await story.service.work("payouts.transfers")
-        await claim_due_transfers(dependencies.database, dependencies.gateway, story.clock)
-    payout = await story.read_payout(payout_id)
+        scenario.clock.advance(timedelta(hours=2))
+        await scenario.app.work("payouts.transfers")
+        await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
+    payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transferReference"], payout["retryCount"]) == ("processed", later, 1)
     assert [transfer["reference"] for transfer in await immediate.transfers()] == [later]
 
 
-async def test_a_payout_asked_for_since_is_written_down_again_and_what_the_wallet_lacks_is_owed(story, immediate):
-    vendor = await story.ready_vendor(5_000)
+async def test_a_payout_asked_for_since_is_written_down_again_and_what_the_wallet_lacks_is_owed(scenario, immediate):
+    vendor = await scenario.ready_vendor(5_000)
     await left(immediate, 8_000)
-    await put_back(story)
+    await put_back(scenario)
     # Of two at once one takes it in; whichever comes second may find it in hand, and is not complete then.
-    at_once = await asyncio.gather(compare(story), compare(story))
-    assert sum(compared.taken for compared in at_once) == 1
-    assert (await compare(story)).is_complete
-    assert (await story.wallet(vendor))["availableMinor"] == 0
-    assert await story.balance(f"vendor_debt:{vendor.id}") == 3_000
-    assert await story.balance("gateway_cash") == -8_000
-    assert await story.balance("in_transit:%") == 0
-    await story.release(vendor, 4_000)
-    assert (await story.wallet(vendor))["availableMinor"] == 1_000
-    assert (await compare(story)).taken == 0
+    at_once = await asyncio.gather(compare(scenario), compare(scenario))
+    assert sum(compared.recorded for compared in at_once) == 1
+    assert (await compare(scenario)).is_complete
+    assert (await scenario.wallet(vendor))["availableMinor"] == 0
+    assert await scenario.balance(f"vendor_debt:{vendor.id}") == 3_000
+    assert await scenario.balance("gateway_cash") == -8_000
+    assert await scenario.balance("in_transit:%") == 0
+    await scenario.release(vendor, 4_000)
+    assert (await scenario.wallet(vendor))["availableMinor"] == 1_000
+    assert (await compare(scenario)).recorded == 0
 
 
-async def test_what_nobody_can_place_keeps_payouts_waiting_until_people_explain_it(story, immediate, capsys):
-    vendor = await story.ready_vendor(100_000)
-    await story.payout(vendor, 10_000)
+async def test_what_nobody_can_place_keeps_payouts_waiting_until_people_explain_it(scenario, immediate, capsys):
+    vendor = await scenario.ready_vendor(100_000)
+    await scenario.payout(vendor, 10_000)
     stranger = await left(immediate, 7_000, account_number="0690123456", bank_code="044")
     by_hand = await left(immediate, 6_000, reference="by-hand-1")
     await left(immediate, 5_000, reference=f"re-{new_id().hex}")
-    await put_back(story)
+    await put_back(scenario)
     for _ in range(2):
-        compared = await compare(story)
+        compared = await compare(scenario)
         assert (compared.open, compared.is_complete) == (2, False)
-    assert (await story.dispatch(KEY)).status_code == 503
-    [alert] = await story.service.published("operations.alert_raised.v1")
+    assert (await scenario.dispatch(KEY)).status_code == 503
+    [alert] = await scenario.app.published("operations.alert_raised.v1")
     assert (alert["severity"], alert["runbook"]) == ("SEV-1", "database-restore")
     commands = SERVICE.commands
     with pytest.raises(SystemExit):
-        await commands["compare-transfers"](story.service.dependencies)
+        await commands["compare-transfers"](scenario.app.dependencies)
     assert stranger in capsys.readouterr().out
     for reference in (stranger, by_hand):
-        await commands["explain-transfer"](story.service.dependencies, reference, "Paid by hand, ticket 7")
+        await commands["explain-transfer"](scenario.app.dependencies, reference, "Paid by hand, ticket 7")
     with pytest.raises(SystemExit, match="no transfer"):
-        await commands["explain-transfer"](story.service.dependencies, stranger, "Again")
-    await commands["compare-transfers"](story.service.dependencies)
-    assert len(await story.service.published("operations.alert_cleared.v1")) == 1
-    assert (await story.dispatch(KEY)).json()["data"]["submitted"] == 1
+        await commands["explain-transfer"](scenario.app.dependencies, stranger, "Again")
+    await commands["compare-transfers"](scenario.app.dependencies)
+    assert len(await scenario.app.published("operations.alert_cleared.v1")) == 1
+    assert (await scenario.dispatch(KEY)).json()["data"]["submitted"] == 1
 
 
-async def test_a_gateway_that_does_not_answer_keeps_payouts_waiting(story, immediate):
-    vendor = await story.ready_vendor(100_000)
-    await story.payout(vendor, 10_000)
+async def test_a_gateway_that_does_not_answer_keeps_payouts_waiting(scenario, immediate):
+    vendor = await scenario.ready_vendor(100_000)
+    await scenario.payout(vendor, 10_000)
     await left(immediate, 10_000)
-    await put_back(story)
+    await put_back(scenario)
     await immediate.faults(verify_call={"error_before": True, "times": 1})
-    compared = await compare(story)
-    assert (compared.taken, compared.unsettled, compared.is_complete) == (1, 1, False)
-    assert (await story.dispatch(KEY)).status_code == 503
-    await story.service.work("payouts.transfers")
-    story.clock.advance(timedelta(minutes=2))
-    dependencies = story.service.dependencies
-    await claim_due_transfers(dependencies.database, dependencies.gateway, story.clock)
-    assert (await compare(story)).is_complete
+    compared = await compare(scenario)
+    assert (compared.recorded, compared.unsettled, compared.is_complete) == (1, 1, False)
+    assert (await scenario.dispatch(KEY)).status_code == 503
+    await scenario.app.work("payouts.transfers")
+    scenario.clock.advance(timedelta(minutes=2))
+    dependencies = scenario.app.dependencies
+    await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
+    assert (await compare(scenario)).is_complete
     assert len(await immediate.transfers()) == 1

@@ -11,7 +11,7 @@ from common.process.service import running
 from payouts.app import SERVICE
 from testkit.service_kit import opened
 
-from .conftest import GATEWAY_SECONDS_MAX, KEY, RELEASE_KEY, Story
+from .conftest import GATEWAY_SECONDS_MAX, KEY, RELEASE_KEY, Scenario
 
 OLD, NEW = "the old key of account numbers", "the new key of account numbers"
 BEFORE_THE_SWITCH = {"account_number_key": OLD, "account_number_key_previous": NEW}
@@ -28,13 +28,13 @@ async def open_story(urls, broker_url, sandbox, clock):
         async with opened(
             SERVICE, urls, broker_url, clock=clock, release_verify_keys=(RELEASE_KEY.public_text,), **more
         ) as service:
-            yield Story(service, clock)
+            yield Scenario(service, clock)
 
     return open_one
 
 
-async def re_encrypt(story, option=""):
-    await SERVICE.commands["re-encrypt"](story.service.dependencies, option)
+async def re_encrypt(scenario, option=""):
+    await SERVICE.commands["re-encrypt"](scenario.app.dependencies, option)
 
 
 async def recipients(sandbox, sent):
@@ -43,100 +43,100 @@ async def recipients(sandbox, sent):
     }
 
 
-async def dispatched(story, payout_id):
-    data = (await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]
+async def dispatched(scenario, payout_id):
+    data = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]
     assert data["skipped"] == []
     [transfer] = data["transfers"]
     return transfer["reference"]
 
 
-async def quarantined(story, vendor):
-    answer = await story.service.client.post(
-        f"/api/vendors/{vendor.id}/bank-details/quarantine", json={"reason": "stolen"}, headers=story.maker()
+async def quarantined(scenario, vendor):
+    answer = await scenario.app.client.post(
+        f"/api/vendors/{vendor.id}/bank-details/quarantine", json={"reason": "stolen"}, headers=scenario.maker()
     )
     assert answer.status_code == 200, answer.text
 
 
 async def test_payouts_reach_the_same_account_through_a_rotation_and_after_it(open_story, sandbox, capsys):
-    async with open_story(account_number_key=OLD) as story:
-        vendor = await story.ready_vendor(5_000)
-        stopped = await story.ready_vendor(5_000)
-        await quarantined(story, stopped)
-        payouts = [await story.payout(vendor, 1_000) for _ in range(4)]
-        references = [await dispatched(story, payouts[0])]
-    async with open_story(**BEFORE_THE_SWITCH) as story:
-        references.append(await dispatched(story, payouts[1]))
-    async with open_story(**AFTER_THE_SWITCH) as story:
-        references.append(await dispatched(story, payouts[2]))
+    async with open_story(account_number_key=OLD) as scenario:
+        vendor = await scenario.ready_vendor(5_000)
+        stopped = await scenario.ready_vendor(5_000)
+        await quarantined(scenario, stopped)
+        payouts = [await scenario.payout(vendor, 1_000) for _ in range(4)]
+        references = [await dispatched(scenario, payouts[0])]
+    async with open_story(**BEFORE_THE_SWITCH) as scenario:
+        references.append(await dispatched(scenario, payouts[1]))
+    async with open_story(**AFTER_THE_SWITCH) as scenario:
+        references.append(await dispatched(scenario, payouts[2]))
         with pytest.raises(SystemExit):
-            await re_encrypt(story, "--count")
-        await re_encrypt(story)
+            await re_encrypt(scenario, "--count")
+        await re_encrypt(scenario)
         said = capsys.readouterr().out
         assert "vendor_bank_details: 2 encrypted anew, 0 remain" in said
         assert "hash_keys: 1 encrypted anew, 0 remain" in said
-    async with open_story(account_number_key=NEW) as story:
-        references.append(await dispatched(story, payouts[3]))
+    async with open_story(account_number_key=NEW) as scenario:
+        references.append(await dispatched(scenario, payouts[3]))
         # The same account again: known by its fingerprint, which the rotation did not change.
-        assert (await story.put_bank_details(vendor)).json()["data"]["verified"] is True
-        assert (await story.put_bank_details(stopped)).status_code == 409
-        settings = story.service.settings.model_copy(update={"account_number_key": OLD})
+        assert (await scenario.put_bank_details(vendor)).json()["data"]["verified"] is True
+        assert (await scenario.put_bank_details(stopped)).status_code == 409
+        settings = scenario.app.settings.model_copy(update={"account_number_key": OLD})
     assert len(references) == 4
     assert await recipients(sandbox, references) == {"0123456785"}
     with pytest.raises(DecryptionFailed):
-        async with running(SERVICE, settings, "test", story.clock):
+        async with running(SERVICE, settings, "test", scenario.clock):
             pass
 
 
 async def test_changes_of_bank_details_beside_re_encryption_lose_nothing(open_story):
     accounts = ("0123456785", "058"), ("2087654321", "033")
-    async with open_story(account_number_key=OLD) as story:
-        vendors = [await story.ready_vendor(1_000) for _ in range(6)]
-    async with open_story(**AFTER_THE_SWITCH) as story:
+    async with open_story(account_number_key=OLD) as scenario:
+        vendors = [await scenario.ready_vendor(1_000) for _ in range(6)]
+    async with open_story(**AFTER_THE_SWITCH) as scenario:
 
         async def re_encrypted():
             while True:
                 try:
-                    return await re_encrypt(story)
+                    return await re_encrypt(scenario)
                 except SystemExit:
                     continue
 
-        changes = [story.put_bank_details(vendor, *accounts[index % 2]) for index, vendor in enumerate(vendors)]
+        changes = [scenario.put_bank_details(vendor, *accounts[index % 2]) for index, vendor in enumerate(vendors)]
         *answers, _, _ = await asyncio.gather(*changes, re_encrypted(), re_encrypted())
         assert {answer.status_code for answer in answers} == {200}
-    async with open_story(account_number_key=NEW) as story:
-        numbers = story.service.dependencies.account_numbers
-        rows = await story.service.fetch("SELECT vendor_id, account_sealed, last4 FROM vendor_bank_details")
+    async with open_story(account_number_key=NEW) as scenario:
+        numbers = scenario.app.dependencies.account_numbers
+        rows = await scenario.app.fetch("SELECT vendor_id, account_sealed, last4 FROM vendor_bank_details")
         assert len(rows) == len(vendors)
-        assert all(numbers.open(row["vendor_id"], row["account_sealed"])[-4:] == row["last4"] for row in rows)
-        rows = await story.service.fetch("SELECT vendor_id, account_sealed, last4 FROM bank_detail_versions")
-        assert all(numbers.open(row["vendor_id"], row["account_sealed"])[-4:] == row["last4"] for row in rows)
+        assert all(numbers.decrypt(row["vendor_id"], row["account_sealed"])[-4:] == row["last4"] for row in rows)
+        rows = await scenario.app.fetch("SELECT vendor_id, account_sealed, last4 FROM bank_detail_versions")
+        assert all(numbers.decrypt(row["vendor_id"], row["account_sealed"])[-4:] == row["last4"] for row in rows)
 
 
 async def test_an_installation_of_the_release_before_keeps_its_fingerprints(open_story, sandbox):
-    async with open_story(account_number_key=NEW, sealing_key=SHARED) as story:
-        vendor, stopped = await story.ready_vendor(5_000), await story.ready_vendor(5_000)
-        await quarantined(story, stopped)
-        [row] = await story.service.fetch(
+    async with open_story(account_number_key=NEW, sealing_key=SHARED) as scenario:
+        vendor, stopped = await scenario.ready_vendor(5_000), await scenario.ready_vendor(5_000)
+        await quarantined(scenario, stopped)
+        [row] = await scenario.app.fetch(
             "SELECT account_sealed FROM vendor_bank_details WHERE vendor_id = $1", vendor.id
         )
         before = Encryptor("unused", "unused", old_keys=(SHARED,))
         assert before.decrypt(row["account_sealed"], f"account-number:{vendor.id}") == "0123456785"
         # The release before knows no such table: the first start makes the key of its fingerprints from the shared one.
-        await story.service.fetch("DELETE FROM hash_keys RETURNING 1")
-    async with open_story(account_number_key=NEW, sealing_key_previous=SHARED) as story:
-        await re_encrypt(story)
-    async with open_story(account_number_key=NEW) as story:
-        assert await dispatched(story, await story.payout(vendor, 1_000))
-        assert (await story.put_bank_details(stopped)).status_code == 409
+        await scenario.app.fetch("DELETE FROM hash_keys RETURNING 1")
+    async with open_story(account_number_key=NEW, sealing_key_previous=SHARED) as scenario:
+        await re_encrypt(scenario)
+    async with open_story(account_number_key=NEW) as scenario:
+        assert await dispatched(scenario, await scenario.payout(vendor, 1_000))
+        assert (await scenario.put_bank_details(stopped)).status_code == 409
 
 
 async def test_an_installation_of_the_release_before_does_not_start_without_its_key(open_story):
     """A key of fingerprints made anew would know no quarantined account."""
-    async with open_story(account_number_key=NEW, sealing_key=SHARED) as story:
-        await story.ready_vendor(1_000)
-        await story.service.fetch("DELETE FROM hash_keys RETURNING 1")
-        settings = story.service.settings.model_copy(update={"sealing_key": ""})
+    async with open_story(account_number_key=NEW, sealing_key=SHARED) as scenario:
+        await scenario.ready_vendor(1_000)
+        await scenario.app.fetch("DELETE FROM hash_keys RETURNING 1")
+        settings = scenario.app.settings.model_copy(update={"sealing_key": ""})
         with pytest.raises(DecryptionFailed):
-            async with running(SERVICE, settings, "test", story.clock):
+            async with running(SERVICE, settings, "test", scenario.clock):
                 pass
-        assert await story.service.fetch("SELECT 1 FROM hash_keys") == []
+        assert await scenario.app.fetch("SELECT 1 FROM hash_keys") == []

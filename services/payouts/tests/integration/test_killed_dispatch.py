@@ -23,9 +23,7 @@ from starlette.routing import Route
 
 from common.primitives.clock import ManualClock
 from payouts.domain.dispatch import LEASE
-from payouts.timers import claim_due_transfers
-from testkit.fixtures import eventually
-from testkit.service_kit import BASE_URL, CURSOR_KEY, SERVICE_ROLE_KEY, issuing, served
+from payouts.timers import process_due_transfers_once
 
 from .conftest import ACCOUNT_NUMBER_KEY, OPENING_BALANCE_MINOR, RELEASE_KEY
 from .conftest import KEY as GATEWAY_KEY
@@ -51,7 +49,7 @@ class Killable:
         await self.process.wait()
 
 
-class Line:
+class WalletLine:
     """What lies between the process and the gateway: the answer to a transfer waits until the test lets it through."""
 
     def __init__(self, gateway_url: str) -> None:
@@ -74,12 +72,12 @@ class Line:
 
 @asynccontextmanager
 async def running_apart(
-    story: Any, urls: Any, broker_url: str, line: Line, ports: tuple[int, int]
+    scenario: Any, urls: Any, broker_url: str, line: WalletLine, ports: tuple[int, int]
 ) -> AsyncIterator[Killable]:
     port, metrics_port = ports
     address = f"http://127.0.0.1:{port}"
     async with issuing() as issuer, served(line.app()) as gateway_url:
-        told = {
+        environment = {
             "PORT": str(port), "METRICS_PORT": str(metrics_port), "BASE_URL": BASE_URL, "JWKS_URL": issuer.jwks_url,
             "API_DATABASE_URL": urls.api, "SERVICE_DATABASE_URL": urls.service, "BROKER_URL": broker_url,
             "BROKER_VERIFIED_PUBLISHERS": "false",
@@ -88,10 +86,10 @@ async def running_apart(
             "GATEWAY_API_URL": gateway_url, "GATEWAY_SECRET_KEY": GATEWAY_KEY, "GATEWAY_TIMEOUT_SECONDS": "20",
         }  # fmt: skip
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "payouts", "api", env={**os.environ, **told}, stdout=asyncio.subprocess.DEVNULL
+            sys.executable, "-m", "payouts", "api", env={**os.environ, **environment}, stdout=asyncio.subprocess.DEVNULL
         )
         try:
-            token = issuer.token(story.staff, roles=("finance_maker",), stepped_up=True)
+            token = issuer.token(scenario.operator_id, roles=("finance_maker",), stepped_up=True)
             async with httpx.AsyncClient(base_url=address, timeout=60) as client:
 
                 async def is_ready() -> bool:
@@ -151,7 +149,7 @@ STEPS = ["before the write", "after the write", "during the call", "after the an
 
 
 async def reach(
-    step: str, running: Killable, sandbox: Any, line: Line, hold: Hold, watch: asyncpg.Connection
+    step: str, running: Killable, sandbox: Any, line: WalletLine, hold: Hold, watch: asyncpg.Connection
 ) -> asyncio.Task[Any]:
     """The dispatch is asked for, and stands at the step when this returns."""
 
@@ -186,20 +184,20 @@ async def reach(
 
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_process_killed_at_any_step_of_a_dispatch_leaves_work_that_is_done_once(
-    story, sandbox, urls, broker_url, held_port, step
+    scenario, sandbox, urls, broker_url, held_port, step
 ):
-    await sandbox.settings_are(transfer_settlement="immediate")
-    vendor = await story.ready_vendor(10_000)
-    payout_id = await story.payout(vendor, 1_000)
-    hold, watch, line = Hold(urls.admin), await asyncpg.connect(urls.admin), Line(f"{sandbox.address}/gateway")
-    async with running_apart(story, urls, broker_url, line, (held_port(), held_port())) as running:
+    await sandbox.configure(transfer_settlement="immediate")
+    vendor = await scenario.ready_vendor(10_000)
+    payout_id = await scenario.payout(vendor, 1_000)
+    hold, watch, line = Hold(urls.admin), await asyncpg.connect(urls.admin), WalletLine(f"{sandbox.address}/gateway")
+    async with running_apart(scenario, urls, broker_url, line, (held_port(), held_port())) as running:
         asked = await reach(step, running, sandbox, line, hold, watch)
         await running.kill()
     with pytest.raises(httpx.TransportError):
         await asked
     await hold.let_go()
     await watch.close()
-    statuses = await story.service.fetch("SELECT status FROM payout_transfers")
+    statuses = await scenario.app.fetch("SELECT status FROM payout_transfers")
     left_behind = {
         "before the write": [],
         "after the write": ["reserved"],
@@ -209,19 +207,19 @@ async def test_a_process_killed_at_any_step_of_a_dispatch_leaves_work_that_is_do
     }
     assert [row["status"] for row in statuses] == left_behind[step]
 
-    dependencies = story.service.dependencies
+    dependencies = scenario.app.dependencies
     later = ManualClock(datetime.now(UTC) + LEASE + timedelta(seconds=5))
-    await claim_due_transfers(dependencies.database, dependencies.gateway, later)
+    await process_due_transfers_once(dependencies.database, dependencies.gateway, later)
     if step == "before the write":
         assert await sandbox.transfers() == []
-        assert (await story.read_payout(payout_id))["transfer"] is None
+        assert (await scenario.read_payout(payout_id))["transfer"] is None
     # The person who asked hears no answer, and asks again under the same key.
-    answer = (await story.dispatch(KEY)).json()["data"]
+    answer = (await scenario.dispatch(KEY)).json()["data"]
     assert [transfer["status"] for transfer in answer["transfers"]] == ["success"]
-    payout = await story.read_payout(payout_id)
+    payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
     [transfer] = await sandbox.transfers()
     assert transfer["reference"] == payout["transferReference"]
     assert await sandbox.balance_minor() == OPENING_BALANCE_MINOR - 1_000
-    assert await story.balance("gateway_cash") == -1_000
-    assert len(await story.service.published("payouts.payout_processed.v1")) == 1
+    assert await scenario.balance("gateway_cash") == -1_000
+    assert len(await scenario.app.published("payouts.payout_processed.v1")) == 1

@@ -7,9 +7,9 @@ from uuid import uuid4
 import pytest
 
 from contracts.payments import TransferFailed, TransferSucceeded
-from payouts.domain.failure_rate import Watch
+from payouts.domain.failure_rate import FailureRatePolicy
 from payouts.metrics import PAYOUT_FAILURE_RATE
-from payouts.timers import watch_payouts
+from payouts.timers import check_failures_once
 
 from .conftest import released
 from .test_exceptions import hear, sent
@@ -19,124 +19,124 @@ SWITCH = "Issuer or switch inoperative"
 
 
 @pytest.fixture
-async def story(shared_story):
+async def scenario(shared_scenario):
     """Two days later than whatever was observed before, and quiet since."""
-    shared_story.clock.advance(timedelta(days=2))
+    shared_scenario.clock.advance(timedelta(days=2))
     for _ in range(2):
-        await look(shared_story)
-        shared_story.clock.advance(timedelta(minutes=10))
-    return shared_story
+        await look(shared_scenario)
+        shared_scenario.clock.advance(timedelta(minutes=10))
+    return shared_scenario
 
 
-async def observed(story, role="ops_oncall"):
-    headers = story.service.headers(story.staff, roles=(role,))
-    return await story.service.client.get(PATH, headers=headers)
+async def observed(scenario, role="ops_oncall"):
+    headers = scenario.app.headers(scenario.operator_id, roles=(role,))
+    return await scenario.app.client.get(PATH, headers=headers)
 
 
-async def look(story, *, attempts_min=1, workers=1):
-    watch = Watch(timedelta(hours=1), attempts_min, timedelta(minutes=10))
-    database = story.service.runtime.database
-    await asyncio.gather(*(watch_payouts(database, story.clock, watch) for _ in range(workers)))
+async def look(scenario, *, attempts_min=1, workers=1):
+    watch = FailureRatePolicy(timedelta(hours=1), attempts_min, timedelta(minutes=10))
+    database = scenario.app.runtime.database
+    await asyncio.gather(*(check_failures_once(database, scenario.clock, watch) for _ in range(workers)))
 
 
-async def alerts(story, kind, prefix):
-    events = await story.service.published(f"operations.alert_{kind}.v1")
+async def alerts(scenario, kind, prefix):
+    events = await scenario.app.published(f"operations.alert_{kind}.v1")
     return [event for event in events if event["dedupKey"].startswith(prefix)]
 
 
-async def test_attempts_and_failures_of_the_window_are_counted_by_severity_and_cause(story):
-    empty = (await observed(story)).json()["data"]
+async def test_attempts_and_failures_of_the_window_are_counted_by_severity_and_cause(scenario):
+    empty = (await observed(scenario)).json()["data"]
     assert empty["bySeverity"] == {"SEV-1": 0, "SEV-2": 0, "SEV-3": 0}
     assert set(empty["byCause"].values()) == {0}
     assert (empty["windowSeconds"], empty["attempts"], empty["failures"], empty["failureRate"]) == (3600, 0, 0, 0.0)
-    early, late, good, _ = await sent(story, 4)
+    early, late, good, _ = await sent(scenario, 4)
     await early.hear(TransferFailed)
     await good.hear(TransferSucceeded)
     for role in ("ops_oncall", "auditor", "finance_maker", "finance_checker"):
-        seen = (await observed(story, role)).json()["data"]
+        seen = (await observed(scenario, role)).json()["data"]
         assert (seen["attempts"], seen["failures"], seen["failureRate"], seen["alerting"]) == (4, 1, 0.25, True)
-    assert (await observed(story, "merchant")).status_code == 403
-    story.clock.advance(timedelta(minutes=60))
+    assert (await observed(scenario, "merchant")).status_code == 403
+    scenario.clock.advance(timedelta(minutes=60))
     # What was sent an hour ago is no attempt of this hour any more, until it fails now.
     await late.hear(TransferFailed, reason="Your balance is not enough to fulfil this request")
-    seen = (await observed(story)).json()["data"]
+    seen = (await observed(scenario)).json()["data"]
     assert (seen["attempts"], seen["failures"], seen["failureRate"]) == (1, 1, 1.0)
     assert (seen["bySeverity"]["SEV-1"], seen["byCause"]["balance_insufficient"]) == (1, 1)
     assert sum(seen["bySeverity"].values()) == sum(seen["byCause"].values()) == 1
 
 
-async def test_a_high_rate_is_raised_once_by_all_workers_and_cleared_after_a_quiet_time(story):
-    before = [len(await alerts(story, kind, "payout-failure-rate")) for kind in ("raised", "cleared")]
+async def test_a_high_rate_is_raised_once_by_all_workers_and_cleared_after_a_quiet_time(scenario):
+    before = [len(await alerts(scenario, kind, "payout-failure-rate")) for kind in ("raised", "cleared")]
 
     async def counted():
-        found = [len(await alerts(story, kind, "payout-failure-rate")) for kind in ("raised", "cleared")]
+        found = [len(await alerts(scenario, kind, "payout-failure-rate")) for kind in ("raised", "cleared")]
         return [now - then for now, then in zip(found, before, strict=True)]
 
-    [attempt, _] = await sent(story, 2)
-    await look(story)
+    [attempt, _] = await sent(scenario, 2)
+    await look(scenario)
     assert await counted() == [0, 0]
     await attempt.hear(TransferFailed)
-    await look(story, attempts_min=3)
+    await look(scenario, attempts_min=3)
     assert await counted() == [0, 0]
-    await look(story, workers=4)
-    await look(story, workers=4)
+    await look(scenario, workers=4)
+    await look(scenario, workers=4)
     assert await counted() == [1, 0]
     assert [sample.value for metric in PAYOUT_FAILURE_RATE.collect() for sample in metric.samples] == [0.5]
-    alert = (await alerts(story, "raised", "payout-failure-rate"))[-1]
+    alert = (await alerts(scenario, "raised", "payout-failure-rate"))[-1]
     assert (alert["severity"], alert["detail"].startswith("1 of 2 attempts")) == ("SEV-2", True)
-    story.clock.advance(timedelta(minutes=61))
-    await look(story)
-    story.clock.advance(timedelta(minutes=9))
-    await look(story)
-    assert (await observed(story)).json()["data"]["alerting"] is True
-    story.clock.advance(timedelta(minutes=1))
-    await look(story, workers=4)
+    scenario.clock.advance(timedelta(minutes=61))
+    await look(scenario)
+    scenario.clock.advance(timedelta(minutes=9))
+    await look(scenario)
+    assert (await observed(scenario)).json()["data"]["alerting"] is True
+    scenario.clock.advance(timedelta(minutes=1))
+    await look(scenario, workers=4)
     assert await counted() == [1, 1]
-    assert (await observed(story)).json()["data"]["alerting"] is False
+    assert (await observed(scenario)).json()["data"]["alerting"] is False
 
 
-async def test_a_bank_to_which_several_payouts_fail_by_its_switch_is_one_alert(story):
+async def test_a_bank_to_which_several_payouts_fail_by_its_switch_is_one_alert(scenario):
     prefix = "payout-bank-switch:058"
-    attempts = await sent(story, 3)
+    attempts = await sent(scenario, 3)
     for attempt in attempts[:2]:
         await attempt.hear(TransferFailed, reason=SWITCH)
-    await look(story)
-    assert await alerts(story, "raised", prefix) == []
+    await look(scenario)
+    assert await alerts(scenario, "raised", prefix) == []
     await attempts[2].hear(TransferFailed, reason="Request timed out")
-    await look(story, workers=4)
-    await look(story)
-    [alert] = await alerts(story, "raised", prefix)
+    await look(scenario, workers=4)
+    await look(scenario)
+    [alert] = await alerts(scenario, "raised", prefix)
     assert (alert["severity"], alert["subject"]) == ("SEV-1", "058")
     for attempt in attempts:
         await attempt.hear(TransferSucceeded)
-        await look(story)
-        assert await alerts(story, "cleared", prefix) == []
-        await hear(story, attempt.reference, "query", "success")
-    await look(story, workers=4)
-    assert len(await alerts(story, "cleared", prefix)) == 1
+        await look(scenario)
+        assert await alerts(scenario, "cleared", prefix) == []
+        await hear(scenario, attempt.reference, "query", "success")
+    await look(scenario, workers=4)
+    assert len(await alerts(scenario, "cleared", prefix)) == 1
 
 
-async def test_a_batch_that_a_short_balance_stopped_is_one_failure_of_one_attempt(story):
-    [good, _] = await sent(story, 2)
+async def test_a_batch_that_a_short_balance_stopped_is_one_failure_of_one_attempt(scenario):
+    [good, _] = await sent(scenario, 2)
     await good.hear(TransferSucceeded)
-    vendor = await story.ready_vendor(5_000_000_000)
-    waiting = [await story.payout(vendor, 2_000_000_000) for _ in range(2)]
-    batch = (await story.dispatch(uuid4(), payoutIds=waiting)).json()["data"]
+    vendor = await scenario.ready_vendor(5_000_000_000)
+    waiting = [await scenario.payout(vendor, 2_000_000_000) for _ in range(2)]
+    batch = (await scenario.dispatch(uuid4(), payoutIds=waiting)).json()["data"]
     assert {line["reason"] for line in batch["skipped"]} == {"balance_insufficient"}
-    seen = (await observed(story)).json()["data"]
+    seen = (await observed(scenario)).json()["data"]
     assert (seen["bySeverity"], seen["byCause"]["balance_insufficient"]) == ({"SEV-1": 1, "SEV-2": 0, "SEV-3": 0}, 1)
     assert (seen["attempts"], seen["failures"]) == (3, 1)
     assert sum(seen["bySeverity"].values()) == sum(seen["byCause"].values()) == seen["failures"]
     # Nothing was attempted since, and the batch has left the window: the rate is that of a quiet hour again.
-    story.clock.advance(timedelta(minutes=61))
-    seen = (await observed(story)).json()["data"]
+    scenario.clock.advance(timedelta(minutes=61))
+    seen = (await observed(scenario)).json()["data"]
     assert (seen["attempts"], seen["failures"], seen["failureRate"]) == (0, 0, 0.0)
 
 
-async def test_a_vendor_that_is_held_as_a_whole_is_no_failure_of_an_attempt(story):
-    vendor = await story.ready_vendor(1_000)
-    await story.service.hear_as_it_is(released(vendor, 500))
-    await story.dispatch(uuid4(), payoutIds=[await story.payout(vendor, 100)])
-    seen = (await observed(story)).json()["data"]
+async def test_a_vendor_that_is_held_as_a_whole_is_no_failure_of_an_attempt(scenario):
+    vendor = await scenario.ready_vendor(1_000)
+    await scenario.app.deliver_unsigned(released(vendor, 500))
+    await scenario.dispatch(uuid4(), payoutIds=[await scenario.payout(vendor, 100)])
+    seen = (await observed(scenario)).json()["data"]
     assert (seen["bySeverity"]["SEV-1"], seen["byCause"]["credit_not_released"]) == (0, 0)
     assert (seen["attempts"], seen["failures"], seen["failureRate"]) == (0, 0, 0.0)

@@ -7,105 +7,105 @@ from common.primitives.ids import new_id
 from contracts.permissions import permissions_of
 
 
-async def test_a_payout_moves_the_amount_from_the_wallet_into_transit(story):
-    vendor = await story.ready_vendor(1_000)
-    payout = (await story.ask(vendor, 400)).json()["data"]
+async def test_a_payout_moves_the_amount_from_the_wallet_into_transit(scenario):
+    vendor = await scenario.ready_vendor(1_000)
+    payout = (await scenario.request_payout(vendor, 400)).json()["data"]
     assert (payout["status"], payout["amountMinor"], payout["retryCount"]) == ("pending", 400, 0)
     assert (payout["transfer"], payout["openException"], payout["accountLast4"]) == (None, None, "6785")
-    wallet = await story.wallet(vendor)
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (600, 400)
-    assert -await story.balance(f"in_transit:{payout['id']}") == 400
-    [event] = await story.service.published("payouts.payout_requested.v1")
+    assert -await scenario.balance(f"in_transit:{payout['id']}") == 400
+    [event] = await scenario.app.published("payouts.payout_requested.v1")
     assert (event["payoutId"], event["amountMinor"]) == (payout["id"], 400)
-    assert (await story.statement(vendor))[0]["payoutId"] == payout["id"]
+    assert (await scenario.statement(vendor))[0]["payoutId"] == payout["id"]
 
 
-async def test_parallel_requests_never_overdraw_a_wallet(story):
-    vendor = await story.ready_vendor(1_000)
-    answers = await asyncio.gather(*(story.ask(vendor, 100) for _ in range(20)))
+async def test_parallel_requests_never_overdraw_a_wallet(scenario):
+    vendor = await scenario.ready_vendor(1_000)
+    answers = await asyncio.gather(*(scenario.request_payout(vendor, 100) for _ in range(20)))
     assert sorted(answer.status_code for answer in answers) == [201] * 10 + [422] * 10
-    wallet = await story.wallet(vendor)
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (0, 1_000)
-    assert await story.balance("wallet:%") == 0
-    assert -await story.balance("in_transit:%") == await story.balance("escrow_released") == 1_000
-    lines = await story.statement(vendor)
+    assert await scenario.balance("wallet:%") == 0
+    assert -await scenario.balance("in_transit:%") == await scenario.balance("escrow_released") == 1_000
+    lines = await scenario.statement(vendor)
     assert [line["balanceMinor"] for line in lines] == [*range(0, 1_000, 100), 1_000]
 
 
-async def test_what_escrow_still_holds_cannot_be_withdrawn(story):
-    vendor = await story.ready_vendor(1_000)
-    await story.hold(vendor, 500)
-    locked = await story.ask(vendor, 1_500)
+async def test_what_escrow_still_holds_cannot_be_withdrawn(scenario):
+    vendor = await scenario.ready_vendor(1_000)
+    await scenario.hold(vendor, 500)
+    locked = await scenario.request_payout(vendor, 1_500)
     assert (locked.status_code, locked.json()["code"]) == (423, "ESCROW_LOCKED")
-    above = await story.ask(vendor, 1_501)
+    above = await scenario.request_payout(vendor, 1_501)
     assert (above.status_code, above.json()["code"]) == (422, "VALIDATION_FAILED")
     assert above.json()["invalid_params"][0]["name"] == "amountMinor"
-    assert (await story.wallet(vendor))["availableMinor"] == 1_000
-    assert await story.service.fetch("SELECT id FROM payout_requests") == []
-    assert await story.service.published("payouts.payout_requested.v1") == []
+    assert (await scenario.wallet(vendor))["availableMinor"] == 1_000
+    assert await scenario.app.fetch("SELECT id FROM payout_requests") == []
+    assert await scenario.app.published("payouts.payout_requested.v1") == []
 
 
-async def test_without_verified_bank_details_nothing_is_paid_out(story):
-    vendor = await story.vendor()
-    await story.release(vendor, 1_000)
-    assert (await story.ask(vendor, 100)).status_code == 409
-    assert (await story.put_bank_details(vendor, "0690123456", "044")).json()["data"]["verified"] is False
-    answer = await story.ask(vendor, 100)
+async def test_without_verified_bank_details_nothing_is_paid_out(scenario):
+    vendor = await scenario.vendor()
+    await scenario.release(vendor, 1_000)
+    assert (await scenario.request_payout(vendor, 100)).status_code == 409
+    assert (await scenario.put_bank_details(vendor, "0690123456", "044")).json()["data"]["verified"] is False
+    answer = await scenario.request_payout(vendor, 100)
     assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-    assert (await story.wallet(vendor))["availableMinor"] == 1_000
+    assert (await scenario.wallet(vendor))["availableMinor"] == 1_000
 
 
 @pytest.mark.parametrize("amount", [0, -1, 1.5, "100", True, None, 10**30])
-async def test_an_amount_that_is_no_positive_integer_is_refused(story, amount):
-    vendor = await story.vendor()
-    answer = await story.ask(vendor, amount)
+async def test_an_amount_that_is_no_positive_integer_is_refused(scenario, amount):
+    vendor = await scenario.vendor()
+    answer = await scenario.request_payout(vendor, amount)
     assert (answer.status_code, answer.json()["code"]) == (422, "VALIDATION_FAILED")
 
 
-async def test_unknown_fields_are_refused(story):
-    vendor = await story.ready_vendor(1_000)
-    answer = await story.service.client.post(
+async def test_unknown_fields_are_refused(scenario):
+    vendor = await scenario.ready_vendor(1_000)
+    answer = await scenario.app.client.post(
         "/api/payouts",
         json={"amountMinor": 100, "status": "processed"},
-        headers=story.service.headers(vendor.owner, **vendor.claims()),
+        headers=scenario.app.headers(vendor.owner, **vendor.claims()),
     )
     assert answer.status_code == 422
 
 
-async def test_a_merchant_sees_own_payouts_only_and_staff_see_all(story):
-    one, other = await story.ready_vendor(1_000), await story.ready_vendor(1_000)
-    small, big = await story.payout(one, 100), await story.payout(other, 300)
-    headers = story.service.headers(one.owner, **one.claims())
+async def test_a_merchant_sees_own_payouts_only_and_staff_see_all(scenario):
+    one, other = await scenario.ready_vendor(1_000), await scenario.ready_vendor(1_000)
+    small, big = await scenario.payout(one, 100), await scenario.payout(other, 300)
+    headers = scenario.app.headers(one.owner, **one.claims())
 
     async def listed(headers, **params):
-        answer = await story.service.client.get("/api/payouts", params=params, headers=headers)
+        answer = await scenario.app.client.get("/api/payouts", params=params, headers=headers)
         return answer.json()
 
     mine = await listed(headers, vendorId=str(other.id))
     assert (mine["data"], mine["meta"]["total"]) == ([], 0)
     assert [payout["id"] for payout in (await listed(headers))["data"]] == [small]
-    everything = await listed(story.maker(), sort="amount", order="asc")
+    everything = await listed(scenario.maker(), sort="amount", order="asc")
     assert [payout["id"] for payout in everything["data"]] == [small, big]
     assert everything["meta"]["total"] == 2
     assert {"page", "limit", "total_pages"} <= set(everything["meta"])
-    assert (await story.service.client.get(f"/api/payouts/{big}", headers=headers)).status_code == 404
-    assert (await story.service.client.get(f"/api/payouts/{new_id()}", headers=headers)).status_code == 404
-    assert (await story.service.client.get("/api/payouts/not-an-id", headers=headers)).status_code == 404
-    assert (await story.service.client.get("/api/payouts?sort=vendor_id", headers=headers)).status_code == 422
-    buyer = story.service.headers(new_id())
-    assert (await story.service.client.get("/api/payouts", headers=buyer)).status_code == 403
+    assert (await scenario.app.client.get(f"/api/payouts/{big}", headers=headers)).status_code == 404
+    assert (await scenario.app.client.get(f"/api/payouts/{new_id()}", headers=headers)).status_code == 404
+    assert (await scenario.app.client.get("/api/payouts/not-an-id", headers=headers)).status_code == 404
+    assert (await scenario.app.client.get("/api/payouts?sort=vendor_id", headers=headers)).status_code == 422
+    buyer = scenario.app.headers(new_id())
+    assert (await scenario.app.client.get("/api/payouts", headers=buyer)).status_code == 403
 
 
-async def test_the_policies_hold_in_sql_even_when_a_query_forgets_its_filter(story):
-    one, other = await story.ready_vendor(1_000), await story.ready_vendor(2_000)
+async def test_the_policies_hold_in_sql_even_when_a_query_forgets_its_filter(scenario):
+    one, other = await scenario.ready_vendor(1_000), await scenario.ready_vendor(2_000)
     for vendor in (one, other):
-        await story.payout(vendor, 100)
-    await story.dispatch("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
+        await scenario.payout(vendor, 100)
+    await scenario.dispatch("6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
     merchant = Caller(user_id=one.owner, vendor_id=one.id, permissions=permissions_of(["buyer", "merchant"]))
     buyer = Caller(user_id=new_id(), permissions=permissions_of(["buyer"]))
     tables = ("payout_requests", "payout_transfers", "wallet_lines", "wallets")
     for caller, expected in ((merchant, {one.id}), (buyer, set())):
-        async with story.service.runtime.database.unit_of_work(acting_as=caller) as uow:
+        async with scenario.app.runtime.database.unit_of_work(acting_as=caller) as uow:
             for table in tables:
                 rows = await uow.fetch(f"SELECT DISTINCT vendor_id FROM {table}")
                 assert {row["vendor_id"] for row in rows} == expected, table
@@ -117,8 +117,8 @@ async def test_the_policies_hold_in_sql_even_when_a_query_forgets_its_filter(sto
             assert await uow.fetch("SELECT account FROM ledger_entries") == []
 
 
-async def test_a_crash_before_the_commit_leaves_nothing(story):
-    vendor = await story.ready_vendor(1_000)
+async def test_a_crash_before_the_commit_leaves_nothing(scenario):
+    vendor = await scenario.ready_vendor(1_000)
     from payouts.use_cases.payouts.request_payout import request_payout
 
     class Crash(Exception):
@@ -126,8 +126,8 @@ async def test_a_crash_before_the_commit_leaves_nothing(story):
 
     merchant = Caller(user_id=vendor.owner, vendor_id=vendor.id, permissions=permissions_of(["merchant"]))
     with pytest.raises(Crash):
-        async with story.service.runtime.database.unit_of_work(acting_as=merchant) as uow:
-            await request_payout(uow, vendor.id, 100, vendor.owner, story.clock.now())
+        async with scenario.app.runtime.database.unit_of_work(acting_as=merchant) as uow:
+            await request_payout(uow, vendor.id, 100, vendor.owner, scenario.clock.now())
             raise Crash
-    assert (await story.wallet(vendor))["availableMinor"] == 1_000
-    assert await story.service.published("payouts.payout_requested.v1") == []
+    assert (await scenario.wallet(vendor))["availableMinor"] == 1_000
+    assert await scenario.app.published("payouts.payout_requested.v1") == []

@@ -13,10 +13,10 @@ from common.primitives.ids import new_id
 from contracts.payments import TransferFailed, TransferSucceeded
 from contracts.permissions import permissions_of
 from payouts.domain.dispatch import LEASE, LOST_CALL
-from payouts.timers import claim_due_transfers
+from payouts.timers import process_due_transfers_once
 
 from .conftest import released
-from .test_transfer_news import news
+from .test_transfer_events import update
 
 QUARANTINED = "payouts.bank_details_quarantined.v1"
 REASON = "The bank says that the name is another"
@@ -25,8 +25,8 @@ AMOUNT = 4_000
 
 
 @pytest.fixture
-def story(shared_story):
-    return shared_story
+def scenario(shared_scenario):
+    return shared_scenario
 
 
 @pytest.fixture
@@ -39,251 +39,251 @@ async def sandbox(shared_sandbox):
 
 
 @pytest.fixture
-async def vendor(story, sandbox):
-    return await story.ready_vendor(10_000)
+async def vendor(scenario, sandbox):
+    return await scenario.ready_vendor(10_000)
 
 
-async def quarantine(story, vendor, payout_id=None, *, headers=None, **changes):
+async def quarantine(scenario, vendor, payout_id=None, *, headers=None, **changes):
     body = {"reason": REASON, "payoutId": payout_id, **changes}
-    return await story.service.client.post(
-        f"/api/vendors/{vendor.id}/bank-details/quarantine", json=body, headers=headers or story.maker()
+    return await scenario.app.client.post(
+        f"/api/vendors/{vendor.id}/bank-details/quarantine", json=body, headers=headers or scenario.maker()
     )
 
 
-async def quarantined(story, vendor, payout_id=None):
-    answer = await quarantine(story, vendor, payout_id)
+async def quarantined(scenario, vendor, payout_id=None):
+    answer = await quarantine(scenario, vendor, payout_id)
     assert answer.status_code == 200, answer.text
     data = answer.json()["data"]
     assert (data["verified"], data["quarantined"], data["quarantineReason"]) == (False, True, REASON)
     return data["payout"] and data["payout"]["restitution"]
 
 
-async def sent(story, vendor):
+async def sent(scenario, vendor):
     """A payout that the gateway has: its id and the reference of its transfer."""
-    payout_id = await story.payout(vendor, AMOUNT)
-    [transfer] = (await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]
+    payout_id = await scenario.payout(vendor, AMOUNT)
+    [transfer] = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]
     return payout_id, transfer["reference"]
 
 
-async def at_the_gateway(sandbox, reference, act):
+async def settle_at_gateway(sandbox, reference, act):
     answer = await sandbox.client.post(f"/control/transfers/{reference}/{act}", json={})
     assert answer.status_code == 200, answer.text
 
 
-async def let_the_worker_work(story):
-    dependencies = story.service.dependencies
+async def run_worker(scenario):
+    dependencies = scenario.app.dependencies
     for _ in range(3):
-        await story.service.work("payouts.transfers")
-        story.clock.advance(LEASE + timedelta(seconds=1))
-        await claim_due_transfers(dependencies.database, dependencies.gateway, story.clock)
+        await scenario.app.work("payouts.transfers")
+        scenario.clock.advance(LEASE + timedelta(seconds=1))
+        await process_due_transfers_once(dependencies.database, dependencies.gateway, scenario.clock)
 
 
-async def trail(story, vendor):
-    return await story.service.fetch(
+async def trail(scenario, vendor):
+    return await scenario.app.fetch(
         "SELECT payout_id, reason, quarantined_by FROM bank_detail_quarantines WHERE vendor_id = $1", vendor.id
     )
 
 
-async def assert_returned(story, vendor, payout_id):
-    payout = await story.read_payout(payout_id)
+async def assert_returned(scenario, vendor, payout_id):
+    payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["openException"]) == ("failed", None)
-    wallet = await story.wallet(vendor)
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (10_000, 0)
-    assert await story.balance(f"in_transit:{payout_id}") == 0
-    assert [line["kind"] for line in await story.statement(vendor)] == ["restitution", "payout", "release"]
-    failed = await story.service.published("payouts.payout_failed.v1")
+    assert await scenario.balance(f"in_transit:{payout_id}") == 0
+    assert [line["kind"] for line in await scenario.statement(vendor)] == ["restitution", "payout", "release"]
+    failed = await scenario.app.published("payouts.payout_failed.v1")
     assert len([event for event in failed if event["payoutId"] == payout_id]) == 1
 
 
-async def assert_held(story, vendor, payout_id):
-    assert (await story.read_payout(payout_id))["status"] == "pending"
-    wallet = await story.wallet(vendor)
+async def assert_held(scenario, vendor, payout_id):
+    assert (await scenario.read_payout(payout_id))["status"] == "pending"
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (10_000 - AMOUNT, AMOUNT)
 
 
-async def test_a_payout_that_was_never_submitted_is_the_wallets_again_at_once(story, vendor):
-    payout_id = await story.payout(vendor, AMOUNT)
-    assert await quarantined(story, vendor, payout_id) == "done"
-    await assert_returned(story, vendor, payout_id)
-    assert (await story.ask(vendor, 100)).status_code == 409
-    events = [event for event in await story.service.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
+async def test_a_payout_that_was_never_submitted_is_the_wallets_again_at_once(scenario, vendor):
+    payout_id = await scenario.payout(vendor, AMOUNT)
+    assert await quarantined(scenario, vendor, payout_id) == "done"
+    await assert_returned(scenario, vendor, payout_id)
+    assert (await scenario.request_payout(vendor, 100)).status_code == 409
+    events = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
     assert events == [{"vendorId": str(vendor.id), "reason": REASON, "last4": "6785", "bankCode": "058"}]
     assert "0123456785" not in str(events)
-    skipped = (await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["skipped"]
+    skipped = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["skipped"]
     assert skipped == [{"payoutId": payout_id, "reason": "not_pending"}]
 
 
-async def test_again_is_a_success_without_effect_and_the_trail_tells_who(story, vendor):
-    payout_id = await story.payout(vendor, AMOUNT)
-    await asyncio.gather(*(quarantined(story, vendor, payout_id) for _ in range(5)))
-    assert await quarantined(story, vendor) is None
-    await assert_returned(story, vendor, payout_id)
-    [act] = await trail(story, vendor)
-    assert (str(act["payout_id"]), act["reason"], act["quarantined_by"]) == (payout_id, REASON, story.staff)
-    headers = story.service.headers(vendor.owner, **vendor.claims())
-    answer = await story.service.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=headers)
+async def test_again_is_a_success_without_effect_and_the_trail_tells_who(scenario, vendor):
+    payout_id = await scenario.payout(vendor, AMOUNT)
+    await asyncio.gather(*(quarantined(scenario, vendor, payout_id) for _ in range(5)))
+    assert await quarantined(scenario, vendor) is None
+    await assert_returned(scenario, vendor, payout_id)
+    [act] = await trail(scenario, vendor)
+    assert (str(act["payout_id"]), act["reason"], act["quarantined_by"]) == (payout_id, REASON, scenario.operator_id)
+    headers = scenario.app.headers(vendor.owner, **vendor.claims())
+    answer = await scenario.app.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=headers)
     newest, _ = answer.json()["data"]
-    assert (newest["change"], newest["changedBy"]) == ("quarantined", str(story.staff))
+    assert (newest["change"], newest["changedBy"]) == ("quarantined", str(scenario.operator_id))
     assert newest["reason"] == f"quarantined: {REASON}"
     assert (
-        len([event for event in await story.service.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]) == 1
+        len([event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]) == 1
     )
 
 
-async def test_another_reason_of_the_same_quarantine_stands_in_the_trail_and_changes_nothing_else(story, vendor):
-    await quarantined(story, vendor)
+async def test_another_reason_of_the_same_quarantine_stands_in_the_trail_and_changes_nothing_else(scenario, vendor):
+    await quarantined(scenario, vendor)
     present = "SELECT * FROM vendor_bank_details WHERE vendor_id = $1"
-    before = await story.service.fetch(present, vendor.id)
+    before = await scenario.app.fetch(present, vendor.id)
     newer = "The owner of the account wrote to the bank"
     for _ in range(2):
-        answer = await quarantine(story, vendor, reason=newer)
+        answer = await quarantine(scenario, vendor, reason=newer)
         assert (answer.status_code, answer.json()["data"]["quarantineReason"]) == (200, REASON)
-    assert await story.service.fetch(present, vendor.id) == before
-    assert [act["reason"] for act in await trail(story, vendor)] == [REASON, newer]
-    shown = await story.service.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=story.maker())
+    assert await scenario.app.fetch(present, vendor.id) == before
+    assert [act["reason"] for act in await trail(scenario, vendor)] == [REASON, newer]
+    shown = await scenario.app.client.get(f"/api/vendors/{vendor.id}/bank-details/history", headers=scenario.maker())
     assert [(line["change"], line["reason"], line["verified"]) for line in shown.json()["data"]] == [
         ("quarantined", f"quarantined: {newer}", False),
         ("quarantined", f"quarantined: {REASON}", False),
         ("set", None, True),
     ]
-    said = [event for event in await story.service.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
+    said = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
     assert [event["reason"] for event in said] == [REASON]
-    assert (await story.put_bank_details(vendor, *ADA)).status_code == 409
+    assert (await scenario.put_bank_details(vendor, *ADA)).status_code == 409
 
 
-async def test_a_payout_that_comes_to_light_later_is_returned_though_the_details_are_quarantined(story, vendor):
-    first, second = await story.payout(vendor, 1_000), await story.payout(vendor, 2_000)
-    assert await quarantined(story, vendor, first) == "done"
-    assert await quarantined(story, vendor, second) == "done"
-    assert (await story.wallet(vendor))["availableMinor"] == 10_000
-    assert [str(act["payout_id"]) for act in await trail(story, vendor)] == [first, second]
+async def test_a_payout_that_comes_to_light_later_is_returned_though_the_details_are_quarantined(scenario, vendor):
+    first, second = await scenario.payout(vendor, 1_000), await scenario.payout(vendor, 2_000)
+    assert await quarantined(scenario, vendor, first) == "done"
+    assert await quarantined(scenario, vendor, second) == "done"
+    assert (await scenario.wallet(vendor))["availableMinor"] == 10_000
+    assert [str(act["payout_id"]) for act in await trail(scenario, vendor)] == [first, second]
 
 
 @pytest.mark.parametrize("act", ["fail", "reverse"])
-async def test_the_gateway_is_asked_now_and_what_failed_or_came_back_is_returned(story, sandbox, vendor, act):
-    payout_id, reference = await sent(story, vendor)
+async def test_the_gateway_is_asked_now_and_what_failed_or_came_back_is_returned(scenario, sandbox, vendor, act):
+    payout_id, reference = await sent(scenario, vendor)
     if act == "reverse":
-        await at_the_gateway(sandbox, reference, "succeed")
-    await at_the_gateway(sandbox, reference, act)
-    assert await quarantined(story, vendor, payout_id) == "done"
-    await assert_returned(story, vendor, payout_id)
+        await settle_at_gateway(sandbox, reference, "succeed")
+    await settle_at_gateway(sandbox, reference, act)
+    assert await quarantined(scenario, vendor, payout_id) == "done"
+    await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_a_failure_that_opened_an_exception_closes_it_with_the_restitution(story, sandbox, vendor):
-    payout_id, reference = await sent(story, vendor)
-    await at_the_gateway(sandbox, reference, "fail")
-    await story.service.hear(news(TransferFailed, reference, amount_minor=AMOUNT))
-    assert (await story.read_payout(payout_id))["openException"]["cause"] == "account_number_invalid"
-    await assert_held(story, vendor, payout_id)
-    assert await quarantined(story, vendor, payout_id) == "done"
-    await assert_returned(story, vendor, payout_id)
-    await let_the_worker_work(story)
-    await assert_returned(story, vendor, payout_id)
+async def test_a_failure_that_opened_an_exception_closes_it_with_the_restitution(scenario, sandbox, vendor):
+    payout_id, reference = await sent(scenario, vendor)
+    await settle_at_gateway(sandbox, reference, "fail")
+    await scenario.app.hear(update(TransferFailed, reference, amount_minor=AMOUNT))
+    assert (await scenario.read_payout(payout_id))["openException"]["cause"] == "account_number_invalid"
+    await assert_held(scenario, vendor, payout_id)
+    assert await quarantined(scenario, vendor, payout_id) == "done"
+    await assert_returned(scenario, vendor, payout_id)
+    await run_worker(scenario)
+    await assert_returned(scenario, vendor, payout_id)
 
 
 @pytest.mark.parametrize("told_by", ["webhook", "question"])
 async def test_what_is_in_flight_is_held_and_returned_when_the_gateway_has_settled_it_as_failed(
-    story, sandbox, vendor, told_by
+    scenario, sandbox, vendor, told_by
 ):
-    payout_id, reference = await sent(story, vendor)
-    assert await quarantined(story, vendor, payout_id) == "awaited"
-    await let_the_worker_work(story)
-    await assert_held(story, vendor, payout_id)
-    await at_the_gateway(sandbox, reference, "fail")
+    payout_id, reference = await sent(scenario, vendor)
+    assert await quarantined(scenario, vendor, payout_id) == "awaited"
+    await run_worker(scenario)
+    await assert_held(scenario, vendor, payout_id)
+    await settle_at_gateway(sandbox, reference, "fail")
     if told_by == "webhook":
-        received = await story.service.hear(news(TransferFailed, reference, amount_minor=AMOUNT))
-        await assert_held(story, vendor, payout_id)
-        await story.service.hear(news(TransferFailed, reference, amount_minor=AMOUNT), event_id=received.event_id)
+        received = await scenario.app.hear(update(TransferFailed, reference, amount_minor=AMOUNT))
+        await assert_held(scenario, vendor, payout_id)
+        await scenario.app.hear(update(TransferFailed, reference, amount_minor=AMOUNT), event_id=received.event_id)
     else:
-        story.clock.advance(timedelta(hours=1))
-    await let_the_worker_work(story)
-    await assert_returned(story, vendor, payout_id)
+        scenario.clock.advance(timedelta(hours=1))
+    await run_worker(scenario)
+    await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_what_is_in_flight_and_succeeds_is_processed_and_nothing_is_returned(story, sandbox, vendor):
-    payout_id, reference = await sent(story, vendor)
-    assert await quarantined(story, vendor, payout_id) == "awaited"
-    await at_the_gateway(sandbox, reference, "succeed")
-    await story.service.hear(news(TransferSucceeded, reference, amount_minor=AMOUNT))
-    assert (await story.read_payout(payout_id))["status"] == "processed"
-    assert (await story.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
-    assert await quarantined(story, vendor, payout_id) is None
+async def test_what_is_in_flight_and_succeeds_is_processed_and_nothing_is_returned(scenario, sandbox, vendor):
+    payout_id, reference = await sent(scenario, vendor)
+    assert await quarantined(scenario, vendor, payout_id) == "awaited"
+    await settle_at_gateway(sandbox, reference, "succeed")
+    await scenario.app.hear(update(TransferSucceeded, reference, amount_minor=AMOUNT))
+    assert (await scenario.read_payout(payout_id))["status"] == "processed"
+    assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
+    assert await quarantined(scenario, vendor, payout_id) is None
     # The bank sends it back: from here on two people decide.
-    await at_the_gateway(sandbox, reference, "reverse")
-    assert await quarantined(story, vendor, payout_id) is None
-    await let_the_worker_work(story)
-    assert (await story.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
+    await settle_at_gateway(sandbox, reference, "reverse")
+    assert await quarantined(scenario, vendor, payout_id) is None
+    await run_worker(scenario)
+    assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
 
 
-async def test_a_webhook_alone_returns_nothing_while_the_gateway_says_otherwise(story, sandbox, vendor):
-    payout_id, reference = await sent(story, vendor)
-    await quarantined(story, vendor, payout_id)
-    await at_the_gateway(sandbox, reference, "succeed")
-    await story.service.hear(news(TransferFailed, reference, amount_minor=AMOUNT))
-    await let_the_worker_work(story)
-    assert (await story.read_payout(payout_id))["status"] == "processed"
-    assert (await story.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
+async def test_a_webhook_alone_returns_nothing_while_the_gateway_says_otherwise(scenario, sandbox, vendor):
+    payout_id, reference = await sent(scenario, vendor)
+    await quarantined(scenario, vendor, payout_id)
+    await settle_at_gateway(sandbox, reference, "succeed")
+    await scenario.app.hear(update(TransferFailed, reference, amount_minor=AMOUNT))
+    await run_worker(scenario)
+    assert (await scenario.read_payout(payout_id))["status"] == "processed"
+    assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
 
 
-async def test_while_the_gateway_is_away_the_account_is_stopped_and_the_worker_asks_later(story, sandbox, vendor):
-    payout_id, reference = await sent(story, vendor)
-    await at_the_gateway(sandbox, reference, "fail")
+async def test_while_the_gateway_is_away_the_account_is_stopped_and_the_worker_asks_later(scenario, sandbox, vendor):
+    payout_id, reference = await sent(scenario, vendor)
+    await settle_at_gateway(sandbox, reference, "fail")
     await sandbox.faults(verify_call={"error_before": True}, transfer_webhook={"drop": True})
-    assert await quarantined(story, vendor, payout_id) == "awaited"
-    await assert_held(story, vendor, payout_id)
+    assert await quarantined(scenario, vendor, payout_id) == "awaited"
+    await assert_held(scenario, vendor, payout_id)
     await sandbox.faults(verify_call=None)
-    await let_the_worker_work(story)
-    await assert_returned(story, vendor, payout_id)
+    await run_worker(scenario)
+    await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_an_attempt_that_the_gateway_never_accepted_is_returned(story, sandbox, vendor):
+async def test_an_attempt_that_the_gateway_never_accepted_is_returned(scenario, sandbox, vendor):
     await sandbox.faults(transfer_call={"error_before": True})
-    payout_id = await story.payout(vendor, AMOUNT)
-    await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])
+    payout_id = await scenario.payout(vendor, AMOUNT)
+    await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])
     await sandbox.faults(transfer_call=None)
-    assert (await story.read_payout(payout_id))["transfer"]["status"] == "unknown"
+    assert (await scenario.read_payout(payout_id))["transfer"]["status"] == "unknown"
     # Its call may still arrive.
-    assert await quarantined(story, vendor, payout_id) == "awaited"
-    story.clock.advance(LOST_CALL)
-    await let_the_worker_work(story)
-    await assert_returned(story, vendor, payout_id)
+    assert await quarantined(scenario, vendor, payout_id) == "awaited"
+    scenario.clock.advance(LOST_CALL)
+    await run_worker(scenario)
+    await assert_returned(scenario, vendor, payout_id)
     assert payout_id not in str(await sandbox.transfers())
 
 
-async def test_an_attempt_whose_answer_was_lost_is_held_until_the_gateway_tells(story, sandbox, vendor):
+async def test_an_attempt_whose_answer_was_lost_is_held_until_the_gateway_tells(scenario, sandbox, vendor):
     await sandbox.faults(transfer_call={"error_after": True, "times": 1})
-    payout_id = await story.payout(vendor, AMOUNT)
-    await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])
-    assert await quarantined(story, vendor, payout_id) == "awaited"
-    await assert_held(story, vendor, payout_id)
-    reference = (await story.read_payout(payout_id))["transferReference"]
-    await at_the_gateway(sandbox, reference, "fail")
-    story.clock.advance(timedelta(hours=1))
-    await let_the_worker_work(story)
-    await assert_returned(story, vendor, payout_id)
+    payout_id = await scenario.payout(vendor, AMOUNT)
+    await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])
+    assert await quarantined(scenario, vendor, payout_id) == "awaited"
+    await assert_held(scenario, vendor, payout_id)
+    reference = (await scenario.read_payout(payout_id))["transferReference"]
+    await settle_at_gateway(sandbox, reference, "fail")
+    scenario.clock.advance(timedelta(hours=1))
+    await run_worker(scenario)
+    await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_a_refused_attempt_that_the_gateway_does_not_know_is_returned(story, sandbox, vendor):
+async def test_a_refused_attempt_that_the_gateway_does_not_know_is_returned(scenario, sandbox, vendor):
     """Our books have it as failed; the gateway, asked, has never heard of it: both say that nothing left."""
     await sandbox.faults(transfer_call={"error_before": True})
-    payout_id = await story.payout(vendor, AMOUNT)
-    await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])
+    payout_id = await scenario.payout(vendor, AMOUNT)
+    await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])
     await sandbox.faults(transfer_call=None)
-    await story.put_bank_details(vendor, *OTHER)
-    story.clock.advance(LOST_CALL)
-    await let_the_worker_work(story)
-    payout = await story.read_payout(payout_id)
+    await scenario.put_bank_details(vendor, *OTHER)
+    scenario.clock.advance(LOST_CALL)
+    await run_worker(scenario)
+    payout = await scenario.read_payout(payout_id)
     assert (payout["status"], payout["transfer"]["status"]) == ("pending", "failed")
     assert payout["openException"]["cause"] == "bank_details_changed"
-    assert (await quarantine(story, vendor, payout_id)).json()["data"]["payout"]["restitution"] == "done"
-    await assert_returned(story, vendor, payout_id)
+    assert (await quarantine(scenario, vendor, payout_id)).json()["data"]["payout"]["restitution"] == "done"
+    await assert_returned(scenario, vendor, payout_id)
 
 
 async def test_a_process_that_dies_before_it_asks_leaves_the_question_to_the_worker(
-    story, sandbox, vendor, monkeypatch
+    scenario, sandbox, vendor, monkeypatch
 ):
-    payout_id, reference = await sent(story, vendor)
-    await at_the_gateway(sandbox, reference, "fail")
+    payout_id, reference = await sent(scenario, vendor)
+    await settle_at_gateway(sandbox, reference, "fail")
     from payouts.use_cases.bank_details import quarantine_bank_details as module
 
     async def die(*_):
@@ -292,83 +292,85 @@ async def test_a_process_that_dies_before_it_asks_leaves_the_question_to_the_wor
     with monkeypatch.context() as patched:
         patched.setattr(module, "resolve_transfer", die)
         with pytest.raises(asyncio.CancelledError):
-            await quarantine(story, vendor, payout_id)
-    await assert_held(story, vendor, payout_id)
-    await story.service.work("payouts.transfers")
-    await assert_returned(story, vendor, payout_id)
+            await quarantine(scenario, vendor, payout_id)
+    await assert_held(scenario, vendor, payout_id)
+    await scenario.app.work("payouts.transfers")
+    await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_dispatch_and_quarantine_at_once_send_or_return_and_never_both(story, sandbox):
-    vendors = [await story.ready_vendor(10_000) for _ in range(10)]
-    payouts = {vendor: await story.payout(vendor, AMOUNT) for vendor in vendors}
+async def test_dispatch_and_quarantine_at_once_send_or_return_and_never_both(scenario, sandbox):
+    vendors = [await scenario.ready_vendor(10_000) for _ in range(10)]
+    payouts = {vendor: await scenario.payout(vendor, AMOUNT) for vendor in vendors}
 
     async def stop(vendor):
         for _ in range(random.randrange(12)):
             await asyncio.sleep(0)
-        return vendor, await quarantined(story, vendor, payouts[vendor])
+        return vendor, await quarantined(scenario, vendor, payouts[vendor])
 
     _, *stopped = await asyncio.gather(
-        story.dispatch(uuid.uuid4(), payoutIds=list(payouts.values())), *(stop(vendor) for vendor in vendors)
+        scenario.dispatch(uuid.uuid4(), payoutIds=list(payouts.values())), *(stop(vendor) for vendor in vendors)
     )
-    await let_the_worker_work(story)
-    references = {vendor: (await story.read_payout(payouts[vendor]))["transferReference"] for vendor in vendors}
+    await run_worker(scenario)
+    references = {vendor: (await scenario.read_payout(payouts[vendor]))["transferReference"] for vendor in vendors}
     at_gateway = [transfer["reference"] for transfer in await sandbox.transfers()]
     for place, (vendor, _) in enumerate(stopped):
         times_sent = at_gateway.count(references[vendor])
         assert times_sent <= 1
         if times_sent == 0:
-            await assert_returned(story, vendor, payouts[vendor])
+            await assert_returned(scenario, vendor, payouts[vendor])
             continue
-        await assert_held(story, vendor, payouts[vendor])
-        await at_the_gateway(sandbox, references[vendor], "fail" if place % 2 else "succeed")
-        story.clock.advance(timedelta(hours=1))
-        await let_the_worker_work(story)
+        await assert_held(scenario, vendor, payouts[vendor])
+        await settle_at_gateway(sandbox, references[vendor], "fail" if place % 2 else "succeed")
+        scenario.clock.advance(timedelta(hours=1))
+        await run_worker(scenario)
         if place % 2:
-            await assert_returned(story, vendor, payouts[vendor])
+            await assert_returned(scenario, vendor, payouts[vendor])
         else:
-            assert (await story.read_payout(payouts[vendor]))["status"] == "processed"
-            assert (await story.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
+            assert (await scenario.read_payout(payouts[vendor]))["status"] == "processed"
+            assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
 
 
-async def test_payout_requests_and_quarantine_at_once_leave_no_payout_asked_for_afterwards(story, vendor):
+async def test_payout_requests_and_quarantine_at_once_leave_no_payout_asked_for_afterwards(scenario, vendor):
     answers = await asyncio.gather(
-        *(story.ask(vendor, 100) for _ in range(6)),
-        quarantine(story, vendor),
-        *(story.ask(vendor, 100) for _ in range(6)),
+        *(scenario.request_payout(vendor, 100) for _ in range(6)),
+        quarantine(scenario, vendor),
+        *(scenario.request_payout(vendor, 100) for _ in range(6)),
     )
     assert {answer.status_code for answer in answers} <= {200, 201, 409}
     accepted = [answer.json()["data"]["id"] for answer in answers if answer.status_code == 201]
-    skipped = (await story.dispatch(uuid.uuid4(), payoutIds=accepted or [str(new_id())])).json()["data"]["skipped"]
+    skipped = (await scenario.dispatch(uuid.uuid4(), payoutIds=accepted or [str(new_id())])).json()["data"]["skipped"]
     assert {line["reason"] for line in skipped} <= {"bank_details_changed", "not_found"}
-    assert (await story.wallet(vendor))["availableMinor"] == 10_000 - 100 * len(accepted)
+    assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - 100 * len(accepted)
 
 
-async def test_the_same_account_stays_quarantined_and_another_verified_one_ends_it_after_the_cooling_off(story, vendor):
-    await quarantined(story, vendor)
-    again = await story.put_bank_details(vendor, *ADA)
+async def test_the_same_account_stays_quarantined_and_another_verified_one_ends_it_after_the_cooling_off(
+    scenario, vendor
+):
+    await quarantined(scenario, vendor)
+    again = await scenario.put_bank_details(vendor, *ADA)
     assert (again.status_code, again.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
     assert "quarantined" in again.json()["detail"]
-    wrong = (await story.put_bank_details(vendor, "0690123456", "044")).json()["data"]
+    wrong = (await scenario.put_bank_details(vendor, "0690123456", "044")).json()["data"]
     assert (wrong["verified"], wrong["quarantined"], wrong["accountLast4"]) == (False, True, "3456")
     assert wrong["reason"].startswith("name_mismatch")
-    assert (await story.ask(vendor, 100)).status_code == 409
-    right = (await story.put_bank_details(vendor, *OTHER)).json()["data"]
+    assert (await scenario.request_payout(vendor, 100)).status_code == 409
+    right = (await scenario.put_bank_details(vendor, *OTHER)).json()["data"]
     assert (right["verified"], right["quarantined"], right["quarantineReason"]) == (True, False, None)
-    payout_id = await story.payout(vendor, 100)
-    answer = (await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]
+    payout_id = await scenario.payout(vendor, 100)
+    answer = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]
     assert answer["skipped"] == [{"payoutId": payout_id, "reason": "bank_details_cooling"}]
-    assert (await story.put_bank_details(vendor, *ADA)).status_code == 409
-    story.clock.advance(timedelta(days=1))
-    assert len((await story.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]) == 1
+    assert (await scenario.put_bank_details(vendor, *ADA)).status_code == 409
+    scenario.clock.advance(timedelta(days=1))
+    assert len((await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]) == 1
 
 
-async def test_every_refusal_changes_nothing(story, vendor):
-    other, without = await story.ready_vendor(10_000), await story.vendor()
-    payout_id, foreign = await story.payout(vendor, AMOUNT), await story.payout(other, AMOUNT)
-    headers = story.service.headers
+async def test_every_refusal_changes_nothing(scenario, vendor):
+    other, without = await scenario.ready_vendor(10_000), await scenario.vendor()
+    payout_id, foreign = await scenario.payout(vendor, AMOUNT), await scenario.payout(other, AMOUNT)
+    headers = scenario.app.headers
 
     async def refused(target=vendor, given=payout_id, **changes):
-        answer = await quarantine(story, target, given, **changes)
+        answer = await quarantine(scenario, target, given, **changes)
         names = [param["name"] for param in answer.json()["invalid_params"]]
         return (answer.status_code, answer.json()["code"], *names)
 
@@ -377,7 +379,7 @@ async def test_every_refusal_changes_nothing(story, vendor):
         assert await refused(headers=headers(new_id(), roles=(role,), stepped_up=True)) == (403, "AUTH_FORBIDDEN")
     merchant = headers(vendor.owner, **vendor.claims(stepped_up=True))
     assert await refused(headers=merchant) == (403, "AUTH_FORBIDDEN")
-    assert await refused(headers=story.maker(stepped_up=False)) == (403, "AUTH_AAL2_REQUIRED")
+    assert await refused(headers=scenario.maker(stepped_up=False)) == (403, "AUTH_AAL2_REQUIRED")
     assert await refused(reason=" ") == (422, "VALIDATION_FAILED", "reason")
     assert await refused(reason="x" * 501) == (422, "VALIDATION_FAILED", "reason")
     assert await refused(given="1") == (422, "VALIDATION_FAILED", "payoutId")
@@ -386,16 +388,16 @@ async def test_every_refusal_changes_nothing(story, vendor):
     assert await refused(given=str(new_id())) == (404, "RESOURCE_NOT_FOUND")
     assert await refused(target=without, given=None) == (404, "RESOURCE_NOT_FOUND")
     for seller, waiting in ((vendor, payout_id), (other, foreign)):
-        await assert_held(story, seller, waiting)
-        assert (await story.ask(seller, 1)).status_code == 201
-        assert await trail(story, seller) == []
+        await assert_held(scenario, seller, waiting)
+        assert (await scenario.request_payout(seller, 1)).status_code == 201
+        assert await trail(scenario, seller) == []
 
 
-async def test_who_quarantined_is_never_edited_and_seen_by_those_who_may(story, vendor):
-    await quarantined(story, vendor)
+async def test_who_quarantined_is_never_edited_and_seen_by_those_who_may(scenario, vendor):
+    await quarantined(scenario, vendor)
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await story.service.fetch("UPDATE bank_detail_quarantines SET reason = '' RETURNING 1")
-    database = story.service.runtime.database
+        await scenario.app.fetch("UPDATE bank_detail_quarantines SET reason = '' RETURNING 1")
+    database = scenario.app.runtime.database
 
     async def seen_by(**claims):
         async with database.unit_of_work(acting_as=Caller(user_id=new_id(), **claims)) as uow:
@@ -408,41 +410,41 @@ async def test_who_quarantined_is_never_edited_and_seen_by_those_who_may(story, 
     assert vendor.id in await seen_by(permissions=permissions_of(["auditor"]))
 
 
-async def test_releases_and_refunds_at_once_repay_debt_first_and_lose_nothing(story, vendor):
+async def test_releases_and_refunds_at_once_repay_debt_first_and_lose_nothing(scenario, vendor):
     from .test_wallet import refunded
 
-    await story.payout(vendor, 9_000)
+    await scenario.payout(vendor, 9_000)
     moves = [released(vendor, 700) for _ in range(6)] + [refunded(vendor, 900) for _ in range(6)]
     random.shuffle(moves)
-    await asyncio.gather(*(story.service.hear(move) for move in moves))
-    wallet = await story.wallet(vendor)
+    await asyncio.gather(*(scenario.app.hear(move) for move in moves))
+    wallet = await scenario.wallet(vendor)
     assert wallet["availableMinor"] - wallet["debtMinor"] == 1_000 + 6 * 700 - 6 * 900
     assert wallet["availableMinor"] == 0
-    assert (await story.ask(vendor, 1)).status_code == 409
+    assert (await scenario.request_payout(vendor, 1)).status_code == 409
     for net_minor in (150, 100):
-        await story.release(vendor, net_minor)
-    wallet = await story.wallet(vendor)
+        await scenario.release(vendor, net_minor)
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (50, 0)
-    assert (await story.ask(vendor, 50)).status_code == 201
+    assert (await scenario.request_payout(vendor, 50)).status_code == 201
 
 
 async def test_a_payout_that_went_to_another_account_stops_that_one_and_not_an_innocent_present_one(
-    story, sandbox, vendor
+    scenario, sandbox, vendor
 ):
-    payout_id = await story.payout(vendor, AMOUNT)
+    payout_id = await scenario.payout(vendor, AMOUNT)
     await sandbox.name_account("058", "0123456789", vendor.legal_name)
-    assert (await story.put_bank_details(vendor, "0123456789")).json()["data"]["verified"] is True
-    answer = (await quarantine(story, vendor, payout_id)).json()["data"]
+    assert (await scenario.put_bank_details(vendor, "0123456789")).json()["data"]["verified"] is True
+    answer = (await quarantine(scenario, vendor, payout_id)).json()["data"]
     assert (answer["payout"]["restitution"], answer["verified"], answer["quarantined"]) == ("done", True, False)
-    assert (await story.read_payout(payout_id))["status"] == "failed"
-    headers = story.service.headers(vendor.owner, **vendor.claims())
-    present = (await story.service.client.get(f"/api/vendors/{vendor.id}/bank-details", headers=headers)).json()["data"]
+    assert (await scenario.read_payout(payout_id))["status"] == "failed"
+    headers = scenario.app.headers(vendor.owner, **vendor.claims())
+    present = (await scenario.app.client.get(f"/api/vendors/{vendor.id}/bank-details", headers=headers)).json()["data"]
     assert (present["accountLast4"], present["verified"], present["quarantined"]) == ("6789", True, False)
-    [event] = [event for event in await story.service.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
+    [event] = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
     assert event["last4"] == "6785"
     # The account that it was about never comes back, and the present one is stopped only by itself.
-    assert (await story.put_bank_details(vendor, "0123456785")).status_code == 409
-    assert (await story.ask(vendor, 100)).status_code == 201
-    assert await quarantined(story, vendor) is None
-    assert (await story.ask(vendor, 100)).status_code == 409
-    assert len(await trail(story, vendor)) == 2
+    assert (await scenario.put_bank_details(vendor, "0123456785")).status_code == 409
+    assert (await scenario.request_payout(vendor, 100)).status_code == 201
+    assert await quarantined(scenario, vendor) is None
+    assert (await scenario.request_payout(vendor, 100)).status_code == 409
+    assert len(await trail(scenario, vendor)) == 2

@@ -26,7 +26,7 @@ from contracts.permissions import permissions_of
 from operations.audit.invariants import INVARIANTS
 from payouts.domain.dispatch import LEASE
 from payouts.domain.errors import GatewayUnavailable
-from payouts.timers import claim_due_transfers
+from payouts.timers import process_due_transfers_once
 from payouts.use_cases.transfers.dispatch_payouts import DispatchOrder, dispatch_payouts
 
 from .conftest import GATEWAY_SECONDS_MAX
@@ -58,7 +58,7 @@ SELECT p.id FROM payout_requests AS p WHERE p.status = 'pending' AND p.amount <>
 class Schedules(RuleBasedStateMachine):
     """One vendor, three payouts, and all that may happen to them."""
 
-    story: Any
+    scenario: Any
     sandbox: Any
     loop: asyncio.AbstractEventLoop
 
@@ -67,15 +67,15 @@ class Schedules(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.run(self.sandbox.settings_are(transfer_settlement="manual"))
+        self.run(self.sandbox.configure(transfer_settlement="manual"))
         self.run(self.sandbox.faults(transfer_call=None, verify_call=None))
-        self.vendor = self.run(self.story.ready_vendor(100_000))
-        self.payouts = [self.run(self.story.payout(self.vendor, AMOUNT_MINOR)) for _ in range(3)]
+        self.vendor = self.run(self.scenario.ready_vendor(100_000))
+        self.payouts = [self.run(self.scenario.payout(self.vendor, AMOUNT_MINOR)) for _ in range(3)]
         self.sequence = 10
 
     def transfers(self) -> dict[str, list[Any]]:
         """The sandbox's transfers by the payout that they belong to."""
-        rows = self.run(self.story.service.fetch("SELECT reference, payout_id FROM payout_transfers"))
+        rows = self.run(self.scenario.app.fetch("SELECT reference, payout_id FROM payout_transfers"))
         payout_of = {row["reference"]: str(row["payout_id"]) for row in rows}
         found: dict[str, list[Any]] = {payout_id: [] for payout_id in self.payouts}
         for transfer in self.run(self.sandbox.transfers()):
@@ -84,10 +84,10 @@ class Schedules(RuleBasedStateMachine):
         return found
 
     async def _dispatch(self, database: Any, gateway: Any) -> None:
-        caller = Caller(user_id=self.story.staff, permissions=permissions_of(["finance_maker"]))
+        caller = Caller(user_id=self.scenario.operator_id, permissions=permissions_of(["finance_maker"]))
         order = DispatchOrder(tuple(UUID(payout_id) for payout_id in self.payouts), None, False)
         try:
-            await dispatch_payouts(database, gateway, self.story.clock, caller, uuid4(), order)
+            await dispatch_payouts(database, gateway, self.scenario.clock, caller, uuid4(), order)
         except (Died, GatewayUnavailable):
             # The balance was not told in time, and nothing has begun: staff dispatch again.
             return
@@ -95,15 +95,15 @@ class Schedules(RuleBasedStateMachine):
     @rule(fault=st.sampled_from(FAULTS), commits=st.integers(0, 14))
     def staff_dispatch_and_the_process_dies_between_two_commits(self, fault: Any, commits: int) -> None:
         self.run(self.sandbox.faults(transfer_call=fault))
-        dependencies = self.story.service.dependencies
+        dependencies = self.scenario.app.dependencies
         self.run(self._dispatch(MortalDatabase(dependencies.database, commits), dependencies.gateway))
 
     @rule(fault=st.sampled_from(FAULTS), calls=st.integers(0, 7), after=st.booleans())
     def staff_dispatch_and_the_process_dies_around_a_call(self, fault: Any, calls: int, after: bool) -> None:
         async def dispatch() -> None:
             async with httpx.AsyncHTTPTransport() as inner:
-                gateway = gateway_over(self.story, MortalTransport(inner, calls, after=after))
-                await self._dispatch(self.story.service.dependencies.database, gateway)
+                gateway = gateway_over(self.scenario, MortalTransport(inner, calls, after=after))
+                await self._dispatch(self.scenario.app.dependencies.database, gateway)
 
         self.run(self.sandbox.faults(transfer_call=fault))
         self.run(dispatch())
@@ -111,7 +111,7 @@ class Schedules(RuleBasedStateMachine):
     @rule()
     def two_dispatch_at_once(self) -> None:
         async def both() -> None:
-            dependencies = self.story.service.dependencies
+            dependencies = self.scenario.app.dependencies
             await asyncio.gather(*(self._dispatch(dependencies.database, dependencies.gateway) for _ in range(2)))
 
         self.run(self.sandbox.faults(transfer_call=None))
@@ -120,11 +120,11 @@ class Schedules(RuleBasedStateMachine):
     @rule(wait=st.sampled_from([timedelta(0), timedelta(seconds=20), LEASE + timedelta(seconds=1), timedelta(hours=1)]))
     def the_worker_works(self, wait: timedelta) -> None:
         async def work() -> None:
-            dependencies = self.story.service.dependencies
-            await self.story.service.work("payouts.transfers")
-            await claim_due_transfers(dependencies.database, dependencies.gateway, self.story.clock)
+            dependencies = self.scenario.app.dependencies
+            await self.scenario.app.work("payouts.transfers")
+            await process_due_transfers_once(dependencies.database, dependencies.gateway, self.scenario.clock)
 
-        self.story.clock.advance(wait)
+        self.scenario.clock.advance(wait)
         self.run(work())
 
     @rule(
@@ -143,12 +143,12 @@ class Schedules(RuleBasedStateMachine):
 
     def hear(self, event: Any, reference: str) -> None:
         status = {TransferSucceeded: "success", TransferFailed: "failed", TransferReversed: "reversed"}[event]
-        news = event(
+        update = event(
             reference=reference, transfer_code="TRF_1", amount_minor=AMOUNT_MINOR, currency="NGN", status=status,
             gateway_event_id=str(new_id()), occurred_at="2026-01-01T00:00:00.000Z", reason=None,
         )  # fmt: skip
         for _ in range(2):
-            self.run(self.story.service.hear(news))
+            self.run(self.scenario.app.hear(update))
 
     @rule(suspended=st.booleans())
     def the_vendor_is_suspended_or_reinstated(self, suspended: bool) -> None:
@@ -158,13 +158,13 @@ class Schedules(RuleBasedStateMachine):
             "legal_name": self.vendor.legal_name, "campus_id": new_id(),
         }  # fmt: skip
         event = VendorSuspended(**values, reason="Complaints") if suspended else VendorReinstated(**values)
-        self.run(self.story.service.hear(event, sequence=self.sequence))
+        self.run(self.scenario.app.hear(event, sequence=self.sequence))
 
     @rule(number=st.integers(0, 2))
     def an_operator_resets(self, number: int) -> None:
-        headers = self.story.service.headers(self.story.staff, roles=("ops_oncall",), stepped_up=True)
+        headers = self.scenario.app.headers(self.scenario.operator_id, roles=("ops_oncall",), stepped_up=True)
         path = f"/api/payouts/{self.payouts[number]}/reset"
-        answer = self.run(self.story.service.client.post(path, json={"reason": "Try again"}, headers=headers))
+        answer = self.run(self.scenario.app.client.post(path, json={"reason": "Try again"}, headers=headers))
         assert answer.status_code in (200, 409), answer.text
 
     @rule(number=st.integers(0, 2))
@@ -173,7 +173,7 @@ class Schedules(RuleBasedStateMachine):
 
     def reconcile(self, payout_id: str) -> None:
         """Restitution or reversal, whichever the books need; 409 when they need nothing."""
-        service = self.story.service
+        service = self.scenario.app
         maker = service.headers(new_id(), roles=("finance_maker",), stepped_up=True)
         checker = service.headers(new_id(), roles=("finance_checker",), stepped_up=True)
         body = {"reason": "The bank says so"}
@@ -191,8 +191,8 @@ class Schedules(RuleBasedStateMachine):
             return
         for payout_id, found in self.transfers().items():
             assert Counter(line["status"] in ("pending", "success") for line in found)[True] <= 1, payout_id
-        assert self.run(self.story.service.fetch(_LOST)) == []
-        assert self.run(self.story.service.fetch(_UNBALANCED)) == []
+        assert self.run(self.scenario.app.fetch(_LOST)) == []
+        assert self.run(self.scenario.app.fetch(_UNBALANCED)) == []
 
     def teardown(self) -> None:
         """The gateway answers, the bank pays, the worker works: nothing is left in doubt, and the audit's promises hold."""
@@ -206,29 +206,29 @@ class Schedules(RuleBasedStateMachine):
             self.two_dispatch_at_once()
             self.the_worker_works(timedelta(hours=2))
         for payout_id, found in self.transfers().items():
-            if self.run(self.story.read_payout(payout_id))["openException"] is not None:
+            if self.run(self.scenario.read_payout(payout_id))["openException"] is not None:
                 self.reconcile(payout_id)
-            payout = self.run(self.story.read_payout(payout_id))
+            payout = self.run(self.scenario.read_payout(payout_id))
             left = [line for line in found if line["status"] == "success"]
             assert payout["transfer"]["status"] not in ("submitting", "unknown"), payout
             came_back = any(line["status"] == "reversed" for line in found)
             assert len(left) == (payout["status"] == "processed" and not came_back), payout
             assert (payout["status"], payout["openException"]) in (("processed", None), ("failed", None)), payout
         for promised in (line for line in INVARIANTS if line.service == "payouts"):
-            assert self.run(self.story.service.fetch(promised.offending)) == [], promised.promise
+            assert self.run(self.scenario.app.fetch(promised.offending)) == [], promised.promise
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def told_story(story: Any, sandbox: Any) -> tuple[Any, Any, asyncio.AbstractEventLoop]:
-    return story, sandbox, asyncio.get_running_loop()
+async def shared_scenario(scenario: Any, sandbox: Any) -> tuple[Any, Any, asyncio.AbstractEventLoop]:
+    return scenario, sandbox, asyncio.get_running_loop()
 
 
-def test_every_schedule_sends_each_payout_once(told_story: tuple[Any, Any, asyncio.AbstractEventLoop]) -> None:
+def test_every_schedule_sends_each_payout_once(shared_scenario: tuple[Any, Any, asyncio.AbstractEventLoop]) -> None:
     number = int(os.environ.get("SCHEDULES_SEED") or random.randrange(2**32))
     sys.stdout.write(f"SCHEDULES_SEED={number}\n")
-    story, sandbox, loop = told_story
+    scenario, sandbox, loop = shared_scenario
     run_state_machine_as_test(
-        seed(number)(type("Schedules", (Schedules,), {"story": story, "sandbox": sandbox, "loop": loop})),
+        seed(number)(type("Schedules", (Schedules,), {"scenario": scenario, "sandbox": sandbox, "loop": loop})),
         settings=settings(
             max_examples=int(os.environ.get("SCHEDULES_EXAMPLES") or EXAMPLES),
             stateful_step_count=STEPS,
@@ -242,25 +242,25 @@ def test_every_schedule_sends_each_payout_once(told_story: tuple[Any, Any, async
 
 
 async def test_many_payouts_through_a_gateway_that_fails_each_leave_once(
-    story: Any, sandbox: Any, give_up_after: Callable[[float], None]
+    scenario: Any, sandbox: Any, limit_gateway_timeout: Callable[[float], None]
 ) -> None:
     """`make payout-soak` in small: 5 % of the calls are not answered, 2 % answer an error after acceptance."""
-    await sandbox.settings_are(transfer_settlement="immediate")
-    vendor = await story.ready_vendor(1_000_000)
+    await sandbox.configure(transfer_settlement="immediate")
+    vendor = await scenario.ready_vendor(1_000_000)
     amounts = [AMOUNT_MINOR + number for number in range(40)]
-    payouts = [await story.payout(vendor, amount) for amount in amounts]
+    payouts = [await scenario.payout(vendor, amount) for amount in amounts]
     broken = [{"match": amount, "times": 1, "timeout": True} for amount in (amounts[3], amounts[30])]
     await sandbox.faults(transfer_call=[*broken, {"match": amounts[17], "times": 1, "error_after": True}])
-    give_up_after(5)
-    answer = (await story.dispatch(uuid4())).json()["data"]
-    give_up_after(GATEWAY_SECONDS_MAX)
+    limit_gateway_timeout(5)
+    answer = (await scenario.dispatch(uuid4())).json()["data"]
+    limit_gateway_timeout(GATEWAY_SECONDS_MAX)
     assert sorted(line["payoutId"] for line in answer["transfers"]) == sorted(payouts)
     assert Counter(line["status"] for line in answer["transfers"]) == {"success": 37, "unknown": 3}
     assert (answer["queued"], answer["remaining"]) == (0, 0)
-    assert await story.service.work("payouts.transfers") == 3
-    states = await story.service.fetch("SELECT DISTINCT status FROM payout_requests")
+    assert await scenario.app.work("payouts.transfers") == 3
+    states = await scenario.app.fetch("SELECT DISTINCT status FROM payout_requests")
     assert [row["status"] for row in states] == ["processed"]
     transfers = (await sandbox.client.get("/gateway/transfer", params={"perPage": 100})).json()["data"]
     assert sorted(line["amount"] for line in transfers) == amounts
     for promised in (line for line in INVARIANTS if line.service == "payouts"):
-        assert await story.service.fetch(promised.offending) == [], promised.promise
+        assert await scenario.app.fetch(promised.offending) == [], promised.promise

@@ -11,15 +11,15 @@ from common.primitives.ids import new_id
 from contracts.payments import EscrowRefunded, TransferFailed, TransferReversed
 from contracts.permissions import permissions_of
 
-from .returns_desk import AMOUNT, Desk
+from .staff import AMOUNT, Staff
 
 
 @pytest.fixture
-def desk(shared_story, shared_sandbox):
-    return Desk(shared_story, shared_sandbox)
+def staff(shared_scenario, shared_sandbox):
+    return Staff(shared_scenario, shared_sandbox)
 
 
-async def refund(desk, vendor, amount_minor):
+async def refund(staff, vendor, amount_minor):
     """A refund after release, from the vendor's earnings alone."""
     event = EscrowRefunded(
         order_id=new_id(),
@@ -31,17 +31,17 @@ async def refund(desk, vendor, amount_minor):
         remaining_minor=0,
         remaining_vendor_minor=0,
     )
-    await desk.story.service.hear(event)
+    await staff.scenario.app.hear(event)
 
 
-async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_people_and_stays_processed(desk):
-    case = await desk.reversed()
-    answer = await desk.prepare(case)
+async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_people_and_stays_processed(staff):
+    case = await staff.reversed()
+    answer = await staff.prepare(case)
     assert answer.status_code == 201, answer.text
     prepared = answer.json()["data"]
     account = f"wallet:{case.vendor.id}"
     assert (prepared["kind"], prepared["status"], prepared["payoutId"]) == ("reversal", "prepared", case.payout_id)
-    assert (prepared["preparedBy"], prepared["decidedBy"]) == (str(desk.maker), None)
+    assert (prepared["preparedBy"], prepared["decidedBy"]) == (str(staff.maker), None)
     assert prepared["postings"] == [
         {
             "type": "reversal",
@@ -56,262 +56,265 @@ async def test_a_reversed_payout_is_returned_to_the_wallet_by_two_people_and_sta
     content = {"payoutId": case.payout_id, "kind": "reversal", "postings": prepared["postings"]}
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
     assert prepared["hash"] == hashlib.sha256(canonical).hexdigest()
-    assert (await desk.story.wallet(case.vendor))["availableMinor"] == 0
+    assert (await staff.scenario.wallet(case.vendor))["availableMinor"] == 0
 
-    approved = await desk.approve(prepared)
+    approved = await staff.approve(prepared)
     assert approved.status_code == 200, approved.text
-    assert (approved.json()["data"]["status"], approved.json()["data"]["decidedBy"]) == ("approved", str(desk.checker))
+    assert (approved.json()["data"]["status"], approved.json()["data"]["decidedBy"]) == ("approved", str(staff.checker))
     assert approved.json()["data"]["hash"] == prepared["hash"]
-    payout = await desk.payout(case)
+    payout = await staff.payout(case)
     assert (payout["status"], payout["transfer"]["status"], payout["openException"]) == ("processed", "reversed", None)
-    assert (await desk.story.wallet(case.vendor))["availableMinor"] == AMOUNT
-    newest = (await desk.story.statement(case.vendor))[0]
+    assert (await staff.scenario.wallet(case.vendor))["availableMinor"] == AMOUNT
+    newest = (await staff.scenario.statement(case.vendor))[0]
     assert (newest["kind"], newest["netMinor"], newest["payoutId"]) == ("reversal", AMOUNT, case.payout_id)
-    said = await desk.story.service.published("payouts.payout_reversed.v1")
+    said = await staff.scenario.app.published("payouts.payout_reversed.v1")
     assert [event["reconciliationId"] for event in said if event["payoutId"] == case.payout_id] == [prepared["id"]]
-    acts = await desk.story.service.fetch(
+    acts = await staff.scenario.app.fetch(
         "SELECT act, acted_by FROM payout_acts WHERE payout_id = $1 ORDER BY position", case.payout_id
     )
-    assert [tuple(act) for act in acts] == [("prepared", desk.maker), ("approved", desk.checker)]
-    await desk.assert_books_agree_with_the_gateway(case)
+    assert [tuple(act) for act in acts] == [("prepared", staff.maker), ("approved", staff.checker)]
+    await staff.assert_ledger_matches_gateway(case)
 
-    assert (await desk.approve(prepared)).json()["data"]["status"] == "approved"
-    assert (await desk.prepare(case)).status_code == 409
-    assert await desk.returns(case) == ["reversal"]
+    assert (await staff.approve(prepared)).json()["data"]["status"] == "approved"
+    assert (await staff.prepare(case)).status_code == 409
+    assert await staff.returns(case) == ["reversal"]
 
 
-async def test_a_payout_that_failed_for_good_is_restituted_and_repays_debt_first(desk):
-    case = await desk.failed()
-    await refund(desk, case.vendor, 15_000)
-    prepared = await desk.prepared(case)
+async def test_a_payout_that_failed_for_good_is_restituted_and_repays_debt_first(staff):
+    case = await staff.failed()
+    await refund(staff, case.vendor, 15_000)
+    prepared = await staff.prepared(case)
     assert {entry["account"]: entry["amountMinor"] for entry in prepared["postings"][0]["entries"]} == {
         f"in_transit:{case.payout_id}": AMOUNT,
         f"vendor_debt:{case.vendor.id}": -15_000,
         f"wallet:{case.vendor.id}": -25_000,
     }
-    assert (await desk.approve(prepared)).status_code == 200
-    payout, wallet = await desk.payout(case), await desk.story.wallet(case.vendor)
+    assert (await staff.approve(prepared)).status_code == 200
+    payout, wallet = await staff.payout(case), await staff.scenario.wallet(case.vendor)
     assert (payout["status"], payout["openException"]) == ("failed", None)
     assert (wallet["availableMinor"], wallet["debtMinor"], wallet["inTransitMinor"]) == (25_000, 0, 0)
-    assert [line["kind"] for line in (await desk.story.statement(case.vendor))[:2]] == ["debt_repaid", "restitution"]
-    failed = [event["payoutId"] for event in await desk.story.service.published("payouts.payout_failed.v1")]
+    assert [line["kind"] for line in (await staff.scenario.statement(case.vendor))[:2]] == [
+        "debt_repaid",
+        "restitution",
+    ]
+    failed = [event["payoutId"] for event in await staff.scenario.app.published("payouts.payout_failed.v1")]
     assert failed.count(case.payout_id) == 1
-    assert (await desk.reset(case)).status_code == 409
-    await desk.assert_books_agree_with_the_gateway(case)
+    assert (await staff.reset(case)).status_code == 409
+    await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_the_maker_decides_nothing_under_another_role_or_session(desk):
-    case = await desk.reversed()
-    prepared = await desk.prepared(case)
+async def test_the_maker_decides_nothing_under_another_role_or_session(staff):
+    case = await staff.reversed()
+    prepared = await staff.prepared(case)
     path = f"/api/reconciliations/{prepared['id']}"
     for roles in (("finance_checker",), ("finance_maker", "finance_checker")):
         for act, body in (("approve", {"hash": prepared["hash"]}), ("reject", {"reason": "mine"})):
-            answer = await desk.post(f"{path}/{act}", desk.maker, roles, body)
+            answer = await staff.post(f"{path}/{act}", staff.maker, roles, body)
             assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    assert (await desk.get(path)).json()["data"]["status"] == "prepared"
-    assert await desk.returns(case) == []
+    assert (await staff.get(path)).json()["data"]["status"] == "prepared"
+    assert await staff.returns(case) == []
     with pytest.raises(asyncpg.CheckViolationError, match="decided_by_another"):
-        await desk.story.service.fetch(
+        await staff.scenario.app.fetch(
             "UPDATE reconciliations SET status = 'approved', decided_by = prepared_by, decided_at = now() WHERE id = $1",
             prepared["id"],
         )
 
 
-async def test_an_approval_names_the_hash_that_was_prepared(desk):
-    case = await desk.reversed()
-    prepared = await desk.prepared(case)
+async def test_an_approval_names_the_hash_that_was_prepared(staff):
+    case = await staff.reversed()
+    prepared = await staff.prepared(case)
     path = f"/api/reconciliations/{prepared['id']}/approve"
     for body, status, code in (
         (None, 422, "VALIDATION_FAILED"),
         ({}, 422, "VALIDATION_FAILED"),
         ({"hash": "0" * 64}, 409, "CONCURRENCY_CONFLICT"),
     ):
-        answer = await desk.post(path, desk.checker, "finance_checker", body)
+        answer = await staff.post(path, staff.checker, "finance_checker", body)
         assert (answer.status_code, answer.json()["code"]) == (status, code), body
-    assert await desk.returns(case) == []
-    assert (await desk.get(f"/api/reconciliations/{prepared['id']}")).json()["data"]["status"] == "prepared"
-    assert (await desk.approve(prepared)).status_code == 200
+    assert await staff.returns(case) == []
+    assert (await staff.get(f"/api/reconciliations/{prepared['id']}")).json()["data"]["status"] == "prepared"
+    assert (await staff.approve(prepared)).status_code == 200
 
 
-async def test_a_rejected_reconciliation_posts_nothing_and_is_prepared_anew(desk):
-    case = await desk.failed()
-    first = await desk.prepared(case)
-    again = await desk.prepare(case)
+async def test_a_rejected_reconciliation_posts_nothing_and_is_prepared_anew(staff):
+    case = await staff.failed()
+    first = await staff.prepared(case)
+    again = await staff.prepare(case)
     assert (again.status_code, "prepared already" in again.json()["detail"]) == (409, True)
     path = f"/api/reconciliations/{first['id']}/reject"
-    assert (await desk.post(path, desk.checker, "finance_checker", {"reason": " "})).status_code == 422
+    assert (await staff.post(path, staff.checker, "finance_checker", {"reason": " "})).status_code == 422
     for _ in range(2):
-        rejected = await desk.post(path, desk.checker, "finance_checker", {"reason": "wrong payout"})
+        rejected = await staff.post(path, staff.checker, "finance_checker", {"reason": "wrong payout"})
         assert (rejected.status_code, rejected.json()["data"]["rejectionReason"]) == (200, "wrong payout")
-    assert (await desk.approve(first)).status_code == 409
-    assert await desk.returns(case) == []
-    assert await desk.in_transit(case) == AMOUNT
-    second = await desk.prepared(case)
+    assert (await staff.approve(first)).status_code == 409
+    assert await staff.returns(case) == []
+    assert await staff.in_transit(case) == AMOUNT
+    second = await staff.prepared(case)
     assert (second["hash"], second["id"] != first["id"]) == (first["hash"], True)
-    listed = (await desk.get(f"/api/reconciliations?payoutId={case.payout_id}&order=asc")).json()
+    listed = (await staff.get(f"/api/reconciliations?payoutId={case.payout_id}&order=asc")).json()
     assert [row["status"] for row in listed["data"]] == ["rejected", "prepared"]
     assert listed["meta"]["total"] == 2
-    one = (await desk.get(f"/api/reconciliations?payoutId={case.payout_id}&status=prepared&limit=1")).json()
+    one = (await staff.get(f"/api/reconciliations?payoutId={case.payout_id}&status=prepared&limit=1")).json()
     assert [row["id"] for row in one["data"]] == [second["id"]]
-    assert (await desk.get("/api/reconciliations?status=lost")).status_code == 422
+    assert (await staff.get("/api/reconciliations?status=lost")).status_code == 422
 
 
-async def test_the_audit_names_a_reversal_that_nobody_approved_and_a_payout_that_came_back_twice(desk):
-    case = await desk.reversed()
-    await desk.prepared(case)
-    [said] = await desk.findings(case)
+async def test_the_audit_names_a_reversal_that_nobody_approved_and_a_payout_that_came_back_twice(staff):
+    case = await staff.reversed()
+    await staff.prepared(case)
+    [said] = await staff.findings(case)
     assert said.startswith("each transfer that the gateway paid stands in the book once")
     for key, kind, accounts in (
         ("reversal", "reversal", ["gateway_cash", f"wallet:{case.vendor.id}"]),
         ("restitution", "restitution", ["gateway_cash", f"wallet:{case.vendor.id}"]),
     ):
-        await desk.story.service.fetch(
+        await staff.scenario.app.fetch(
             "SELECT ledger_post(gen_random_uuid(), $1, $2, 'NGN', '\\x00', $3, '{debit,credit}', '{f,t}', $4)",
             kind,
             f"{key}:{case.payout_id}",
             accounts,
             [1, -1],
         )
-    findings = await desk.findings(case)
+    findings = await staff.findings(case)
     assert any(said.startswith("every reversal and recovery was approved") for said in findings)
     assert any(said.startswith("a failed payout was restituted and no other was") for said in findings)
 
 
-async def test_nothing_is_prepared_for_a_payout_whose_books_agree_with_the_gateway(desk):
-    way = await desk.dispatched()
-    only_heard = await desk.dispatched()
-    await desk.heard(only_heard.reference, TransferFailed)
-    arrived = await desk.dispatched()
-    await desk.succeeds(arrived.reference)
-    waiting = await desk.failed()
-    assert (await desk.reset(waiting)).status_code == 200
+async def test_nothing_is_prepared_for_a_payout_whose_books_agree_with_the_gateway(staff):
+    way = await staff.dispatched()
+    only_heard = await staff.dispatched()
+    await staff.receive_webhook(only_heard.reference, TransferFailed)
+    arrived = await staff.dispatched()
+    await staff.succeeds(arrived.reference)
+    waiting = await staff.failed()
+    assert (await staff.reset(waiting)).status_code == 200
     for case in (way, only_heard, arrived, waiting):
-        answer = await desk.prepare(case)
+        answer = await staff.prepare(case)
         assert (answer.status_code, answer.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
-        assert (await desk.get(f"/api/reconciliations?payoutId={case.payout_id}")).json()["data"] == []
+        assert (await staff.get(f"/api/reconciliations?payoutId={case.payout_id}")).json()["data"] == []
 
 
-async def test_what_changed_since_it_was_prepared_is_not_posted(desk):
-    case = await desk.failed()
-    prepared = await desk.prepared(case)
-    await refund(desk, case.vendor, 1_000)
-    answer = await desk.approve(prepared)
+async def test_what_changed_since_it_was_prepared_is_not_posted(staff):
+    case = await staff.failed()
+    prepared = await staff.prepared(case)
+    await refund(staff, case.vendor, 1_000)
+    answer = await staff.approve(prepared)
     assert (answer.status_code, "no longer" in answer.json()["detail"]) == (409, True)
-    assert await desk.returns(case) == []
+    assert await staff.returns(case) == []
     # A repetition of the failure changes nothing of what was prepared.
-    other = await desk.failed()
-    prepared = await desk.prepared(other)
-    await desk.heard(other.reference, TransferFailed)
-    assert (await desk.approve(prepared)).status_code == 200
+    other = await staff.failed()
+    prepared = await staff.prepared(other)
+    await staff.receive_webhook(other.reference, TransferFailed)
+    assert (await staff.approve(prepared)).status_code == 200
 
 
-async def test_a_reset_between_the_two_people_leaves_nothing_to_approve(desk):
-    case = await desk.failed()
-    prepared = await desk.prepared(case)
-    assert (await desk.reset(case)).status_code == 200
-    assert (await desk.approve(prepared)).status_code == 409
-    assert await desk.returns(case) == []
+async def test_a_reset_between_the_two_people_leaves_nothing_to_approve(staff):
+    case = await staff.failed()
+    prepared = await staff.prepared(case)
+    assert (await staff.reset(case)).status_code == 200
+    assert (await staff.approve(prepared)).status_code == 409
+    assert await staff.returns(case) == []
 
 
-async def test_a_success_between_the_two_people_completes_the_payout_instead(desk):
-    case = await desk.failed()
-    prepared = await desk.prepared(case)
-    await desk.at_the_gateway(case.reference, "succeed")
-    answer = await desk.approve(prepared)
+async def test_a_success_between_the_two_people_completes_the_payout_instead(staff):
+    case = await staff.failed()
+    prepared = await staff.prepared(case)
+    await staff.settle_at_gateway(case.reference, "succeed")
+    answer = await staff.approve(prepared)
     assert (answer.status_code, "no longer" in answer.json()["detail"]) == (409, True)
-    assert ((await desk.payout(case))["status"], await desk.returns(case)) == ("processed", [])
-    await desk.assert_books_agree_with_the_gateway(case)
+    assert ((await staff.payout(case))["status"], await staff.returns(case)) == ("processed", [])
+    await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_success_after_a_restitution_is_an_exception_until_two_people_take_it_back(desk):
-    case = await desk.failed()
-    await desk.reconcile(case)
-    await desk.story.release(case.vendor, 5_000)
-    assert (await desk.story.ask(case.vendor, 30_000)).status_code == 201
-    await desk.succeeds(case.reference)
-    await desk.questions()
-    payout = await desk.payout(case)
+async def test_a_success_after_a_restitution_is_an_exception_until_two_people_take_it_back(staff):
+    case = await staff.failed()
+    await staff.reconcile(case)
+    await staff.scenario.release(case.vendor, 5_000)
+    assert (await staff.scenario.request_payout(case.vendor, 30_000)).status_code == 201
+    await staff.succeeds(case.reference)
+    await staff.process_queued_transfers()
+    payout = await staff.payout(case)
     assert (payout["status"], payout["transfer"]["status"]) == ("failed", "success")
     assert payout["openException"]["cause"] == "unclassified"
-    assert await desk.left_the_gateway(case) - await desk.left_our_cash(case) == AMOUNT
-    [said] = await desk.findings(case)
+    assert await staff.minor_sent_by_gateway(case) - await staff.minor_sent_in_ledger(case) == AMOUNT
+    [said] = await staff.findings(case)
     assert said.startswith("each transfer that the gateway paid stands in the book once")
 
-    reconciliation = await desk.reconcile(case)
+    reconciliation = await staff.reconcile(case)
     assert (reconciliation["kind"], reconciliation["postings"][0]["type"]) == ("recovery", "recovery")
-    wallet = await desk.story.wallet(case.vendor)
+    wallet = await staff.scenario.wallet(case.vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (0, 25_000)
-    assert [line["kind"] for line in (await desk.story.statement(case.vendor))[:2]] == ["recovery", "debt_taken"]
-    assert ((await desk.payout(case))["status"], (await desk.payout(case))["openException"]) == ("failed", None)
-    assert (await desk.prepare(case)).status_code == 409
-    await desk.assert_books_agree_with_the_gateway(case)
+    assert [line["kind"] for line in (await staff.scenario.statement(case.vendor))[:2]] == ["recovery", "debt_taken"]
+    assert ((await staff.payout(case))["status"], (await staff.payout(case))["openException"]) == ("failed", None)
+    assert (await staff.prepare(case)).status_code == 409
+    await staff.assert_ledger_matches_gateway(case)
 
     # The bank sends it back after all: what was taken for it is given back, the debt of it first, once.
-    await desk.at_the_gateway(case.reference, "reverse")
-    await desk.heard(case.reference, TransferReversed)
-    assert (await desk.payout(case))["openException"]["cause"] == "reversed"
-    reconciliation = await desk.reconcile(case)
+    await staff.settle_at_gateway(case.reference, "reverse")
+    await staff.receive_webhook(case.reference, TransferReversed)
+    assert (await staff.payout(case))["openException"]["cause"] == "reversed"
+    reconciliation = await staff.reconcile(case)
     assert (reconciliation["kind"], reconciliation["postings"][0]["type"]) == ("recovery_returned", "recovery_returned")
-    wallet = await desk.story.wallet(case.vendor)
+    wallet = await staff.scenario.wallet(case.vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (AMOUNT - 25_000, 0)
-    lines = await desk.story.statement(case.vendor)
+    lines = await staff.scenario.statement(case.vendor)
     assert [line["kind"] for line in lines[:2]] == ["debt_repaid", "recovery_returned"]
-    assert ((await desk.payout(case))["status"], (await desk.payout(case))["openException"]) == ("failed", None)
-    assert (await desk.prepare(case)).status_code == 409
-    await desk.assert_books_agree_with_the_gateway(case)
+    assert ((await staff.payout(case))["status"], (await staff.payout(case))["openException"]) == ("failed", None)
+    assert (await staff.prepare(case)).status_code == 409
+    await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_success_after_a_reversal_that_was_returned_is_an_exception_until_two_people_take_it_back(desk):
-    case = await desk.reversed()
-    await desk.reconcile(case)
-    assert (await desk.story.wallet(case.vendor))["availableMinor"] == AMOUNT
-    await desk.succeeds(case.reference)
-    await desk.questions()
-    payout = await desk.payout(case)
+async def test_a_success_after_a_reversal_that_was_returned_is_an_exception_until_two_people_take_it_back(staff):
+    case = await staff.reversed()
+    await staff.reconcile(case)
+    assert (await staff.scenario.wallet(case.vendor))["availableMinor"] == AMOUNT
+    await staff.succeeds(case.reference)
+    await staff.process_queued_transfers()
+    payout = await staff.payout(case)
     assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
     assert payout["openException"]["cause"] == "unclassified"
 
-    reconciliation = await desk.reconcile(case)
+    reconciliation = await staff.reconcile(case)
     assert (reconciliation["kind"], reconciliation["postings"][0]["type"]) == ("recovery", "recovery")
-    assert (await desk.story.wallet(case.vendor))["availableMinor"] == 0
-    payout = await desk.payout(case)
+    assert (await staff.scenario.wallet(case.vendor))["availableMinor"] == 0
+    payout = await staff.payout(case)
     assert (payout["status"], payout["openException"]) == ("processed", None)
-    assert (await desk.prepare(case)).status_code == 409
-    await desk.assert_books_agree_with_the_gateway(case)
+    assert (await staff.prepare(case)).status_code == 409
+    await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_success_after_a_confirmed_reversal_that_nobody_returned_stands_in_the_transfer_again(desk):
+async def test_a_success_after_a_confirmed_reversal_that_nobody_returned_stands_in_the_transfer_again(staff):
     """Two people looked at the reversal and rejected its return; then the bank says that the money left after all."""
-    case = await desk.reversed()
-    prepared = await desk.prepared(case)
-    assert (await desk.payout(case))["transfer"]["status"] == "reversed"
+    case = await staff.reversed()
+    prepared = await staff.prepared(case)
+    assert (await staff.payout(case))["transfer"]["status"] == "reversed"
     path = f"/api/reconciliations/{prepared['id']}/reject"
-    rejected = await desk.post(path, desk.checker, "finance_checker", {"reason": "the bank looks into it"})
+    rejected = await staff.post(path, staff.checker, "finance_checker", {"reason": "the bank looks into it"})
     assert rejected.status_code == 200
-    await desk.succeeds(case.reference)
-    await desk.questions()
-    payout = await desk.payout(case)
+    await staff.succeeds(case.reference)
+    await staff.process_queued_transfers()
+    payout = await staff.payout(case)
     assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
     assert payout["openException"]["cause"] == "reversed"
-    assert (await desk.prepare(case)).status_code == 409
-    await desk.assert_books_agree_with_the_gateway(case)
+    assert (await staff.prepare(case)).status_code == 409
+    await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_gateway_that_does_not_answer_stops_both_people_and_changes_nothing(desk):
-    case = await desk.reversed()
-    await desk.sandbox.faults(verify_call={"error_before": True})
-    assert (await desk.prepare(case)).status_code == 503
-    await desk.sandbox.faults(verify_call=None)
-    prepared = await desk.prepared(case)
-    await desk.sandbox.faults(verify_call={"error_before": True})
-    assert (await desk.approve(prepared)).status_code == 503
-    await desk.sandbox.faults(verify_call=None)
-    assert await desk.returns(case) == []
-    assert (await desk.approve(prepared)).status_code == 200
+async def test_a_gateway_that_does_not_answer_stops_both_people_and_changes_nothing(staff):
+    case = await staff.reversed()
+    await staff.sandbox.faults(verify_call={"error_before": True})
+    assert (await staff.prepare(case)).status_code == 503
+    await staff.sandbox.faults(verify_call=None)
+    prepared = await staff.prepared(case)
+    await staff.sandbox.faults(verify_call={"error_before": True})
+    assert (await staff.approve(prepared)).status_code == 503
+    await staff.sandbox.faults(verify_call=None)
+    assert await staff.returns(case) == []
+    assert (await staff.approve(prepared)).status_code == 200
 
 
-async def test_reconciliations_are_guarded_in_the_order_of_the_contract(desk):
-    case = await desk.reversed()
+async def test_reconciliations_are_guarded_in_the_order_of_the_contract(staff):
+    case = await staff.reversed()
     absent = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
     prepare, approve = "/api/payouts/{}/reconciliations", "/api/reconciliations/{}/approve"
     reject = "/api/reconciliations/{}/reject"
@@ -331,21 +334,21 @@ async def test_reconciliations_are_guarded_in_the_order_of_the_contract(desk):
         (reject.format(absent), "finance_checker", True, {"reason": "x"}, 404, "RESOURCE_NOT_FOUND"),
     ]
     for path, role, stepped_up, body, status, code in knocks:
-        answer = await desk.post(path, new_id(), role, body, stepped_up=stepped_up)
+        answer = await staff.post(path, new_id(), role, body, stepped_up=stepped_up)
         assert (answer.status_code, answer.json()["code"]) == (status, code), (path, role, body)
     for role, status in (("finance_maker", 200), ("auditor", 200), ("ops_oncall", 403), ("merchant", 403)):
-        assert (await desk.get("/api/reconciliations", role)).status_code == status
+        assert (await staff.get("/api/reconciliations", role)).status_code == status
 
 
-async def test_row_security_shows_and_changes_only_what_a_permission_opens(desk):
-    case = await desk.failed()
-    prepared = await desk.prepared(case)
+async def test_row_security_shows_and_changes_only_what_a_permission_opens(staff):
+    case = await staff.failed()
+    prepared = await staff.prepared(case)
 
     async def seen(statement, *roles, vendor_id=None):
         caller = Caller(
-            user_id=desk.operator, roles=frozenset(roles), permissions=permissions_of(roles), vendor_id=vendor_id
+            user_id=staff.operator, roles=frozenset(roles), permissions=permissions_of(roles), vendor_id=vendor_id
         )
-        async with desk.story.service.runtime.database.unit_of_work(acting_as=caller) as uow:
+        async with staff.scenario.app.runtime.database.unit_of_work(acting_as=caller) as uow:
             return len(await uow.fetch(statement))
 
     every = "SELECT id FROM reconciliations"
@@ -363,15 +366,15 @@ async def test_row_security_shows_and_changes_only_what_a_permission_opens(desk)
             await seen(statement, "finance_checker", "finance_maker", "ops_oncall", "auditor")
 
 
-async def test_the_database_refuses_a_second_return_and_a_changed_act(desk):
-    case = await desk.failed()
-    await desk.reconcile(case)
+async def test_the_database_refuses_a_second_return_and_a_changed_act(staff):
+    case = await staff.failed()
+    await staff.reconcile(case)
     line = (
         "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, payout_id, net_minor, balance_minor, at) "
         "VALUES (gen_random_uuid(), $1, 'reversal', 'reversal:' || $2::text, $2::uuid, 1, 1, now())"
     )
     with pytest.raises(asyncpg.UniqueViolationError, match="returned_once"):
-        await desk.story.service.fetch(line, case.vendor.id, case.payout_id)
+        await staff.scenario.app.fetch(line, case.vendor.id, case.payout_id)
     for statement in ("UPDATE payout_acts SET reason = 'other'", "DELETE FROM payout_acts"):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await desk.story.service.fetch(statement)
+            await staff.scenario.app.fetch(statement)

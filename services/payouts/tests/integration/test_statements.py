@@ -13,7 +13,7 @@ import asyncpg
 import pytest
 
 from common.primitives.ids import new_id
-from payouts.domain.exports import PIECE_LINES, naira_text
+from payouts.domain.exports import PAGE_LINES, format_naira
 
 from .conftest import released
 from .test_wallet import refunded
@@ -21,101 +21,101 @@ from .test_wallet import refunded
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5fa1"
 
 
-def own(story, vendor):
-    return story.service.headers(vendor.owner, **vendor.claims())
+def own(scenario, vendor):
+    return scenario.app.headers(vendor.owner, **vendor.claims())
 
 
-async def read(story, vendor, path, **params):
-    return await story.service.client.get(f"/api/wallets/current/{path}", params=params, headers=own(story, vendor))
+async def read(scenario, vendor, path, **params):
+    return await scenario.app.client.get(f"/api/wallets/current/{path}", params=params, headers=own(scenario, vendor))
 
 
-async def month_of(story, vendor, month):
-    answer = await read(story, vendor, f"statements/{month}")
+async def month_of(scenario, vendor, month):
+    answer = await read(scenario, vendor, f"statements/{month}")
     assert answer.status_code == 200, answer.text
     return answer.json()["data"]
 
 
-async def exported(story, vendor, month):
-    answer = await read(story, vendor, f"statements/{month}/export")
+async def exported(scenario, vendor, month):
+    answer = await read(scenario, vendor, f"statements/{month}/export")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/csv; charset=utf-8")
     assert answer.headers["content-disposition"] == f'attachment; filename="statement-{month}.csv"'
     return list(csv.DictReader(io.StringIO(answer.text, newline="")))
 
 
-async def test_a_line_tells_the_fate_of_its_payout(story):
-    vendor = await story.ready_vendor(1_000)
-    payout = await story.payout(vendor, 400)
-    line, _ = await story.statement(vendor)
+async def test_a_line_tells_the_fate_of_its_payout(scenario):
+    vendor = await scenario.ready_vendor(1_000)
+    payout = await scenario.payout(vendor, 400)
+    line, _ = await scenario.statement(vendor)
     assert (line["kind"], line["payoutId"], line["payoutStatus"], line["netMinor"]) == (
         "payout",
         payout,
         "pending",
         -400,
     )
-    await story.service.fetch(
+    await scenario.app.fetch(
         "UPDATE payout_requests SET status = 'failed', transfer_failure = '=1+1' WHERE id = $1 RETURNING id", payout
     )
-    line, release = await story.statement(vendor)
+    line, release = await scenario.statement(vendor)
     assert (line["payoutStatus"], line["payoutFailure"]) == ("failed", "=1+1")
     assert (release["payoutStatus"], release["payoutFailure"]) == (None, None)
-    assert [row["payoutFailure"] for row in await exported(story, vendor, "2026-01")] == ["", "'=1+1"]
+    assert [row["payoutFailure"] for row in await exported(scenario, vendor, "2026-01")] == ["", "'=1+1"]
 
 
-async def test_a_statement_is_narrowed_by_time_and_kind_and_its_cursor_stays_right_meanwhile(story, clock):
-    vendor = await story.vendor()
+async def test_a_statement_is_narrowed_by_time_and_kind_and_its_cursor_stays_right_meanwhile(scenario, clock):
+    vendor = await scenario.vendor()
     for _ in range(6):
-        await story.release(vendor, 10)
+        await scenario.release(vendor, 10)
         clock.advance(timedelta(hours=1))
-    await story.service.hear(refunded(vendor, 5))
+    await scenario.app.hear(refunded(vendor, 5))
     period = {"from": "2026-01-01T01:00:00Z", "to": "2026-01-01T05:00:00Z"}
     seen, cursor = [], None
     while True:
         page = (
-            await read(story, vendor, "statement", limit=2, **period, **({"cursor": cursor} if cursor else {}))
+            await read(scenario, vendor, "statement", limit=2, **period, **({"cursor": cursor} if cursor else {}))
         ).json()
         seen += [line["balanceMinor"] for line in page["data"]]
-        await story.release(vendor, 10)
+        await scenario.release(vendor, 10)
         if not page["meta"]["has_more"]:
             break
         cursor = page["meta"]["next_cursor"]
     assert seen == [50, 40, 30, 20]
-    assert (await read(story, vendor, "statement", limit=2, cursor=cursor)).status_code == 422
-    [line] = (await read(story, vendor, "statement", kind="refund")).json()["data"]
+    assert (await read(scenario, vendor, "statement", limit=2, cursor=cursor)).status_code == 422
+    [line] = (await read(scenario, vendor, "statement", kind="refund")).json()["data"]
     assert (line["kind"], line["netMinor"]) == ("refund", -5)
-    assert (await read(story, vendor, "statement", **{"from": "2030-01-01"})).json()["data"] == []
-    assert (await read(story, vendor, "statement", to="2026-01-01")).json()["data"] == []
+    assert (await read(scenario, vendor, "statement", **{"from": "2030-01-01"})).json()["data"] == []
+    assert (await read(scenario, vendor, "statement", to="2026-01-01")).json()["data"] == []
     for params in ({"kind": "gift"}, {"from": "yesterday"}, {"to": "1767225600"}):
-        assert (await read(story, vendor, "statement", **params)).status_code == 422, params
+        assert (await read(scenario, vendor, "statement", **params)).status_code == 422, params
 
 
 @pytest.mark.parametrize("seed", range(2))
-async def test_opening_balance_and_lines_make_the_closing_balance_which_opens_the_next_month(story, clock, seed):
+async def test_opening_balance_and_lines_make_the_closing_balance_which_opens_the_next_month(scenario, clock, seed):
     """Whatever happens, and though one machine's clock runs behind another's."""
-    chance, vendor = Random(seed), await story.ready_vendor(3_000 + seed)
+    chance, vendor = Random(seed), await scenario.ready_vendor(3_000 + seed)
     for _ in range(40):
         clock.advance(timedelta(days=chance.choice([-2, 0, 1, 3, 9]), minutes=chance.randrange(600)))
         what = chance.choice(["release", "release", "refund", "payout"])
         amount_minor = chance.randrange(1, 1_500)
         if what == "release":
-            await story.service.hear(
+            await scenario.app.hear(
                 released(vendor, amount_minor, gross_minor=amount_minor + 9, commission_minor=5, delivery_fee_minor=4)
             )
         elif what == "refund":
-            await story.service.hear(refunded(vendor, amount_minor))
+            await scenario.app.hear(refunded(vendor, amount_minor))
         else:
-            await story.ask(vendor, amount_minor)
+            await scenario.request_payout(vendor, amount_minor)
     clock.advance(timedelta(days=40))
     names = [f"{year}-{number:02d}" for year in (2025, 2026) for number in range(1, 13)]
     names = [name for name in names if name <= f"{clock.now():%Y-%m}"]
-    months = [await month_of(story, vendor, name) for name in names]
+    months = [await month_of(scenario, vendor, name) for name in names]
     assert [month["isOver"] for month in months] == [True] * (len(months) - 1) + [False]
-    wallet, everything = await story.wallet(vendor), 0
+    wallet, everything = await scenario.wallet(vendor), 0
     assert months[0]["openingBalanceMinor"] == 0
     assert months[-1]["closingBalanceMinor"] == wallet["availableMinor"]
     for before, after in itertools.pairwise(months):
         assert (before["closingBalanceMinor"], before["to"]) == (after["openingBalanceMinor"], after["from"])
     for month in months:
-        lines = await exported(story, vendor, month["month"])
+        lines = await exported(scenario, vendor, month["month"])
         balance = month["openingBalanceMinor"]
         for line in lines:
             balance += int(line["netMinor"])
@@ -126,13 +126,13 @@ async def test_opening_balance_and_lines_make_the_closing_balance_which_opens_th
         for kind in month["kinds"]:
             assert kind["netMinor"] == sum(int(line["netMinor"]) for line in lines if line["kind"] == kind["kind"])
         everything += len(lines)
-    [row] = await story.service.fetch("SELECT count(*) AS lines FROM wallet_lines WHERE vendor_id = $1", vendor.id)
+    [row] = await scenario.app.fetch("SELECT count(*) AS lines FROM wallet_lines WHERE vendor_id = $1", vendor.id)
     assert everything == row["lines"] > 20
 
 
-async def test_a_long_month_comes_in_pieces_and_says_the_same_as_a_file_and_as_a_page(story, clock):
-    vendor, count = await story.vendor(), 2 * PIECE_LINES + 1
-    await story.service.fetch(
+async def test_a_long_month_comes_in_pieces_and_says_the_same_as_a_file_and_as_a_page(scenario, clock):
+    vendor, count = await scenario.vendor(), 2 * PAGE_LINES + 1
+    await scenario.app.fetch(
         "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, gross_minor, net_minor, balance_minor, at) "
         "SELECT gen_random_uuid(), $1, 'release', 'release:' || n, gen_random_uuid(), 100, 100, n * 100, $2 "
         "FROM generate_series(1, $3::int) AS n RETURNING id",
@@ -140,15 +140,15 @@ async def test_a_long_month_comes_in_pieces_and_says_the_same_as_a_file_and_as_a
         clock.now(),
         count,
     )
-    month = await month_of(story, vendor, "2026-01")
-    lines = await exported(story, vendor, "2026-01")
+    month = await month_of(scenario, vendor, "2026-01")
+    lines = await exported(scenario, vendor, "2026-01")
     assert (len(lines), lines[-1]["balanceMinor"]) == (count, str(month["closingBalanceMinor"]))
-    page = await read(story, vendor, "statements/2026-01/print")
+    page = await read(scenario, vendor, "statements/2026-01/print")
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert page.text.count('<td class="id">') == count
     assert vendor.legal_name in page.text
     assert page.text.rstrip().endswith("</html>")
-    assert f"closing balance {naira_text(month['closingBalanceMinor'])}" in page.text
+    assert f"closing balance {format_naira(month['closingBalanceMinor'])}" in page.text
     [style] = re.findall(r"<style>(.*?)</style>", page.text, re.DOTALL)
     policy = page.headers["content-security-policy"]
     assert f"style-src 'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'" in policy
@@ -156,47 +156,50 @@ async def test_a_long_month_comes_in_pieces_and_says_the_same_as_a_file_and_as_a
     assert "<script" not in page.text
 
 
-async def test_what_is_no_month_yet_is_422_at_each_of_its_doors(story):
-    vendor = await story.vendor()
+async def test_what_is_no_month_yet_is_422_at_each_of_its_doors(scenario):
+    vendor = await scenario.vendor()
     for month in ("2026-13", "soon", "2026-1", "2099-01", "2026-01-01"):
         for door in ("", "/export", "/print"):
-            answer = await read(story, vendor, f"statements/{month}{door}")
+            answer = await read(scenario, vendor, f"statements/{month}{door}")
             assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "month"), (month, door)
 
 
-async def test_finance_and_auditors_read_a_vendors_wallet_and_others_do_not(story):
-    vendor, other = await story.ready_vendor(1_000), await story.vendor()
-    await story.payout(vendor, 300)
+async def test_finance_and_auditors_read_a_vendors_wallet_and_others_do_not(scenario):
+    vendor, other = await scenario.ready_vendor(1_000), await scenario.vendor()
+    await scenario.payout(vendor, 300)
     for role in ("auditor", "finance_maker", "finance_checker"):
-        headers = story.service.headers(new_id(), roles=(role,))
-        for path, expected in (("wallet", await story.wallet(vendor)), ("statement", await story.statement(vendor))):
-            answer = await story.service.client.get(f"/api/vendors/{vendor.id}/{path}", headers=headers)
+        headers = scenario.app.headers(new_id(), roles=(role,))
+        for path, expected in (
+            ("wallet", await scenario.wallet(vendor)),
+            ("statement", await scenario.statement(vendor)),
+        ):
+            answer = await scenario.app.client.get(f"/api/vendors/{vendor.id}/{path}", headers=headers)
             assert (answer.status_code, answer.json()["data"]) == (200, expected)
-            absent = await story.service.client.get(f"/api/vendors/{new_id()}/{path}", headers=headers)
+            absent = await scenario.app.client.get(f"/api/vendors/{new_id()}/{path}", headers=headers)
             assert absent.status_code == 404
-    for person in (own(story, other), own(story, vendor), story.service.headers(new_id())):
-        answer = await story.service.client.get(f"/api/vendors/{vendor.id}/wallet", headers=person)
+    for person in (own(scenario, other), own(scenario, vendor), scenario.app.headers(new_id())):
+        answer = await scenario.app.client.get(f"/api/vendors/{vendor.id}/wallet", headers=person)
         assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
 
 
-async def test_a_query_that_forgets_its_filter_finds_the_own_lines_and_schedules_only(story):
-    vendor, other = await story.ready_vendor(500), await story.ready_vendor(700)
+async def test_a_query_that_forgets_its_filter_finds_the_own_lines_and_schedules_only(scenario):
+    vendor, other = await scenario.ready_vendor(500), await scenario.ready_vendor(700)
     for each in (vendor, other):
-        await story.payout(each, 100)
-        await story.service.fetch(
+        await scenario.payout(each, 100)
+        await scenario.app.fetch(
             "INSERT INTO payout_schedules (vendor_id, frequency, due_at, changed_by, updated_at) "
             "VALUES ($1, 'daily', now(), $1, now()) RETURNING 1",
             each.id,
         )
-        await story.service.fetch(
+        await scenario.app.fetch(
             "INSERT INTO scheduled_payouts (vendor_id, period, outcome, reason, available_minor, due_at, decided_at) "
             "VALUES ($1, '2026-01-01', 'skipped', 'below_minimum', 0, now(), now()) RETURNING 1",
             each.id,
         )
-    verifier, database = story.service.runtime.verifier, story.service.runtime.database
+    verifier, database = scenario.app.runtime.verifier, scenario.app.runtime.database
 
     async def seen(**claims):
-        caller = await verifier.caller_of(story.service.token(new_id(), **claims))
+        caller = await verifier.caller_of(scenario.app.token(new_id(), **claims))
         async with database.unit_of_work(acting_as=caller) as uow:
             return [
                 {row["vendor_id"] for row in await uow.fetch(f"SELECT vendor_id FROM {table}")}
@@ -206,7 +209,7 @@ async def test_a_query_that_forgets_its_filter_finds_the_own_lines_and_schedules
     assert await seen(**vendor.claims()) == [{vendor.id}] * 3
     assert await seen(roles=("finance_maker",)) == [{vendor.id, other.id}] * 3
     assert await seen() == await seen(roles=("platform_admin",)) == [set()] * 3
-    caller = await verifier.caller_of(story.service.token(new_id(), **vendor.claims()))
+    caller = await verifier.caller_of(scenario.app.token(new_id(), **vendor.claims()))
     # Another's schedule is beyond reach, and what the worker decided is beyond everybody's.
     async with database.unit_of_work(acting_as=caller) as uow:
         assert await uow.execute("UPDATE payout_schedules SET weekday = NULL WHERE vendor_id = $1", other.id) == 0
@@ -215,13 +218,13 @@ async def test_a_query_that_forgets_its_filter_finds_the_own_lines_and_schedules
             await uow.execute("DELETE FROM scheduled_payouts")
 
 
-async def test_a_payout_below_the_minimum_is_422_and_told_the_minimum(story):
-    vendor = await story.ready_vendor(1_000)
-    assert (await story.ask(vendor, 1)).status_code == 201
-    object.__setattr__(story.service.dependencies.settings, "payout_minimum_minor", 200)
-    refused = await story.ask(vendor, 199)
+async def test_a_payout_below_the_minimum_is_422_and_told_the_minimum(scenario):
+    vendor = await scenario.ready_vendor(1_000)
+    assert (await scenario.request_payout(vendor, 1)).status_code == 201
+    object.__setattr__(scenario.app.dependencies.settings, "payout_minimum_minor", 200)
+    refused = await scenario.request_payout(vendor, 199)
     assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_FAILED")
     [param] = refused.json()["invalid_params"]
     assert (param["name"], "200 kobo" in param["reason"]) == ("amountMinor", True)
-    assert (await story.wallet(vendor))["availableMinor"] == 999
-    assert (await story.ask(vendor, 200)).status_code == 201
+    assert (await scenario.wallet(vendor))["availableMinor"] == 999
+    assert (await scenario.request_payout(vendor, 200)).status_code == 201

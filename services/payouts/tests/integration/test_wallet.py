@@ -25,10 +25,10 @@ def refunded(vendor, from_vendor_minor, **changes):
     return EscrowRefunded(**values)
 
 
-async def test_events_of_an_order_end_in_the_same_wallet_whatever_their_order(story):
+async def test_events_of_an_order_end_in_the_same_wallet_whatever_their_order(scenario):
     """1,000 held (50 commission, 100 delivery); half released; 200 of the rest refunded; the last 300 released."""
     for arrival in itertools.permutations(range(4)):
-        vendor, order = await story.vendor(), new_id()
+        vendor, order = await scenario.vendor(), new_id()
         held = EscrowHeld(
             order_id=order, buyer_id=new_id(), vendor_id=vendor.id, amount_minor=1_000, commission_minor=50,
             delivery_fee_minor=100, reference="ch", held_at="2026-01-01T00:00:00.000Z",
@@ -41,36 +41,36 @@ async def test_events_of_an_order_end_in_the_same_wallet_whatever_their_order(st
         last = released(vendor, 255, order_id=order, gross_minor=300, commission_minor=15, delivery_fee_minor=30)
         events = [held, first, refund, last]
         for place in arrival:
-            await story.service.hear(events[place], sequence=place + 1)
-        wallet = await story.wallet(vendor)
+            await scenario.app.hear(events[place], sequence=place + 1)
+        wallet = await scenario.wallet(vendor)
         assert (wallet["availableMinor"], wallet["lockedMinor"]) == (680, 0), arrival
-        assert [line["kind"] for line in await story.statement(vendor)] == ["release", "release"]
+        assert [line["kind"] for line in await scenario.statement(vendor)] == ["release", "release"]
 
 
-async def test_locked_is_the_vendors_net_share_of_what_is_still_held(story):
-    vendor, order = await story.vendor(), new_id()
+async def test_locked_is_the_vendors_net_share_of_what_is_still_held(scenario):
+    vendor, order = await scenario.vendor(), new_id()
     held = EscrowHeld(
         order_id=order, buyer_id=new_id(), vendor_id=vendor.id, amount_minor=1_000, commission_minor=50,
         delivery_fee_minor=100, reference="ch", held_at="2026-01-01T00:00:00.000Z",
     )  # fmt: skip
-    await story.service.hear(held, sequence=1)
-    assert (await story.wallet(vendor))["lockedMinor"] == 850
-    await story.service.hear(
+    await scenario.app.hear(held, sequence=1)
+    assert (await scenario.wallet(vendor))["lockedMinor"] == 850
+    await scenario.app.hear(
         released(vendor, 425, order_id=order, gross_minor=500, remaining_minor=500, remaining_vendor_minor=425),
         sequence=2,
     )
-    wallet = await story.wallet(vendor)
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["lockedMinor"]) == (425, 425)
 
 
-async def test_a_release_is_credited_once_however_often_it_is_said(story):
-    vendor = await story.vendor()
+async def test_a_release_is_credited_once_however_often_it_is_said(scenario):
+    vendor = await scenario.vendor()
     event = released(vendor, 900, gross_minor=1_000, commission_minor=60, delivery_fee_minor=40)
-    received = await story.service.hear(event)
-    await story.service.hear(event, event_id=received.event_id)
-    await asyncio.gather(*(story.service.hear(event, sequence=2) for _ in range(8)))
-    assert (await story.wallet(vendor))["availableMinor"] == 900
-    [line] = await story.statement(vendor)
+    received = await scenario.app.hear(event)
+    await scenario.app.hear(event, event_id=received.event_id)
+    await asyncio.gather(*(scenario.app.hear(event, sequence=2) for _ in range(8)))
+    assert (await scenario.wallet(vendor))["availableMinor"] == 900
+    [line] = await scenario.statement(vendor)
     assert (line["grossMinor"], line["commissionMinor"], line["netMinor"], line["balanceMinor"]) == (
         1_000,
         60,
@@ -80,31 +80,31 @@ async def test_a_release_is_credited_once_however_often_it_is_said(story):
     assert line["orderId"] == str(event.order_id)
 
 
-async def test_a_release_under_the_same_id_with_other_amounts_is_never_taken_silently(story):
-    vendor, release_id = await story.vendor(), new_id()
-    await story.service.hear(released(vendor, 900, release_id=release_id))
+async def test_a_release_under_the_same_id_with_other_amounts_is_never_taken_silently(scenario):
+    vendor, release_id = await scenario.vendor(), new_id()
+    await scenario.app.hear(released(vendor, 900, release_id=release_id))
     with pytest.raises(ReleaseContradicts):
-        await story.service.hear_as_it_is(released(vendor, 901, release_id=release_id))
-    assert (await story.wallet(vendor))["availableMinor"] == 900
+        await scenario.app.deliver_unsigned(released(vendor, 901, release_id=release_id))
+    assert (await scenario.wallet(vendor))["availableMinor"] == 900
 
 
-async def test_a_refund_that_finds_the_wallet_empty_becomes_debt_which_later_releases_repay_first(story):
-    vendor = await story.ready_vendor(1_000)
-    await story.payout(vendor, 800)
+async def test_a_refund_that_finds_the_wallet_empty_becomes_debt_which_later_releases_repay_first(scenario):
+    vendor = await scenario.ready_vendor(1_000)
+    await scenario.payout(vendor, 800)
     event = refunded(vendor, 500)
-    received = await story.service.hear(event)
-    await story.service.hear(event, event_id=received.event_id)
-    await story.service.hear(event)
-    wallet = await story.wallet(vendor)
+    received = await scenario.app.hear(event)
+    await scenario.app.hear(event, event_id=received.event_id)
+    await scenario.app.hear(event)
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (0, 300)
-    assert (await story.ask(vendor, 1)).status_code == 409
-    await story.release(vendor, 200)
-    assert (await story.wallet(vendor))["debtMinor"] == 100
-    await story.release(vendor, 250)
-    wallet = await story.wallet(vendor)
+    assert (await scenario.request_payout(vendor, 1)).status_code == 409
+    await scenario.release(vendor, 200)
+    assert (await scenario.wallet(vendor))["debtMinor"] == 100
+    await scenario.release(vendor, 250)
+    wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (150, 0)
-    assert (await story.ask(vendor, 150)).status_code == 201
-    lines = list(reversed(await story.statement(vendor)))
+    assert (await scenario.request_payout(vendor, 150)).status_code == 201
+    lines = list(reversed(await scenario.statement(vendor)))
     assert [line["kind"] for line in lines] == [
         "release", "payout", "debt_taken", "refund", "release", "debt_repaid", "release", "debt_repaid", "payout",
     ]  # fmt: skip
@@ -114,50 +114,50 @@ async def test_a_refund_that_finds_the_wallet_empty_becomes_debt_which_later_rel
         assert line["balanceMinor"] == balance >= 0
 
 
-async def test_the_control_account_is_what_escrow_handed_over_and_every_transaction_sums_to_zero(story):
-    vendors = [await story.vendor() for _ in range(3)]
+async def test_the_control_account_is_what_escrow_handed_over_and_every_transaction_sums_to_zero(scenario):
+    vendors = [await scenario.vendor() for _ in range(3)]
     events = [released(vendor, 100 + place) for vendor in vendors for place in range(5)]
     events += [refunded(vendor, 250) for vendor in vendors]
-    await asyncio.gather(*(story.service.hear(event) for event in events))
+    await asyncio.gather(*(scenario.app.hear(event) for event in events))
     handed_over = sum(100 + place for place in range(5)) * 3 - 750
-    assert await story.balance("escrow_released") == handed_over
-    assert -await story.balance("wallet:%") - await story.balance("vendor_debt:%") == handed_over
-    unbalanced = await story.service.fetch(
+    assert await scenario.balance("escrow_released") == handed_over
+    assert -await scenario.balance("wallet:%") - await scenario.balance("vendor_debt:%") == handed_over
+    unbalanced = await scenario.app.fetch(
         "SELECT transaction_id FROM ledger_entries GROUP BY transaction_id HAVING sum(amount_minor) <> 0"
     )
     assert unbalanced == []
     for vendor in vendors:
-        [newest, *_] = await story.statement(vendor)
-        assert newest["balanceMinor"] == (await story.wallet(vendor))["availableMinor"]
+        [newest, *_] = await scenario.statement(vendor)
+        assert newest["balanceMinor"] == (await scenario.wallet(vendor))["availableMinor"]
 
 
-async def test_a_walk_through_the_statement_gives_every_line_once_while_new_ones_arrive(story):
-    vendor = await story.vendor()
+async def test_a_walk_through_the_statement_gives_every_line_once_while_new_ones_arrive(scenario):
+    vendor = await scenario.vendor()
     for _ in range(5):
-        await story.release(vendor, 10)
-    headers = story.service.headers(vendor.owner, **vendor.claims())
+        await scenario.release(vendor, 10)
+    headers = scenario.app.headers(vendor.owner, **vendor.claims())
     seen, cursor = [], None
     while True:
         params = {"limit": 2, **({"cursor": cursor} if cursor else {})}
-        page = (await story.service.client.get("/api/wallets/current/statement", params=params, headers=headers)).json()
+        page = (await scenario.app.client.get("/api/wallets/current/statement", params=params, headers=headers)).json()
         seen += [line["balanceMinor"] for line in page["data"]]
         cursor = page["meta"]["next_cursor"]
         assert page["meta"]["has_more"] is (cursor is not None)
         if cursor is None:
             break
         last_cursor = cursor
-        await story.release(vendor, 10)
+        await scenario.release(vendor, 10)
     assert seen == [50, 40, 30, 20, 10]
-    other = await story.vendor()
-    answer = await story.service.client.get(
+    other = await scenario.vendor()
+    answer = await scenario.app.client.get(
         "/api/wallets/current/statement",
         params={"cursor": last_cursor},
-        headers=story.service.headers(other.owner, **other.claims()),
+        headers=scenario.app.headers(other.owner, **other.claims()),
     )
     assert answer.status_code == 422
 
 
-async def test_only_merchants_have_wallets(story):
-    answer = await story.service.client.get("/api/wallets/current", headers=story.service.headers(new_id()))
+async def test_only_merchants_have_wallets(scenario):
+    answer = await scenario.app.client.get("/api/wallets/current", headers=scenario.app.headers(new_id()))
     assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
-    assert (await story.service.client.get("/api/wallets/current")).status_code == 401
+    assert (await scenario.app.client.get("/api/wallets/current")).status_code == 401

@@ -17,34 +17,34 @@ from payouts.domain import accounts
 from payouts.domain.attempts import (
     DETAILS_CHANGED,
     AttemptUpdate,
-    Before,
-    Calls,
-    after_call,
-    after_contradiction,
-    after_question,
-    after_waiting,
+    CallHistory,
+    SubmittableStatus,
     check_submission,
-    is_open_after_contradiction,
-    is_to_be_sent_again,
     may_query,
     may_start_call,
     next_poll_at,
+    should_resubmit,
     status_when_claimed,
+    stays_unknown,
     step_when_due,
+    update_after_call,
+    update_after_contradiction,
+    update_after_query,
+    update_while_held,
 )
-from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, plan_batch, reason_to_hold
-from payouts.domain.gateway_results import Absent, Refused, Reported, SubmitAnswer, Unclear, VerifyAnswer
-from payouts.domain.returns import Attempt as AttemptInHand
+from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, hold_reason, plan_batch
+from payouts.domain.gateway_results import Absent, Refused, Reported, SubmitResult, Unclear, VerifyResult
+from payouts.domain.returns import Attempt as LockedAttempt
 from payouts.domain.returns import LockedPayout, check_reset, plan_reconciliation, wait_before_retry
 from payouts.domain.transfer_updates import RANKS, UNDER_WAY, LockedTransfer, TransferUpdate, Verdict, consequences_of
-from payouts.domain.wallet import Standing
+from payouts.domain.wallet import WalletSnapshot
 
 VENDOR = UUID(int=1)
 BATCH = UUID(int=2)
 VERSION = UUID(int=3)
 BROUGHT_MINOR = 10_000
 AMOUNT_MINOR = 100
-Answer = SubmitAnswer | VerifyAnswer
+Answer = SubmitResult | VerifyResult
 # What is called, for which reference, and until when the call may arrive there.
 Call = tuple[str, str, datetime]
 Process = Generator[Call | None, Answer | None, None]
@@ -68,7 +68,7 @@ class Attempt:
     status: str = "reserved"
     due_at: datetime | None = None
     submissions: int = 0
-    asks: int = 0
+    poll_count: int = 0
     accepted: bool = False
     called_at: datetime | None = None
     arrived_at: datetime | None = None
@@ -76,7 +76,7 @@ class Attempt:
     observed: list[tuple[str, str, Verdict]] = field(default_factory=list)
 
     @property
-    def standing(self) -> str | None:
+    def effective_status(self) -> str | None:
         return next(
             (said for _, said, verdict in reversed(self.observed) if verdict in ("advanced", "confirmed")), None
         )
@@ -101,11 +101,11 @@ class SimulatedGateway:
     def has_left(self, reference: str) -> bool:
         return self.transfers.get(reference) in ("pending", "success")
 
-    def accept(self, reference: str) -> SubmitAnswer:
+    def accept(self, reference: str) -> SubmitResult:
         if reference in self.transfers:
             return Refused("Duplicate reference")
         self.transfers[reference] = "pending"
-        return told("call", "pending")
+        return reported("call", "pending")
 
     def arrive(self, late: tuple[str, datetime]) -> None:
         """A call that its caller has given up reaches the gateway."""
@@ -115,12 +115,12 @@ class SimulatedGateway:
     def time_passes(self, now: datetime) -> None:
         self.on_their_way = [(reference, until) for reference, until in self.on_their_way if now < until]
 
-    def verify(self, reference: str) -> VerifyAnswer:
-        return told("query", self.transfers[reference]) if reference in self.transfers else Absent()
+    def verify(self, reference: str) -> VerifyResult:
+        return reported("query", self.transfers[reference]) if reference in self.transfers else Absent()
 
-    def move(self, reference: str, status: str, now: datetime, *, told: bool = True) -> None:
+    def settle_at_bank(self, reference: str, status: str, now: datetime, *, notify: bool = True) -> None:
         self.transfers[reference], self.moved_at[reference] = status, now
-        if told:
+        if notify:
             self.webhooks.append((reference, status))
 
     def do(self, call: Call, outcome: str, now: datetime) -> Answer:
@@ -139,7 +139,7 @@ class SimulatedGateway:
         return Unclear("timeout") if outcome == "lost_after" else answer
 
 
-def told(update_source: str, status: str) -> Reported:
+def reported(update_source: str, status: str) -> Reported:
     return Reported(TransferUpdate(update_source, status, AMOUNT_MINOR, "NGN"))  # type: ignore[arg-type]
 
 
@@ -175,9 +175,9 @@ class Store:
     def balance(self, account: str) -> int:
         return self.ledger.get(account, 0)
 
-    def standing(self) -> Standing:
+    def wallet(self) -> WalletSnapshot:
         available_minor = -self.balance(accounts.wallet(VENDOR).name)
-        return Standing(available_minor, self.balance(accounts.vendor_debt(VENDOR).name), 0, VERSION, True)
+        return WalletSnapshot(available_minor, self.balance(accounts.vendor_debt(VENDOR).name), 0, VERSION, True)
 
     # --- reading ---
 
@@ -200,16 +200,16 @@ class Store:
             self.suspended,
         )
 
-    def in_hand(self, attempt: Attempt) -> LockedTransfer:
+    def locked(self, attempt: Attempt) -> LockedTransfer:
         payout = attempt.payout
         known = (attempt.id, payout.id, VENDOR, BATCH, attempt.reference, attempt.status, AMOUNT_MINOR, "NGN")
         tried = (attempt.due_at is not None, attempt.submissions, attempt.called_at, attempt.arrived_at)
         returned = payout.status == "processed" and payout.returned is not None
-        return LockedTransfer(*known, payout.status, attempt.standing, attempt.asks, *tried, returned)
+        return LockedTransfer(*known, payout.status, attempt.effective_status, attempt.poll_count, *tried, returned)
 
-    def payout_in_hand(self, payout: Payout) -> LockedPayout:
+    def locked_payout(self, payout: Payout) -> LockedPayout:
         attempts = tuple(
-            AttemptInHand(
+            LockedAttempt(
                 line.id, line.reference, line.status, line.due_at is not None, line.contradicted, line.recovered
             )
             for line in self.attempts_of(payout)
@@ -227,7 +227,7 @@ class Store:
     def plan(self, chosen: list[Payout], balance_minor: int) -> list[Attempt]:
         """The batch with all its attempts; what is to be sent by whoever asked for it."""
         plan = plan_batch([self.candidate(payout) for payout in chosen], [], None, balance_minor)
-        taken = [payout for payout in chosen if not plan.short and payout.id in plan.taken]
+        taken = [payout for payout in chosen if not plan.short and payout.id in plan.selected]
         return [self.reserve(payout, self.now + LEASE) for payout in taken]
 
     def reserve(self, payout: Payout, due_at: datetime) -> Attempt:
@@ -243,76 +243,76 @@ class Store:
         """Opens an exception; one live one for each payout, about the attempt that it began with."""
         self.excepted.setdefault(attempt.payout.id, attempt.id)
 
-    def start_submission(self, attempt: Attempt, was: Before) -> tuple[bool, Calls] | None:
+    def start_submission(self, attempt: Attempt, was: SubmittableStatus) -> tuple[bool, CallHistory] | None:
         """Whether it may go, and what is known of its calls; None when it is not this caller's to send."""
-        transfer = self.in_hand(attempt)
-        reason = reason_to_hold(self.candidate(attempt.payout))
-        move = check_submission(transfer, was, reason, self.now)
-        self.seen[f"{was}: {move}"] += 1
-        if move == "hold":
+        transfer = self.locked(attempt)
+        reason = hold_reason(self.candidate(attempt.payout))
+        decision = check_submission(transfer, was, reason, self.now)
+        self.seen[f"{was}: {decision}"] += 1
+        if decision == "hold":
             attempt.due_at = None
-        elif move == "wait" and reason is not None:
-            after = after_waiting(transfer, reason, self.now)
-            attempt.due_at, attempt.asks = after.poll_at, attempt.asks + 1
+        elif decision == "wait" and reason is not None:
+            after = update_while_held(transfer, reason, self.now)
+            attempt.due_at, attempt.poll_count = after.poll_at, attempt.poll_count + 1
             if after.opens is not None:
                 self.hold(attempt)
-        if move not in ("send", "fail"):
+        if decision not in ("send", "fail"):
             return None
         attempt.status, attempt.due_at = "submitting", self.now + LEASE
         attempt.submissions += 1
-        calls = Calls(attempt.submissions, earlier_at=attempt.called_at)
-        if move == "send":
+        calls = CallHistory(attempt.submissions, earlier_at=attempt.called_at)
+        if decision == "send":
             attempt.called_at = self.now
-        return move == "send", calls
+        return decision == "send", calls
 
-    def leave_unknown(self, attempt: Attempt, after: AttemptUpdate) -> bool:
+    def mark_unknown(self, attempt: Attempt, after: AttemptUpdate) -> bool:
         if attempt.status != "submitting":
             return False
         attempt.status, attempt.due_at, attempt.called_at = "unknown", after.poll_at, after.called_at
         return True
 
-    def record_call(self, attempt: Attempt, answer: SubmitAnswer, calls: Calls) -> None:
-        transfer = self.in_hand(attempt)
-        after = after_call(transfer, answer, calls, self.now)
+    def record_call(self, attempt: Attempt, answer: SubmitResult, calls: CallHistory) -> None:
+        transfer = self.locked(attempt)
+        after = update_after_call(transfer, answer, calls, self.now)
         if after is None:
             self.seen["overtaken"] += 1
             return
         if after.is_unknown:
             self.seen["refused too early"] += calls.refused and not after.poll_now
-            if self.leave_unknown(attempt, after) and after.poll_now:
+            if self.mark_unknown(attempt, after) and after.poll_now:
                 self.work.append(attempt)
             return
-        assert after.news is not None
-        verdict = self.record_update(attempt, after.news)
-        if is_open_after_contradiction(transfer.status, verdict):
-            self.leave_unknown(attempt, after_contradiction(transfer, self.now))
+        assert after.update is not None
+        verdict = self.record_update(attempt, after.update)
+        if stays_unknown(transfer.status, verdict):
+            self.mark_unknown(attempt, update_after_contradiction(transfer, self.now))
             return
         attempt.due_at = after.poll_at
 
-    def record_answer(self, attempt: Attempt, answer: VerifyAnswer) -> None:
-        after = after_question(self.in_hand(attempt), answer, self.now)
-        if after.news is not None:
-            self.record_update(attempt, after.news)
-        attempt.due_at, attempt.asks = after.poll_at, attempt.asks + 1
+    def record_answer(self, attempt: Attempt, answer: VerifyResult) -> None:
+        after = update_after_query(self.locked(attempt), answer, self.now)
+        if after.update is not None:
+            self.record_update(attempt, after.update)
+        attempt.due_at, attempt.poll_count = after.poll_at, attempt.poll_count + 1
         if after.opens is not None:
             self.hold(attempt)
 
-    def record_update(self, attempt: Attempt, news: TransferUpdate) -> Verdict:
+    def record_update(self, attempt: Attempt, update: TransferUpdate) -> Verdict:
         payout = attempt.payout
-        follows = consequences_of(self.in_hand(attempt), news)
+        follows = consequences_of(self.locked(attempt), update)
         self.seen[f"news {follows.verdict}"] += 1
-        self.seen[f"{news.update_source}: {news.status}"] += 1
-        attempt.observed.append((news.update_source, news.status, follows.verdict))
-        attempt.accepted = attempt.accepted or news.status in UNDER_WAY | {"success", "reversed"}
-        if news.status == "success" and attempt.arrived_at is None:
+        self.seen[f"{update.update_source}: {update.status}"] += 1
+        attempt.observed.append((update.update_source, update.status, follows.verdict))
+        attempt.accepted = attempt.accepted or update.status in UNDER_WAY | {"success", "reversed"}
+        if update.status == "success" and attempt.arrived_at is None:
             attempt.arrived_at = self.now
-        if follows.names_the_state:
-            attempt.status = news.status
-        if follows.completes and payout.status == "pending":
+        if follows.sets_status:
+            attempt.status = update.status
+        if follows.completes_payout and payout.status == "pending":
             payout.status = "processed"
             self.post(accounts.payout_processed(payout.id, AMOUNT_MINOR))
-            self.stop_others(attempt)
-        if follows.closes_the_exception and self.excepted.get(payout.id) == attempt.id:
+            self.stop_other_attempts(attempt)
+        if follows.closes_exception and self.excepted.get(payout.id) == attempt.id:
             del self.excepted[payout.id]
         if follows.opens is not None:
             self.hold(attempt)
@@ -320,14 +320,14 @@ class Store:
             self.work.append(attempt)
         return follows.verdict
 
-    def stop_others(self, arrived: Attempt) -> None:
+    def stop_other_attempts(self, arrived: Attempt) -> None:
         for other in self.attempts_of(arrived.payout):
             if other is not arrived and other.status == "reserved":
                 other.status, other.due_at = "failed", None
             elif other is not arrived and other.status in {"submitting", "unknown"} | UNDER_WAY:
                 self.hold(other)
 
-    def claim_transfers(self) -> Attempt | None:
+    def claim_transfer(self) -> Attempt | None:
         due = [line for line in self.attempts if line.due_at is not None and line.due_at <= self.now]
         if not due:
             return None
@@ -335,16 +335,16 @@ class Store:
         attempt.status, attempt.due_at = status_when_claimed(attempt.status), self.now + LEASE
         return attempt
 
-    def record_questioned(self, attempt: Attempt, answer: VerifyAnswer) -> None:
+    def record_questioned(self, attempt: Attempt, answer: VerifyResult) -> None:
         """An answer that an operator's act asked for."""
         if isinstance(answer, Reported):
-            self.record_update(attempt, answer.news)
-            if RANKS[answer.news.status] > 0:
-                attempt.due_at = next_poll_at(self.in_hand(attempt), answer.news, self.now)
-                attempt.asks += 1
+            self.record_update(attempt, answer.update)
+            if RANKS[answer.update.status] > 0:
+                attempt.due_at = next_poll_at(self.locked(attempt), answer.update, self.now)
+                attempt.poll_count += 1
 
     def reset(self, payout: Payout) -> None:
-        check_reset(self.payout_in_hand(payout))
+        check_reset(self.locked_payout(payout))
         self.seen["reset"] += 1
         payout.retry_count += 1
         self.reserve(payout, self.now + wait_before_retry(payout.retry_count, timedelta(minutes=5)))
@@ -352,7 +352,7 @@ class Store:
 
     def reconcile(self, payout: Payout) -> None:
         """What two people decide, whichever the books need."""
-        plan = plan_reconciliation(self.payout_in_hand(payout), self.standing())
+        plan = plan_reconciliation(self.locked_payout(payout), self.wallet())
         self.seen[plan.kind] += 1
         self.post(plan.posting)
         self.excepted.pop(payout.id, None)
@@ -377,23 +377,23 @@ def dispatch(store: Store, chosen: list[Payout], balance_minor: int) -> Process:
         yield from submit(store, attempt, "reserved")
 
 
-def submit(store: Store, attempt: Attempt, was: Before) -> Process:
+def submit(store: Store, attempt: Attempt, was: SubmittableStatus) -> Process:
     yield None
-    begun_at, submission = store.now, store.start_submission(attempt, was)
+    started_at, submission = store.now, store.start_submission(attempt, was)
     if submission is None:
         return
-    may_go, calls = submission
+    may_send, calls = submission
     answer: Answer | None = Refused(DETAILS_CHANGED)
-    if may_go:
+    if may_send:
         # The recipient is made and written down.
         yield None
         answer = Unclear("too late")
-        if may_start_call(begun_at, store.now):
-            answer = yield ("transfer", attempt.reference, begun_at + LOST_CALL)
+        if may_start_call(started_at, store.now):
+            answer = yield ("transfer", attempt.reference, started_at + LOST_CALL)
     if isinstance(answer, Refused):
         calls = replace(calls, refused=True, confirmed_at=store.now)
-        standing = yield ("verify", attempt.reference, store.now)
-        answer = answer if isinstance(standing, Absent) else standing
+        wallet = yield ("verify", attempt.reference, store.now)
+        answer = answer if isinstance(wallet, Absent) else wallet
     yield None
     assert not isinstance(answer, Absent)
     assert answer is not None
@@ -408,7 +408,7 @@ def settle(store: Store, attempt: Attempt) -> Process:
     answer = yield ("verify", attempt.reference, store.now)
     assert not isinstance(answer, Refused)
     assert answer is not None
-    if is_to_be_sent_again(status, answer):
+    if should_resubmit(status, answer):
         yield from submit(store, attempt, "unknown")
         return
     yield None
@@ -418,7 +418,7 @@ def settle(store: Store, attempt: Attempt) -> Process:
 def work(store: Store) -> Process:
     """One round of the worker's timer over one attempt."""
     yield None
-    attempt = store.claim_transfers()
+    attempt = store.claim_transfer()
     if attempt is None:
         return
     if step_when_due(attempt.status) == "submit":

@@ -176,23 +176,23 @@ class Schedules(RuleBasedStateMachine):
     @rule(
         draw=st.randoms(use_true_random=False),
         ends=st.sampled_from(["success", "failed", "reversed"]),
-        told=st.booleans(),
+        notify=st.booleans(),
     )
-    def the_bank_decides(self, draw: random.Random, ends: str, told: bool) -> None:
+    def the_bank_decides(self, draw: random.Random, ends: str, notify: bool) -> None:
         reference, now = draw.choice(sorted(self.gateway.transfers)), self.store.now
         before = {"success": "pending", "failed": "pending", "reversed": "success"}[ends]
         if self.gateway.transfers[reference] != before:
             return
         if ends != "reversed" or now < self.gateway.moved_at[reference] + REVERSED_WITHIN:
-            self.gateway.move(reference, ends, now, told=told)
+            self.gateway.settle_at_bank(reference, ends, now, notify=notify)
 
     @precondition(lambda self: self.gateway.webhooks)
     @rule(draw=st.randoms(use_true_random=False), once_more=st.booleans())
     def a_webhook_arrives(self, draw: random.Random, once_more: bool) -> None:
-        told = draw.choice(self.gateway.webhooks)
+        notify = draw.choice(self.gateway.webhooks)
         if not once_more:
-            self.gateway.webhooks.remove(told)
-        self.hear(*told)
+            self.gateway.webhooks.remove(notify)
+        self.hear(*notify)
 
     @precondition(lambda self: self.gateway.webhooks)
     @rule()
@@ -297,7 +297,7 @@ class Schedules(RuleBasedStateMachine):
             self.gateway.arrive(late)
         for reference, status in sorted(self.gateway.transfers.items()):
             if status == "pending":
-                self.gateway.move(reference, "success", self.store.now)
+                self.gateway.settle_at_bank(reference, "success", self.store.now)
         while self.gateway.webhooks:
             self.hear(*self.gateway.webhooks.pop(0))
         self.start(dispatch(self.store, self.store.payouts, BALANCE_MINOR))
@@ -330,7 +330,7 @@ def test_every_schedule_sends_each_payout_once_and_loses_none() -> None:
     Schedules.seen.clear()
     # A model in which nothing dies or nothing arrives proves nothing. Of the rarest there are ten in a round on average, and in
     # one round of some hundred none: then more schedules are drawn.
-    wanted = (*REACHED, *(REACHED_BY_MANY if schedules >= MANY else ()))
+    expected = (*REACHED, *(REACHED_BY_MANY if schedules >= MANY else ()))
     for more in range(ROUNDS_MAX):
         run_state_machine_as_test(
             seed(number + more)(type("Schedules", (Schedules,), {})),
@@ -343,9 +343,9 @@ def test_every_schedule_sends_each_payout_once_and_loses_none() -> None:
             ),
         )
         sys.stdout.write(f"{(more + 1) * schedules} schedules: {dict(sorted(Schedules.seen.items()))}\n")
-        if all(Schedules.seen[what] for what in wanted):
+        if all(Schedules.seen[what] for what in expected):
             break
-    assert {what for what in wanted if not Schedules.seen[what]} == set()
+    assert {what for what in expected if not Schedules.seen[what]} == set()
 
 
 def test_a_bank_that_changes_its_word_pays_twice_and_two_people_take_one_of_it_back() -> None:
@@ -363,14 +363,14 @@ def test_a_bank_that_changes_its_word_pays_twice_and_two_people_take_one_of_it_b
         except StopIteration:
             return
 
-    def questions() -> None:
+    def process_queued_transfers() -> None:
         while store.work:
             run(settle(store, store.work.pop()))
 
     def hear(attempt: Attempt, status: str) -> None:
-        gateway.move(attempt.reference, status, store.now, told=False)
+        gateway.settle_at_bank(attempt.reference, status, store.now, notify=False)
         store.record_update(attempt, TransferUpdate("webhook", status, AMOUNT_MINOR, "NGN"))
-        questions()
+        process_queued_transfers()
 
     run(dispatch(store, [payout], BALANCE_MINOR))
     first = store.attempts[0]

@@ -7,17 +7,17 @@ import pytest
 from api_gateway.routes import DISPATCH_SECONDS_MAX
 from common.primitives.ids import new_id
 from payouts.domain.attempts import (
-    Calls,
-    after_call,
-    after_question,
-    after_waiting,
+    CallHistory,
     check_submission,
-    is_to_be_sent_again,
     may_query,
     may_start_call,
+    should_resubmit,
     status_when_claimed,
+    update_after_call,
+    update_after_query,
+    update_while_held,
 )
-from payouts.domain.dispatch import FIRST_POLL_AFTER, LEASE, LOST_CALL, SEND_FOR_SECONDS, next_poll, wait_before_asking
+from payouts.domain.dispatch import FIRST_POLL_AFTER, LEASE, LOST_CALL, SEND_FOR_SECONDS, next_poll, poll_backoff
 from payouts.domain.gateway_results import Absent, Refused, Reported, Unclear
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
 from payouts.settings import Settings
@@ -25,20 +25,20 @@ from payouts.settings import Settings
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def transfer(status: str = "submitting", asks: int = 0, leased: bool = True, **known: Any) -> LockedTransfer:
+def transfer(status: str = "submitting", poll_count: int = 0, leased: bool = True, **known: Any) -> LockedTransfer:
     ids = (new_id(), new_id(), new_id(), new_id())
-    return LockedTransfer(*ids, "po-1", status, 1_000, "NGN", "pending", None, asks, leased, **known)
+    return LockedTransfer(*ids, "po-1", status, 1_000, "NGN", "pending", None, poll_count, leased, **known)
 
 
-FIRST_CALL = Calls(0, earlier_at=None)
+FIRST_CALL = CallHistory(0, earlier_at=None)
 
 
-def told(status: str) -> Reported:
+def reported(status: str) -> Reported:
     return Reported(TransferUpdate("query", status, 1_000, "NGN"))
 
 
 @pytest.mark.parametrize(
-    ("status", "leased", "was", "reason", "move"),
+    ("status", "leased", "was", "reason", "decision"),
     [
         ("reserved", True, "reserved", None, "send"),
         ("unknown", True, "unknown", None, "send"),
@@ -54,47 +54,51 @@ def told(status: str) -> Reported:
         ("unknown", True, "unknown", "debt_outstanding", "wait"),
     ],
 )
-def test_one_who_moves_it_sends_it_and_what_is_held_stays(status, leased, was, reason, move):
-    assert check_submission(transfer(status, leased=leased), was, reason, NOW) == move
+def test_one_who_moves_it_sends_it_and_what_is_held_stays(status, leased, was, reason, decision):
+    assert check_submission(transfer(status, leased=leased), was, reason, NOW) == decision
 
 
 @pytest.mark.parametrize(
-    ("called_ago", "move"), [(timedelta(0), "wait"), (LOST_CALL - timedelta(seconds=1), "wait"), (LOST_CALL, "fail")]
+    ("called_ago", "decision"),
+    [(timedelta(0), "wait"), (LOST_CALL - timedelta(seconds=1), "wait"), (LOST_CALL, "fail")],
 )
-def test_silence_is_no_failure_while_a_call_may_still_arrive(called_ago, move):
+def test_silence_is_no_failure_while_a_call_may_still_arrive(called_ago, decision):
     unknown = transfer("unknown", called_at=NOW - called_ago)
-    assert check_submission(unknown, "unknown", "bank_details_changed", NOW) == move
+    assert check_submission(unknown, "unknown", "bank_details_changed", NOW) == decision
     assert check_submission(unknown, "unknown", "vendor_suspended", NOW) == "wait"
     assert check_submission(unknown, "unknown", None, NOW) == "send"
 
 
-@pytest.mark.parametrize(("asks", "wait"), [(0, timedelta(seconds=15)), (8, timedelta(minutes=5))])
-def test_what_is_held_is_asked_for_again_at_the_latest_when_no_call_can_arrive_any_more(asks, wait):
+@pytest.mark.parametrize(("poll_count", "wait"), [(0, timedelta(seconds=15)), (8, timedelta(minutes=5))])
+def test_what_is_held_is_asked_for_again_at_the_latest_when_no_call_can_arrive_any_more(poll_count, wait):
     called_at = NOW - LOST_CALL + timedelta(minutes=5)
     assert (
-        after_waiting(transfer("unknown", asks, called_at=called_at), "bank_details_changed", NOW).poll_at == NOW + wait
+        update_while_held(transfer("unknown", poll_count, called_at=called_at), "bank_details_changed", NOW).poll_at
+        == NOW + wait
     )
 
 
 def test_a_refusal_counts_only_when_no_earlier_call_can_arrive_any_more():
     refused, earlier_at = Refused("no such bank"), NOW - LOST_CALL + timedelta(seconds=1)
-    calls = Calls(2, earlier_at, refused=True, confirmed_at=NOW)
-    early = after_call(transfer(submissions=2, called_at=NOW), refused, calls, NOW + timedelta(minutes=1))
+    calls = CallHistory(2, earlier_at, refused=True, confirmed_at=NOW)
+    early = update_after_call(transfer(submissions=2, called_at=NOW), refused, calls, NOW + timedelta(minutes=1))
     # What counts is when the gateway was asked, however late that is written down; and this call, being refused, is over.
-    assert (early.news, early.is_unknown, early.poll_now) == (None, True, False)
+    assert (early.update, early.is_unknown, early.poll_now) == (None, True, False)
     assert (early.poll_at, early.called_at) == (earlier_at + LOST_CALL, earlier_at)
     later = replace(calls, confirmed_at=NOW + timedelta(seconds=1))
-    assert after_call(transfer(submissions=2), refused, later, NOW + timedelta(seconds=1)).news.status == "failed"
+    assert (
+        update_after_call(transfer(submissions=2), refused, later, NOW + timedelta(seconds=1)).update.status == "failed"
+    )
     # Nobody knows whether the gateway has it: this call is over, the earlier one is not.
-    unclear = after_call(transfer(submissions=2, called_at=NOW), Unclear("timeout"), calls, NOW)
+    unclear = update_after_call(transfer(submissions=2, called_at=NOW), Unclear("timeout"), calls, NOW)
     assert (unclear.called_at, unclear.poll_now) == (earlier_at, True)
 
 
 def test_whoever_was_overtaken_by_another_call_of_the_same_reference_decides_nothing():
     overtaken = transfer(submissions=2, called_at=NOW)
     for answer in (Refused("no such bank"), Unclear("timeout")):
-        assert after_call(overtaken, answer, Calls(1, None, refused=True, confirmed_at=NOW), NOW) is None
-    assert after_call(overtaken, told("pending"), Calls(1, None), NOW).news.status == "pending"
+        assert update_after_call(overtaken, answer, CallHistory(1, None, refused=True, confirmed_at=NOW), NOW) is None
+    assert update_after_call(overtaken, reported("pending"), CallHistory(1, None), NOW).update.status == "pending"
 
 
 def test_whoever_slept_through_the_lease_calls_no_more():
@@ -110,9 +114,9 @@ def test_what_arrived_is_looked_at_again_after_a_day_and_after_a_week_and_then_n
     assert looks == [NOW + day, NOW + 7 * day]
     assert next_poll(NOW, NOW + 3 * day) == NOW + 7 * day
     arrived = transfer("success", arrived_at=NOW)
-    assert after_question(arrived, told("success"), NOW + 2 * day).poll_at == NOW + 7 * day
-    assert after_question(arrived, told("reversed"), NOW + 2 * day).poll_at is None
-    assert after_question(arrived, Unclear("timeout"), NOW + 2 * day).opens is None
+    assert update_after_query(arrived, reported("success"), NOW + 2 * day).poll_at == NOW + 7 * day
+    assert update_after_query(arrived, reported("reversed"), NOW + 2 * day).poll_at is None
+    assert update_after_query(arrived, Unclear("timeout"), NOW + 2 * day).opens is None
 
 
 def test_a_dead_dispatcher_leaves_an_attempt_of_which_nobody_knows_whether_it_was_sent():
@@ -124,9 +128,9 @@ def test_a_dead_dispatcher_leaves_an_attempt_of_which_nobody_knows_whether_it_wa
 
 
 def test_only_what_is_unknown_and_absent_at_the_gateway_is_sent_again():
-    assert is_to_be_sent_again("unknown", Absent())
-    assert not is_to_be_sent_again("pending", Absent())
-    assert not is_to_be_sent_again("unknown", Unclear("timeout"))
+    assert should_resubmit("unknown", Absent())
+    assert not should_resubmit("pending", Absent())
+    assert not should_resubmit("unknown", Unclear("timeout"))
     assert [may_query(status) for status in ("reserved", "submitting", "unknown", "pending")] == [
         False,
         False,
@@ -136,24 +140,28 @@ def test_only_what_is_unknown_and_absent_at_the_gateway_is_sent_again():
 
 
 def test_a_call_without_an_answer_is_no_failure():
-    after = after_call(transfer(called_at=NOW), Unclear("timeout"), FIRST_CALL, NOW)
-    assert (after.is_unknown, after.news, after.poll_at) == (True, None, NOW + wait_before_asking(0))
+    after = update_after_call(transfer(called_at=NOW), Unclear("timeout"), FIRST_CALL, NOW)
+    assert (after.is_unknown, after.update, after.poll_at) == (True, None, NOW + poll_backoff(0))
     assert (after.poll_now, after.called_at) == (True, NOW)
 
 
 def test_a_refusal_is_a_failed_attempt_and_what_is_on_its_way_is_asked_about():
-    refused = after_call(transfer(), Refused("no such bank"), FIRST_CALL, NOW)
-    assert refused.news is not None
-    assert (refused.news.status, refused.news.reason, refused.poll_at) == ("failed", "no such bank", None)
-    assert after_call(transfer(), told("pending"), FIRST_CALL, NOW).poll_at == NOW + FIRST_POLL_AFTER
-    assert after_call(transfer(), told("success"), FIRST_CALL, NOW).poll_at == NOW + timedelta(days=1)
-    assert after_call(transfer(), told("failed"), FIRST_CALL, NOW).poll_at is None
+    refused = update_after_call(transfer(), Refused("no such bank"), FIRST_CALL, NOW)
+    assert refused.update is not None
+    assert (refused.update.status, refused.update.reason, refused.poll_at) == ("failed", "no such bank", None)
+    assert update_after_call(transfer(), reported("pending"), FIRST_CALL, NOW).poll_at == NOW + FIRST_POLL_AFTER
+    assert update_after_call(transfer(), reported("success"), FIRST_CALL, NOW).poll_at == NOW + timedelta(days=1)
+    assert update_after_call(transfer(), reported("failed"), FIRST_CALL, NOW).poll_at is None
 
 
 def test_the_asking_goes_on_and_from_the_fifth_question_people_hear_of_it():
-    opened = [after_question(transfer("unknown", asks), Unclear("timeout"), NOW).opens for asks in range(6)]
+    opened = [
+        update_after_query(transfer("unknown", poll_count), Unclear("timeout"), NOW).opens for poll_count in range(6)
+    ]
     assert opened == [None] * 4 + ["timeout"] * 2
-    assert all(after_question(transfer("unknown", asks), Unclear("timeout"), NOW).poll_at for asks in range(50))
+    assert all(
+        update_after_query(transfer("unknown", poll_count), Unclear("timeout"), NOW).poll_at for poll_count in range(50)
+    )
 
 
 def test_a_dispatch_answers_within_the_route_of_the_gateway():

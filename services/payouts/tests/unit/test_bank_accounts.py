@@ -4,8 +4,8 @@ import pytest
 
 from payouts.domain.bank_accounts import (
     BANK_NAMES,
-    CheckResult,
     KnownAccounts,
+    NameCheck,
     check_account_name,
     check_change,
     check_digit_valid,
@@ -65,18 +65,18 @@ def test_names_match_by_words_whatever_their_order_case_and_punctuation(legal_na
     ],
 )
 def test_another_name_is_refused_with_a_reason_that_says_what_is_missing(legal_name, account_name, sign):
-    judged = check_account_name(legal_name, account_name)
-    assert not judged.verified
-    assert judged.reason is not None
-    assert sign in judged.reason
+    name_check = check_account_name(legal_name, account_name)
+    assert not name_check.verified
+    assert name_check.reason is not None
+    assert sign in name_check.reason
 
 
 NOW, COOLING = datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=1)
-EARLIER, VERIFIED, REFUSED = NOW - timedelta(days=9), CheckResult(True, None), CheckResult(False, "name_mismatch")
+EARLIER, VERIFIED, REFUSED = NOW - timedelta(days=9), NameCheck(True, None), NameCheck(False, "name_mismatch")
 
 
 @pytest.mark.parametrize(
-    ("known", "judged", "reason", "payouts_from"),
+    ("known", "name_check", "reason", "payouts_from"),
     [
         (KnownAccounts(None, None, None, False, frozenset()), VERIFIED, None, NOW),
         (KnownAccounts(None, None, NOW, False, frozenset()), VERIFIED, None, NOW),
@@ -89,8 +89,8 @@ EARLIER, VERIFIED, REFUSED = NOW - timedelta(days=9), CheckResult(True, None), C
         (KnownAccounts(None, "fraud", NOW, False, frozenset({"typo"})), VERIFIED, None, NOW + COOLING),
     ],
 )
-def test_another_account_cools_off_and_only_a_verified_one_ends_a_quarantine(known, judged, reason, payouts_from):
-    change = check_change(known, "new", judged, NOW, COOLING)
+def test_another_account_cools_off_and_only_a_verified_one_ends_a_quarantine(known, name_check, reason, payouts_from):
+    change = check_change(known, "new", name_check, NOW, COOLING)
     assert (change.quarantine_reason, change.payouts_from) == (reason, payouts_from)
 
 

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from common.primitives.ids import new_id
-from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, plan_batch, wait_before_asking
+from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, plan_batch, poll_backoff
 
 
 def candidate(
@@ -50,7 +50,7 @@ def test_what_is_skipped_needs_no_balance():
 
 
 def test_waits_grow_and_end_at_an_hour():
-    waits = [wait_before_asking(asks) for asks in range(40)]
+    waits = [poll_backoff(poll_count) for poll_count in range(40)]
     assert waits == sorted(waits)
     assert waits[0] == timedelta(seconds=15)
     assert waits[-1] == timedelta(hours=1)

@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 
 from common.primitives.ids import new_id
-from payouts.domain.errors import ExceptionIsClosed, MoneyUnsettled
+from payouts.domain.errors import ExceptionIsClosed, PayoutUnsettled
 from payouts.domain.exceptions import (
     Finding,
     OpenException,
@@ -46,7 +46,7 @@ def test_an_exception_goes_only_after_the_money_has_arrived(status, reversed_aft
     if may:
         assert check_closing(STANDING, settlement)
     else:
-        with pytest.raises(MoneyUnsettled):
+        with pytest.raises(PayoutUnsettled):
             check_closing(STANDING, settlement)
 
 
@@ -76,7 +76,7 @@ def test_news_in_any_order_never_lowers_a_severity():
     for order in permutations(
         [Finding("reversed", "SEV-2"), Finding("unclassified", "SEV-1"), Finding("timeout", "SEV-1")]
     ):
-        standing = STANDING
-        for news in order:
-            standing = replace(standing, finding=revised(standing, news))
-        assert standing.finding == Finding("reversed", "SEV-1")
+        exception = STANDING
+        for update in order:
+            exception = replace(exception, finding=revised(exception, update))
+        assert exception.finding == Finding("reversed", "SEV-1")

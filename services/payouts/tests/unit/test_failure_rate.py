@@ -4,9 +4,9 @@ from datetime import timedelta
 import pytest
 
 from common.primitives.clock import ManualClock
-from payouts.domain.failure_rate import Measured, OpenAlert, Watch, evaluate_rate, is_alarming
+from payouts.domain.failure_rate import FailureRatePolicy, ObservedFailureRate, OpenAlert, evaluate_rate, is_alarming
 
-WATCH = Watch(timedelta(hours=1), attempts_min=20, calm_for=timedelta(minutes=10))
+WATCH = FailureRatePolicy(timedelta(hours=1), attempts_min=20, calm_for=timedelta(minutes=10))
 
 # attempts, failures, at least so many attempts -> alarming
 ALARMS = [
@@ -27,20 +27,20 @@ ALARMS = [
 
 @pytest.mark.parametrize(("attempts", "failures", "attempts_min", "alarming"), ALARMS)
 def test_above_five_percent_alarms_and_exactly_five_does_not(attempts, failures, attempts_min, alarming):
-    assert is_alarming(Measured(attempts, failures), attempts_min) is alarming
+    assert is_alarming(ObservedFailureRate(attempts, failures), attempts_min) is alarming
 
 
-def told(rates, *, every=timedelta(seconds=5)):
+def alert_steps(rates, *, every=timedelta(seconds=5)):
     """What is raised and cleared while these numbers of failures of a thousand attempts are seen one after another."""
-    clock, standing, said = ManualClock(), None, []
+    clock, open_alert, said = ManualClock(), None, []
     for failures in rates:
-        step = evaluate_rate(Measured(1000, failures), standing, WATCH, clock.now())
+        step = evaluate_rate(ObservedFailureRate(1000, failures), open_alert, WATCH, clock.now())
         if step == "raise":
-            standing = OpenAlert(clock.now())
+            open_alert = OpenAlert(clock.now())
         elif step == "clear":
-            standing = None
+            open_alert = None
         elif step in ("begin_calm", "end_calm"):
-            standing = OpenAlert(standing.raised_at, clock.now() if step == "begin_calm" else None)
+            open_alert = OpenAlert(open_alert.raised_at, clock.now() if step == "begin_calm" else None)
         if step in ("raise", "clear"):
             said.append(step)
         clock.advance(every)
@@ -50,24 +50,24 @@ def told(rates, *, every=timedelta(seconds=5)):
 @pytest.mark.parametrize("seed", range(5))
 def test_a_noisy_rate_around_five_percent_raises_once(seed):
     noise = random.Random(seed)
-    assert told(noise.randint(35, 65) for _ in range(3000)) == ["raise"]
+    assert alert_steps(noise.randint(35, 65) for _ in range(3000)) == ["raise"]
 
 
 def test_a_rate_that_stays_low_clears_once_and_may_be_raised_again():
     minutes = 12  # of a look each five seconds
-    assert told([60] * 3 + [20] * 119) == ["raise"]
-    assert told([60] * 3 + [29] * 122) == ["raise", "clear"]
-    assert told([60] * 3 + [30] * 500) == ["raise"]  # 3 % is not below 3 %
-    assert told(([60] * minutes * 12 + [20] * minutes * 12) * 2) == ["raise", "clear", "raise", "clear"]
+    assert alert_steps([60] * 3 + [20] * 119) == ["raise"]
+    assert alert_steps([60] * 3 + [29] * 122) == ["raise", "clear"]
+    assert alert_steps([60] * 3 + [30] * 500) == ["raise"]  # 3 % is not below 3 %
+    assert alert_steps(([60] * minutes * 12 + [20] * minutes * 12) * 2) == ["raise", "clear", "raise", "clear"]
 
 
 def test_a_break_begins_the_quiet_time_anew():
-    assert told([60] + ([20] * 100 + [40]) * 5) == ["raise"]
-    assert told([60] + [20] * 100 + [40] + [20] * 122) == ["raise", "clear"]
+    assert alert_steps([60] + ([20] * 100 + [40]) * 5) == ["raise"]
+    assert alert_steps([60] + [20] * 100 + [40] + [20] * 122) == ["raise", "clear"]
 
 
 def test_an_hour_without_attempts_is_calm():
     clock = ManualClock()
-    standing = OpenAlert(clock.now())
-    assert evaluate_rate(Measured(0, 0), standing, WATCH, clock.now()) == "begin_calm"
-    assert evaluate_rate(Measured(0, 0), None, WATCH, clock.now()) == "stay"
+    open_alert = OpenAlert(clock.now())
+    assert evaluate_rate(ObservedFailureRate(0, 0), open_alert, WATCH, clock.now()) == "begin_calm"
+    assert evaluate_rate(ObservedFailureRate(0, 0), None, WATCH, clock.now()) == "stay"

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.primitives.problems import ValidationFailed
-from payouts.domain.exports import csv_heading, csv_of_lines, decimal_naira, naira_text
+from payouts.domain.exports import csv_heading, csv_of_lines, decimal_naira, format_naira
 from payouts.domain.lagos import LAGOS, Month
-from payouts.domain.schedules import Schedule, due_after, latest_due, period_of, why_skipped
-from payouts.domain.wallet import Standing
+from payouts.domain.schedules import Schedule, due_after, latest_due, period_of, skip_reason
+from payouts.domain.wallet import WalletSnapshot
 from payouts.templates.month_page import POLICY, page_foot, page_head, page_lines
 
 FAR = datetime(9999, 1, 1, tzinfo=UTC)
@@ -26,14 +26,14 @@ schedules = st.sampled_from([Schedule("daily"), Schedule("weekly", "monday"), Sc
 def test_every_instant_lies_in_the_month_that_lagos_shows_and_months_join_without_a_gap(instant):
     here = instant.astimezone(LAGOS)
     month = Month.of(f"{here.year:04d}-{here.month:02d}", FAR)
-    assert month.begin <= instant < month.end
+    assert month.start <= instant < month.end
     following = month.end.astimezone(LAGOS)
-    assert Month.of(f"{following.year:04d}-{following.month:02d}", FAR).begin == month.end
+    assert Month.of(f"{following.year:04d}-{following.month:02d}", FAR).start == month.end
 
 
 def test_a_month_begins_an_hour_before_it_does_in_utc():
     month = Month.of("2026-12", FAR)
-    assert (month.begin, month.end) == (datetime(2026, 11, 30, 23, tzinfo=UTC), datetime(2026, 12, 31, 23, tzinfo=UTC))
+    assert (month.start, month.end) == (datetime(2026, 11, 30, 23, tzinfo=UTC), datetime(2026, 12, 31, 23, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_is_no_month_is_refused_by_name(name):
 
 def test_a_month_is_there_from_its_first_moment_in_lagos():
     begins = datetime(2026, 11, 30, 23, tzinfo=UTC)
-    assert Month.of("2026-12", begins).begin == begins
+    assert Month.of("2026-12", begins).start == begins
     with pytest.raises(ValidationFailed):
         Month.of("2026-12", begins - timedelta(milliseconds=1))
 
@@ -112,14 +112,14 @@ STANDING = {
     ],
 )
 def test_a_period_is_skipped_for_the_reason_a_request_would_be_refused_for(changes, reason):
-    assert why_skipped(Standing(**{**STANDING, **changes}), 500) == reason
+    assert skip_reason(WalletSnapshot(**{**STANDING, **changes}), 500) == reason
 
 
 @given(st.integers(-(10**15), 10**15))
 def test_naira_text_says_the_kobo_exactly(amount_minor):
-    assert int(re.sub(r"[₦,.]", "", naira_text(amount_minor))) == amount_minor
+    assert int(re.sub(r"[₦,.]", "", format_naira(amount_minor))) == amount_minor
     assert int(decimal_naira(amount_minor).replace(".", "")) == amount_minor
-    assert naira_text(amount_minor)[-3] == decimal_naira(amount_minor)[-3] == "."
+    assert format_naira(amount_minor)[-3] == decimal_naira(amount_minor)[-3] == "."
 
 
 LINE = {

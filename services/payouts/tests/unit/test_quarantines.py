@@ -24,20 +24,20 @@ def payout(status, retry_count, *attempts, contradicted=False):
         (payout("pending", 0, "pending"), "hold"),
         (payout("pending", 0, "failed"), "hold"),
         (payout("pending", 1, "failed", "reversed"), "hold"),
-        (payout("processed", 0, "success"), "leave"),
-        (payout("failed", 0, "failed"), "leave"),
+        (payout("processed", 0, "success"), "none"),
+        (payout("failed", 0, "failed"), "none"),
     ],
 )
 def test_only_what_was_never_submitted_comes_back_without_the_gateways_word(held, fate):
     assert quarantine_action(held) == fate
 
 
-def in_hand():
+def locked_transfer():
     return LockedTransfer(new_id(), new_id(), new_id(), new_id(), "po-1", "pending", 100, "NGN", "pending", None)
 
 
 @pytest.mark.parametrize(
-    ("news", "confirmed"),
+    ("update", "confirmed"),
     [
         (TransferUpdate("query", "failed", 100, "NGN"), True),
         (TransferUpdate("query", "reversed", 100, "NGN"), True),
@@ -49,5 +49,5 @@ def in_hand():
         (TransferUpdate("query", "pending", 100, "NGN"), False),
     ],
 )
-def test_a_failure_is_confirmed_by_the_gateways_own_answer_over_the_whole_amount(news, confirmed):
-    assert confirms_failure(in_hand(), news) is confirmed
+def test_a_failure_is_confirmed_by_the_gateways_own_answer_over_the_whole_amount(update, confirmed):
+    assert confirms_failure(locked_transfer(), update) is confirmed

@@ -10,27 +10,27 @@ from payouts.domain.returns import (
     check_reset,
     check_restitution,
     describe_posting,
-    hash_of,
     plan_reconciliation,
+    reconciliation_hash,
     wait_before_retry,
 )
-from payouts.domain.wallet import Standing
+from payouts.domain.wallet import WalletSnapshot
 
 # payout, how its money came back, its attempts -> what a reset, a restitution and a reconciliation say
 TABLE = [
-    ("pending", None, "", "NothingWasSent", True, "NothingWasSent"),
-    ("pending", None, "reserved", "NothingWasSent", True, "NothingWasSent"),
+    ("pending", None, "", "NoTransferSent", True, "NoTransferSent"),
+    ("pending", None, "reserved", "NoTransferSent", True, "NoTransferSent"),
     ("pending", None, "submitting", "TransferUnderWay", "TransferUnderWay", "TransferUnderWay"),
     ("pending", None, "unknown", "TransferUnderWay", "TransferUnderWay", "TransferUnderWay"),
     ("pending", None, "otp", "TransferUnderWay", "TransferUnderWay", "TransferUnderWay"),
     ("pending", None, "failed", None, True, "restitution"),
     ("pending", None, "rejected", None, True, "restitution"),
-    ("pending", None, "reversed", "ReversedNotReset", True, "restitution"),
-    ("pending", None, "failed reserved", "AttemptWaits", True, "AttemptWaits"),
-    ("pending", None, "failed held", "AttemptWaits", True, "restitution"),
+    ("pending", None, "reversed", "ReversedTransferNotResettable", True, "restitution"),
+    ("pending", None, "failed reserved", "AttemptAlreadyReserved", True, "AttemptAlreadyReserved"),
+    ("pending", None, "failed held", "AttemptAlreadyReserved", True, "restitution"),
     ("pending", None, "failed pending", "TransferUnderWay", "TransferUnderWay", "TransferUnderWay"),
-    ("pending", None, "failed failed failed failed", "RetriesUsedUp", True, "restitution"),
-    ("pending", None, "contradicted", "GatewayContradictsItself", "GatewayContradictsItself", "GatewayContradictsItself"),
+    ("pending", None, "failed failed failed failed", "RetryLimitReached", True, "restitution"),
+    ("pending", None, "contradicted", "TransferContradicted", "TransferContradicted", "TransferContradicted"),
     ("processed", None, "success", "PayoutNotPending", "PayoutNotPending", "NothingToReconcile"),
     ("processed", None, "failed success", "PayoutNotPending", "PayoutNotPending", "NothingToReconcile"),
     ("processed", None, "reversed", "PayoutNotPending", "PayoutNotPending", "reversal"),
@@ -39,13 +39,13 @@ TABLE = [
     ("processed", None, "success recovered-reversed", "PayoutNotPending", "PayoutNotPending", "reversal"),
     ("processed", None, "reversed recovered", "PayoutNotPending", "PayoutNotPending", "reversal"),
     ("processed", None, "reversed success", "PayoutNotPending", "PayoutNotPending", "NothingToReconcile"),
-    ("processed", "reversal", "success recovered-reversed", "MoneyReturnedAlready", "MoneyReturnedAlready", "NothingToReconcile"),
-    ("processed", "reversal", "reversed recovered-reversed", "MoneyReturnedAlready", "MoneyReturnedAlready", "recovery_returned"),
-    ("processed", "reversal", "reversed", "MoneyReturnedAlready", "MoneyReturnedAlready", "NothingToReconcile"),
-    ("failed", "restitution", "failed", "MoneyReturnedAlready", False, "NothingToReconcile"),
-    ("failed", "restitution", "success", "MoneyReturnedAlready", False, "recovery"),
-    ("failed", "restitution", "recovered-reversed", "MoneyReturnedAlready", False, "recovery_returned"),
-    ("failed", "restitution", "recovered", "MoneyReturnedAlready", False, "NothingToReconcile"),
+    ("processed", "reversal", "success recovered-reversed", "AmountAlreadyReturned", "AmountAlreadyReturned", "NothingToReconcile"),
+    ("processed", "reversal", "reversed recovered-reversed", "AmountAlreadyReturned", "AmountAlreadyReturned", "recovery_returned"),
+    ("processed", "reversal", "reversed", "AmountAlreadyReturned", "AmountAlreadyReturned", "NothingToReconcile"),
+    ("failed", "restitution", "failed", "AmountAlreadyReturned", False, "NothingToReconcile"),
+    ("failed", "restitution", "success", "AmountAlreadyReturned", False, "recovery"),
+    ("failed", "restitution", "recovered-reversed", "AmountAlreadyReturned", False, "recovery_returned"),
+    ("failed", "restitution", "recovered", "AmountAlreadyReturned", False, "NothingToReconcile"),
 ]  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def test_what_may_become_of_a_payouts_money_follows_from_its_attempts(
     )
     assert outcome(check_reset, payout) == reset
     assert outcome(check_restitution, payout) == restitution
-    plan = outcome(plan_reconciliation, payout, Standing(0, 0, 0, None, False))
+    plan = outcome(plan_reconciliation, payout, WalletSnapshot(0, 0, 0, None, False))
     assert getattr(plan, "kind", plan) == kind
 
 
@@ -91,7 +91,7 @@ def test_the_wait_doubles_with_each_reset():
 @pytest.mark.parametrize(("debt_minor", "expected"), [(0, 500), (200, 300), (900, 0)])
 def test_what_comes_back_repays_debt_first(debt_minor, expected):
     payout = LockedPayout(new_id(), new_id(), 500, "processed", 0, "po-1", (attempt("reversed"),), None)
-    posting = plan_reconciliation(payout, Standing(0, debt_minor, 0, None, False)).posting
+    posting = plan_reconciliation(payout, WalletSnapshot(0, debt_minor, 0, None, False)).posting
     entries = {entry.account.name: entry.amount_minor for entry in posting.entries}
     assert -entries.get(f"wallet:{payout.vendor_id}", 0) == expected
     assert entries["gateway_cash"] == 500
@@ -101,7 +101,7 @@ def test_what_comes_back_repays_debt_first(debt_minor, expected):
 def test_what_a_recovery_does_not_find_in_the_wallet_is_owed(available_minor, owed):
     attempts = (attempt("success"), attempt("success"))
     payout = LockedPayout(new_id(), new_id(), 500, "processed", 1, "po-1", attempts, None)
-    plan = plan_reconciliation(payout, Standing(available_minor, 0, 0, None, False))
+    plan = plan_reconciliation(payout, WalletSnapshot(available_minor, 0, 0, None, False))
     entries = {entry.account.name: entry.amount_minor for entry in plan.posting.entries}
     assert (plan.transfer_id, entries.get(f"vendor_debt:{payout.vendor_id}", 0)) == (attempts[1].id, owed)
 
@@ -109,14 +109,14 @@ def test_what_a_recovery_does_not_find_in_the_wallet_is_owed(available_minor, ow
 def test_the_hash_changes_with_payout_kind_and_every_entry():
     payout = LockedPayout(new_id(), new_id(), 500, "processed", 0, "po-1", (attempt("reversed"),), None)
     postings = [
-        [describe_posting(plan_reconciliation(payout, Standing(0, debt_minor, 0, None, False)).posting)]
+        [describe_posting(plan_reconciliation(payout, WalletSnapshot(0, debt_minor, 0, None, False)).posting)]
         for debt_minor in (0, 1)
     ]
     hashes = {
-        hash_of(payout.id, "reversal", postings[0]),
-        hash_of(payout.id, "reversal", postings[1]),
-        hash_of(payout.id, "restitution", postings[0]),
-        hash_of(new_id(), "reversal", postings[0]),
+        reconciliation_hash(payout.id, "reversal", postings[0]),
+        reconciliation_hash(payout.id, "reversal", postings[1]),
+        reconciliation_hash(payout.id, "restitution", postings[0]),
+        reconciliation_hash(new_id(), "reversal", postings[0]),
     }
     assert len(hashes) == 4
-    assert hash_of(payout.id, "reversal", postings[0]) in hashes
+    assert reconciliation_hash(payout.id, "reversal", postings[0]) in hashes

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from payouts.domain.severity import CAUSES, Trouble, cause_of, respond_by, severity_of, worse
+from payouts.domain.severity import CAUSES, ExceptionContext, cause_of, respond_by, severity_of, worse_severity
 
 NAIRA = 100
 LIMIT = 200_000 * NAIRA
@@ -63,7 +63,7 @@ TABLE = [
 def test_cause_severity_and_response_time_are_those_of_the_specification(
     status, reason, amount_minor, vendors, rejections, cause, severity, minutes
 ):
-    found = severity_of(Trouble(cause_of(status, reason), amount_minor, vendors, rejections))
+    found = severity_of(ExceptionContext(cause_of(status, reason), amount_minor, vendors, rejections))
     assert (cause_of(status, reason), found) == (cause, severity)
     assert respond_by(OPENED, found) == OPENED + timedelta(minutes=minutes)
 
@@ -79,9 +79,13 @@ def test_the_table_names_every_cause():
 @pytest.mark.parametrize(("cause", "expected"), OF_A_VENDOR.items())
 def test_a_vendor_that_is_held_has_one_severity_whatever_the_amount(cause, expected):
     for amount_minor in (0, LIMIT + 1):
-        found = severity_of(Trouble(cause, amount_minor))
+        found = severity_of(ExceptionContext(cause, amount_minor))
         assert (found, respond_by(OPENED, found)) == (expected[0], OPENED + timedelta(minutes=expected[1]))
 
 
 def test_the_worse_of_two_severities_stays():
-    assert [worse("SEV-3", "SEV-1"), worse("SEV-1", "SEV-2"), worse("SEV-2", "SEV-2")] == ["SEV-1", "SEV-1", "SEV-2"]
+    assert [worse_severity("SEV-3", "SEV-1"), worse_severity("SEV-1", "SEV-2"), worse_severity("SEV-2", "SEV-2")] == [
+        "SEV-1",
+        "SEV-1",
+        "SEV-2",
+    ]

@@ -6,7 +6,7 @@ from common.primitives.ids import new_id
 from common.primitives.problems import Conflict, ValidationFailed
 from payouts.domain import accounts
 from payouts.domain.errors import BankDetailsUnverified, DebtOutstanding, EscrowLocked, VendorSuspended
-from payouts.domain.wallet import Standing, check_payout_request, repayment, shortfall
+from payouts.domain.wallet import WalletSnapshot, check_payout_request, repayment, shortfall
 
 moves = st.lists(st.tuples(st.sampled_from(["release", "refund"]), st.integers(1, 10_000)), max_size=40)
 
@@ -38,22 +38,22 @@ VERSION = new_id()
 
 
 @pytest.mark.parametrize(
-    ("standing", "amount_minor", "refusal"),
+    ("wallet", "amount_minor", "refusal"),
     [
-        (Standing(100, 0, 50, VERSION, True), 101, EscrowLocked),
-        (Standing(100, 0, 50, VERSION, True), 150, EscrowLocked),
-        (Standing(100, 0, 50, VERSION, True), 151, ValidationFailed),
-        (Standing(100, 0, 50, VERSION, False), 1, BankDetailsUnverified),
-        (Standing(100, 0, 50, None, False), 1, BankDetailsUnverified),
-        (Standing(0, 1, 50, VERSION, True), 1, DebtOutstanding),
-        (Standing(100, 0, 50, VERSION, True, suspended=True), 1, VendorSuspended),
+        (WalletSnapshot(100, 0, 50, VERSION, True), 101, EscrowLocked),
+        (WalletSnapshot(100, 0, 50, VERSION, True), 150, EscrowLocked),
+        (WalletSnapshot(100, 0, 50, VERSION, True), 151, ValidationFailed),
+        (WalletSnapshot(100, 0, 50, VERSION, False), 1, BankDetailsUnverified),
+        (WalletSnapshot(100, 0, 50, None, False), 1, BankDetailsUnverified),
+        (WalletSnapshot(0, 1, 50, VERSION, True), 1, DebtOutstanding),
+        (WalletSnapshot(100, 0, 50, VERSION, True, suspended=True), 1, VendorSuspended),
     ],
 )
-def test_a_payout_request_is_refused_by_its_condition(standing, amount_minor, refusal):
+def test_a_payout_request_is_refused_by_its_condition(wallet, amount_minor, refusal):
     with pytest.raises(refusal):
-        check_payout_request(standing, amount_minor)
+        check_payout_request(wallet, amount_minor)
     assert issubclass(DebtOutstanding, Conflict)
 
 
 def test_all_that_is_available_may_be_asked_for():
-    assert check_payout_request(Standing(100, 0, 50, VERSION, True), 100) == VERSION
+    assert check_payout_request(WalletSnapshot(100, 0, 50, VERSION, True), 100) == VERSION

@@ -13,7 +13,7 @@ import msgspec
 from common.primitives.clock import iso
 from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.found_transfers import ListedTransfer
-from payouts.domain.gateway_results import Absent, Recipient, Refused, Reported, SubmitAnswer, Unclear, VerifyAnswer
+from payouts.domain.gateway_results import Absent, Recipient, Refused, Reported, SubmitResult, Unclear, VerifyResult
 from payouts.domain.transfer_updates import RANKS, TransferUpdate, UpdateSource
 
 # Transfers on one page of the gateway's list.
@@ -28,7 +28,7 @@ _DIGITS_MAX: Final = 19
 _MINOR_MAX: Final = 2**63 - 1
 
 
-class _NoAnswer(Exception):
+class _UnusableResponse(Exception):
     """The call ended without an answer that can be read."""
 
 
@@ -52,7 +52,7 @@ class Gateway:
                 return _kobo(
                     next(line["balance"] for line in body["data"] if line["currency"] == "NGN"), least=-_MINOR_MAX
                 )
-        except (_NoAnswer, KeyError, TypeError, ValueError, StopIteration) as error:
+        except (_UnusableResponse, KeyError, TypeError, ValueError, StopIteration) as error:
             raise GatewayUnavailable from error
         raise GatewayUnavailable
 
@@ -63,7 +63,7 @@ class Gateway:
             status, body = await self._call("GET", "bank/resolve", params=params)
             if status == 200:
                 return str(body["data"]["account_name"])
-        except (_NoAnswer, KeyError, TypeError) as error:
+        except (_UnusableResponse, KeyError, TypeError) as error:
             raise GatewayUnavailable from error
         if status in _DEFINITE:
             return None
@@ -82,11 +82,11 @@ class Gateway:
             status, answer = await self._call("POST", "transferrecipient", json=body)
             if status in (200, 201):
                 return str(answer["data"]["recipient_code"])
-        except (_NoAnswer, KeyError, TypeError) as error:
+        except (_UnusableResponse, KeyError, TypeError) as error:
             return Unclear(f"recipient: {error!r}")
-        return _not_done(status, answer)
+        return _rejected(status, answer)
 
-    async def transfer(self, reference: str, recipient_code: str, amount_minor: int) -> SubmitAnswer:
+    async def transfer(self, reference: str, recipient_code: str, amount_minor: int) -> SubmitResult:
         """Asks for the money to leave, under a reference that the gateway accepts once."""
         body = {
             "source": "balance",
@@ -100,17 +100,17 @@ class Gateway:
             status, answer = await self._call("POST", "transfer", json=body)
             if status in (200, 201):
                 return _reported("call", answer["data"], reference)
-        except (_NoAnswer, KeyError, TypeError, ValueError) as error:
+        except (_UnusableResponse, KeyError, TypeError, ValueError) as error:
             return Unclear(f"transfer: {error!r}")
-        return _not_done(status, answer)
+        return _rejected(status, answer)
 
-    async def verify(self, reference: str) -> VerifyAnswer:
+    async def verify(self, reference: str) -> VerifyResult:
         """What the gateway says of this reference now."""
         try:
             status, answer = await self._call("GET", f"transfer/verify/{reference}")
             if status == 200:
                 return _reported("query", answer["data"], reference)
-        except (_NoAnswer, KeyError, TypeError, ValueError) as error:
+        except (_UnusableResponse, KeyError, TypeError, ValueError) as error:
             return Unclear(f"verify: {error!r}")
         # Only the gateway's own words for it: a proxy's 404 must never let a transfer be sent again.
         absent = status == 404 and isinstance(answer, dict) and answer.get("status") is False
@@ -123,7 +123,7 @@ class Gateway:
             status, body = await self._call("GET", "transfer", params=params)
             if status == 200:
                 return [_listed(entry) for entry in body["data"]]
-        except (_NoAnswer, KeyError, TypeError, ValueError) as error:
+        except (_UnusableResponse, KeyError, TypeError, ValueError) as error:
             raise GatewayUnavailable from error
         raise GatewayUnavailable
 
@@ -133,15 +133,15 @@ class Gateway:
                 answer = await self.client.request(method, path, **arguments)
             body = msgspec.json.decode(answer.content)
         except (httpx.HTTPError, TimeoutError) as error:
-            raise _NoAnswer(type(error).__name__) from error
+            raise _UnusableResponse(type(error).__name__) from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise _NoAnswer(f"answered {answer.status_code} without JSON") from error
+            raise _UnusableResponse(f"answered {answer.status_code} without JSON") from error
         if answer.status_code < 300 and not (isinstance(body, dict) and body.get("status") is True):
-            raise _NoAnswer(f"answered {answer.status_code} and does not say that it is so")
+            raise _UnusableResponse(f"answered {answer.status_code} and does not say that it is so")
         return answer.status_code, body
 
 
-def _not_done(status: int, answer: Any) -> Refused | Unclear:
+def _rejected(status: int, answer: Any) -> Refused | Unclear:
     if status not in _DEFINITE:
         return Unclear(f"answered {status}")
     message = answer.get("message") if isinstance(answer, dict) else None

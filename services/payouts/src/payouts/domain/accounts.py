@@ -51,14 +51,14 @@ def release(key: str, vendor_id: UUID, net_minor: int, repaid_minor: int) -> Pos
     )
 
 
-def refund(key: str, vendor_id: UUID, from_vendor_minor: int, owed_minor: int) -> Posting:
+def refund(key: str, vendor_id: UUID, from_vendor_minor: int, shortfall_minor: int) -> Posting:
     """A refund after release: `from_vendor_minor`, of which the wallet could not give `owed_minor`."""
     return balanced(
         key,
         "refund",
         [
-            debit(wallet(vendor_id), from_vendor_minor - owed_minor),
-            debit(vendor_debt(vendor_id), owed_minor),
+            debit(wallet(vendor_id), from_vendor_minor - shortfall_minor),
+            debit(vendor_debt(vendor_id), shortfall_minor),
             credit(ESCROW_RELEASED, from_vendor_minor),
         ],
     )
@@ -82,14 +82,14 @@ def hold_released(key: str, vendor_id: UUID, held_minor: int, repaid_minor: int)
     )
 
 
-def chargeback(key: str, vendor_id: UUID, from_vendor_minor: int, owed_minor: int) -> Posting:
+def chargeback(key: str, vendor_id: UUID, from_vendor_minor: int, shortfall_minor: int) -> Posting:
     """A lost chargeback after release: `from_vendor_minor`, of which the wallet could not give `owed_minor`."""
     return balanced(
         key,
         "chargeback",
         [
-            debit(wallet(vendor_id), from_vendor_minor - owed_minor),
-            debit(vendor_debt(vendor_id), owed_minor),
+            debit(wallet(vendor_id), from_vendor_minor - shortfall_minor),
+            debit(vendor_debt(vendor_id), shortfall_minor),
             credit(ESCROW_RELEASED, from_vendor_minor),
         ],
     )
@@ -114,13 +114,13 @@ def correction(key: str, vendor_id: UUID, surplus_minor: int, settled_minor: int
     `settled_minor` of it is debt: of a surplus what the wallet cannot give any more, of what was missing what repays.
     """
     from_wallet_minor = surplus_minor - settled_minor if surplus_minor > 0 else surplus_minor + settled_minor
-    owed_minor = settled_minor if surplus_minor > 0 else -settled_minor
+    shortfall_minor = settled_minor if surplus_minor > 0 else -settled_minor
     return balanced(
         key,
         "correction",
         [
             debit(wallet(vendor_id), from_wallet_minor),
-            debit(vendor_debt(vendor_id), owed_minor),
+            debit(vendor_debt(vendor_id), shortfall_minor),
             credit(ESCROW_RELEASED, surplus_minor),
         ],
     )
@@ -134,14 +134,14 @@ def payout_requested(payout_id: UUID, vendor_id: UUID, amount_minor: int) -> Pos
     )
 
 
-def payout_found(payout_id: UUID, vendor_id: UUID, amount_minor: int, owed_minor: int) -> Posting:
+def payout_found(payout_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:
     """A payout of which only the gateway still knows: the wallet cannot give `owed_minor` of it any more, and it becomes debt."""
     return balanced(
         f"payout:{payout_id}",
         "payout",
         [
-            debit(wallet(vendor_id), amount_minor - owed_minor),
-            debit(vendor_debt(vendor_id), owed_minor),
+            debit(wallet(vendor_id), amount_minor - shortfall_minor),
+            debit(vendor_debt(vendor_id), shortfall_minor),
             credit(in_transit(payout_id), amount_minor),
         ],
     )
@@ -194,14 +194,14 @@ def recovery_returned(transfer_id: UUID, vendor_id: UUID, amount_minor: int, rep
     )
 
 
-def recovery(transfer_id: UUID, vendor_id: UUID, amount_minor: int, owed_minor: int) -> Posting:
+def recovery(transfer_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:
     """A transfer that left beside what the books had: the vendor has it, and gives it back; `owed_minor` becomes debt."""
     return balanced(
         f"recovery:{transfer_id}",
         "recovery",
         [
-            debit(wallet(vendor_id), amount_minor - owed_minor),
-            debit(vendor_debt(vendor_id), owed_minor),
+            debit(wallet(vendor_id), amount_minor - shortfall_minor),
+            debit(vendor_debt(vendor_id), shortfall_minor),
             credit(GATEWAY_CASH, amount_minor),
         ],
     )

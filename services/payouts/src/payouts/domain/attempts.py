@@ -15,15 +15,15 @@ from payouts.domain.dispatch import (
     POLLS_BEFORE_EXCEPTION,
     SkipReason,
     next_poll,
-    wait_before_asking,
+    poll_backoff,
 )
-from payouts.domain.gateway_results import Absent, Reported, SubmitAnswer, Unclear, VerifyAnswer
+from payouts.domain.gateway_results import Absent, Reported, SubmitResult, Unclear, VerifyResult
 from payouts.domain.severity import Cause
 from payouts.domain.transfer_updates import OURS, RANKS, LockedTransfer, TransferUpdate, Verdict
 
-Before = Literal["reserved", "unknown"]
-Move = Literal["send", "fail", "hold", "wait", "leave"]
-Step = Literal["submit", "ask", "leave"]
+SubmittableStatus = Literal["reserved", "unknown"]
+SubmissionDecision = Literal["send", "fail", "hold", "wait", "leave"]
+DueStep = Literal["submit", "ask", "leave"]
 
 DETAILS_CHANGED: Final = "bank_details_changed: the vendor's bank details changed before the gateway took the transfer"
 
@@ -33,12 +33,14 @@ def may_arrive(called_at: datetime | None, now: datetime) -> bool:
     return called_at is not None and now < called_at + LOST_CALL
 
 
-def may_start_call(begun_at: datetime, now: datetime) -> bool:
+def may_start_call(started_at: datetime, now: datetime) -> bool:
     """Whether the transfer may still be called for: whoever slept through the lease has perhaps been replaced."""
-    return now < begun_at + LEASE
+    return now < started_at + LEASE
 
 
-def check_submission(transfer: LockedTransfer, was: Before, reason: SkipReason | None, now: datetime) -> Move:
+def check_submission(
+    transfer: LockedTransfer, was: SubmittableStatus, reason: SkipReason | None, now: datetime
+) -> SubmissionDecision:
     """What to do with an attempt that was to be sent, judged under the lock and with what holds the payout now.
 
     leave: somebody else has it. hold: it was never sent, and waits for another dispatch. For one that was sent before and that the
@@ -59,7 +61,7 @@ def status_when_claimed(status: str) -> str:
     return "unknown" if status == "submitting" else status
 
 
-def step_when_due(status: str) -> Step:
+def step_when_due(status: str) -> DueStep:
     """What a worker does with an attempt that it took up."""
     return "submit" if status == "reserved" else "ask"
 
@@ -69,13 +71,13 @@ def may_query(status: str) -> bool:
     return status == "unknown" or status not in OURS
 
 
-def is_to_be_sent_again(status: str, answer: VerifyAnswer) -> bool:
+def should_resubmit(status: str, result: VerifyResult) -> bool:
     """The gateway, asked about a call of which nobody knew, has never accepted it."""
-    return status == "unknown" and isinstance(answer, Absent)
+    return status == "unknown" and isinstance(result, Absent)
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class CallHistory:
     """What is known of an attempt's calls when one of them has ended. `number` counts the times that it was taken to be sent.
 
     `earlier_at`: when the last call before this one began that is not known to have ended. `refused`: this one was refused, and so it is
@@ -95,7 +97,7 @@ class AttemptUpdate:
     `ask_now`: the worker asks at once, too. `called_at`: the last call that is not known to have ended, while the attempt is unknown.
     """
 
-    news: TransferUpdate | None = None
+    update: TransferUpdate | None = None
     is_unknown: bool = False
     reason: str = ""
     poll_at: datetime | None = None
@@ -104,33 +106,35 @@ class AttemptUpdate:
     called_at: datetime | None = None
 
 
-def after_call(transfer: LockedTransfer, answer: SubmitAnswer, calls: Calls, now: datetime) -> AttemptUpdate | None:
+def update_after_call(
+    transfer: LockedTransfer, result: SubmitResult, calls: CallHistory, now: datetime
+) -> AttemptUpdate | None:
     """A submission has ended; None when another one of the attempt has begun since, and what becomes of it is that one's.
 
     A refusal must have been confirmed by asking for the reference, at a time when no earlier call of it could arrive any more.
     """
-    if isinstance(answer, Reported):
-        return AttemptUpdate(answer.news, poll_at=_poll_at(transfer, answer.news, FIRST_POLL_AFTER, now))
+    if isinstance(result, Reported):
+        return AttemptUpdate(result.update, poll_at=_poll_at(transfer, result.update, FIRST_POLL_AFTER, now))
     if calls.number != transfer.submissions:
         return None
     still_open = calls.earlier_at if calls.refused else transfer.called_at
-    if isinstance(answer, Unclear):
-        due_at = now + wait_before_asking(0)
-        return AttemptUpdate(is_unknown=True, reason=answer.reason, poll_at=due_at, poll_now=True, called_at=still_open)
+    if isinstance(result, Unclear):
+        due_at = now + poll_backoff(0)
+        return AttemptUpdate(is_unknown=True, reason=result.reason, poll_at=due_at, poll_now=True, called_at=still_open)
     if calls.earlier_at is not None and may_arrive(calls.earlier_at, calls.confirmed_at or now):
-        reason = f"refused, and an earlier call may still arrive: {answer.reason}"
+        reason = f"refused, and an earlier call may still arrive: {result.reason}"
         return AttemptUpdate(is_unknown=True, reason=reason, poll_at=calls.earlier_at + LOST_CALL, called_at=still_open)
     return AttemptUpdate(
-        TransferUpdate("call", "failed", transfer.amount_minor, transfer.currency, reason=answer.reason)
+        TransferUpdate("call", "failed", transfer.amount_minor, transfer.currency, reason=result.reason)
     )
 
 
-def after_question(transfer: LockedTransfer, answer: VerifyAnswer, now: datetime) -> AttemptUpdate:
+def update_after_query(transfer: LockedTransfer, result: VerifyResult, now: datetime) -> AttemptUpdate:
     """The gateway was asked for the reference, and the attempt is not to be sent again."""
-    wait = wait_before_asking(transfer.asks)
-    if isinstance(answer, Reported):
-        return AttemptUpdate(answer.news, poll_at=_poll_at(transfer, answer.news, max(wait, FIRST_POLL_AFTER), now))
-    if isinstance(answer, Absent):
+    wait = poll_backoff(transfer.poll_count)
+    if isinstance(result, Reported):
+        return AttemptUpdate(result.update, poll_at=_poll_at(transfer, result.update, max(wait, FIRST_POLL_AFTER), now))
+    if isinstance(result, Absent):
         return AttemptUpdate(
             poll_at=now + wait,
             opens="unclassified",
@@ -139,13 +143,13 @@ def after_question(transfer: LockedTransfer, answer: VerifyAnswer, now: datetime
     return AttemptUpdate(
         poll_at=now + wait,
         opens="timeout" if _has_waited_long(transfer) else None,
-        reason=f"The gateway has not said what became of the transfer: {answer.reason}.",
+        reason=f"The gateway has not said what became of the transfer: {result.reason}.",
     )
 
 
-def after_waiting(transfer: LockedTransfer, reason: SkipReason, now: datetime) -> AttemptUpdate:
+def update_while_held(transfer: LockedTransfer, reason: SkipReason, now: datetime) -> AttemptUpdate:
     """The gateway does not know an attempt that was sent before, and it may not be sent again while `reason` holds."""
-    poll_at = now + wait_before_asking(transfer.asks)
+    poll_at = now + poll_backoff(transfer.poll_count)
     if transfer.called_at is not None and may_arrive(transfer.called_at, now):
         poll_at = min(poll_at, transfer.called_at + LOST_CALL)
     return AttemptUpdate(
@@ -155,27 +159,27 @@ def after_waiting(transfer: LockedTransfer, reason: SkipReason, now: datetime) -
     )
 
 
-def next_poll_at(transfer: LockedTransfer, news: TransferUpdate, now: datetime) -> datetime | None:
+def next_poll_at(transfer: LockedTransfer, update: TransferUpdate, now: datetime) -> datetime | None:
     """When to ask about a transfer that is at an end: one that arrived may come back, of any other there is nothing left to ask."""
-    return next_poll(transfer.arrived_at or now, now) if news.status == "success" else None
+    return next_poll(transfer.arrived_at or now, now) if update.status == "success" else None
 
 
-def _poll_at(transfer: LockedTransfer, news: TransferUpdate, wait: timedelta, now: datetime) -> datetime | None:
+def _poll_at(transfer: LockedTransfer, update: TransferUpdate, wait: timedelta, now: datetime) -> datetime | None:
     """On its way: its webhook may be lost, so it is asked for after a while."""
-    return now + wait if RANKS[news.status] == 0 else next_poll_at(transfer, news, now)
+    return now + wait if RANKS[update.status] == 0 else next_poll_at(transfer, update, now)
 
 
-def is_open_after_contradiction(status: str, verdict: Verdict) -> bool:
+def stays_unknown(status: str, verdict: Verdict) -> bool:
     """An answer to our own call that contradicts the books leaves the attempt unknown: it is asked for, never taken as it is."""
     return verdict == "contradiction" and status == "submitting"
 
 
-def after_contradiction(transfer: LockedTransfer, now: datetime) -> AttemptUpdate:
+def update_after_contradiction(transfer: LockedTransfer, now: datetime) -> AttemptUpdate:
     """What is recorded of an attempt that is left unknown because the answer to its call contradicts the books."""
-    due_at = now + wait_before_asking(0)
+    due_at = now + poll_backoff(0)
     reason = "the answer contradicts the books"
     return AttemptUpdate(is_unknown=True, reason=reason, poll_at=due_at, called_at=transfer.called_at)
 
 
 def _has_waited_long(transfer: LockedTransfer) -> bool:
-    return transfer.status == "unknown" and transfer.asks + 1 >= POLLS_BEFORE_EXCEPTION
+    return transfer.status == "unknown" and transfer.poll_count + 1 >= POLLS_BEFORE_EXCEPTION

@@ -36,29 +36,29 @@ def check_digit_valid(bank_code: str, account_number: str) -> bool | None:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class NameCheck:
     """Whether details may be paid to; `reason` says why not, in words for the vendor."""
 
     verified: bool
     reason: str | None
 
 
-def check_account_name(legal_name: str, account_name: str | None) -> CheckResult:
+def check_account_name(legal_name: str, account_name: str | None) -> NameCheck:
     """Compares by words, whatever their order, case, accents and punctuation.
 
     Every word of the legal name must stand in the account's name. The account may say more (a middle name), unless the
     legal name is a single word: that alone would fit too many strangers.
     """
     if account_name is None:
-        return CheckResult(False, "account_number_invalid: the bank knows no such account")
+        return NameCheck(False, "account_number_invalid: the bank knows no such account")
     legal, resolved = _words(legal_name), _words(account_name)
     missing = legal - resolved
     if not legal or missing:
         lacking = ", ".join(sorted(missing)) or "every word"
-        return CheckResult(False, f"name_mismatch: the account's name lacks {lacking} of the vendor's legal name")
+        return NameCheck(False, f"name_mismatch: the account's name lacks {lacking} of the vendor's legal name")
     if legal.total() == 1 and resolved != legal:
-        return CheckResult(False, "name_mismatch: a legal name of one word must be the account's whole name")
-    return CheckResult(True, None)
+        return NameCheck(False, "name_mismatch: a legal name of one word must be the account's whole name")
+    return NameCheck(True, None)
 
 
 # Marks that join a word: "O'Neil" is "ONEIL" at a bank.
@@ -95,7 +95,7 @@ class ChangeOfAccount:
 
 
 def check_change(
-    known: KnownAccounts, fingerprint: str, judged: CheckResult, now: datetime, cooling: timedelta
+    known: KnownAccounts, fingerprint: str, name_check: NameCheck, now: datetime, cooling: timedelta
 ) -> ChangeOfAccount:
     """Another account waits out the cooling-off, unless the vendor never had one that money could go to.
 
@@ -104,10 +104,10 @@ def check_change(
     """
     if fingerprint in known.quarantined:
         raise AccountQuarantined
-    if fingerprint == known.last_verified or not judged.verified:
+    if fingerprint == known.last_verified or not name_check.verified:
         payouts_from = known.payouts_from
     elif known.ever_verified or known.quarantined:
         payouts_from = now + cooling
     else:
         payouts_from = now
-    return ChangeOfAccount(None if judged.verified else known.quarantine_reason, payouts_from)
+    return ChangeOfAccount(None if name_check.verified else known.quarantine_reason, payouts_from)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-Standing = Literal["opened", "won", "lost"]
+ChargebackStatus = Literal["opened", "won", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class ChargebackUpdate:
     id: UUID
     order_id: UUID
     vendor_id: UUID
-    standing: Standing
+    status: ChargebackStatus
     vendor_minor: int
     from_vendor_minor: int
     to_vendor_minor: int
@@ -24,7 +24,7 @@ class ChargebackUpdate:
 class KnownChargeback:
     """A chargeback by the newest news that was heard, and what is held for it."""
 
-    standing: Standing
+    status: ChargebackStatus
     held_minor: int
 
 
@@ -37,7 +37,9 @@ class OpenChargeback:
     held_minor: int
 
 
-def to_hold(chargebacks: list[OpenChargeback], remaining_vendor_minor: int, available_minor: int) -> dict[UUID, int]:
+def allocate_holds(
+    chargebacks: list[OpenChargeback], remaining_vendor_minor: int, available_minor: int
+) -> dict[UUID, int]:
     """How much more of the wallet each open chargeback of one order holds.
 
     What is still in escrow answers for them first; a wallet that has been emptied holds what it has.

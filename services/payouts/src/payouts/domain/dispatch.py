@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
-from payouts.domain.released import Cover
+from payouts.domain.release_statements import Cover
 
 SkipReason = Literal[
     "not_found",
@@ -55,7 +55,7 @@ class Candidate:
     cover: Cover
     pending: bool
     attempted: bool
-    bank_details_stand: bool
+    bank_details_valid: bool
     vendor_suspended: bool = False
     bank_details_cooling: bool = False
     vendor_has_debt: bool = False
@@ -69,14 +69,14 @@ class PlanLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BatchPlan:
     """The lines of a batch. `short` says that the gateway's balance does not cover it: nothing is sent."""
 
     lines: tuple[PlanLine, ...]
     short: bool
 
     @property
-    def taken(self) -> list[UUID]:
+    def selected(self) -> list[UUID]:
         """The payouts that the batch takes, in their order."""
         return [line.payout_id for line in self.lines if line.skipped is None]
 
@@ -105,14 +105,14 @@ class HeldVendor:
     amount_minor: int
 
 
-def reason_to_skip(candidate: Candidate) -> SkipReason | None:
+def skip_payout_reason(candidate: Candidate) -> SkipReason | None:
     """Why a batch cannot take this payout now; None when it can."""
     if candidate.pending and candidate.attempted:
         return "already_dispatched"
-    return reason_to_hold(candidate)
+    return hold_reason(candidate)
 
 
-def reason_to_hold(candidate: Candidate) -> SkipReason | None:
+def hold_reason(candidate: Candidate) -> SkipReason | None:
     """Why this payout may not leave now, whoever sends it; None when it may."""
     if not candidate.pending:
         return "not_pending"
@@ -124,7 +124,7 @@ def reason_to_hold(candidate: Candidate) -> SkipReason | None:
         return "vendor_suspended"
     if candidate.vendor_has_debt:
         return "debt_outstanding"
-    if not candidate.bank_details_stand:
+    if not candidate.bank_details_valid:
         return "bank_details_changed"
     if candidate.bank_details_cooling:
         return "bank_details_cooling"
@@ -133,21 +133,21 @@ def reason_to_hold(candidate: Candidate) -> SkipReason | None:
 
 def plan_batch(
     candidates: Sequence[Candidate], absent: Sequence[UUID], max_total_minor: int | None, gateway_balance_minor: int
-) -> Plan:
+) -> BatchPlan:
     """Takes candidates in their order while the sum stays within `max_total_minor`; a smaller one further on still fits."""
     lines: list[PlanLine] = [PlanLine(payout_id, 0, "not_found") for payout_id in absent]
     total_minor = 0
     for candidate in candidates:
-        skipped = reason_to_skip(candidate)
+        skipped = skip_payout_reason(candidate)
         if skipped is None and max_total_minor is not None and total_minor + candidate.amount_minor > max_total_minor:
             skipped = "max_total_reached"
         if skipped is None:
             total_minor += candidate.amount_minor
         lines.append(PlanLine(candidate.payout_id, candidate.amount_minor, skipped))
     if total_minor <= gateway_balance_minor:
-        return Plan(tuple(lines), short=False)
+        return BatchPlan(tuple(lines), short=False)
     stopped = (PlanLine(line.payout_id, line.amount_minor, line.skipped or "balance_insufficient") for line in lines)
-    return Plan(tuple(stopped), short=True)
+    return BatchPlan(tuple(stopped), short=True)
 
 
 def next_poll(arrived_at: datetime, now: datetime) -> datetime | None:
@@ -155,6 +155,6 @@ def next_poll(arrived_at: datetime, now: datetime) -> datetime | None:
     return next((arrived_at + age for age in POLLS_AFTER_SUCCESS if arrived_at + age > now), None)
 
 
-def wait_before_asking(asks: int) -> timedelta:
+def poll_backoff(poll_count: int) -> timedelta:
     """How long to wait before the gateway is asked again for a transfer that it left open `asks` times."""
-    return min(_POLL_AGAIN_AFTER * (1 << min(asks, 10)), _POLL_AT_LEAST_EVERY)
+    return min(_POLL_AGAIN_AFTER * (1 << min(poll_count, 10)), _POLL_AT_LEAST_EVERY)

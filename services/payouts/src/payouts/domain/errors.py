@@ -8,7 +8,7 @@ class EscrowLocked(Problem):
     status, code, detail = 423, "ESCROW_LOCKED", "Part of this amount is still held in escrow and cannot be withdrawn."
 
 
-class MoreThanTheWalletHolds(ValidationFailed):
+class AmountAboveWallet(ValidationFailed):
     """Above what is available and what is locked together: 422 with invalid param `amountMinor`."""
 
 
@@ -16,7 +16,7 @@ class BelowMinimum(ValidationFailed):
     """Less than the smallest payout: 422 that tells the minimum."""
 
     @classmethod
-    def told(cls, name: str, minimum_minor: int) -> "BelowMinimum":
+    def for_parameter(cls, name: str, minimum_minor: int) -> "BelowMinimum":
         """The refusal of a parameter in kobo."""
         reason = f"must be at least {minimum_minor} kobo, the smallest payout"
         return cls(f"{name}: {reason}", invalid_params=[InvalidParam(name, reason)])
@@ -71,11 +71,11 @@ class TransfersNotCompared(Unavailable):
     )
 
 
-class TransferUnheardOf(Exception):
+class TransferNotRecorded(Exception):
     """News of a transfer whose reference is not written down here (yet): the retry ladder brings it again."""
 
 
-class LossUnheardOf(NotYetKnown):
+class ChargebackLossNotReceived(NotYetKnown):
     """A chargeback that gives back what a loss took, before that loss was heard: what was never taken is not given back."""
 
 
@@ -88,7 +88,7 @@ class PayoutNotPending(Conflict):
         super().__init__(f"The payout is {status}: this is for a pending one.")
 
 
-class MoneyReturnedAlready(Conflict):
+class AmountAlreadyReturned(Conflict):
     def __init__(self, kind: str) -> None:
         super().__init__(f"The payout's money was returned before, by {kind}.")
 
@@ -104,7 +104,7 @@ class ExceptionIsClosed(Conflict):
     detail = "This exception is closed: what was said of it stands."
 
 
-class MoneyUnsettled(Conflict):
+class PayoutUnsettled(Conflict):
     """An exception is what shows that somebody's money waits: it does not go before the money has arrived somewhere."""
 
     detail = (
@@ -129,35 +129,35 @@ class NothingToCorrect(Conflict):
         super().__init__(f"The wallet is {cover}, and this correction is not its difference. {detail}".strip())
 
 
-class NothingWasSent(Conflict):
+class NoTransferSent(Conflict):
     detail = (
         "No transfer of this payout was ever sent: dispatch sends it, and a quarantine of the bank details returns it."
     )
 
 
-class WasSent(Conflict):
+class TransferAlreadySent(Conflict):
     detail = "A transfer of this payout was sent to the gateway: it cannot be cancelled any more."
 
 
-class AttemptWaits(Conflict):
+class AttemptAlreadyReserved(Conflict):
     detail = "A new attempt of this payout is written down already and waits to be sent."
 
 
-class ReversedNotReset(Conflict):
+class ReversedTransferNotResettable(Conflict):
     detail = (
         "The gateway reversed this transfer: its amount is returned by a reconciliation of two people, not sent again."
     )
 
 
-class RetriesUsedUp(Conflict):
+class RetryLimitReached(Conflict):
     detail = "This payout was reset three times: what remains is a reconciliation of two people."
 
 
-class GatewayContradictsItself(Conflict):
+class TransferContradicted(Conflict):
     detail = "What was heard of this payout's transfer contradicts the books, and the gateway is being asked. Try again in a moment."
 
 
-class GatewayForgot(Conflict):
+class TransferMissingAtGateway(Conflict):
     detail = "The gateway accepted this transfer before and now knows no such reference. Nothing was changed."
 
 

@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID
 
-from payouts.domain.errors import ExceptionIsClosed, MoneyUnsettled
-from payouts.domain.severity import Cause, Severity, worse
+from payouts.domain.errors import ExceptionIsClosed, PayoutUnsettled
+from payouts.domain.severity import Cause, Severity, worse_severity
 
 # The page in docs/runbooks for whoever is on call.
 RUNBOOK: Final = "payout-exceptions"
 RELEASES_RUNBOOK: Final = "credit-not-released"
 
-ActKind = Literal["classified", "changed", "noted", "closed"]
+ExceptionActionKind = Literal["classified", "changed", "noted", "closed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ class OpenException:
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class ExceptionAction:
     """One line of an exception's trail. `by` is empty when the service acted by itself."""
 
-    kind: ActKind
+    kind: ExceptionActionKind
     by: UUID | None
     before: Finding
     after: Finding
@@ -81,22 +81,22 @@ def runbook_of(cause: Cause) -> str:
     return RELEASES_RUNBOOK if cause in ("credit_not_released", "release_statement_late") else RUNBOOK
 
 
-def check_classification(standing: OpenException, finding: Finding) -> bool:
+def check_classification(exception: OpenException, finding: Finding) -> bool:
     """Whether the classification takes effect; False for the finding that stands. Raises ExceptionIsClosed (409)."""
-    if not standing.is_open:
+    if not exception.is_open:
         raise ExceptionIsClosed
-    return finding != standing.finding
+    return finding != exception.finding
 
 
-def check_closing(standing: OpenException, settlement: Settlement | None) -> bool:
+def check_closing(exception: OpenException, settlement: Settlement | None) -> bool:
     """Whether the closing takes effect; False when it is closed. Raises MoneyUnsettled (409).
 
     An exception of a batch (`settlement` None) holds no money: nothing of the batch was sent.
     """
-    if not standing.is_open:
+    if not exception.is_open:
         return False
     if settlement is not None and not is_settled(settlement):
-        raise MoneyUnsettled
+        raise PayoutUnsettled
     return True
 
 
@@ -108,11 +108,11 @@ def is_settled(settlement: Settlement) -> bool:
 
 
 # Words that explain less than what stands.
-_SAYS_LITTLE: Final[frozenset[Cause]] = frozenset({"unclassified", "timeout"})
+_UNSPECIFIC_CAUSES: Final[frozenset[Cause]] = frozenset({"unclassified", "timeout"})
 
 
-def revised(standing: OpenException, news: Finding) -> Finding:
+def revised(exception: OpenException, update: Finding) -> Finding:
     """The finding after further news of the payout: the newer cause, unless a person named one; the graver severity."""
-    keeps_cause = standing.classified or news.cause in _SAYS_LITTLE
-    cause = standing.finding.cause if keeps_cause else news.cause
-    return Finding(cause, worse(standing.finding.severity, news.severity))
+    keeps_cause = exception.classified or update.cause in _UNSPECIFIC_CAUSES
+    cause = exception.finding.cause if keeps_cause else update.cause
+    return Finding(cause, worse_severity(exception.finding.severity, update.severity))

@@ -6,7 +6,7 @@ from typing import Any, Final
 from common.web.csv_export import as_text, csv_lines
 
 # Some milliseconds of work: others are served between two pieces.
-PIECE_LINES: Final = 200
+PAGE_LINES: Final = 200
 _COLUMNS: Final = (
     "at",
     "kind",
@@ -57,7 +57,7 @@ def decimal_naira(amount_minor: int) -> str:
     return f"{'-' if amount_minor < 0 else ''}{whole}.{kobo:02d}"
 
 
-def naira_text(amount_minor: int) -> str:
+def format_naira(amount_minor: int) -> str:
     """Kobo as people read money: `-₦1,234.50`."""
     whole, kobo = divmod(abs(amount_minor), 100)
     return f"{'-' if amount_minor < 0 else ''}₦{whole:,}.{kobo:02d}"

@@ -16,11 +16,11 @@ SWITCH_WINDOW: Final = timedelta(minutes=15)
 FAILURE_RATE_KEY: Final = "payout-failure-rate"
 BANK_KEY_PREFIX: Final = "payout-bank-switch:"
 
-Step = Literal["raise", "stay", "begin_calm", "end_calm", "clear"]
+DueStep = Literal["raise", "stay", "begin_calm", "end_calm", "clear"]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ObservedFailureRate:
     """Attempts of the window, and those of them that opened an exception."""
 
     attempts: int
@@ -41,7 +41,7 @@ class OpenAlert:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class FailureRatePolicy:
     """How the rate is watched: over which while, from how many attempts on, and how long it must stay low to be over."""
 
     window: timedelta
@@ -49,20 +49,22 @@ class Watch:
     calm_for: timedelta
 
 
-def is_alarming(measured: Measured, attempts_min: int) -> bool:
+def is_alarming(observed: ObservedFailureRate, attempts_min: int) -> bool:
     """Above 5 %, over enough attempts to speak of a rate."""
-    return measured.attempts >= attempts_min and measured.failures * 100 > ALERTS_ABOVE_PERCENT * measured.attempts
+    return observed.attempts >= attempts_min and observed.failures * 100 > ALERTS_ABOVE_PERCENT * observed.attempts
 
 
-def evaluate_rate(measured: Measured, standing: OpenAlert | None, watch: Watch, now: datetime) -> Step:
+def evaluate_rate(
+    observed: ObservedFailureRate, open_alert: OpenAlert | None, watch: FailureRatePolicy, now: datetime
+) -> DueStep:
     """What becomes of the alert: raised once above 5 %, cleared after a while without a break below 3 %."""
-    if standing is None:
-        return "raise" if is_alarming(measured, watch.attempts_min) else "stay"
-    if measured.failures * 100 >= CLEARS_BELOW_PERCENT * measured.attempts and measured.failures:
-        return "end_calm" if standing.calm_since is not None else "stay"
-    if standing.calm_since is None:
+    if open_alert is None:
+        return "raise" if is_alarming(observed, watch.attempts_min) else "stay"
+    if observed.failures * 100 >= CLEARS_BELOW_PERCENT * observed.attempts and observed.failures:
+        return "end_calm" if open_alert.calm_since is not None else "stay"
+    if open_alert.calm_since is None:
         return "begin_calm"
-    return "clear" if now - standing.calm_since >= watch.calm_for else "stay"
+    return "clear" if now - open_alert.calm_since >= watch.calm_for else "stay"
 
 
 def bank_key(bank_code: str) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
-from payouts.domain.gateway_results import Reported, VerifyAnswer
+from payouts.domain.gateway_results import Reported, VerifyResult
 from payouts.domain.returns import RETRIES_MAX
 from payouts.domain.transfer_updates import UNDER_WAY
 
@@ -16,7 +16,7 @@ Outcome = Literal["open", "taken", "explained"]
 # The gateway's clock may differ from ours, and a transfer is in its list a moment after it was taken: the stretches overlap by this.
 OVERLAP: Final = timedelta(days=1)
 # Payouts wait for this one: what the gateway did not answer, or people have explained meanwhile, is looked at again soon.
-PUT_BACK_AGAIN: Final = timedelta(minutes=1)
+RECHECK_AFTER_RESTORE: Final = timedelta(minutes=1)
 # Half a million transfers of one stretch; a gateway that never ends its list must not hold the comparison for ever.
 PAGES_MAX: Final = 5_000
 ALERT_KEY: Final = "payouts:found-transfers"
@@ -69,8 +69,8 @@ def may_be_recorded(transfer: ListedTransfer) -> bool:
     return bool(_OURS.fullmatch(transfer.reference)) and transfer.currency == "NGN"
 
 
-def may_have_sent(candidate: Candidate, answers: Sequence[VerifyAnswer]) -> bool:
+def may_have_sent(candidate: Candidate, results: Sequence[VerifyResult]) -> bool:
     """Whether the payout's money cannot have left by an attempt that the books know, so that the found transfer is its own."""
     if candidate.retry_count_after > RETRIES_MAX:
         return False
-    return not any(isinstance(answer, Reported) and answer.news.status in _OUT for answer in answers)
+    return not any(isinstance(result, Reported) and result.update.status in _OUT for result in results)

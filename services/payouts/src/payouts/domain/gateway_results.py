@@ -20,7 +20,7 @@ class Recipient:
 class Reported:
     """The gateway has the transfer, and this is what it says of it."""
 
-    news: TransferUpdate
+    update: TransferUpdate
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,5 +42,5 @@ class Unclear:
     reason: str
 
 
-SubmitAnswer = Reported | Refused | Unclear
-VerifyAnswer = Reported | Absent | Unclear
+SubmitResult = Reported | Refused | Unclear
+VerifyResult = Reported | Absent | Unclear

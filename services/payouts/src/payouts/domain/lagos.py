@@ -17,7 +17,7 @@ class Month:
     """A calendar month in Lagos: from its `begin` up to, not including, its `end`, both in UTC."""
 
     name: str
-    begin: datetime
+    start: datetime
     end: datetime
 
     @classmethod
@@ -30,7 +30,7 @@ class Month:
         if int(year) not in YEARS or not 1 <= int(number) <= 12:
             raise ValidationFailed.of("month", "is in no calendar of ours; must be such as 2026-11")
         month = cls(name, _first_of(int(year), int(number)), _first_of(int(year), int(number) + 1))
-        if month.begin > now:
+        if month.start > now:
             raise ValidationFailed.of("month", f"has not begun yet in {ZONE}")
         return month
 

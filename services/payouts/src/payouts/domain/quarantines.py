@@ -6,18 +6,18 @@ from common.primitives.problems import Conflict
 from payouts.domain.returns import LockedPayout, check_restitution
 from payouts.domain.transfer_updates import RANKS, LockedTransfer, TransferUpdate
 
-Fate = Literal["restitute", "hold", "leave"]
+QuarantineAction = Literal["restitute", "hold", "none"]
 
-_WENT_WRONG = frozenset(status for status, rank in RANKS.items() if rank > 0 and status != "success")
+_FAILED_OR_REVERSED = frozenset(status for status, rank in RANKS.items() if rank > 0 and status != "success")
 
 
-def quarantine_action(payout: LockedPayout) -> Fate:
+def quarantine_action(payout: LockedPayout) -> QuarantineAction:
     """restitute: it was never submitted, or each attempt before is over and the present one unsent. leave: it is decided already.
 
     hold: an attempt is with the gateway, or was: only the gateway's answer tells whether the money comes back.
     """
     if payout.status != "pending":
-        return "leave"
+        return "none"
     unsent = all(attempt.status == "reserved" for attempt in payout.attempts[payout.retry_count :])
     return "restitute" if unsent and may_be_restituted(payout) else "hold"
 
@@ -30,17 +30,17 @@ def may_be_restituted(payout: LockedPayout) -> bool:
         return False
 
 
-def confirms_failure(transfer: LockedTransfer, news: TransferUpdate) -> bool:
+def confirms_failure(transfer: LockedTransfer, update: TransferUpdate) -> bool:
     """Whether the gateway, called or asked, says that the whole amount of this attempt has not left, or has come back."""
-    same_amount = (news.amount_minor, news.currency) == (transfer.amount_minor, transfer.currency)
-    return same_amount and news.update_source != "webhook" and news.status in _WENT_WRONG
+    same_amount = (update.amount_minor, update.currency) == (transfer.amount_minor, transfer.currency)
+    return same_amount and update.update_source != "webhook" and update.status in _FAILED_OR_REVERSED
 
 
-def needs_query_first(news: TransferUpdate) -> bool:
+def needs_query_first(update: TransferUpdate) -> bool:
     """A webhook alone returns no money: it makes us ask."""
-    return news.update_source == "webhook" and news.status in _WENT_WRONG
+    return update.update_source == "webhook" and update.status in _FAILED_OR_REVERSED
 
 
-def was_refused(transfer: LockedTransfer) -> bool:
+def has_failed(transfer: LockedTransfer) -> bool:
     """An attempt that failed in our books and that the gateway does not know never left."""
-    return transfer.status in _WENT_WRONG
+    return transfer.status in _FAILED_OR_REVERSED

@@ -10,20 +10,20 @@ from common.ledger.posting import Posting
 from common.primitives.decisions import content_hash
 from payouts.domain import accounts
 from payouts.domain.errors import (
-    AttemptWaits,
-    GatewayContradictsItself,
-    MoneyReturnedAlready,
+    AmountAlreadyReturned,
+    AttemptAlreadyReserved,
     NothingToReconcile,
-    NothingWasSent,
+    NoTransferSent,
     PayoutNotPending,
-    RetriesUsedUp,
-    ReversedNotReset,
+    RetryLimitReached,
+    ReversedTransferNotResettable,
+    TransferAlreadySent,
+    TransferContradicted,
     TransferUnderWay,
-    WasSent,
 )
-from payouts.domain.wallet import Standing, repayment, shortfall
+from payouts.domain.wallet import WalletSnapshot, repayment, shortfall
 
-Kind = Literal["restitution", "reversal", "recovery", "recovery_returned"]
+ReturnKind = Literal["restitution", "reversal", "recovery", "recovery_returned"]
 ReconciliationStatus = Literal["prepared", "approved", "rejected"]
 
 RETRIES_MAX: Final = 3
@@ -63,10 +63,10 @@ class LockedPayout:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ReconciliationPlan:
     """What a reconciliation does: its posting, and the extra transfer that a recovery, or its return, is about."""
 
-    kind: Kind
+    kind: ReturnKind
     posting: Posting
     transfer_id: UUID | None = None
 
@@ -88,7 +88,7 @@ def check_cancellation(payout: LockedPayout) -> bool:
     Raises WasSent, and what `judge_restitution` refuses (409).
     """
     if any(attempt.sent for attempt in payout.attempts):
-        raise WasSent
+        raise TransferAlreadySent
     return check_restitution(payout)
 
 
@@ -101,11 +101,11 @@ def check_reset(payout: LockedPayout) -> None:
     _check_unreturned(payout)
     _check_was_sent(payout)
     if payout.attempts[-1].status == "reserved":
-        raise AttemptWaits
+        raise AttemptAlreadyReserved
     if payout.attempts[-1].status == "reversed":
-        raise ReversedNotReset
+        raise ReversedTransferNotResettable
     if payout.retry_count >= RETRIES_MAX:
-        raise RetriesUsedUp
+        raise RetryLimitReached
 
 
 def wait_before_retry(retry_count: int, first_wait: timedelta) -> timedelta:
@@ -113,7 +113,7 @@ def wait_before_retry(retry_count: int, first_wait: timedelta) -> timedelta:
     return first_wait * (1 << (retry_count - 1))
 
 
-def plan_reconciliation(payout: LockedPayout, standing: Standing) -> Plan:
+def plan_reconciliation(payout: LockedPayout, wallet: WalletSnapshot) -> ReconciliationPlan:
     """What the books need so that they agree with what the gateway, asked, says; raises a Conflict when they need nothing.
 
     A processed payout of which fewer transfers stand than the books have (none, or one beside which another was recovered): reversal. A
@@ -123,29 +123,33 @@ def plan_reconciliation(payout: LockedPayout, standing: Standing) -> Plan:
     """
     extra = _extra_success(payout)
     if extra is not None:
-        owed_minor = shortfall(standing.available_minor, payout.amount_minor)
-        return Plan(
-            "recovery", accounts.recovery(extra.id, payout.vendor_id, payout.amount_minor, owed_minor), extra.id
+        shortfall_minor = shortfall(wallet.available_minor, payout.amount_minor)
+        return ReconciliationPlan(
+            "recovery", accounts.recovery(extra.id, payout.vendor_id, payout.amount_minor, shortfall_minor), extra.id
         )
-    repaid_minor = repayment(standing.debt_minor, payout.amount_minor)
-    came_back = _recovered_in_vain(payout)
+    repaid_minor = repayment(wallet.debt_minor, payout.amount_minor)
+    came_back = _returned_recovery(payout)
     if came_back is not None:
         _check_idle(payout)
         posting = accounts.recovery_returned(came_back.id, payout.vendor_id, payout.amount_minor, repaid_minor)
-        return Plan("recovery_returned", posting, came_back.id)
+        return ReconciliationPlan("recovery_returned", posting, came_back.id)
     if payout.status == "processed" and payout.returned is None:
         _check_idle(payout)
-        if _standing(payout) >= _booked(payout):
+        if _count_successes(payout) >= _count_recorded_transfers(payout):
             raise NothingToReconcile("processed")
-        return Plan("reversal", accounts.reversal(payout.id, payout.vendor_id, payout.amount_minor, repaid_minor))
+        return ReconciliationPlan(
+            "reversal", accounts.reversal(payout.id, payout.vendor_id, payout.amount_minor, repaid_minor)
+        )
     if payout.status != "pending":
         raise NothingToReconcile(payout.status)
     _check_unreturned(payout)
     _check_was_sent(payout)
     # One that is held, because the details changed, say, goes nowhere by itself, and is withdrawn.
     if payout.attempts[-1].status == "reserved" and payout.attempts[-1].leased:
-        raise AttemptWaits
-    return Plan("restitution", accounts.restitution(payout.id, payout.vendor_id, payout.amount_minor, repaid_minor))
+        raise AttemptAlreadyReserved
+    return ReconciliationPlan(
+        "restitution", accounts.restitution(payout.id, payout.vendor_id, payout.amount_minor, repaid_minor)
+    )
 
 
 def describe_posting(posting: Posting) -> dict[str, Any]:
@@ -159,7 +163,7 @@ def describe_posting(posting: Posting) -> dict[str, Any]:
     }
 
 
-def hash_of(payout_id: UUID, kind: Kind, postings: Sequence[Mapping[str, Any]]) -> str:
+def reconciliation_hash(payout_id: UUID, kind: ReturnKind, postings: Sequence[Mapping[str, Any]]) -> str:
     """The hash of payout, kind and exact postings."""
     return content_hash({"payoutId": str(payout_id), "kind": kind, "postings": postings})
 
@@ -167,26 +171,26 @@ def hash_of(payout_id: UUID, kind: Kind, postings: Sequence[Mapping[str, Any]]) 
 def _extra_success(payout: LockedPayout) -> Attempt | None:
     """A success that the books do not have: the money is out with more transfers than stand there."""
     unrecovered = [attempt for attempt in payout.attempts if attempt.status == "success" and not attempt.recovered]
-    if payout.status == "pending" or not unrecovered or _standing(payout) <= _booked(payout):
+    if payout.status == "pending" or not unrecovered or _count_successes(payout) <= _count_recorded_transfers(payout):
         return None
     return unrecovered[-1]
 
 
-def _recovered_in_vain(payout: LockedPayout) -> Attempt | None:
+def _returned_recovery(payout: LockedPayout) -> Attempt | None:
     """A recovered transfer that the vendor has no more, where no return of the payout's own amount stands for it."""
-    if payout.returned is None or _standing(payout) >= _booked(payout):
+    if payout.returned is None or _count_successes(payout) >= _count_recorded_transfers(payout):
         return None
     recovered = [attempt for attempt in payout.attempts if attempt.recovered]
-    gone = [attempt for attempt in recovered if attempt.status != "success"]
-    return (gone or recovered)[-1]
+    returned = [attempt for attempt in recovered if attempt.status != "success"]
+    return (returned or recovered)[-1]
 
 
-def _standing(payout: LockedPayout) -> int:
+def _count_successes(payout: LockedPayout) -> int:
     """With how many transfers the money is out."""
     return sum(attempt.status == "success" for attempt in payout.attempts)
 
 
-def _booked(payout: LockedPayout) -> int:
+def _count_recorded_transfers(payout: LockedPayout) -> int:
     """How many transfers the books have: the one that completed a payout and was not returned, and each that was recovered."""
     completed = payout.status == "processed" and payout.returned is None
     return completed + sum(attempt.recovered for attempt in payout.attempts)
@@ -194,7 +198,7 @@ def _booked(payout: LockedPayout) -> int:
 
 def _check_unreturned(payout: LockedPayout) -> None:
     if payout.returned is not None:
-        raise MoneyReturnedAlready(payout.returned)
+        raise AmountAlreadyReturned(payout.returned)
     if payout.status != "pending":
         raise PayoutNotPending(payout.status)
     _check_idle(payout)
@@ -205,9 +209,9 @@ def _check_unreturned(payout: LockedPayout) -> None:
 
 def _check_was_sent(payout: LockedPayout) -> None:
     if all(attempt.status == "reserved" for attempt in payout.attempts):
-        raise NothingWasSent
+        raise NoTransferSent
 
 
 def _check_idle(payout: LockedPayout) -> None:
     if any(attempt.contradicted for attempt in payout.attempts):
-        raise GatewayContradictsItself
+        raise TransferContradicted

@@ -6,11 +6,11 @@ from typing import Final, Literal
 from uuid import UUID
 
 from payouts.domain.lagos import LAGOS
-from payouts.domain.wallet import Standing
+from payouts.domain.wallet import WalletSnapshot
 
 Frequency = Literal["none", "daily", "weekly"]
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-Skipped = Literal[
+SkippedReason = Literal[
     "vendor_suspended", "debt_outstanding", "bank_details_quarantined", "bank_details_unverified", "below_minimum"
 ]
 
@@ -72,16 +72,16 @@ def period_of(due_at: datetime) -> date:
     return due_at.astimezone(LAGOS).date()
 
 
-def why_skipped(standing: Standing, minimum_minor: int) -> Skipped | None:
+def skip_reason(wallet: WalletSnapshot, minimum_minor: int) -> SkippedReason | None:
     """Why nothing is asked for; None: all that is available is. In the order in which a request would be refused."""
-    if standing.suspended:
+    if wallet.suspended:
         return "vendor_suspended"
-    if standing.debt_minor > 0:
+    if wallet.debt_minor > 0:
         return "debt_outstanding"
-    if standing.bank_details_quarantined:
+    if wallet.bank_details_quarantined:
         return "bank_details_quarantined"
-    if standing.bank_details_version_id is None or not standing.bank_details_verified:
+    if wallet.bank_details_version_id is None or not wallet.bank_details_verified:
         return "bank_details_unverified"
-    if standing.available_minor < minimum_minor:
+    if wallet.available_minor < minimum_minor:
         return "below_minimum"
     return None

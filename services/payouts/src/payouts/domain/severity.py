@@ -50,7 +50,7 @@ _WORDS: Final[tuple[tuple[Cause, tuple[str, ...]], ...]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class ExceptionContext:
     """What is known when an exception opens. `vendors_in_batch` and `earlier_rejections` count this one's company."""
 
     cause: Cause
@@ -67,7 +67,7 @@ def cause_of(status: str, reason: str | None) -> Cause:
     return next((cause for cause, signs in _WORDS if any(sign in words for sign in signs)), "unclassified")
 
 
-def severity_of(trouble: Trouble) -> Severity:
+def severity_of(trouble: ExceptionContext) -> Severity:
     """The first line of the specification's table that fits."""
     if trouble.cause in ("balance_insufficient", "bank_switch_error", "timeout", "credit_not_released"):
         return "SEV-1"
@@ -80,7 +80,7 @@ def severity_of(trouble: Trouble) -> Severity:
     return "SEV-3"
 
 
-def worse(severity: Severity, other: Severity) -> Severity:
+def worse_severity(severity: Severity, other: Severity) -> Severity:
     """The graver of two: news raises a severity, and only people lower one."""
     return min(severity, other)
 

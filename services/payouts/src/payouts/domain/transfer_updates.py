@@ -62,8 +62,8 @@ class LockedTransfer:
     amount_minor: int
     currency: str
     payout_status: str
-    standing: str | None
-    asks: int = 0
+    effective_status: str | None
+    poll_count: int = 0
     # Somebody is to do something with it at a certain time.
     leased: bool = True
     # How often it was taken to be sent: whoever has another number in hand was overtaken.
@@ -76,7 +76,7 @@ class LockedTransfer:
     returned: bool = False
 
 
-def evaluate_update(transfer: LockedTransfer, news: TransferUpdate) -> Verdict:
+def evaluate_update(transfer: LockedTransfer, update: TransferUpdate) -> Verdict:
     """What the news means for this transfer.
 
     advanced: a higher state, or a further step on the way; it takes effect.
@@ -84,28 +84,34 @@ def evaluate_update(transfer: LockedTransfer, news: TransferUpdate) -> Verdict:
     late_success: a success that comes after the reversal of the same transfer; the payout completes, the exception stays.
     repeated, stale: no effect. contradiction: an exception, and a query.
     """
-    differs = (news.amount_minor, news.currency) != (transfer.amount_minor, transfer.currency)
+    differs = (update.amount_minor, update.currency) != (transfer.amount_minor, transfer.currency)
     # After its money was returned, a payout must not leave a second time without somebody looking (section 14.4).
-    if differs or (news.status == "success" and transfer.payout_status == "failed"):
+    if differs or (update.status == "success" and transfer.payout_status == "failed"):
         return "contradiction"
-    if news.status == "success" and transfer.returned and transfer.standing == "reversed":
+    if update.status == "success" and transfer.returned and transfer.effective_status == "reversed":
         return "contradiction"
     # Another attempt of the payout has arrived: its money has left twice, or is about to.
-    if news.status == "success" and transfer.payout_status == "processed" and transfer.standing not in _ARRIVED:
+    if (
+        update.status == "success"
+        and transfer.payout_status == "processed"
+        and transfer.effective_status not in _ARRIVED
+    ):
         return "contradiction"
-    if transfer.standing is None:
+    if transfer.effective_status is None:
         return "advanced"
-    before, now = RANKS[transfer.standing], RANKS[news.status]
-    if news.status == transfer.standing or (news.status == "success" and transfer.payout_status == "processed"):
+    before, now = RANKS[transfer.effective_status], RANKS[update.status]
+    if update.status == transfer.effective_status or (
+        update.status == "success" and transfer.payout_status == "processed"
+    ):
         return "repeated"
     if now > before or now == before == 0:
         return "advanced"
     if now < before:
-        return "late_success" if news.status == "success" else "stale"
-    return "confirmed" if news.update_source == "query" and news.status == "success" else "contradiction"
+        return "late_success" if update.status == "success" else "stale"
+    return "confirmed" if update.update_source == "query" and update.status == "success" else "contradiction"
 
 
-def takes_effect(verdict: Verdict) -> bool:
+def has_effect(verdict: Verdict) -> bool:
     return verdict in ("advanced", "confirmed", "late_success")
 
 
@@ -115,61 +121,68 @@ class Consequences:
 
     verdict: Verdict
     # The news' status becomes the transfer's own, as the row shows it.
-    names_the_state: bool = False
+    sets_status: bool = False
     # The first that is heard of the gateway having the order.
     is_submitted: bool = False
     # The money has left for good: the payout is processed, unless it was before.
-    completes: bool = False
-    closes_the_exception: bool = False
+    completes_payout: bool = False
+    closes_exception: bool = False
     opens: Cause | None = None
     detail: str = ""
     needs_query: bool = False
 
 
-def consequences_of(transfer: LockedTransfer, news: TransferUpdate) -> Consequences:
+def consequences_of(transfer: LockedTransfer, update: TransferUpdate) -> Consequences:
     """What the news does to the transfer and its payout. A failure or reversal moves neither: an operator decides."""
-    verdict = evaluate_update(transfer, news)
-    effective = takes_effect(verdict)
+    verdict = evaluate_update(transfer, update)
+    effective = has_effect(verdict)
     if verdict == "contradiction":
         # Never dropped: people hear of it, and the gateway is asked, unless this was its answer.
         detail = (
-            f"The gateway reports {news.status} over {news.amount_minor} {news.currency} kobo; the books have "
-            f"{transfer.standing or transfer.status} over {transfer.amount_minor} {transfer.currency}."
+            f"The gateway reports {update.status} over {update.amount_minor} {update.currency} kobo; the books have "
+            f"{transfer.effective_status or transfer.status} over {transfer.amount_minor} {transfer.currency}."
         )
-        agrees = (news.amount_minor, news.currency) == (transfer.amount_minor, transfer.currency)
+        agrees = (update.amount_minor, update.currency) == (transfer.amount_minor, transfer.currency)
         return Consequences(
             verdict,
-            agrees and _names_the_state(transfer, news, verdict),
+            agrees and _names_the_state(transfer, update, verdict),
             opens="unclassified",
             detail=detail,
-            needs_query=news.update_source != "query",
+            needs_query=update.update_source != "query",
         )
-    if effective and news.status == "success":
+    if effective and update.status == "success":
         is_submitted = transfer.status in OURS
         # After a reversal the exception stays: the gateway said that the money came back, and somebody must look.
-        return Consequences(verdict, True, is_submitted, completes=True, closes_the_exception=verdict != "late_success")
-    if verdict == "repeated" and (news.update_source, news.status) == ("query", "success"):
+        return Consequences(
+            verdict, True, is_submitted, completes_payout=True, closes_exception=verdict != "late_success"
+        )
+    if verdict == "repeated" and (update.update_source, update.status) == ("query", "success"):
         # The gateway, asked, stands by the success: that answers a contradiction, and never a reversal.
-        return Consequences(verdict, names_the_state=True, closes_the_exception=transfer.standing != "reversed")
-    if (verdict, news.update_source, news.status, transfer.status) == ("repeated", "webhook", "success", "reversed"):
+        return Consequences(verdict, sets_status=True, closes_exception=transfer.effective_status != "reversed")
+    if (verdict, update.update_source, update.status, transfer.status) == (
+        "repeated",
+        "webhook",
+        "success",
+        "reversed",
+    ):
         # The row says what the gateway answered before. Whether the money has left again since then, it knows when asked.
         return Consequences(verdict, needs_query=True)
-    names_the_state = _names_the_state(transfer, news, verdict)
-    is_submitted = names_the_state and transfer.status in OURS and news.status in UNDER_WAY | {"success"}
-    if effective and RANKS[news.status] > 0:
-        detail = news.reason or f"The gateway reports the transfer as {news.status}."
+    sets_status = _names_the_state(transfer, update, verdict)
+    is_submitted = sets_status and transfer.status in OURS and update.status in UNDER_WAY | {"success"}
+    if effective and RANKS[update.status] > 0:
+        detail = update.reason or f"The gateway reports the transfer as {update.status}."
         return Consequences(
-            verdict, names_the_state, is_submitted, opens=cause_of(news.status, news.reason), detail=detail
+            verdict, sets_status, is_submitted, opens=cause_of(update.status, update.reason), detail=detail
         )
-    return Consequences(verdict, names_the_state, is_submitted)
+    return Consequences(verdict, sets_status, is_submitted)
 
 
-def _names_the_state(transfer: LockedTransfer, news: TransferUpdate, verdict: Verdict) -> bool:
+def _names_the_state(transfer: LockedTransfer, update: TransferUpdate, verdict: Verdict) -> bool:
     """Whether what the gateway said becomes the row's state. A webhook's failure never does; how it ended, asked, does."""
-    if news.update_source == "webhook":
+    if update.update_source == "webhook":
         return False
-    if news.update_source == "query" and RANKS[news.status] > 0 and verdict != "stale":
+    if update.update_source == "query" and RANKS[update.status] > 0 and verdict != "stale":
         return True
     if verdict == "contradiction":
         return False
-    return transfer.status in OURS or (takes_effect(verdict) and transfer.status in UNDER_WAY)
+    return transfer.status in OURS or (has_effect(verdict) and transfer.status in UNDER_WAY)

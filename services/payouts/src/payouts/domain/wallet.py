@@ -6,16 +6,16 @@ from typing import Literal
 from uuid import UUID
 
 from payouts.domain.errors import (
+    AmountAboveWallet,
     BankDetailsQuarantined,
     BankDetailsUnverified,
     BelowMinimum,
     DebtOutstanding,
     EscrowLocked,
-    MoreThanTheWalletHolds,
     VendorSuspended,
 )
 
-Kind = Literal[
+LineKind = Literal[
     "release",
     "debt_repaid",
     "refund",
@@ -34,10 +34,10 @@ Kind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WalletLine:
     """One line of a statement before it is written; `net_minor` is its effect on the balance, in kobo."""
 
-    kind: Kind
+    kind: LineKind
     net_minor: int
     order_id: UUID | None = None
     payout_id: UUID | None = None
@@ -71,7 +71,7 @@ class Refund:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class WalletSnapshot:
     """What a vendor's wallet holds, in kobo, whether payouts have somewhere to go, and whether staff hold them."""
 
     available_minor: int
@@ -83,7 +83,7 @@ class Standing:
     bank_details_quarantined: bool = False
 
 
-def with_balances(available_minor: int, lines: list[Line]) -> Iterator[tuple[Line, int]]:
+def with_balances(available_minor: int, lines: list[WalletLine]) -> Iterator[tuple[WalletLine, int]]:
     """Each line with the running balance after it."""
     balance = available_minor
     for line in lines:
@@ -101,24 +101,24 @@ def shortfall(available_minor: int, from_vendor_minor: int) -> int:
     return max(0, from_vendor_minor - available_minor)
 
 
-def check_payout_request(standing: Standing, amount_minor: int, minimum_minor: int = 1) -> UUID:
+def check_payout_request(wallet: WalletSnapshot, amount_minor: int, minimum_minor: int = 1) -> UUID:
     """The bank details that the payout will go to; raises the refusal that the contract orders first (section 8).
 
     What no other amount would mend (suspension, debt, details that are quarantined or unverified) comes first: a wallet that
     owes is empty, and its owner should hear why.
     """
-    if standing.suspended:
+    if wallet.suspended:
         raise VendorSuspended
-    if standing.debt_minor > 0:
+    if wallet.debt_minor > 0:
         raise DebtOutstanding
-    if standing.bank_details_quarantined:
+    if wallet.bank_details_quarantined:
         raise BankDetailsQuarantined
-    if standing.bank_details_version_id is None or not standing.bank_details_verified:
+    if wallet.bank_details_version_id is None or not wallet.bank_details_verified:
         raise BankDetailsUnverified
     if amount_minor < minimum_minor:
-        raise BelowMinimum.told("amountMinor", minimum_minor)
-    if amount_minor > standing.available_minor + standing.locked_minor:
-        raise MoreThanTheWalletHolds.of("amountMinor", "more than the wallet and the escrow hold together")
-    if amount_minor > standing.available_minor:
+        raise BelowMinimum.for_parameter("amountMinor", minimum_minor)
+    if amount_minor > wallet.available_minor + wallet.locked_minor:
+        raise AmountAboveWallet.of("amountMinor", "more than the wallet and the escrow hold together")
+    if amount_minor > wallet.available_minor:
         raise EscrowLocked
-    return standing.bank_details_version_id
+    return wallet.bank_details_version_id

@@ -12,11 +12,11 @@ from payouts.queries.observations import (
     find_open_alert,
     list_open_alert_keys,
     list_troubled_banks,
-    measure_window,
+    observe_window,
 )
 from payouts.queries.payouts import find_payout, page_of_payouts
 from payouts.queries.schedules import find_schedule
-from payouts.queries.statements import page_of_statement, piece_of_month, read_month
+from payouts.queries.statements import page_of_month, page_of_statement, read_month
 from payouts.queries.wallets import find_wallet
 
 __all__ = [
@@ -33,11 +33,11 @@ __all__ = [
     "list_open_alert_keys",
     "list_troubled_banks",
     "list_unsent",
-    "measure_window",
+    "observe_window",
     "page_of_bank_details_history",
     "page_of_exceptions",
+    "page_of_month",
     "page_of_payouts",
     "page_of_statement",
-    "piece_of_month",
     "read_month",
 ]

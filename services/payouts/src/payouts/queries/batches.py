@@ -31,14 +31,14 @@ async def describe_batch(uow: UnitOfWork, batch_id: UUID) -> dict[str, Any]:
     if batch is None:
         raise AssertionError("a batch is never removed")
     lines = await uow.fetch(_LINES_OF_BATCH, batch_id)
-    taken = [line for line in lines if line["outcome"] != "skipped"]
+    selected = [line for line in lines if line["outcome"] != "skipped"]
     return {
         "batchId": str(batch_id),
         "dryRun": batch["dry_run"],
-        "queued": sum(line["status"] == "reserved" for line in taken),
+        "queued": sum(line["status"] == "reserved" for line in selected),
         "remaining": batch["remaining"],
-        "submitted": sum(line["status"] not in (None, "reserved", "failed") for line in taken),
-        "totalMinor": sum(line["amount"] for line in taken if line["status"] != "failed"),
+        "submitted": sum(line["status"] not in (None, "reserved", "failed") for line in selected),
+        "totalMinor": sum(line["amount"] for line in selected if line["status"] != "failed"),
         "gatewayBalanceMinor": batch["gateway_balance_minor"],
         "transfers": [
             {
@@ -49,7 +49,7 @@ async def describe_batch(uow: UnitOfWork, batch_id: UUID) -> dict[str, Any]:
                 "transferCode": line["transfer_code"],
                 "failure": line["failure"],
             }
-            for line in taken
+            for line in selected
         ],
         "skipped": [
             {"payoutId": str(line["payout_id"]), "reason": line["reason"]}

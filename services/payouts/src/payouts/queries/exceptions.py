@@ -19,7 +19,7 @@ SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status
 FROM payout_exceptions AS e LEFT JOIN payout_transfers AS t ON t.id = e.transfer_id
 WHERE e.id = $1
 """
-_LIST_ACTS: Final = """
+_LIST_ACTIONS: Final = """
 SELECT id, kind, acted_by, severity_before, severity_after, cause_before, cause_after, note, acted_at
 FROM payout_exception_acts WHERE exception_id = $1 ORDER BY position
 """
@@ -59,8 +59,8 @@ async def find_exception(uow: UnitOfWork, exception_id: UUID) -> dict[str, Any] 
     row = await uow.fetch_row(_FIND_EXCEPTION, exception_id)
     if row is None:
         return None
-    acts = await uow.fetch(_LIST_ACTS, exception_id)
-    return {**_exception(row), "transfer": _transfer(row), "acts": [_act(act) for act in acts]}
+    actions = await uow.fetch(_LIST_ACTIONS, exception_id)
+    return {**_exception(row), "transfer": _transfer(row), "acts": [_action(action) for action in actions]}
 
 
 async def page_of_exceptions(
@@ -104,7 +104,7 @@ def _transfer(row: Any) -> dict[str, Any] | None:
     }
 
 
-def _act(row: Any) -> dict[str, Any]:
+def _action(row: Any) -> dict[str, Any]:
     return {
         "id": row["id"],
         "kind": row["kind"],

@@ -4,13 +4,13 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from common.database.unit_of_work import UnitOfWork
-from payouts.domain.failure_rate import SWITCH_FAILURES_OF_ONE_BANK, SWITCH_WINDOW, Measured, OpenAlert
+from payouts.domain.failure_rate import SWITCH_FAILURES_OF_ONE_BANK, SWITCH_WINDOW, ObservedFailureRate, OpenAlert
 from payouts.domain.severity import CAUSES, RESPOND_WITHIN, SWITCH_CAUSES
 
 # An attempt belongs to the window by its beginning or by its failure: one that was sent long ago and fails now counts now.
 # Of two exceptions of one attempt the newer one says what is the matter. A batch that was stopped as a whole is one attempt that failed.
 # An exception that holds a vendor is neither an attempt nor a failure of one: it is not counted.
-_MEASURE: Final = """
+_OBSERVE_WINDOW: Final = """
 WITH seen AS (
     SELECT DISTINCT ON (coalesce(e.transfer_id, e.id)) e.transfer_id, e.batch_id, e.severity, e.cause FROM payout_exceptions AS e
     WHERE e.opened_at > $1 AND e.opened_at <= $2 AND (e.transfer_id IS NOT NULL OR e.batch_id IS NOT NULL)
@@ -35,16 +35,18 @@ WHERE e.status = 'open' AND e.cause = ANY ($1) GROUP BY v.bank_code
 """
 
 
-async def measure_window(uow: UnitOfWork, now: datetime, window: timedelta) -> tuple[Measured, dict[str, Any]]:
+async def observe_window(
+    uow: UnitOfWork, now: datetime, window: timedelta
+) -> tuple[ObservedFailureRate, dict[str, Any]]:
     """Attempts and failures of the window that ends now, and its exceptions by severity and by cause."""
-    row = await uow.fetch_row(_MEASURE, now - window, now)
+    row = await uow.fetch_row(_OBSERVE_WINDOW, now - window, now)
     if row is None:
         raise AssertionError("the statement always gives a row")
     parts = {
         "bySeverity": {severity: row["by_severity"].get(severity, 0) for severity in RESPOND_WITHIN},
         "byCause": {cause: row["by_cause"].get(cause, 0) for cause in CAUSES},
     }
-    return Measured(row["attempts"], row["failures"]), parts
+    return ObservedFailureRate(row["attempts"], row["failures"]), parts
 
 
 async def find_open_alert(uow: UnitOfWork, dedup_key: str) -> OpenAlert | None:

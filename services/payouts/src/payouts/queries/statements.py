@@ -8,7 +8,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
 from payouts.domain.lagos import ZONE, Month
-from payouts.domain.wallet import Kind
+from payouts.domain.wallet import LineKind
 
 # A line that somebody began to write before midnight stands in the month, and is there by then.
 LAST_LINES_WITHIN: Final = timedelta(minutes=5)
@@ -28,7 +28,7 @@ WHERE l.vendor_id = $1 AND ($6::text IS NULL OR l.kind = $6)
       WHERE vendor_id = $1 AND at >= coalesce($4::timestamptz, '-infinity') ORDER BY at, position LIMIT 1), $2)
 ORDER BY l.position DESC LIMIT $3
 """
-_PIECE_OF_MONTH: Final = f"""
+_PAGE_OF_MONTH: Final = f"""
 {_LINES} WHERE l.vendor_id = $1 AND l.position > $2 AND l.position <= $3 ORDER BY l.position LIMIT $4
 """
 _READ_MONTH: Final = """
@@ -49,22 +49,22 @@ ORDER BY kinds.kind
 class StatementFilter:
     """The filters of a statement: a period, its end not included, and a kind of line."""
 
-    begin: datetime | None = None
+    start: datetime | None = None
     end: datetime | None = None
-    kind: Kind | None = None
+    kind: LineKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class MonthRead:
+class MonthStatement:
     """A month as its public summary, and the places between which its lines stand, however many arrive later."""
 
     summary: dict[str, Any]
-    behind: int
+    after: int
     last: int
 
 
 async def page_of_statement(
-    uow: UnitOfWork, vendor_id: UUID, before: int | None, limit: int, wanted: StatementFilter
+    uow: UnitOfWork, vendor_id: UUID, before: int | None, limit: int, narrowed: StatementFilter
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Lines from newest to oldest before a position, and the position at which the next page begins."""
     rows = await uow.fetch(
@@ -72,16 +72,16 @@ async def page_of_statement(
         vendor_id,
         before or _BEYOND_EVERY_POSITION,
         limit + 1,
-        wanted.begin,
-        wanted.end,
-        wanted.kind,
+        narrowed.start,
+        narrowed.end,
+        narrowed.kind,
     )
     return [_line(row) for row in rows[:limit]], rows[limit - 1]["position"] if len(rows) > limit else None
 
 
-async def read_month(uow: UnitOfWork, vendor_id: UUID, month: Month, now: datetime) -> MonthRead:
+async def read_month(uow: UnitOfWork, vendor_id: UUID, month: Month, now: datetime) -> MonthStatement:
     """Opening balance, sums for each kind of line, closing balance; `isOver` once no line can join it any more."""
-    rows = await uow.fetch(_READ_MONTH, vendor_id, month.begin, month.end)
+    rows = await uow.fetch(_READ_MONTH, vendor_id, month.start, month.end)
     kinds = [row for row in rows if row["kind"] is not None]
     opening_minor: int = rows[0]["opening_minor"]
     net_minor = sum(row["net_minor"] for row in kinds)
@@ -89,7 +89,7 @@ async def read_month(uow: UnitOfWork, vendor_id: UUID, month: Month, now: dateti
         "vendorId": vendor_id,
         "month": month.name,
         "timeZone": ZONE,
-        "from": iso(month.begin),
+        "from": iso(month.start),
         "to": iso(month.end),
         "isOver": now >= month.end + LAST_LINES_WITHIN,
         "currency": "NGN",
@@ -109,15 +109,15 @@ async def read_month(uow: UnitOfWork, vendor_id: UUID, month: Month, now: dateti
             for row in kinds
         ],
     }
-    behind = min((row["first_position"] for row in kinds), default=1) - 1
-    return MonthRead(summary, behind, max((row["last_position"] for row in kinds), default=0))
+    after = min((row["first_position"] for row in kinds), default=1) - 1
+    return MonthStatement(summary, after, max((row["last_position"] for row in kinds), default=0))
 
 
-async def piece_of_month(
-    uow: UnitOfWork, vendor_id: UUID, behind: int, last: int, limit: int
+async def page_of_month(
+    uow: UnitOfWork, vendor_id: UUID, after: int, last: int, limit: int
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Lines behind one position up to another, oldest first, and the position to go on behind; None at the end."""
-    rows = await uow.fetch(_PIECE_OF_MONTH, vendor_id, behind, last, limit)
+    rows = await uow.fetch(_PAGE_OF_MONTH, vendor_id, after, last, limit)
     ends_at = rows[-1]["position"] if rows else last
     return [_line(row) for row in rows], ends_at if ends_at < last else None
 

@@ -26,14 +26,14 @@ from payouts.use_cases.bank_details.quarantine_bank_details import QuarantineOrd
 router = guarded_router(tags=["bank details"])
 
 
-@router.get("/api/vendors/{id}/bank-details", responses=answers(schemas.BankDetailsAnswer, 403, 404))
+@router.get("/api/vendors/{id}/bank-details", responses=answers(schemas.BankDetailsResponse, 403, 404))
 @requires_one_of("bank_details:own", "bank_details:read")
 async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """The present details, by the last four digits of the account."""
-    return await _answer(request, caller, id)
+    return await _respond(request, caller, id)
 
 
-@router.put("/api/vendors/{id}/bank-details", responses=answers(schemas.BankDetailsAnswer, 403, 404, 409, 422))
+@router.put("/api/vendors/{id}/bank-details", responses=answers(schemas.BankDetailsResponse, 403, 404, 409, 422))
 @requires("bank_details:own", step_up=True)
 async def replace_bank_details(
     request: Request,
@@ -53,11 +53,11 @@ async def replace_bank_details(
         id,
         Account(body.account_number, body.bank_code),
     )
-    return await _answer(request, caller, id)
+    return await _respond(request, caller, id)
 
 
 @router.get(
-    "/api/vendors/{id}/bank-details/history", responses=answers(schemas.BankDetailsHistoryAnswer, 403, 404, 422)
+    "/api/vendors/{id}/bank-details/history", responses=answers(schemas.BankDetailsHistoryResponse, 403, 404, 422)
 )
 @requires_one_of("bank_details:own", "payouts:read")
 async def list_bank_details_history(
@@ -85,7 +85,7 @@ async def list_bank_details_history(
     return ok(request, changes, next_cursor=next_cursor, has_more=ends_at is not None, limit=limit)
 
 
-@router.post("/api/vendors/{id}/bank-details/quarantine", responses=answers(schemas.QuarantineAnswer, 403, 404, 422))
+@router.post("/api/vendors/{id}/bank-details/quarantine", responses=answers(schemas.QuarantineResponse, 403, 404, 422))
 @requires("bank_details:quarantine", step_up=True)
 async def quarantine(
     request: Request,
@@ -106,7 +106,7 @@ async def quarantine(
     return ok(request, done)
 
 
-async def _answer(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
+async def _respond(request: Request, caller: CurrentCaller, vendor_id: UUID) -> Response:
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         details = await queries.find_bank_details(uow, vendor_id)
     if details is None:

@@ -45,30 +45,30 @@ async def list_exceptions(
 async def read_observations(request: Request, caller: CurrentCaller) -> Response:
     """How many attempts and batches of the last while opened an exception, and all exceptions of it by severity and cause."""
     dependencies = dependencies_of(request, Dependencies)
-    watch = dependencies.watch
+    policy = dependencies.failure_rate_policy
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        measured, parts = await queries.measure_window(uow, dependencies.clock.now(), watch.window)
-        standing = await queries.find_open_alert(uow, FAILURE_RATE_KEY)
-    alarming = is_alarming(measured, watch.attempts_min)
+        observed, parts = await queries.observe_window(uow, dependencies.clock.now(), policy.window)
+        open_alert = await queries.find_open_alert(uow, FAILURE_RATE_KEY)
+    alarming = is_alarming(observed, policy.attempts_min)
     seen = {
-        "windowSeconds": int(watch.window.total_seconds()),
-        "attempts": measured.attempts,
-        "failures": measured.failures,
-        "failureRate": measured.rate,
-        "alerting": alarming or standing is not None,
+        "windowSeconds": int(policy.window.total_seconds()),
+        "attempts": observed.attempts,
+        "failures": observed.failures,
+        "failureRate": observed.rate,
+        "alerting": alarming or open_alert is not None,
         **parts,
     }
     return ok(request, seen)
 
 
-@router.get("/api/payout-exceptions/{id}", responses=schemas.enveloped(schemas.PayoutExceptionInFull))
+@router.get("/api/payout-exceptions/{id}", responses=schemas.enveloped(schemas.PayoutExceptionDetail))
 @requires("exceptions:read")
 async def read_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
     """One exception with the attempt that it is about, and everything that was done about it."""
-    return ok(request, await _shown(request, caller, id))
+    return ok(request, await _respond(request, caller, id))
 
 
-@router.post("/api/payout-exceptions/{id}/classify", responses=answers(schemas.ExceptionAnswer, 403, 404, 409, 422))
+@router.post("/api/payout-exceptions/{id}/classify", responses=answers(schemas.ExceptionResponse, 403, 404, 409, 422))
 @requires("exceptions:classify")
 async def classify(request: Request, caller: CurrentCaller, id: UUID, body: schemas.ClassifyRequest) -> Response:  # noqa: A002
     """Says what is the matter and how bad it is. 409 when the exception is closed; the same again has no effect."""
@@ -76,20 +76,20 @@ async def classify(request: Request, caller: CurrentCaller, id: UUID, body: sche
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         finding = Finding(body.cause, body.severity)
         await classify_exception(uow, id, finding, body.note, caller.id, dependencies.clock.now())
-    return ok(request, await _shown(request, caller, id))
+    return ok(request, await _respond(request, caller, id))
 
 
-@router.post("/api/payout-exceptions/{id}/close", responses=answers(schemas.ExceptionAnswer, 403, 404, 409, 422))
+@router.post("/api/payout-exceptions/{id}/close", responses=answers(schemas.ExceptionResponse, 403, 404, 409, 422))
 @requires("exceptions:classify")
 async def close(request: Request, caller: CurrentCaller, id: UUID, body: schemas.CloseRequest) -> Response:  # noqa: A002
     """Closes with evidence. 409 while the payout's money is unsettled; a closed one stays as it is."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await close_exception(uow, id, body.evidence, caller.id, dependencies.clock.now())
-    return ok(request, await _shown(request, caller, id))
+    return ok(request, await _respond(request, caller, id))
 
 
-async def _shown(request: Request, caller: Caller, exception_id: UUID) -> dict[str, Any]:
+async def _respond(request: Request, caller: Caller, exception_id: UUID) -> dict[str, Any]:
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         exception: dict[str, Any] | None = await queries.find_exception(uow, exception_id)
     if exception is None:

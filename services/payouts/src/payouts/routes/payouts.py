@@ -101,5 +101,7 @@ async def dispatch(
     """Sends waiting payouts to the gateway, each once. A dry run shows what would be sent."""
     dependencies = dependencies_of(request, Dependencies)
     order = DispatchOrder(body.payout_ids, body.max_total_minor, body.dry_run)
-    answer = await dispatch_payouts(dependencies.database, dependencies.gateway, dependencies.clock, caller, key, order)
-    return ok(request, answer)
+    response = await dispatch_payouts(
+        dependencies.database, dependencies.gateway, dependencies.clock, caller, key, order
+    )
+    return ok(request, response)

@@ -15,12 +15,12 @@ from payouts.domain.returns import ReconciliationStatus
 from payouts.queries.payouts import find_payout
 from payouts.queries.reconciliations import find_reconciliation, page_of_reconciliations
 from payouts.schemas.reconciliations import (
-    ReconciliationAnswer,
-    ReconciliationPageAnswer,
+    ReconciliationPageResponse,
     ReconciliationRejection,
     ReconciliationRequest,
-    ResetAnswer,
+    ReconciliationResponse,
     ResetRequest,
+    ResetResponse,
 )
 from payouts.use_cases.payouts.reset_payout import reset_payout
 from payouts.use_cases.reconciliations.approve_reconciliation import approve_reconciliation
@@ -29,10 +29,10 @@ from payouts.use_cases.reconciliations.reject_reconciliation import reject_recon
 
 router = guarded_router(tags=["reconciliations"])
 
-DECIDED: Final = answers(ReconciliationAnswer, 403, 404, 409, 422)
+DECIDED: Final = answers(ReconciliationResponse, 403, 404, 409, 422)
 
 
-@router.post("/api/payouts/{id}/reset", responses=answers(ResetAnswer, 403, 404, 409, 422))
+@router.post("/api/payouts/{id}/reset", responses=answers(ResetResponse, 403, 404, 409, 422))
 @requires("payouts:reset", step_up=True)
 async def reset(request: Request, caller: CurrentCaller, id: UUID, body: ResetRequest) -> Response:  # noqa: A002 - the contract's name
     """A new attempt under a new reference, sent by itself after a back-off. Only after the gateway confirmed that the last one failed."""
@@ -48,7 +48,7 @@ async def reset(request: Request, caller: CurrentCaller, id: UUID, body: ResetRe
 @router.post(
     "/api/payouts/{id}/reconciliations",
     status_code=201,
-    responses=answers(ReconciliationAnswer, 403, 404, 409, 422, status=201),
+    responses=answers(ReconciliationResponse, 403, 404, 409, 422, status=201),
 )
 @requires("reconciliations:prepare", step_up=True)
 async def prepare(request: Request, caller: CurrentCaller, id: UUID, body: ReconciliationRequest) -> Response:  # noqa: A002 - the contract's name
@@ -56,10 +56,10 @@ async def prepare(request: Request, caller: CurrentCaller, id: UUID, body: Recon
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateway, dependencies.clock)
     reconciliation_id = await prepare_reconciliation(*parts, caller, id, body.reason)
-    return await _answer(request, caller, reconciliation_id, status=201)
+    return await _respond(request, caller, reconciliation_id, status=201)
 
 
-@router.get("/api/reconciliations", responses=answers(ReconciliationPageAnswer, 403, 422))
+@router.get("/api/reconciliations", responses=answers(ReconciliationPageResponse, 403, 422))
 @requires("payouts:read")
 async def list_reconciliations(
     request: Request,
@@ -74,10 +74,10 @@ async def list_reconciliations(
     return ok(request, found, headers=None, **page.meta(total))
 
 
-@router.get("/api/reconciliations/{id}", responses=answers(ReconciliationAnswer, 403, 404))
+@router.get("/api/reconciliations/{id}", responses=answers(ReconciliationResponse, 403, 404))
 @requires("payouts:read")
 async def read_reconciliation(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    return await _answer(request, caller, id)
+    return await _respond(request, caller, id)
 
 
 @router.post("/api/reconciliations/{id}/approve", responses=DECIDED)
@@ -87,7 +87,7 @@ async def approve(request: Request, caller: CurrentCaller, id: UUID, body: Decis
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateway, dependencies.clock)
     await approve_reconciliation(*parts, caller, id, body.hash)
-    return await _answer(request, caller, id)
+    return await _respond(request, caller, id)
 
 
 @router.post("/api/reconciliations/{id}/reject", responses=DECIDED)
@@ -97,10 +97,10 @@ async def reject(request: Request, caller: CurrentCaller, id: UUID, body: Reconc
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject_reconciliation(uow, id, body.reason, caller.id, dependencies.clock.now())
-    return await _answer(request, caller, id)
+    return await _respond(request, caller, id)
 
 
-async def _answer(request: Request, caller: CurrentCaller, reconciliation_id: UUID, status: int = 200) -> Response:
+async def _respond(request: Request, caller: CurrentCaller, reconciliation_id: UUID, status: int = 200) -> Response:
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         reconciliation = await find_reconciliation(uow, reconciliation_id)
     return ok(request, reconciliation, status=status)

@@ -10,9 +10,9 @@ from common.auth.caller import Caller
 from common.web.http import CurrentCaller, dependencies_of, guarded_router, ok, requires
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
-from payouts.domain.exports import PIECE_LINES, csv_heading, csv_of_lines
+from payouts.domain.exports import PAGE_LINES, csv_heading, csv_of_lines
 from payouts.domain.lagos import Month
-from payouts.queries.statements import MonthRead
+from payouts.queries.statements import MonthStatement
 from payouts.routes.permissions import vendor_of
 from payouts.templates.month_page import POLICY, page_foot, page_head, page_lines
 
@@ -21,53 +21,53 @@ router = guarded_router(tags=["statements"])
 _PATH: Final = "/api/wallets/current/statements/{month}"
 
 
-def _shown(media_type: str, description: str) -> dict[int | str, dict[str, Any]]:
+def _file_responses(media_type: str, description: str) -> dict[int | str, dict[str, Any]]:
     """What the reference shows of a file: its refusals are problem documents as everywhere."""
-    refusals = schemas.documented(schemas.StatementMonth, 403, 422)
-    return {**refusals, 200: {"description": description, "content": {media_type: {"schema": {"type": "string"}}}}}
+    errors = schemas.documented(schemas.StatementMonth, 403, 422)
+    return {**errors, 200: {"description": description, "content": {media_type: {"schema": {"type": "string"}}}}}
 
 
 @router.get(_PATH, responses=schemas.documented(schemas.StatementMonth, 403, 422))
 @requires("wallet:own")
 async def read_month(request: Request, caller: CurrentCaller, month: str) -> Response:
     """A month such as `2026-11`, in Lagos: opening balance, sums for each kind of line, closing balance."""
-    _, read = await _read(request, caller, month)
-    return ok(request, read.summary)
+    _, statement = await _read(request, caller, month)
+    return ok(request, statement.summary)
 
 
 @router.get(
     f"{_PATH}/export",
-    responses=_shown("text/csv", "One line for each statement line, oldest first; amounts in kobo."),
+    responses=_file_responses("text/csv", "One line for each statement line, oldest first; amounts in kobo."),
     response_class=StreamingResponse,
 )
 @requires("wallet:own")
 async def export_month(request: Request, caller: CurrentCaller, month: str) -> Response:
     """The lines of the month as a CSV file, sent in pieces as they are read."""
-    _, read = await _read(request, caller, month)
+    _, statement = await _read(request, caller, month)
     headers = {
-        "Content-Disposition": f'attachment; filename="statement-{read.summary["month"]}.csv"',
+        "Content-Disposition": f'attachment; filename="statement-{statement.summary["month"]}.csv"',
         "Cache-Control": "no-store",
     }
-    pieces = await _pieces(request, caller, read, csv_of_lines, csv_heading(), "")
-    return StreamingResponse(pieces, headers=headers, media_type="text/csv")
+    pages = await _pages(request, caller, statement, csv_of_lines, csv_heading(), "")
+    return StreamingResponse(pages, headers=headers, media_type="text/csv")
 
 
 @router.get(
     f"{_PATH}/print",
-    responses=_shown("text/html", "A page for the printer, without a script."),
+    responses=_file_responses("text/html", "A page for the printer, without a script."),
     response_class=StreamingResponse,
 )
 @requires("wallet:own")
 async def print_month(request: Request, caller: CurrentCaller, month: str) -> Response:
     """The month as a page for the printer: totals and every line, in naira."""
-    legal_name, read = await _read(request, caller, month)
+    legal_name, statement = await _read(request, caller, month)
     headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
-    head, foot = page_head(legal_name, read.summary), page_foot(read.summary)
-    pieces = await _pieces(request, caller, read, page_lines, head, foot)
-    return StreamingResponse(pieces, headers=headers, media_type="text/html")
+    head, foot = page_head(legal_name, statement.summary), page_foot(statement.summary)
+    pages = await _pages(request, caller, statement, page_lines, head, foot)
+    return StreamingResponse(pages, headers=headers, media_type="text/html")
 
 
-async def _read(request: Request, caller: Caller, name: str) -> tuple[str, MonthRead]:
+async def _read(request: Request, caller: Caller, name: str) -> tuple[str, MonthStatement]:
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
     now = dependencies.clock.now()
     month = Month.of(name, now)
@@ -77,10 +77,10 @@ async def _read(request: Request, caller: Caller, name: str) -> tuple[str, Month
         return legal_name, await queries.read_month(uow, vendor_id, month, now)
 
 
-async def _pieces(
+async def _pages(
     request: Request,
     caller: Caller,
-    read: MonthRead,
+    statement: MonthStatement,
     written: Callable[[Sequence[Mapping[str, Any]]], str],
     head: str,
     foot: str,
@@ -88,21 +88,21 @@ async def _pieces(
     """The lines that the summary counted, however many arrive meanwhile. The first are read before the answer begins."""
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
 
-    async def piece(behind: int) -> tuple[str, int | None]:
+    async def page(after: int) -> tuple[str, int | None]:
         # A unit of work for each piece: a slow reader holds no transaction open.
         async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-            lines, place = await queries.piece_of_month(uow, vendor_id, behind, read.last, PIECE_LINES)
-        return written(lines), place
+            lines, next_after = await queries.page_of_month(uow, vendor_id, after, statement.last, PAGE_LINES)
+        return written(lines), next_after
 
-    first, place = await piece(read.behind)
+    first, next_after = await page(statement.after)
 
-    async def pieces() -> AsyncIterator[str]:
+    async def pages() -> AsyncIterator[str]:
         yield head + first
-        behind = place
-        while behind is not None:
-            text, behind = await piece(behind)
+        after = next_after
+        while after is not None:
+            text, after = await page(after)
             yield text
         if foot:
             yield foot
 
-    return pieces()
+    return pages()

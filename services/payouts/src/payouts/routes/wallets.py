@@ -11,23 +11,23 @@ from common.web.http import LIMIT_DEFAULT, CurrentCaller, Cursor, Limit, depende
 from common.web.schemas import QueryInstant
 from payouts import queries, schemas
 from payouts.dependencies import Dependencies
-from payouts.domain.wallet import Kind
+from payouts.domain.wallet import LineKind
 from payouts.queries.statements import StatementFilter
 from payouts.routes.permissions import vendor_of
 
 router = guarded_router(tags=["wallets"])
 
 
-async def wanted(
-    begin: Annotated[QueryInstant | None, Query(alias="from", description="Written at or after this.")] = None,
+async def statement_filter(
+    start: Annotated[QueryInstant | None, Query(alias="from", description="Written at or after this.")] = None,
     end: Annotated[QueryInstant | None, Query(alias="to", description="Written before this.")] = None,
-    kind: Kind | None = None,
+    kind: LineKind | None = None,
 ) -> StatementFilter:
     """The filters of a statement."""
-    return StatementFilter(begin, end, kind)
+    return StatementFilter(start, end, kind)
 
 
-Filters = Annotated[StatementFilter, Depends(wanted)]
+Filters = Annotated[StatementFilter, Depends(statement_filter)]
 
 
 @router.get("/api/wallets/current", responses=schemas.documented(schemas.Wallet, 403))
@@ -78,7 +78,7 @@ async def _statement(
     request: Request, caller: Caller, vendor_id: UUID, filters: StatementFilter, limit: int, cursor: str | None
 ) -> Response:
     dependencies = dependencies_of(request, Dependencies)
-    scope = ["statement", vendor_id, filters.begin, filters.end, filters.kind, caller.id]
+    scope = ["statement", vendor_id, filters.start, filters.end, filters.kind, caller.id]
     before = dependencies.cursors.open(scope, cursor)[0] if cursor else None
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         if vendor_id != caller.vendor_id and await queries.find_legal_name(uow, vendor_id) is None:

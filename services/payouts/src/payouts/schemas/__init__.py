@@ -2,59 +2,59 @@
 
 from payouts.schemas.bank_details import (
     BankDetails,
-    BankDetailsAnswer,
-    BankDetailsHistoryAnswer,
+    BankDetailsHistoryResponse,
     BankDetailsQuarantineRequest,
     BankDetailsRequest,
-    QuarantineAnswer,
+    BankDetailsResponse,
+    QuarantineResponse,
 )
 from payouts.schemas.batches import Dispatch, DispatchedTransfer, DispatchRequest, SkippedPayout
 from payouts.schemas.envelope import Meta, documented, enveloped
 from payouts.schemas.exceptions import (
     ClassifyRequest,
     CloseRequest,
-    ExceptionAct,
-    ExceptionAnswer,
+    ExceptionAction,
+    ExceptionResponse,
     ExceptionTransfer,
     Observations,
     PayoutException,
-    PayoutExceptionInFull,
+    PayoutExceptionDetail,
 )
 from payouts.schemas.payouts import OpenException, Payout, PayoutCancellation, PayoutRequest, PayoutTransfer
 from payouts.schemas.schedules import PayoutSchedule, PayoutScheduleRequest, ScheduledPayout
-from payouts.schemas.wallets import KindOfMonth, StatementLine, StatementMonth, Wallet
+from payouts.schemas.wallets import StatementLine, StatementMonth, StatementMonthKind, Wallet
 
 __all__ = [
     "BankDetails",
-    "BankDetailsAnswer",
-    "BankDetailsHistoryAnswer",
+    "BankDetailsHistoryResponse",
     "BankDetailsQuarantineRequest",
     "BankDetailsRequest",
+    "BankDetailsResponse",
     "ClassifyRequest",
     "CloseRequest",
     "Dispatch",
     "DispatchRequest",
     "DispatchedTransfer",
-    "ExceptionAct",
-    "ExceptionAnswer",
+    "ExceptionAction",
+    "ExceptionResponse",
     "ExceptionTransfer",
-    "KindOfMonth",
     "Meta",
     "Observations",
     "OpenException",
     "Payout",
     "PayoutCancellation",
     "PayoutException",
-    "PayoutExceptionInFull",
+    "PayoutExceptionDetail",
     "PayoutRequest",
     "PayoutSchedule",
     "PayoutScheduleRequest",
     "PayoutTransfer",
-    "QuarantineAnswer",
+    "QuarantineResponse",
     "ScheduledPayout",
     "SkippedPayout",
     "StatementLine",
     "StatementMonth",
+    "StatementMonthKind",
     "Wallet",
     "documented",
     "enveloped",

@@ -25,7 +25,7 @@ class BankDetailsQuarantineRequest(RequestBody):
     ] = None
 
 
-class BankAccountShape(ResponseShape):
+class BankAccountFields(ResponseShape):
     vendor_id: UUID
     account_last4: str
     bank_code: str
@@ -36,7 +36,7 @@ class BankAccountShape(ResponseShape):
     warning: str | None
 
 
-class BankDetails(BankAccountShape):
+class BankDetails(BankAccountFields):
     quarantined: bool
     quarantine_reason: str | None
     payouts_from: Annotated[
@@ -45,20 +45,20 @@ class BankDetails(BankAccountShape):
     updated_at: str
 
 
-class BankDetailsAnswer(ResponseShape):
+class BankDetailsResponse(ResponseShape):
     success: Literal[True]
     data: BankDetails
     meta: EnvelopeMeta
 
 
-class BankDetailsChange(BankAccountShape):
+class BankDetailsChange(BankAccountFields):
     id: UUID
     change: Literal["set", "legal_name_changed", "quarantined"]
     changed_by: Annotated[UUID | None, Field(description="Null when the vendor's legal name changed.")]
     changed_at: str
 
 
-class BankDetailsHistoryAnswer(ResponseShape):
+class BankDetailsHistoryResponse(ResponseShape):
     success: Literal[True]
     data: list[BankDetailsChange]
     meta: PageMeta
@@ -80,7 +80,7 @@ class QuarantinedBankDetails(BankDetails):
     payout: QuarantinedPayout | None
 
 
-class QuarantineAnswer(ResponseShape):
+class QuarantineResponse(ResponseShape):
     success: Literal[True]
     data: QuarantinedBankDetails
     meta: EnvelopeMeta

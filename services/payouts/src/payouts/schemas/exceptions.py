@@ -9,17 +9,17 @@ from common.web.responses import EnvelopeMeta
 from common.web.schemas import RequestBody, ResponseShape
 from payouts.domain.severity import Cause, Severity
 
-_Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
 
 
 class ClassifyRequest(RequestBody):
     severity: Severity
     cause: Cause
-    note: _Words
+    note: _Text
 
 
 class CloseRequest(RequestBody):
-    evidence: _Words
+    evidence: _Text
 
 
 class PayoutException(ResponseShape):
@@ -48,7 +48,7 @@ class ExceptionTransfer(ResponseShape):
     transfer_code: str | None
 
 
-class ExceptionAct(ResponseShape):
+class ExceptionAction(ResponseShape):
     """One line of the trail. `by` is null where the service acted on the gateway's news."""
 
     id: UUID
@@ -62,9 +62,9 @@ class ExceptionAct(ResponseShape):
     note: str
 
 
-class PayoutExceptionInFull(PayoutException):
+class PayoutExceptionDetail(PayoutException):
     transfer: ExceptionTransfer | None
-    acts: list[ExceptionAct]
+    acts: list[ExceptionAction]
 
 
 class Observations(ResponseShape):
@@ -85,7 +85,7 @@ class Observations(ResponseShape):
     by_cause: dict[Cause, int]
 
 
-class ExceptionAnswer(ResponseShape):
+class ExceptionResponse(ResponseShape):
     success: Literal[True]
-    data: PayoutExceptionInFull
+    data: PayoutExceptionDetail
     meta: EnvelopeMeta

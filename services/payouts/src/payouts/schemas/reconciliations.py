@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 
 from common.web.responses import EnvelopeMeta
 from common.web.schemas import RequestBody, ResponseShape
-from payouts.domain.returns import Kind, ReconciliationStatus
+from payouts.domain.returns import ReconciliationStatus, ReturnKind
 from payouts.schemas.payouts import Payout
 
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
@@ -31,7 +31,7 @@ class PreparedEntry(ResponseShape):
 
 
 class PreparedPosting(ResponseShape):
-    type: Kind
+    type: ReturnKind
     posting_key: str
     currency: str
     entries: list[PreparedEntry]
@@ -44,7 +44,7 @@ class Reconciliation(ResponseShape):
     transfer_id: UUID | None = Field(
         description="With `recovery` and `recovery_returned`: the transfer that left beside the books."
     )
-    kind: Kind
+    kind: ReturnKind
     status: ReconciliationStatus
     amount_minor: int
     currency: str
@@ -67,19 +67,19 @@ class OffsetMeta(EnvelopeMeta):
     total_pages: Annotated[int, Field(alias="total_pages")]
 
 
-class ReconciliationAnswer(ResponseShape):
+class ReconciliationResponse(ResponseShape):
     success: Literal[True]
     data: Reconciliation
     meta: EnvelopeMeta
 
 
-class ReconciliationPageAnswer(ResponseShape):
+class ReconciliationPageResponse(ResponseShape):
     success: Literal[True]
     data: list[Reconciliation]
     meta: OffsetMeta
 
 
-class ResetAnswer(ResponseShape):
+class ResetResponse(ResponseShape):
     success: Literal[True]
     data: Payout
     meta: EnvelopeMeta

@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
-from payouts.domain.schedules import Frequency, Skipped, Weekday
+from payouts.domain.schedules import Frequency, SkippedReason, Weekday
 
 
 class PayoutScheduleRequest(RequestBody):
@@ -24,7 +24,7 @@ class PayoutScheduleRequest(RequestBody):
 class ScheduledPayout(ResponseShape):
     period: str
     outcome: Literal["requested", "skipped"]
-    reason: Skipped | None
+    reason: SkippedReason | None
     payout_id: UUID | None
     available_minor: int
     due_at: str

@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field
 
 from common.web.schemas import ResponseShape
-from payouts.domain.wallet import Kind
+from payouts.domain.wallet import LineKind
 
 
 class Wallet(ResponseShape):
@@ -20,7 +20,7 @@ class Wallet(ResponseShape):
 
 class StatementLine(ResponseShape):
     id: UUID
-    kind: Kind
+    kind: LineKind
     order_id: UUID | None
     payout_id: UUID | None
     payout_status: Literal["pending", "processed", "failed"] | None
@@ -33,8 +33,8 @@ class StatementLine(ResponseShape):
     at: str
 
 
-class KindOfMonth(ResponseShape):
-    kind: Kind
+class StatementMonthKind(ResponseShape):
+    kind: LineKind
     lines: int
     gross_minor: int
     commission_minor: int
@@ -54,4 +54,4 @@ class StatementMonth(ResponseShape):
     closing_balance_minor: int
     net_minor: int
     lines: int
-    kinds: list[KindOfMonth]
+    kinds: list[StatementMonthKind]

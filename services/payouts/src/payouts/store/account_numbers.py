@@ -20,7 +20,7 @@ _PLAIN: Final = re.compile(r"[0-9]{10}")
 class EncryptedNumber:
     """An account number that only the key opens. The fingerprint is the same for the same account of the same bank."""
 
-    sealed: str
+    ciphertext: str
     fingerprint: str
 
 
@@ -30,23 +30,23 @@ class AccountNumbers:
     A rotation changes no fingerprint: SQL compares those of a vendor's accounts, among them quarantined ones.
     """
 
-    def __init__(self, sealer: Encryptor, fingerprint_key: bytes) -> None:
-        self._sealer = sealer
+    def __init__(self, encryptor: Encryptor, fingerprint_key: bytes) -> None:
+        self._encryptor = encryptor
         self._fingerprint_key = fingerprint_key
 
     def encrypt(self, vendor_id: UUID, bank_code: str, account_number: str) -> EncryptedNumber:
         """Another text each time, and always the same fingerprint."""
         return EncryptedNumber(
-            self._sealer.encrypt(account_number, _context(vendor_id)), self.fingerprint(bank_code, account_number)
+            self._encryptor.encrypt(account_number, _context(vendor_id)), self.fingerprint(bank_code, account_number)
         )
 
     def fingerprint(self, bank_code: str, account_number: str) -> str:
         """By which the same account is found among the sealed ones."""
         return hmac.new(self._fingerprint_key, f"{bank_code}:{account_number}".encode(), hashlib.sha256).hexdigest()
 
-    def open(self, vendor_id: UUID, kept: str) -> str:
+    def decrypt(self, vendor_id: UUID, stored: str) -> str:
         """The ten digits; raises SealBroken for another vendor's text or another key's."""
-        return kept if _PLAIN.fullmatch(kept) else self._sealer.decrypt(kept, _context(vendor_id))
+        return stored if _PLAIN.fullmatch(stored) else self._encryptor.decrypt(stored, _context(vendor_id))
 
     def encrypted_rows(self, hash_key: Encryptor) -> list[EncryptedRows]:
         """For re-encryption: the numbers, and the hash key."""
@@ -58,7 +58,7 @@ class AccountNumbers:
                     key=key,
                     read=("account_sealed", *more),
                     stale=stale_text("account_sealed"),
-                    sealer=self._sealer,
+                    sealer=self._encryptor,
                     renew=self._renew,
                 )
                 for table, key, more in tables
@@ -68,10 +68,12 @@ class AccountNumbers:
 
     def _renew(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         context = _context(row["vendor_id"])
-        return {"account_sealed": self._sealer.encrypt(self._sealer.decrypt(row["account_sealed"], context), context)}
+        return {
+            "account_sealed": self._encryptor.encrypt(self._encryptor.decrypt(row["account_sealed"], context), context)
+        }
 
 
-def fingerprint_key_of_release_before(sealing_key: str) -> bytes:
+def previous_release_fingerprint_key(sealing_key: str) -> bytes:
     """The key that earlier releases derived from `SEALING_KEY`: their fingerprints stay valid."""
     return hashlib.sha256(b"account-fingerprints:" + sealing_key.encode()).digest()
 

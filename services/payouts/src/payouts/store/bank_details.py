@@ -7,7 +7,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from payouts.domain.bank_accounts import Change, CheckResult, KnownAccounts
+from payouts.domain.bank_accounts import Change, KnownAccounts, NameCheck
 from payouts.store.account_numbers import AccountNumbers, EncryptedNumber
 
 _SAVE_VERSION: Final = """
@@ -71,24 +71,24 @@ SELECT t.id FROM payout_transfers AS t JOIN payout_requests AS p ON p.id = t.pay
 WHERE p.id = $1 AND t.attempt = p.retry_count + 1
 """
 # Vendors of which a row stands unsealed; each vendor's rows are sealed together, so that they compare throughout.
-_LIST_UNSEALED: Final = """
+_LIST_VENDORS_WITH_PLAINTEXT: Final = """
 SELECT vendor_id FROM bank_detail_versions WHERE account_number IS NOT NULL
 UNION SELECT vendor_id FROM vendor_bank_details WHERE account_number IS NOT NULL
 LIMIT $1
 """
-_LOCK_UNSEALED_VERSIONS: Final = """
+_LOCK_PLAINTEXT_VERSIONS: Final = """
 SELECT id, bank_code, account_number FROM bank_detail_versions WHERE vendor_id = $1 AND account_number IS NOT NULL FOR UPDATE
 """
-_LOCK_UNSEALED_DETAILS: Final = """
+_LOCK_PLAINTEXT_DETAILS: Final = """
 SELECT vendor_id AS id, bank_code, account_number FROM vendor_bank_details WHERE vendor_id = $1 AND account_number IS NOT NULL FOR UPDATE
 """
-_SEAL_VERSION: Final = """
+_ENCRYPT_VERSION: Final = """
 UPDATE bank_detail_versions SET account_number = NULL, account_sealed = $2, account_fingerprint = $3 WHERE id = $1
 """
-_SEAL_DETAILS: Final = """
+_ENCRYPT_DETAILS: Final = """
 UPDATE vendor_bank_details SET account_number = NULL, account_sealed = $2, account_fingerprint = $3 WHERE vendor_id = $1
 """
-_READ_ONE_SEALED: Final = (
+_FIND_ONE_CIPHERTEXT: Final = (
     "SELECT vendor_id, account_sealed FROM vendor_bank_details WHERE account_sealed IS NOT NULL LIMIT 1"
 )
 
@@ -102,7 +102,7 @@ class BankDetails:
     last4: str
     bank_code: str
     account_name: str | None
-    judged: CheckResult
+    name_check: NameCheck
     check_digit_valid: bool | None
     quarantine_reason: str | None = None
     payouts_from: datetime | None = None
@@ -112,18 +112,18 @@ async def save_bank_details(
     uow: UnitOfWork, details: BankDetails, changed_by: UUID, at: datetime, change: Change = "set"
 ) -> None:
     """Appends to the history and makes it the present one."""
-    version_id, judged = new_id(), details.judged
+    version_id, name_check = new_id(), details.name_check
     account = (
-        details.number.sealed,
+        details.number.ciphertext,
         details.number.fingerprint,
         details.last4,
         details.bank_code,
         details.account_name,
     )
-    verdict = (judged.verified, judged.reason, details.check_digit_valid)
+    verdict = (name_check.verified, name_check.reason, details.check_digit_valid)
     await uow.execute(_SAVE_VERSION, version_id, details.vendor_id, *account, *verdict, change, changed_by, at)
-    standing = (details.quarantine_reason, details.payouts_from, at)
-    await uow.execute(_SAVE_BANK_DETAILS, details.vendor_id, version_id, *account, *verdict, *standing)
+    eligibility = (details.quarantine_reason, details.payouts_from, at)
+    await uow.execute(_SAVE_BANK_DETAILS, details.vendor_id, version_id, *account, *verdict, *eligibility)
 
 
 async def lock_bank_details(uow: UnitOfWork, numbers: AccountNumbers, vendor_id: UUID) -> BankDetails | None:
@@ -131,16 +131,16 @@ async def lock_bank_details(uow: UnitOfWork, numbers: AccountNumbers, vendor_id:
     row = await uow.fetch_row(_LOCK_BANK_DETAILS, vendor_id)
     if row is None:
         return None
-    sealed = EncryptedNumber(row["kept"], row["account_fingerprint"] or "")
+    ciphertext = EncryptedNumber(row["kept"], row["account_fingerprint"] or "")
     if row["account_fingerprint"] is None:
-        sealed = numbers.encrypt(vendor_id, row["bank_code"], row["kept"])
+        ciphertext = numbers.encrypt(vendor_id, row["bank_code"], row["kept"])
     return BankDetails(
         vendor_id,
-        sealed,
+        ciphertext,
         row["last4"],
         row["bank_code"],
         row["account_name"],
-        CheckResult(row["verified"], row["reason"]),
+        NameCheck(row["verified"], row["reason"]),
         row["check_digit_valid"],
         row["quarantine_reason"],
         row["payouts_from"],
@@ -162,7 +162,7 @@ async def read_known_accounts(uow: UnitOfWork, vendor_id: UUID) -> KnownAccounts
 
 
 @dataclass(frozen=True, slots=True)
-class StoppedAccount:
+class QuarantinedAccount:
     """What a quarantine stops. `version_id` None: the present account; else the version that a payout was asked for with."""
 
     version_id: UUID | None
@@ -171,7 +171,7 @@ class StoppedAccount:
     bank_code: str
 
 
-async def find_account_of_payout(uow: UnitOfWork, numbers: AccountNumbers, payout_id: UUID) -> StoppedAccount:
+async def find_account_of_payout(uow: UnitOfWork, numbers: AccountNumbers, payout_id: UUID) -> QuarantinedAccount:
     """The account that the payout was asked for with."""
     row = await uow.fetch_row(_FIND_ACCOUNT_OF_PAYOUT, payout_id)
     if row is None:
@@ -179,13 +179,13 @@ async def find_account_of_payout(uow: UnitOfWork, numbers: AccountNumbers, payou
     fingerprint = row["account_fingerprint"]
     if fingerprint is None:
         fingerprint = numbers.encrypt(row["vendor_id"], row["bank_code"], row["account_number"]).fingerprint
-    return StoppedAccount(row["id"], fingerprint, row["last4"], row["bank_code"])
+    return QuarantinedAccount(row["id"], fingerprint, row["last4"], row["bank_code"])
 
 
 async def save_quarantine(
     uow: UnitOfWork,
     vendor_id: UUID,
-    stopped: StoppedAccount,
+    stopped: QuarantinedAccount,
     payout_id: UUID | None,
     reason: str,
     by: UUID,
@@ -196,21 +196,21 @@ async def save_quarantine(
     await uow.execute(_SAVE_QUARANTINE, new_id(), vendor_id, *values)
 
 
-async def find_newest_quarantine_reason(uow: UnitOfWork, vendor_id: UUID, stopped: StoppedAccount) -> str | None:
+async def find_newest_quarantine_reason(uow: UnitOfWork, vendor_id: UUID, stopped: QuarantinedAccount) -> str | None:
     """Why the account was stopped, as it was last said; None when it never was. The wallet must be locked."""
     reason: str | None = await uow.fetch_value(_FIND_NEWEST_REASON, vendor_id, stopped.fingerprint)
     return reason
 
 
 async def save_newer_reason(
-    uow: UnitOfWork, vendor_id: UUID, stopped: StoppedAccount, reason: str, by: UUID, at: datetime
+    uow: UnitOfWork, vendor_id: UUID, stopped: QuarantinedAccount, reason: str, by: UUID, at: datetime
 ) -> None:
     """A line of the history alone: the account was stopped before, and somebody says another reason."""
-    told = f"quarantined: {reason}"
-    await uow.execute(_SAVE_NEWER_REASON, new_id(), vendor_id, stopped.version_id, told, by, at)
+    quarantine_reason = f"quarantined: {reason}"
+    await uow.execute(_SAVE_NEWER_REASON, new_id(), vendor_id, stopped.version_id, quarantine_reason, by, at)
 
 
-async def await_restitution(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> bool:
+async def mark_restitution_awaited(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> bool:
     """Marks a payout whose money goes back as soon as it is settled that it did not leave; False when it is marked."""
     return await uow.execute(_AWAIT_RESTITUTION, payout_id, at, reason) == 1
 
@@ -226,20 +226,20 @@ async def find_present_attempt(uow: UnitOfWork, payout_id: UUID) -> UUID | None:
     return transfer_id
 
 
-async def list_unsealed(uow: UnitOfWork, limit: int) -> list[UUID]:
+async def list_vendors_with_plaintext_numbers(uow: UnitOfWork, limit: int) -> list[UUID]:
     """Vendors with numbers from before they were sealed."""
-    return [row["vendor_id"] for row in await uow.fetch(_LIST_UNSEALED, limit)]
+    return [row["vendor_id"] for row in await uow.fetch(_LIST_VENDORS_WITH_PLAINTEXT, limit)]
 
 
-async def seal_numbers_of(uow: UnitOfWork, numbers: AccountNumbers, vendor_id: UUID) -> None:
+async def encrypt_numbers_of(uow: UnitOfWork, numbers: AccountNumbers, vendor_id: UUID) -> None:
     """Seals each number of the vendor that stands open."""
-    for listed, save in ((_LOCK_UNSEALED_DETAILS, _SEAL_DETAILS), (_LOCK_UNSEALED_VERSIONS, _SEAL_VERSION)):
+    for listed, save in ((_LOCK_PLAINTEXT_DETAILS, _ENCRYPT_DETAILS), (_LOCK_PLAINTEXT_VERSIONS, _ENCRYPT_VERSION)):
         for row in await uow.fetch(listed, vendor_id):
             number = numbers.encrypt(vendor_id, row["bank_code"], row["account_number"])
-            await uow.execute(save, row["id"], number.sealed, number.fingerprint)
+            await uow.execute(save, row["id"], number.ciphertext, number.fingerprint)
 
 
 async def find_encrypted_number(uow: UnitOfWork) -> tuple[UUID, str] | None:
     """Any vendor with its sealed number: the key must open it."""
-    row = await uow.fetch_row(_READ_ONE_SEALED)
+    row = await uow.fetch_row(_FIND_ONE_CIPHERTEXT)
     return None if row is None else (row["vendor_id"], row["account_sealed"])

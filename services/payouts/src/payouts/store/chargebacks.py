@@ -25,10 +25,12 @@ async def find_chargeback(uow: UnitOfWork, chargeback_id: UUID) -> KnownChargeba
     return None if row is None else KnownChargeback(row["status"], row["held_minor"])
 
 
-async def save_chargeback(uow: UnitOfWork, news: ChargebackUpdate, sequence: int) -> bool:
+async def save_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: int) -> bool:
     """False when this or later news of the chargeback was heard before. A decided one holds nothing."""
     return (
-        await uow.execute(_SAVE, news.id, news.order_id, news.vendor_id, news.standing, news.vendor_minor, sequence)
+        await uow.execute(
+            _SAVE, update.id, update.order_id, update.vendor_id, update.status, update.vendor_minor, sequence
+        )
         == 1
     )
 

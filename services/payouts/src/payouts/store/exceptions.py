@@ -7,13 +7,13 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from payouts.domain.exceptions import Act, Finding, OpenException, Settlement
-from payouts.domain.severity import Cause, Severity, Trouble
+from payouts.domain.exceptions import ExceptionAction, Finding, OpenException, Settlement
+from payouts.domain.severity import Cause, ExceptionContext, Severity
 
 # Of two failures of one batch at once, the second counts the first. Payout and transfer before batch, everywhere; a new
 # attempt of the batch only shares the row, and does not wait.
 _LOCK_BATCH: Final = "SELECT FROM dispatch_batches WHERE id = $1 FOR NO KEY UPDATE"
-_COUNT_COMPANY: Final = """
+_COUNT_RELATED: Final = """
 SELECT
     (SELECT count(DISTINCT e.vendor_id) FROM payout_exceptions AS e
      JOIN payout_transfers AS t ON t.id = e.transfer_id
@@ -28,21 +28,21 @@ INSERT INTO payout_exceptions (id, payout_id, batch_id, vendor_id, cause, severi
 VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8, $9, $10, $11)
 ON CONFLICT DO NOTHING
 """
-_STANDING_COLUMNS: Final = """
+_OPEN_EXCEPTION_COLUMNS: Final = """
 SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.respond_by, e.opened_at,
        e.transfer_id, EXISTS (SELECT FROM payout_exception_acts AS a WHERE a.exception_id = e.id AND a.kind = 'classified') AS classified
 FROM payout_exceptions AS e
 """
-_LOCK_EXCEPTION: Final = _STANDING_COLUMNS + "WHERE e.id = $1 FOR NO KEY UPDATE OF e"
-_LOCK_LIVE: Final = _STANDING_COLUMNS + "WHERE e.payout_id = $1 AND e.status = 'open' FOR NO KEY UPDATE OF e"
-_LOCK_LIVE_OF_VENDOR: Final = (
-    _STANDING_COLUMNS
+_LOCK_EXCEPTION: Final = _OPEN_EXCEPTION_COLUMNS + "WHERE e.id = $1 FOR NO KEY UPDATE OF e"
+_LOCK_OPEN: Final = _OPEN_EXCEPTION_COLUMNS + "WHERE e.payout_id = $1 AND e.status = 'open' FOR NO KEY UPDATE OF e"
+_LOCK_OPEN_OF_VENDOR: Final = (
+    _OPEN_EXCEPTION_COLUMNS
     + """
 WHERE e.vendor_id = $1 AND e.payout_id IS NULL AND e.batch_id IS NULL AND e.status = 'open' FOR NO KEY UPDATE OF e
 """
 )
-_LOCK_LIVE_OF_BATCH: Final = (
-    _STANDING_COLUMNS
+_LOCK_OPEN_OF_BATCH: Final = (
+    _OPEN_EXCEPTION_COLUMNS
     + """
 JOIN payout_transfers AS t ON t.id = e.transfer_id
 WHERE t.batch_id = $1 AND e.status = 'open' ORDER BY e.id FOR NO KEY UPDATE OF e
@@ -51,12 +51,12 @@ WHERE t.batch_id = $1 AND e.status = 'open' ORDER BY e.id FOR NO KEY UPDATE OF e
 _FIND_PAYOUT_OF: Final = "SELECT payout_id FROM payout_exceptions WHERE id = $1"
 _SAVE_FINDING: Final = "UPDATE payout_exceptions SET cause = $2, severity = $3, respond_by = $4 WHERE id = $1"
 _CLOSE: Final = "UPDATE payout_exceptions SET status = 'closed', closed_at = $2, closed_because = $3 WHERE id = $1"
-_RECORD_ACT: Final = """
+_RECORD_ACTION: Final = """
 INSERT INTO payout_exception_acts (id, exception_id, kind, acted_by, severity_before, severity_after, cause_before, cause_after,
                                    note, acted_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 """
-_IS_NOTED: Final = "SELECT EXISTS (SELECT FROM payout_exception_acts WHERE exception_id = $1 AND note = $2)"
+_HAS_NOTE: Final = "SELECT EXISTS (SELECT FROM payout_exception_acts WHERE exception_id = $1 AND note = $2)"
 _READ_SETTLEMENT: Final = """
 SELECT p.status,
        EXISTS (SELECT FROM payout_transfers AS t WHERE t.payout_id = p.id
@@ -71,7 +71,7 @@ FROM payout_requests AS p WHERE p.id = $1
 REJECTIONS_COUNT_FOR: Final = timedelta(days=30)
 
 
-async def count_company(
+async def count_related_exceptions(
     uow: UnitOfWork, batch_id: UUID | None, vendor_id: UUID, transfer_id: UUID, now: datetime
 ) -> tuple[int, int]:
     """Vendors of the batch with an exception, this one included; and rejections of this vendor's other attempts. Holds the batch.
@@ -80,7 +80,7 @@ async def count_company(
     """
     if batch_id is not None:
         await uow.execute(_LOCK_BATCH, batch_id)
-    row = await uow.fetch_row(_COUNT_COMPANY, batch_id, vendor_id, now - REJECTIONS_COUNT_FOR, transfer_id)
+    row = await uow.fetch_row(_COUNT_RELATED, batch_id, vendor_id, now - REJECTIONS_COUNT_FOR, transfer_id)
     return (row["other_vendors"] + 1, row["rejections"]) if row else (1, 0)
 
 
@@ -89,7 +89,7 @@ class OpeningException:
     """An exception of a payout and its attempt, of a batch, or of a vendor."""
 
     id: UUID
-    trouble: Trouble
+    trouble: ExceptionContext
     severity: Severity
     detail: str
     respond_by: datetime
@@ -120,24 +120,24 @@ async def open_exception_if_new(uow: UnitOfWork, exception: OpeningException, at
 async def lock_exception(uow: UnitOfWork, exception_id: UUID) -> OpenException | None:
     """Holds an exception until the end of the unit of work."""
     row = await uow.fetch_row(_LOCK_EXCEPTION, exception_id)
-    return None if row is None else _standing(row)
+    return None if row is None else _open_exception(row)
 
 
-async def lock_live_exception(uow: UnitOfWork, payout_id: UUID) -> OpenException | None:
+async def lock_open_exception(uow: UnitOfWork, payout_id: UUID) -> OpenException | None:
     """Holds the payout's open exception, if it has one."""
-    row = await uow.fetch_row(_LOCK_LIVE, payout_id)
-    return None if row is None else _standing(row)
+    row = await uow.fetch_row(_LOCK_OPEN, payout_id)
+    return None if row is None else _open_exception(row)
 
 
-async def lock_live_of_vendor(uow: UnitOfWork, vendor_id: UUID) -> OpenException | None:
+async def lock_open_exception_of_vendor(uow: UnitOfWork, vendor_id: UUID) -> OpenException | None:
     """Holds the open exception that holds all payouts of the vendor, if there is one."""
-    row = await uow.fetch_row(_LOCK_LIVE_OF_VENDOR, vendor_id)
-    return None if row is None else _standing(row)
+    row = await uow.fetch_row(_LOCK_OPEN_OF_VENDOR, vendor_id)
+    return None if row is None else _open_exception(row)
 
 
-async def lock_live_of_batch(uow: UnitOfWork, batch_id: UUID) -> list[OpenException]:
+async def lock_open_exceptions_of_batch(uow: UnitOfWork, batch_id: UUID) -> list[OpenException]:
     """Holds the open exceptions of a batch's attempts, always in the same order."""
-    return [_standing(row) for row in await uow.fetch(_LOCK_LIVE_OF_BATCH, batch_id)]
+    return [_open_exception(row) for row in await uow.fetch(_LOCK_OPEN_OF_BATCH, batch_id)]
 
 
 async def find_payout_of_exception(uow: UnitOfWork, exception_id: UUID) -> UUID | None:
@@ -150,30 +150,30 @@ async def save_finding(uow: UnitOfWork, exception_id: UUID, finding: Finding, re
     await uow.execute(_SAVE_FINDING, exception_id, finding.cause, finding.severity, respond_by)
 
 
-async def save_closed(uow: UnitOfWork, exception_id: UUID, because: str, at: datetime) -> None:
-    await uow.execute(_CLOSE, exception_id, at, because)
+async def save_closed(uow: UnitOfWork, exception_id: UUID, reason: str, at: datetime) -> None:
+    await uow.execute(_CLOSE, exception_id, at, reason)
 
 
-async def record_act(uow: UnitOfWork, exception_id: UUID, act: Act, at: datetime) -> None:
+async def record_exception_action(uow: UnitOfWork, exception_id: UUID, action: ExceptionAction, at: datetime) -> None:
     """One more line of the trail; nothing there is ever changed."""
     await uow.execute(
-        _RECORD_ACT,
+        _RECORD_ACTION,
         new_id(),
         exception_id,
-        act.kind,
-        act.by,
-        act.before.severity,
-        act.after.severity,
-        act.before.cause,
-        act.after.cause,
-        act.note,
+        action.kind,
+        action.by,
+        action.before.severity,
+        action.after.severity,
+        action.before.cause,
+        action.after.cause,
+        action.note,
         at,
     )
 
 
-async def is_noted(uow: UnitOfWork, exception_id: UUID, note: str) -> bool:
+async def has_note(uow: UnitOfWork, exception_id: UUID, note: str) -> bool:
     """Whether the trail says this already: the gateway repeats itself."""
-    return bool(await uow.fetch_value(_IS_NOTED, exception_id, note))
+    return bool(await uow.fetch_value(_HAS_NOTE, exception_id, note))
 
 
 async def read_settlement(uow: UnitOfWork, payout_id: UUID) -> Settlement:
@@ -184,7 +184,7 @@ async def read_settlement(uow: UnitOfWork, payout_id: UUID) -> Settlement:
     return Settlement(row["status"], row["reversed_after_success"], row["returned"])
 
 
-def _standing(row: Any) -> OpenException:
+def _open_exception(row: Any) -> OpenException:
     cause: Cause = row["cause"]
     return OpenException(
         row["id"],

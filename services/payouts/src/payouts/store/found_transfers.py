@@ -10,17 +10,17 @@ from common.database.unit_of_work import UnitOfWork
 from payouts.domain.found_transfers import Candidate, ListedTransfer, Outcome
 
 # Which history of which server this is. A server put back at an earlier instant begins a new timeline; another one has another identifier.
-_PLACE: Final = (
+_TIMELINE: Final = (
     "(SELECT system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system())"
 )
-_IS_COMPARED: Final = f"SELECT place = {_PLACE} FROM transfer_comparison"
+_IS_COMPARED: Final = f"SELECT place = {_TIMELINE} FROM transfer_comparison"
 _READ_COMPARISON: Final = f"""
-SELECT {_PLACE} AS place, place = {_PLACE} AS is_compared, compared_until, now() AS now FROM transfer_comparison
+SELECT {_TIMELINE} AS place, place = {_TIMELINE} AS is_compared, compared_until, now() AS now FROM transfer_comparison
 """
 # After the database was put back it is due at once, whatever was planned before, and again soon after until it is complete.
 _CLAIM: Final = f"""
-UPDATE transfer_comparison SET due_at = CASE WHEN place = {_PLACE} THEN $2 ELSE $3 END::timestamptz
-WHERE due_at IS NULL OR due_at <= $1 OR (place <> {_PLACE} AND due_at > $3) RETURNING true
+UPDATE transfer_comparison SET due_at = CASE WHEN place = {_TIMELINE} THEN $2 ELSE $3 END::timestamptz
+WHERE due_at IS NULL OR due_at <= $1 OR (place <> {_TIMELINE} AND due_at > $3) RETURNING true
 """
 _SAVE_COMPARED: Final = "UPDATE transfer_comparison SET place = $1, compared_until = $2, due_at = $3"
 # One at a time takes found transfers in.
@@ -81,7 +81,7 @@ UPDATE found_transfers SET outcome = 'explained', evidence = $2 WHERE reference 
 class Comparison:
     """How far the gateway's list was compared, and whether that was in the history that the database stands in now."""
 
-    place: str
+    timeline: str
     is_compared: bool
     compared_until: datetime
     now: datetime
@@ -99,13 +99,13 @@ async def read_comparison(uow: UnitOfWork) -> Comparison:
     return Comparison(row["place"], row["is_compared"], row["compared_until"], row["now"])
 
 
-async def claim_comparison(uow: UnitOfWork, now: datetime, again_at: datetime, put_back_again_at: datetime) -> bool:
+async def claim_comparison(uow: UnitOfWork, now: datetime, again_at: datetime, recheck_at: datetime) -> bool:
     """Whether a comparison is due; then it is nobody else's until `again_at`, or sooner after the database was put back."""
-    return bool(await uow.fetch_value(_CLAIM, now, again_at, put_back_again_at))
+    return bool(await uow.fetch_value(_CLAIM, now, again_at, recheck_at))
 
 
-async def save_compared(uow: UnitOfWork, place: str, until: datetime, due_at: datetime) -> None:
-    await uow.execute(_SAVE_COMPARED, place, until, due_at)
+async def save_compared(uow: UnitOfWork, timeline: str, until: datetime, due_at: datetime) -> None:
+    await uow.execute(_SAVE_COMPARED, timeline, until, due_at)
 
 
 async def lock_comparison(uow: UnitOfWork) -> None:

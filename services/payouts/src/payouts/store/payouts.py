@@ -9,7 +9,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payouts.domain.dispatch import LEASE, Candidate, PlanLine
-from payouts.domain.released import Cover
+from payouts.domain.release_statements import Cover
 
 _SAVE_PAYOUT: Final = """
 INSERT INTO payout_requests (id, vendor_id, amount, currency, status, bank_details_version_id, requested_by, created_at, updated_at)
@@ -31,19 +31,19 @@ UPDATE dispatch_lines SET outcome = 'skipped', reason = $3 WHERE batch_id = $1 A
 """
 _SAVE_REMAINING: Final = "UPDATE dispatch_batches SET remaining = $2 WHERE id = $1"
 _FINISH_BATCH: Final = "UPDATE dispatch_batches SET answer = $2, finished_at = $3 WHERE id = $1 AND answer IS NULL"
-_READ_ANSWER: Final = "SELECT answer FROM dispatch_batches WHERE id = $1"
+_READ_RESPONSE: Final = "SELECT answer FROM dispatch_batches WHERE id = $1"
 # An attempt that is reserved without a lease was never sent and is nobody's: it waits as the payout does.
 _ATTEMPTED: Final = """EXISTS (SELECT FROM payout_transfers AS t WHERE t.payout_id = p.id AND t.attempt = p.retry_count + 1
                AND NOT (t.status = 'reserved' AND t.due_at IS NULL))"""
 # The fingerprint tells the bank too. Numbers that are not sealed yet compare as they are. What a quarantine will give back never goes.
-_DETAILS_STAND: Final = """coalesce(d.verified AND p.restitution_awaited_since IS NULL
+_DETAILS_VALID: Final = """coalesce(d.verified AND p.restitution_awaited_since IS NULL
                        AND (d.version_id = v.id OR d.account_fingerprint = v.account_fingerprint
                            OR (d.account_number = v.account_number AND d.bank_code = v.bank_code)), false)"""
 # Changed not long ago: their owner may not have heard of it yet.
-_DETAILS_COOL: Final = "coalesce(d.payouts_from > $2, false)"
+_DETAILS_COOLING: Final = "coalesce(d.payouts_from > $2, false)"
 _SUSPENDED: Final = "EXISTS (SELECT FROM vendors AS seller WHERE seller.id = p.vendor_id AND seller.suspended)"
 # What was asked for before a refund or a lost chargeback found the wallet empty stays where it can still be taken back.
-_OWES: Final = """EXISTS (SELECT FROM ledger_balances AS debt
+_HAS_DEBT: Final = """EXISTS (SELECT FROM ledger_balances AS debt
                        WHERE debt.account = 'vendor_debt:' || p.vendor_id AND debt.balance_minor > 0)"""
 # Its wallet received what payments did not release, or waits too long for what it did.
 _HELD: Final = """EXISTS (SELECT FROM payout_exceptions AS e WHERE e.vendor_id = p.vendor_id AND e.status = 'open'
@@ -54,8 +54,8 @@ JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
 LEFT JOIN vendor_bank_details AS d ON d.vendor_id = p.vendor_id
 """
 _LIST_CANDIDATES: Final = f"""
-SELECT p.id, p.amount, p.vendor_id, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted, {_DETAILS_STAND} AS details_stand,
-       {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOL} AS details_cool, {_OWES} AS vendor_owes
+SELECT p.id, p.amount, p.vendor_id, p.status = 'pending' AS pending, {_ATTEMPTED} AS attempted, {_DETAILS_VALID} AS details_stand,
+       {_SUSPENDED} AS vendor_suspended, {_DETAILS_COOLING} AS details_cool, {_HAS_DEBT} AS vendor_owes
 {_WITH_DETAILS}
 WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 """
@@ -63,12 +63,13 @@ WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 _LIST_WAITING: Final = f"""
 SELECT p.id {_WITH_DETAILS}
 WHERE p.status = 'pending' AND NOT {_ATTEMPTED}
-ORDER BY {_DETAILS_STAND} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOL} AND NOT {_OWES} AND NOT {_HELD} DESC, p.created_at, p.id LIMIT $1
+ORDER BY {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_DETAILS_COOLING} AND NOT {_HAS_DEBT} AND NOT {_HELD} DESC,
+         p.created_at, p.id LIMIT $1
 """
 _COUNT_READY: Final = f"""
 SELECT count(*) {_WITH_DETAILS}
-WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_STAND} AND NOT {_SUSPENDED} AND NOT {_OWES} AND NOT {_HELD}
-  AND NOT {_DETAILS_COOL.replace("$2", "$1")}
+WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_VALID} AND NOT {_SUSPENDED} AND NOT {_HAS_DEBT} AND NOT {_HELD}
+  AND NOT {_DETAILS_COOLING.replace("$2", "$1")}
 """
 _LIST_VENDORS: Final = "SELECT DISTINCT vendor_id FROM payout_requests WHERE id = ANY ($1) ORDER BY vendor_id"
 # In one order, whoever locks several: two batches at once never wait for each other in a circle.
@@ -101,7 +102,7 @@ class Batch:
 
     id: UUID
     fingerprint: bytes
-    answer: dict[str, Any] | None
+    response: dict[str, Any] | None
 
 
 async def find_batch(uow: UnitOfWork, caller_id: UUID, key: UUID) -> Batch | None:
@@ -120,8 +121,8 @@ async def save_batch_if_new(
 async def save_plan(uow: UnitOfWork, batch_id: UUID, lines: Sequence[PlanLine], outcome: str) -> None:
     """The lines in their order; those that are not skipped get `outcome`."""
     rows = [
-        (batch_id, line.payout_id, place, "skipped" if line.skipped else outcome, line.skipped, line.amount_minor)
-        for place, line in enumerate(lines)
+        (batch_id, line.payout_id, position, "skipped" if line.skipped else outcome, line.skipped, line.amount_minor)
+        for position, line in enumerate(lines)
     ]
     await uow.execute_many(_SAVE_PLAN_LINE, rows)
 
@@ -135,11 +136,11 @@ async def save_remaining(uow: UnitOfWork, batch_id: UUID, remaining: int) -> Non
     await uow.execute(_SAVE_REMAINING, batch_id, remaining)
 
 
-async def finish_batch(uow: UnitOfWork, batch_id: UUID, answer: dict[str, Any], at: datetime) -> dict[str, Any]:
+async def finish_batch(uow: UnitOfWork, batch_id: UUID, response: dict[str, Any], at: datetime) -> dict[str, Any]:
     """Keeps the first answer for good, and gives back the one that stands."""
-    await uow.execute(_FINISH_BATCH, batch_id, answer, at)
-    standing: dict[str, Any] = await uow.fetch_value(_READ_ANSWER, batch_id)
-    return standing
+    await uow.execute(_FINISH_BATCH, batch_id, response, at)
+    stored: dict[str, Any] = await uow.fetch_value(_READ_RESPONSE, batch_id)
+    return stored
 
 
 async def list_waiting(uow: UnitOfWork, limit: int, now: datetime) -> list[UUID]:

@@ -10,7 +10,7 @@ INSERT INTO vendors AS v (id, owner_user_id, legal_name, sequence) VALUES ($1, $
 ON CONFLICT (id) DO UPDATE SET owner_user_id = excluded.owner_user_id, legal_name = excluded.legal_name, sequence = excluded.sequence
 WHERE v.sequence < excluded.sequence
 """
-_SAVE_VENDOR_STANDING: Final = """
+_SAVE_VENDOR_STATUS: Final = """
 UPDATE vendors SET suspended = $2, standing_sequence = $3 WHERE id = $1 AND standing_sequence < $3
 """
 _SAVE_ORDER_SHARE: Final = """
@@ -27,7 +27,7 @@ async def save_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, leg
 
 async def save_vendor_status(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> bool:
     """False when later news of the vendor's standing was heard before."""
-    return await uow.execute(_SAVE_VENDOR_STANDING, vendor_id, suspended, sequence) == 1
+    return await uow.execute(_SAVE_VENDOR_STATUS, vendor_id, suspended, sequence) == 1
 
 
 async def save_order_share(

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.decisions import PreparedDecision, Verdict
-from payouts.domain.returns import Kind
+from payouts.domain.returns import ReturnKind
 
 _SAVE: Final = """
 INSERT INTO reconciliations (id, payout_id, transfer_id, kind, status, reason, postings, hash, prepared_by, prepared_at)
@@ -27,7 +27,7 @@ class Reconciliation:
 
     id: UUID
     payout_id: UUID
-    kind: Kind
+    kind: ReturnKind
     status: str
     hash: str
     prepared_by: UUID

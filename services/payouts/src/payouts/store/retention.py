@@ -13,6 +13,6 @@ outcome = 'skipped' AND EXISTS (
 """
 
 
-def kept(skipped_periods: timedelta) -> tuple[Rule, ...]:
+def retention_rules(skipped_periods: timedelta) -> tuple[Rule, ...]:
     """`skipped_periods`: how long it is known why a schedule asked for no payout."""
     return (RetentionRule("scheduled_payouts", ("vendor_id", "period"), "decided_at", skipped_periods, over=_SKIPPED),)

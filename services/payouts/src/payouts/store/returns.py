@@ -55,7 +55,7 @@ _DELAY_RETRY: Final = """
 UPDATE payout_transfers SET failure = $2, due_at = $3, updated_at = $4 WHERE id = $1 AND status = 'reserved' AND due_at IS NOT NULL
 """
 _IS_RETRY: Final = "SELECT batch_id IS NULL FROM payout_transfers WHERE id = $1"
-_RECORD_ACT: Final = """
+_RECORD_ACTION: Final = """
 INSERT INTO payout_acts (payout_id, reconciliation_id, act, acted_by, reason, acted_at) VALUES ($1, $2, $3, $4, $5, $6)
 """
 
@@ -90,13 +90,13 @@ async def lock_payout_with_attempts(uow: UnitOfWork, payout_id: UUID) -> LockedP
     )
 
 
-async def mark_failed(uow: UnitOfWork, payout_id: UUID, because: str, at: datetime) -> None:
-    await uow.execute(_MARK_FAILED, payout_id, because, at)
+async def mark_failed(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> None:
+    await uow.execute(_MARK_FAILED, payout_id, reason, at)
 
 
-async def withdraw_unsent_attempts(uow: UnitOfWork, payout_id: UUID, because: str, at: datetime) -> None:
+async def withdraw_unsent_attempts(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> None:
     """An attempt that is written down and was never sent: nobody sends it any more."""
-    await uow.execute(_WITHDRAW_UNSENT, payout_id, because, at)
+    await uow.execute(_WITHDRAW_UNSENT, payout_id, reason, at)
 
 
 async def list_sent_attempts(uow: UnitOfWork, payout_id: UUID) -> list[tuple[UUID, str, int]]:
@@ -104,9 +104,9 @@ async def list_sent_attempts(uow: UnitOfWork, payout_id: UUID) -> list[tuple[UUI
     return [(row["id"], row["reference"], row["heard"]) for row in await uow.fetch(_LIST_SENT, payout_id)]
 
 
-async def was_contradicted_since(uow: UnitOfWork, transfer_id: UUID, heard: int) -> bool:
+async def was_contradicted_since(uow: UnitOfWork, transfer_id: UUID, last_position: int) -> bool:
     """Whether something that disagrees with the books was heard after the place `heard`. The transfer must be locked."""
-    return bool(await uow.fetch_value(_WAS_CONTRADICTED_SINCE, transfer_id, heard))
+    return bool(await uow.fetch_value(_WAS_CONTRADICTED_SINCE, transfer_id, last_position))
 
 
 async def was_accepted(uow: UnitOfWork, transfer_id: UUID) -> bool:
@@ -132,13 +132,13 @@ async def is_retry(uow: UnitOfWork, transfer_id: UUID) -> bool:
     return bool(await uow.fetch_value(_IS_RETRY, transfer_id))
 
 
-async def delay_retry(uow: UnitOfWork, transfer_id: UUID, because: str, due_at: datetime, at: datetime) -> None:
+async def delay_retry(uow: UnitOfWork, transfer_id: UUID, reason: str, due_at: datetime, at: datetime) -> None:
     """The attempt is not sent for now; the row says why, and when it is looked at again."""
-    await uow.execute(_DELAY_RETRY, transfer_id, because, due_at, at)
+    await uow.execute(_DELAY_RETRY, transfer_id, reason, due_at, at)
 
 
-async def record_act(
-    uow: UnitOfWork, payout_id: UUID, reconciliation_id: UUID | None, act: str, by: UUID, reason: str, at: datetime
+async def record_payout_action(
+    uow: UnitOfWork, payout_id: UUID, reconciliation_id: UUID | None, action: str, by: UUID, reason: str, at: datetime
 ) -> None:
     """Who did what, when and why; kept for good."""
-    await uow.execute(_RECORD_ACT, payout_id, reconciliation_id, act, by, reason, at)
+    await uow.execute(_RECORD_ACTION, payout_id, reconciliation_id, action, by, reason, at)

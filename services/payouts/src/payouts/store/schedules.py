@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from payouts.domain.schedules import DueSchedule, Schedule, Skipped
+from payouts.domain.schedules import DueSchedule, Schedule, SkippedReason
 
 _LOCK_SCHEDULE: Final = """
 SELECT frequency, weekday, minimum_minor, due_at FROM payout_schedules WHERE vendor_id = $1 FOR UPDATE
@@ -17,7 +17,7 @@ ON CONFLICT (vendor_id) DO UPDATE SET frequency = excluded.frequency, weekday = 
     minimum_minor = excluded.minimum_minor, due_at = excluded.due_at, changed_by = excluded.changed_by, updated_at = excluded.updated_at
 """
 # Another worker's is not waited for: it decides about it.
-_TAKE_DUE: Final = """
+_CLAIM_DUE: Final = """
 SELECT vendor_id, frequency, weekday, minimum_minor, due_at, changed_by FROM payout_schedules
 WHERE due_at <= $1 ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
 """
@@ -46,7 +46,7 @@ async def save_schedule(
 
 async def claim_due_schedule(uow: UnitOfWork, now: datetime) -> DueSchedule | None:
     """A schedule whose time has come, nobody else's until the end of the unit of work."""
-    row = await uow.fetch_row(_TAKE_DUE, now)
+    row = await uow.fetch_row(_CLAIM_DUE, now)
     if row is None:
         return None
     schedule = Schedule(row["frequency"], row["weekday"], row["minimum_minor"])
@@ -61,7 +61,7 @@ async def record_decision(
     uow: UnitOfWork,
     vendor_id: UUID,
     period: date,
-    decided: Skipped | UUID,
+    decided: SkippedReason | UUID,
     available_minor: int,
     due_at: datetime,
     at: datetime,

@@ -7,12 +7,12 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from payouts.domain.attempts import AttemptUpdate, Calls
+from payouts.domain.attempts import AttemptUpdate, CallHistory
 from payouts.domain.dispatch import LEASE
 from payouts.domain.gateway_results import Recipient
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, Verdict
 
-_BEGIN_SUBMISSION: Final = """
+_START_SUBMISSION: Final = """
 UPDATE payout_transfers AS t
 SET status = 'submitting', submissions = submissions + 1, due_at = $2, updated_at = $3,
     called_at = CASE WHEN $4 THEN $3 ELSE called_at END
@@ -24,7 +24,7 @@ _HOLD: Final = """
 UPDATE payout_transfers SET due_at = NULL, failure = $2, updated_at = $3 WHERE id = $1 AND status = 'reserved'
 """
 # What a request has not sent when it must answer is due at once.
-_HAND_OVER: Final = """
+_REQUEUE_UNSENT: Final = """
 UPDATE payout_transfers SET due_at = $2 WHERE batch_id = $1 AND status = 'reserved' AND due_at IS NOT NULL
 """
 # Payout before transfer, everywhere: two that need both never wait for each other in a circle.
@@ -37,7 +37,7 @@ WHERE {} FOR UPDATE OF p, t
 _LOCK_BY_REFERENCE: Final = _LOCK_TRANSFER.format("t.reference = $1")
 _LOCK_BY_ID: Final = _LOCK_TRANSFER.format("t.id = $1")
 # Read after the lock is held: a subquery of the locking statement would still see what was there before it waited.
-_READ_STANDING_OF_TRANSFER: Final = """
+_READ_EFFECTIVE_STATUS: Final = """
 SELECT status FROM transfer_observations WHERE transfer_id = $1 AND verdict IN ('advanced', 'confirmed')
 ORDER BY position DESC LIMIT 1
 """
@@ -60,8 +60,8 @@ UPDATE payout_requests SET transfer_code = CASE WHEN transfer_reference = $4 THE
 WHERE id = $1
 """
 _SAVE_RECIPIENT_CODE: Final = "UPDATE payout_transfers SET recipient_code = $2 WHERE id = $1"
-_PLAN_ASK: Final = "UPDATE payout_transfers SET due_at = $2, asks = asks + $3 WHERE id = $1"
-_LEAVE_UNKNOWN: Final = """
+_SCHEDULE_POLL: Final = "UPDATE payout_transfers SET due_at = $2, asks = asks + $3 WHERE id = $1"
+_MARK_UNKNOWN: Final = """
 UPDATE payout_transfers SET status = 'unknown', failure = $2, due_at = $3, updated_at = $4, called_at = $5
 WHERE id = $1 AND status = 'submitting'
 """
@@ -70,7 +70,7 @@ _LOCK_DUE: Final = """
 SELECT id, status FROM payout_transfers WHERE due_at <= $1
 ORDER BY status = 'success', due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 """
-_TAKE_UP: Final = "UPDATE payout_transfers SET status = $2, due_at = $3 WHERE id = $1"
+_CLAIM: Final = "UPDATE payout_transfers SET status = $2, due_at = $3 WHERE id = $1"
 _FIND_TRANSFER: Final = "SELECT reference, status FROM payout_transfers WHERE id = $1"
 # Whichever attempt arrived is the payout's transfer from then on.
 _MARK_PROCESSED: Final = """
@@ -87,19 +87,19 @@ class Submission:
     reference: str
     amount_minor: int
     recipient: Recipient
-    may_go: bool
-    begun_at: datetime
-    calls: Calls
+    may_send: bool
+    started_at: datetime
+    calls: CallHistory
 
 
-async def start_submission(uow: UnitOfWork, transfer: LockedTransfer, *, may_go: bool, at: datetime) -> Submission:
+async def start_submission(uow: UnitOfWork, transfer: LockedTransfer, *, may_send: bool, at: datetime) -> Submission:
     """Takes an attempt, with a lease. The transfer must be locked."""
-    row = await uow.fetch_row(_BEGIN_SUBMISSION, transfer.id, at + LEASE, at, may_go)
+    row = await uow.fetch_row(_START_SUBMISSION, transfer.id, at + LEASE, at, may_send)
     if row is None:
         raise AssertionError("a transfer is never removed")
     recipient = Recipient(row["vendor_id"], row["account_kept"], row["bank_code"], row["account_name"] or "")
-    calls = Calls(row["submissions"], earlier_at=transfer.called_at)
-    return Submission(row["reference"], row["amount"], recipient, may_go, at, calls)
+    calls = CallHistory(row["submissions"], earlier_at=transfer.called_at)
+    return Submission(row["reference"], row["amount"], recipient, may_send, at, calls)
 
 
 async def hold_transfer(uow: UnitOfWork, transfer_id: UUID, reason: str, at: datetime) -> None:
@@ -109,7 +109,7 @@ async def hold_transfer(uow: UnitOfWork, transfer_id: UUID, reason: str, at: dat
 
 async def requeue_unsent(uow: UnitOfWork, batch_id: UUID, at: datetime) -> None:
     """What the batch has not begun to send becomes the worker's."""
-    await uow.execute(_HAND_OVER, batch_id, at)
+    await uow.execute(_REQUEUE_UNSENT, batch_id, at)
 
 
 async def lock_transfer(
@@ -120,7 +120,7 @@ async def lock_transfer(
     row = await uow.fetch_row(by, value)
     if row is None:
         return None
-    standing = await uow.fetch_value(_READ_STANDING_OF_TRANSFER, row["id"])
+    effective_status = await uow.fetch_value(_READ_EFFECTIVE_STATUS, row["id"])
     return LockedTransfer(
         row["id"],
         row["payout_id"],
@@ -131,7 +131,7 @@ async def lock_transfer(
         row["amount"],
         row["currency"],
         row["payout_status"],
-        standing,
+        effective_status,
         row["asks"],
         row["leased"],
         row["submissions"],
@@ -142,43 +142,43 @@ async def lock_transfer(
 
 
 async def record_observation(
-    uow: UnitOfWork, transfer_id: UUID, news: TransferUpdate, verdict: Verdict, at: datetime
+    uow: UnitOfWork, transfer_id: UUID, update: TransferUpdate, verdict: Verdict, at: datetime
 ) -> None:
     await uow.execute(
         _RECORD_OBSERVATION,
         new_id(),
         transfer_id,
-        news.update_source,
-        news.status,
+        update.update_source,
+        update.status,
         verdict,
-        news.amount_minor,
-        news.currency,
-        news.transfer_code,
-        news.reason,
-        news.gateway_event_id,
+        update.amount_minor,
+        update.currency,
+        update.transfer_code,
+        update.reason,
+        update.gateway_event_id,
         at,
     )
 
 
-async def save_transfer_status(uow: UnitOfWork, transfer: LockedTransfer, news: TransferUpdate, at: datetime) -> None:
+async def save_transfer_status(uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate, at: datetime) -> None:
     """The gateway's own word for the transfer, and its code for it on both rows."""
-    await uow.execute(_SAVE_STATUS, transfer.id, news.status, news.transfer_code, news.failure, at)
-    await uow.execute(_SAVE_TRANSFER_CODE, transfer.payout_id, news.transfer_code, at, transfer.reference)
+    await uow.execute(_SAVE_STATUS, transfer.id, update.status, update.transfer_code, update.failure, at)
+    await uow.execute(_SAVE_TRANSFER_CODE, transfer.payout_id, update.transfer_code, at, transfer.reference)
 
 
 async def save_recipient_code(uow: UnitOfWork, transfer_id: UUID, recipient_code: str) -> None:
     await uow.execute(_SAVE_RECIPIENT_CODE, transfer_id, recipient_code)
 
 
-async def schedule_poll(uow: UnitOfWork, transfer_id: UUID, due_at: datetime | None, *, asked: bool) -> None:
+async def schedule_poll(uow: UnitOfWork, transfer_id: UUID, due_at: datetime | None, *, polled: bool) -> None:
     """When the gateway is to be asked next; None: there is nothing left to ask."""
-    await uow.execute(_PLAN_ASK, transfer_id, due_at, int(asked))
+    await uow.execute(_SCHEDULE_POLL, transfer_id, due_at, int(polled))
 
 
-async def leave_unknown(uow: UnitOfWork, transfer_id: UUID, after: AttemptUpdate, at: datetime) -> bool:
+async def mark_unknown(uow: UnitOfWork, transfer_id: UUID, after: AttemptUpdate, at: datetime) -> bool:
     """The call ended without an answer that counts; False when news of the transfer was quicker."""
     values = (after.reason, after.poll_at, at, after.called_at)
-    return await uow.execute(_LEAVE_UNKNOWN, transfer_id, *values) == 1
+    return await uow.execute(_MARK_UNKNOWN, transfer_id, *values) == 1
 
 
 async def lock_due_transfers(uow: UnitOfWork, now: datetime, limit: int) -> list[tuple[UUID, str]]:
@@ -186,9 +186,9 @@ async def lock_due_transfers(uow: UnitOfWork, now: datetime, limit: int) -> list
     return [(row["id"], row["status"]) for row in await uow.fetch(_LOCK_DUE, now, limit)]
 
 
-async def claim_transfers(uow: UnitOfWork, transfer_id: UUID, status: str, until: datetime) -> None:
+async def claim_transfer(uow: UnitOfWork, transfer_id: UUID, status: str, until: datetime) -> None:
     """The transfer is this worker's until its lease runs out."""
-    await uow.execute(_TAKE_UP, transfer_id, status, until)
+    await uow.execute(_CLAIM, transfer_id, status, until)
 
 
 async def find_transfer(uow: UnitOfWork, transfer_id: UUID) -> tuple[str, str] | None:

@@ -6,13 +6,13 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
-from payouts.domain.wallet import Line, Standing, with_balances
+from payouts.domain.wallet import WalletLine, WalletSnapshot, with_balances
 
 # `DO UPDATE` to the same value takes the row's lock and makes the row in one round trip.
 _LOCK_WALLET: Final = """
 INSERT INTO wallets (vendor_id) VALUES ($1) ON CONFLICT (vendor_id) DO UPDATE SET vendor_id = excluded.vendor_id
 """
-_READ_STANDING: Final = """
+_READ_SNAPSHOT: Final = """
 SELECT
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'wallet:' || $1::uuid), 0) AS available_minor,
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'vendor_debt:' || $1::uuid), 0) AS debt_minor,
@@ -33,13 +33,13 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
 """
 
 
-async def lock_wallet(uow: UnitOfWork, vendor_id: UUID) -> Standing:
+async def lock_wallet(uow: UnitOfWork, vendor_id: UUID) -> WalletSnapshot:
     """Holds the vendor's wallet until the end of the unit of work, and reads it under the lock."""
     await uow.execute(_LOCK_WALLET, vendor_id)
-    row = await uow.fetch_row(_READ_STANDING, vendor_id)
+    row = await uow.fetch_row(_READ_SNAPSHOT, vendor_id)
     if row is None:
         raise AssertionError("the statement always gives a row")
-    return Standing(
+    return WalletSnapshot(
         row["available_minor"],
         row["debt_minor"],
         row["locked_minor"],
@@ -57,7 +57,7 @@ async def find_line_net(uow: UnitOfWork, source_key: str, kind: str) -> int | No
 
 
 async def append_lines(
-    uow: UnitOfWork, vendor_id: UUID, source_key: str, available_minor: int, lines: list[Line], at: datetime
+    uow: UnitOfWork, vendor_id: UUID, source_key: str, available_minor: int, lines: list[WalletLine], at: datetime
 ) -> None:
     """Writes statement lines with their running balance. The wallet must be locked."""
     rows = [

@@ -10,7 +10,7 @@ from typing import Any, Final
 import jinja2
 from markupsafe import Markup
 
-from payouts.domain.exports import naira_text
+from payouts.domain.exports import format_naira
 from payouts.domain.lagos import LAGOS
 
 _STYLE: Final = files(__package__).joinpath("month.css").read_text(encoding="utf-8")
@@ -21,7 +21,7 @@ POLICY: Final = (
 
 
 def _naira(amount_minor: int | None) -> str:
-    return "" if amount_minor is None else naira_text(amount_minor)
+    return "" if amount_minor is None else format_naira(amount_minor)
 
 
 def _in_lagos(at: str) -> str:

@@ -50,16 +50,16 @@ async def change_bank_details(
     async with database.unit_of_work(acting_as=caller) as uow:
         await store.lock_wallet(uow, vendor_id)
         # Read again under the lock: name, quarantine and details may have changed while the gateway was asked.
-        judged = check_account_name(await _legal_name(uow, vendor_id), account_name)
+        name_check = check_account_name(await _legal_name(uow, vendor_id), account_name)
         known = await store.read_known_accounts(uow, vendor_id)
-        change = check_change(known, number.fingerprint, judged, now, cooling)
+        change = check_change(known, number.fingerprint, name_check, now, cooling)
         details = store.BankDetails(
             vendor_id,
             number,
             account.number[-4:],
             account.bank_code,
             account_name,
-            judged,
+            name_check,
             check_digit_valid(account.bank_code, account.number),
             change.quarantine_reason,
             change.payouts_from,
@@ -67,7 +67,7 @@ async def change_bank_details(
         await store.save_bank_details(uow, details, caller.id, now)
         uow.publish(
             BankDetailsChanged(
-                vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code, verified=judged.verified
+                vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code, verified=name_check.verified
             )
         )
 

@@ -13,4 +13,4 @@ async def check_encryption_key(database: Database, numbers: Encryptor) -> None:
         found = await store.find_encrypted_number(uow)
     if found is not None:
         # Of a number alone: the key of the fingerprints is made when this has shown that the keys belong to the database.
-        AccountNumbers(numbers, b"").open(*found)
+        AccountNumbers(numbers, b"").decrypt(*found)

@@ -12,9 +12,9 @@ VENDORS_MAX = 500
 async def encrypt_account_numbers(database: Database, numbers: AccountNumbers) -> int:
     """Seals what stands open of up to `VENDORS_MAX` vendors, each with all its rows at once; tells how many. Repeatable."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        vendors = await store.list_unsealed(uow, VENDORS_MAX)
+        vendors = await store.list_vendors_with_plaintext_numbers(uow, VENDORS_MAX)
     for vendor_id in vendors:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
             await store.lock_wallet(uow, vendor_id)
-            await store.seal_numbers_of(uow, numbers, vendor_id)
+            await store.encrypt_numbers_of(uow, numbers, vendor_id)
     return len(vendors)

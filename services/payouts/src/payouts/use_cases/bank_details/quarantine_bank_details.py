@@ -12,7 +12,7 @@ from common.primitives.problems import NotFound
 from contracts.payouts import BankDetailsQuarantined
 from payouts import queries, store
 from payouts.clients.gateway import Gateway
-from payouts.domain.bank_accounts import CheckResult
+from payouts.domain.bank_accounts import NameCheck
 from payouts.domain.quarantines import quarantine_action
 from payouts.store import returns
 from payouts.store.account_numbers import AccountNumbers
@@ -60,12 +60,12 @@ async def _stop(
             raise NotFound
     stopped, is_new = await _stop_account(uow, numbers, by, order, now)
     has_effect = is_new or await _record_newer_reason(uow, stopped, by, order, now)
-    fate = "leave" if payout is None else quarantine_action(payout)
+    action = "leave" if payout is None else quarantine_action(payout)
     query_attempts_of = None
-    if payout is not None and fate == "restitute":
+    if payout is not None and action == "restitute":
         has_effect |= await restitute_payout(uow, payout.id, f"quarantined: {order.reason}", now)
-    elif payout is not None and fate == "hold":
-        has_effect |= await store.await_restitution(uow, payout.id, f"quarantined: {order.reason}", now)
+    elif payout is not None and action == "hold":
+        has_effect |= await store.mark_restitution_awaited(uow, payout.id, f"quarantined: {order.reason}", now)
         query_attempts_of = await store.find_present_attempt(uow, payout.id)
         if query_attempts_of is not None:
             # For the case that this process dies before it has asked.
@@ -76,7 +76,7 @@ async def _stop(
 
 
 async def _record_newer_reason(
-    uow: UnitOfWork, stopped: store.StoppedAccount, by: UUID, order: QuarantineOrder, now: datetime
+    uow: UnitOfWork, stopped: store.QuarantinedAccount, by: UUID, order: QuarantineOrder, now: datetime
 ) -> bool:
     """Whether the reason is another one than was last said of this account; then the history shows it."""
     if await store.find_newest_quarantine_reason(uow, order.vendor_id, stopped) == order.reason:
@@ -87,13 +87,13 @@ async def _record_newer_reason(
 
 async def _stop_account(
     uow: UnitOfWork, numbers: AccountNumbers, by: UUID, order: QuarantineOrder, now: datetime
-) -> tuple[store.StoppedAccount, bool]:
+) -> tuple[store.QuarantinedAccount, bool]:
     """The account that is stopped from now on, and whether it was not before."""
     await store.lock_wallet(uow, order.vendor_id)
     details = await store.lock_bank_details(uow, numbers, order.vendor_id)
     if details is None:
         raise NotFound
-    stopped = store.StoppedAccount(None, details.number.fingerprint, details.last4, details.bank_code)
+    stopped = store.QuarantinedAccount(None, details.number.fingerprint, details.last4, details.bank_code)
     if order.payout_id is not None:
         # What it was about is where its money went, or was to go: a present account that is another one stays as it is.
         its_own = await store.find_account_of_payout(uow, numbers, order.payout_id)
@@ -101,8 +101,8 @@ async def _stop_account(
     if stopped.fingerprint in (await store.read_known_accounts(uow, order.vendor_id)).quarantined:
         return stopped, False
     if stopped.version_id is None:
-        judged = CheckResult(False, f"quarantined: {order.reason}")
-        unverified = replace(details, judged=judged, quarantine_reason=order.reason)
+        name_check = NameCheck(False, f"quarantined: {order.reason}")
+        unverified = replace(details, name_check=name_check, quarantine_reason=order.reason)
         await store.save_bank_details(uow, unverified, by, now, change="quarantined")
     uow.publish(
         BankDetailsQuarantined(

@@ -5,7 +5,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from contracts.payouts import ErasureJudged
 from payouts import store
-from payouts.store import erasure as leaving
+from payouts.store import erasure
 
 
 async def evaluate_erasure(uow: UnitOfWork, request_id: UUID, user_id: UUID, vendor_id: UUID | None) -> None:
@@ -13,5 +13,5 @@ async def evaluate_erasure(uow: UnitOfWork, request_id: UUID, user_id: UUID, ven
     matters: list[str] = []
     if vendor_id is not None:
         await store.lock_wallet(uow, vendor_id)
-        matters = await leaving.list_open_matters(uow, vendor_id)
+        matters = await erasure.list_open_matters(uow, vendor_id)
     uow.publish(ErasureJudged(request_id=request_id, user_id=user_id, open_matters=tuple(matters)))

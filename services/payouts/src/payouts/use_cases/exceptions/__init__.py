@@ -9,7 +9,7 @@ __all__ = [
 
 STEPS = (
     "change_exception",
-    "close_live_exception",
+    "close_open_exception",
     "escalate_batch",
     "open_exception",
     "resolve_exception",

@@ -8,34 +8,34 @@ from common.primitives.ids import new_id
 from contracts.operations import AlertRaised
 from contracts.payouts import ExceptionChanged
 from payouts import store
-from payouts.domain.exceptions import Act, OpenException, alert_key, runbook_of
+from payouts.domain.exceptions import ExceptionAction, OpenException, alert_key, runbook_of
 from payouts.domain.severity import respond_by
 
 
-async def change_exception(uow: UnitOfWork, standing: OpenException, act: Act, now: datetime) -> None:
+async def change_exception(uow: UnitOfWork, exception: OpenException, action: ExceptionAction, now: datetime) -> None:
     """The exception must be locked and open. Who is on call hears again when it grew worse, and only then."""
-    due = respond_by(standing.opened_at, act.after.severity)
-    await store.save_finding(uow, standing.id, act.after, due)
-    await store.record_act(uow, standing.id, act, now)
+    due = respond_by(exception.opened_at, action.after.severity)
+    await store.save_finding(uow, exception.id, action.after, due)
+    await store.record_exception_action(uow, exception.id, action, now)
     uow.publish(
         ExceptionChanged(
-            exception_id=standing.id,
-            cause=act.after.cause,
-            severity=act.after.severity,
+            exception_id=exception.id,
+            cause=action.after.cause,
+            severity=action.after.severity,
             respond_by=iso(due),
-            payout_id=standing.payout_id,
-            batch_id=standing.batch_id,
-            vendor_id=standing.vendor_id,
+            payout_id=exception.payout_id,
+            batch_id=exception.batch_id,
+            vendor_id=exception.vendor_id,
         )
     )
-    if act.after.severity < act.before.severity:
+    if action.after.severity < action.before.severity:
         alert = AlertRaised(
             alert_id=new_id(),
-            severity=act.after.severity,
-            title=f"Payout exception: {act.after.cause}",
-            detail=f"Raised from {act.before.severity}: {act.note} Respond by {iso(due)}.",
-            runbook=runbook_of(act.after.cause),
-            dedup_key=alert_key(standing.id),
-            about=standing.subject,
+            severity=action.after.severity,
+            title=f"Payout exception: {action.after.cause}",
+            detail=f"Raised from {action.before.severity}: {action.note} Respond by {iso(due)}.",
+            runbook=runbook_of(action.after.cause),
+            dedup_key=alert_key(exception.id),
+            about=exception.subject,
         )
         uow.publish(alert, source="payouts")

@@ -14,18 +14,18 @@ from payouts.domain.failure_rate import (
     SWITCH_WINDOW,
     bank_key,
 )
-from payouts.store import open_alerts as standing_alerts
+from payouts.store import open_alerts
 
 
 async def check_bank_outages(uow: UnitOfWork, now: datetime) -> None:
     """SEV-1 for a bank to which several payouts failed by its switch lately; over when none of them is open any more."""
     troubled = await queries.list_troubled_banks(uow, now)
     for bank_code, several_lately in sorted(troubled.items()):
-        if several_lately and await standing_alerts.save_alert_if_new(uow, bank_key(bank_code), now):
+        if several_lately and await open_alerts.save_alert_if_new(uow, bank_key(bank_code), now):
             uow.publish(_raised(bank_code), source="payouts")
     for key in await queries.list_open_alert_keys(uow, BANK_KEY_PREFIX):
         bank_code = key.removeprefix(BANK_KEY_PREFIX)
-        if bank_code not in troubled and await standing_alerts.remove_alert(uow, key):
+        if bank_code not in troubled and await open_alerts.remove_alert(uow, key):
             reason = f"No payout to bank {bank_code} waits for its switch any more."
             uow.publish(AlertCleared(alert_id=new_id(), dedup_key=key, reason=reason), source="payouts")
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.problems import NotFound
 from payouts import store
-from payouts.domain.exceptions import Act, Finding, check_classification
+from payouts.domain.exceptions import ExceptionAction, Finding, check_classification
 from payouts.use_cases.exceptions.change_exception import change_exception
 
 
@@ -17,8 +17,8 @@ async def classify_exception(
 
     Raises NotFound and ExceptionIsClosed (409).
     """
-    standing = await store.lock_exception(uow, exception_id)
-    if standing is None:
+    exception = await store.lock_exception(uow, exception_id)
+    if exception is None:
         raise NotFound
-    if check_classification(standing, finding):
-        await change_exception(uow, standing, Act("classified", by, standing.finding, finding, note), now)
+    if check_classification(exception, finding):
+        await change_exception(uow, exception, ExceptionAction("classified", by, exception.finding, finding, note), now)

@@ -9,7 +9,7 @@ from payouts import store
 from payouts.domain.errors import CreditNotReleased
 from payouts.domain.exceptions import check_closing
 from payouts.use_cases.exceptions.resolve_exception import resolve_exception
-from payouts.use_cases.releases.check_received import check_received
+from payouts.use_cases.releases.check_released_credits import check_released_credits
 
 
 async def close_exception(uow: UnitOfWork, exception_id: UUID, evidence: str, by: UUID, now: datetime) -> None:
@@ -24,12 +24,12 @@ async def close_exception(uow: UnitOfWork, exception_id: UUID, evidence: str, by
     if payout_id is not None:
         await store.lock_payouts(uow, [payout_id])
         settlement = await store.read_settlement(uow, payout_id)
-    standing = await store.lock_exception(uow, exception_id)
-    if standing is None:
+    exception = await store.lock_exception(uow, exception_id)
+    if exception is None:
         raise NotFound
-    if standing.held_vendor_id is not None and standing.is_open:
-        judged = await check_received(uow, [standing.held_vendor_id], now)
-        if judged[standing.held_vendor_id].cover != "covered":
+    if exception.held_vendor_id is not None and exception.is_open:
+        checks = await check_released_credits(uow, [exception.held_vendor_id], now)
+        if checks[exception.held_vendor_id].cover != "covered":
             raise CreditNotReleased
-    if check_closing(standing, settlement):
-        await resolve_exception(uow, standing, evidence, now, by)
+    if check_closing(exception, settlement):
+        await resolve_exception(uow, exception, evidence, now, by)

@@ -11,7 +11,7 @@ from contracts.payouts import ExceptionOpened, PayoutDelayed
 from payouts import store
 from payouts.domain.dispatch import HeldVendor, ShortBatch
 from payouts.domain.exceptions import Finding, alert_key, runbook_of
-from payouts.domain.severity import VENDORS_OF_ONE_BATCH, Cause, Trouble, respond_by, severity_of
+from payouts.domain.severity import VENDORS_OF_ONE_BATCH, Cause, ExceptionContext, respond_by, severity_of
 from payouts.domain.transfer_updates import LockedTransfer
 from payouts.use_cases.exceptions.escalate_batch import escalate_batch
 from payouts.use_cases.exceptions.revise_exception import revise_exception
@@ -28,26 +28,26 @@ async def open_exception(
     A payout must be locked. When it is the sixth vendor's of its batch, the batch's other open ones are raised with it.
     """
     if isinstance(held, LockedTransfer):
-        company = await store.count_company(uow, held.batch_id, held.vendor_id, held.id, now)
-        trouble = Trouble(cause, held.amount_minor, *company)
+        related = await store.count_related_exceptions(uow, held.batch_id, held.vendor_id, held.id, now)
+        trouble = ExceptionContext(cause, held.amount_minor, *related)
         ids: Ids = (held.payout_id, None, held.vendor_id, held.id)
     elif isinstance(held, HeldVendor):
-        trouble, ids = Trouble(cause, held.amount_minor), (None, None, held.vendor_id, None)
+        trouble, ids = ExceptionContext(cause, held.amount_minor), (None, None, held.vendor_id, None)
     else:
-        trouble, ids = Trouble(cause, held.amount_minor), (None, held.batch_id, None, None)
+        trouble, ids = ExceptionContext(cause, held.amount_minor), (None, held.batch_id, None, None)
     severity = severity_of(trouble)
     opening = store.OpeningException(new_id(), trouble, severity, detail, respond_by(now, severity), *ids)
     if not await store.open_exception_if_new(uow, opening, now):
         if isinstance(held, LockedTransfer):
-            standing = await store.lock_live_exception(uow, held.payout_id)
-            if standing is None:
+            exception = await store.lock_open_exception(uow, held.payout_id)
+            if exception is None:
                 raise AssertionError("an exception of a locked payout does not close by itself")
-            await revise_exception(uow, standing, Finding(cause, severity), detail, now)
+            await revise_exception(uow, exception, Finding(cause, severity), detail, now)
         elif isinstance(held, HeldVendor):
-            standing = await store.lock_live_of_vendor(uow, held.vendor_id)
+            exception = await store.lock_open_exception_of_vendor(uow, held.vendor_id)
             # None: another process found the vendor covered and closed it just now. The next look judges anew.
-            if standing is not None:
-                await revise_exception(uow, standing, Finding(cause, severity), detail, now)
+            if exception is not None:
+                await revise_exception(uow, exception, Finding(cause, severity), detail, now)
         return False
     _alert_operators(uow, opening)
     if isinstance(held, LockedTransfer):

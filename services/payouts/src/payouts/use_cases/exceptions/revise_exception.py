@@ -4,14 +4,20 @@ from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
 from payouts import store
-from payouts.domain.exceptions import Act, Finding, OpenException, revised
+from payouts.domain.exceptions import ExceptionAction, Finding, OpenException, revised
 from payouts.use_cases.exceptions.change_exception import change_exception
 
 
-async def revise_exception(uow: UnitOfWork, standing: OpenException, news: Finding, detail: str, now: datetime) -> None:
+async def revise_exception(
+    uow: UnitOfWork, exception: OpenException, update: Finding, detail: str, now: datetime
+) -> None:
     """What the news finds takes effect on the locked, open exception, and what it says is kept in the trail, once."""
-    finding = revised(standing, news)
-    if finding != standing.finding:
-        await change_exception(uow, standing, Act("changed", None, standing.finding, finding, detail), now)
-    elif detail != standing.detail and not await store.is_noted(uow, standing.id, detail):
-        await store.record_act(uow, standing.id, Act("noted", None, finding, finding, detail), now)
+    finding = revised(exception, update)
+    if finding != exception.finding:
+        await change_exception(
+            uow, exception, ExceptionAction("changed", None, exception.finding, finding, detail), now
+        )
+    elif detail != exception.detail and not await store.has_note(uow, exception.id, detail):
+        await store.record_exception_action(
+            uow, exception.id, ExceptionAction("noted", None, finding, finding, detail), now
+        )

@@ -10,7 +10,7 @@ from payouts.domain.returns import check_cancellation
 from payouts.store import returns
 from payouts.use_cases.payouts.restitute_payout import restitute_payout
 
-_BECAUSE: Final = "cancelled by the vendor"
+_REASON: Final = "cancelled by the vendor"
 
 
 async def cancel_payout(uow: UnitOfWork, payout_id: UUID, vendor_id: UUID, by: UUID, now: datetime) -> None:
@@ -23,5 +23,5 @@ async def cancel_payout(uow: UnitOfWork, payout_id: UUID, vendor_id: UUID, by: U
     if payout is None or payout.vendor_id != vendor_id:
         raise NotFound
     if check_cancellation(payout):
-        await restitute_payout(uow, payout_id, _BECAUSE, now, cancelled=True)
-        await returns.record_act(uow, payout_id, None, "cancelled", by, _BECAUSE, now)
+        await restitute_payout(uow, payout_id, _REASON, now, cancelled=True)
+        await returns.record_payout_action(uow, payout_id, None, "cancelled", by, _REASON, now)

@@ -10,7 +10,7 @@ from common.ledger import posting as ledger
 from common.ledger.posting import Posting
 from payouts import store
 from payouts.domain.returns import LockedPayout
-from payouts.domain.wallet import Line, repayment
+from payouts.domain.wallet import WalletLine, repayment
 
 # About what (a payout, a transfer), for which vendor, how much of it, and how much of that repays debt, in kobo.
 PostingOf = Callable[[UUID, UUID, int, int], Posting]
@@ -25,10 +25,10 @@ async def credit_return(
     now: datetime,
 ) -> None:
     """Statement lines and posting of one return, debt repaid first. The payout must be locked and judged."""
-    standing = await store.lock_wallet(uow, payout.vendor_id)
-    repaid_minor = repayment(standing.debt_minor, payout.amount_minor)
-    lines = [Line(kind, payout.amount_minor, payout_id=payout.id)]
+    wallet = await store.lock_wallet(uow, payout.vendor_id)
+    repaid_minor = repayment(wallet.debt_minor, payout.amount_minor)
+    lines = [WalletLine(kind, payout.amount_minor, payout_id=payout.id)]
     if repaid_minor:
-        lines.append(Line("debt_repaid", -repaid_minor, payout_id=payout.id))
-    await store.append_lines(uow, payout.vendor_id, f"{kind}:{about}", standing.available_minor, lines, now)
+        lines.append(WalletLine("debt_repaid", -repaid_minor, payout_id=payout.id))
+    await store.append_lines(uow, payout.vendor_id, f"{kind}:{about}", wallet.available_minor, lines, now)
     await ledger.post(uow, posting_of(about, payout.vendor_id, payout.amount_minor, repaid_minor))

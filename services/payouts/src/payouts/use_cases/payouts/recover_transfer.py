@@ -8,19 +8,19 @@ from common.ledger import posting as ledger
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.returns import LockedPayout
-from payouts.domain.wallet import Line, shortfall
-from payouts.use_cases.exceptions.close_live_exception import close_live_exception
+from payouts.domain.wallet import WalletLine, shortfall
+from payouts.use_cases.exceptions.close_open_exception import close_open_exception
 
 
 async def recover_transfer(uow: UnitOfWork, payout: LockedPayout, transfer_id: UUID, now: datetime) -> None:
     """The wallet becomes gateway cash; what it cannot give is owed. The payout keeps its status. It must be locked and judged."""
-    standing = await store.lock_wallet(uow, payout.vendor_id)
-    owed_minor = shortfall(standing.available_minor, payout.amount_minor)
-    lines = [Line("recovery", -payout.amount_minor, payout_id=payout.id)]
-    if owed_minor:
+    wallet = await store.lock_wallet(uow, payout.vendor_id)
+    shortfall_minor = shortfall(wallet.available_minor, payout.amount_minor)
+    lines = [WalletLine("recovery", -payout.amount_minor, payout_id=payout.id)]
+    if shortfall_minor:
         # The advance comes first, so that no line shows a balance below zero.
-        lines.insert(0, Line("debt_taken", owed_minor, payout_id=payout.id))
+        lines.insert(0, WalletLine("debt_taken", shortfall_minor, payout_id=payout.id))
     key = f"recovery:{transfer_id}"
-    await store.append_lines(uow, payout.vendor_id, key, standing.available_minor, lines, now)
-    await ledger.post(uow, accounts.recovery(transfer_id, payout.vendor_id, payout.amount_minor, owed_minor))
-    await close_live_exception(uow, payout.id, "What left beside the books was taken back from the wallet.", now)
+    await store.append_lines(uow, payout.vendor_id, key, wallet.available_minor, lines, now)
+    await ledger.post(uow, accounts.recovery(transfer_id, payout.vendor_id, payout.amount_minor, shortfall_minor))
+    await close_open_exception(uow, payout.id, "What left beside the books was taken back from the wallet.", now)

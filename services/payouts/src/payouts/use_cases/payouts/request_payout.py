@@ -9,7 +9,7 @@ from common.primitives.ids import new_id
 from contracts.payouts import PayoutRequested
 from payouts import store
 from payouts.domain import accounts
-from payouts.domain.wallet import Line, check_payout_request
+from payouts.domain.wallet import WalletLine, check_payout_request
 
 
 async def request_payout(
@@ -20,12 +20,12 @@ async def request_payout(
     Raises EscrowLocked (423), BelowMinimum and MoreThanTheWalletHolds (422), VendorSuspended, DebtOutstanding, BankDetailsQuarantined and
     BankDetailsUnverified (409).
     """
-    standing = await store.lock_wallet(uow, vendor_id)
-    version_id = check_payout_request(standing, amount_minor, minimum_minor)
+    wallet = await store.lock_wallet(uow, vendor_id)
+    version_id = check_payout_request(wallet, amount_minor, minimum_minor)
     payout_id = new_id()
     await store.save_payout(uow, payout_id, vendor_id, amount_minor, version_id, by, now)
     await ledger.post(uow, accounts.payout_requested(payout_id, vendor_id, amount_minor))
-    line = Line("payout", -amount_minor, payout_id=payout_id)
-    await store.append_lines(uow, vendor_id, f"payout:{payout_id}", standing.available_minor, [line], now)
+    line = WalletLine("payout", -amount_minor, payout_id=payout_id)
+    await store.append_lines(uow, vendor_id, f"payout:{payout_id}", wallet.available_minor, [line], now)
     uow.publish(PayoutRequested(payout_id=payout_id, vendor_id=vendor_id, amount_minor=amount_minor))
     return payout_id

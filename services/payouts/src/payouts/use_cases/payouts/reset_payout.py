@@ -11,7 +11,7 @@ from common.primitives.problems import NotFound
 from payouts.clients.gateway import Gateway
 from payouts.domain.returns import check_reset, wait_before_retry
 from payouts.store import returns
-from payouts.use_cases.exceptions.close_live_exception import close_live_exception
+from payouts.use_cases.exceptions.close_open_exception import close_open_exception
 from payouts.use_cases.transfers.query_attempts import query_attempts
 
 
@@ -43,5 +43,5 @@ async def reset_payout(
         check_reset(payout)
         due_at = now + wait_before_retry(payout.retry_count + 1, first_wait)
         await returns.save_reset(uow, payout_id, new_id(), f"po-{new_id().hex}", reason, due_at, now)
-        await returns.record_act(uow, payout_id, None, "reset", caller.id, reason, now)
-        await close_live_exception(uow, payout_id, f"Reset: {reason}", now, by=caller.id)
+        await returns.record_payout_action(uow, payout_id, None, "reset", caller.id, reason, now)
+        await close_open_exception(uow, payout_id, f"Reset: {reason}", now, by=caller.id)

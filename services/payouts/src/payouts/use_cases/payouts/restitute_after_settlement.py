@@ -4,14 +4,14 @@ from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
 from payouts import store
-from payouts.domain.quarantines import confirms_failure, may_be_restituted, needs_query_first, was_refused
+from payouts.domain.quarantines import confirms_failure, has_failed, may_be_restituted, needs_query_first
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
 from payouts.store import returns
 from payouts.use_cases.payouts.restitute_payout import restitute_payout
 
 
 async def restitute_after_settlement(
-    uow: UnitOfWork, transfer: LockedTransfer, news: TransferUpdate | None, now: datetime
+    uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate | None, now: datetime
 ) -> bool:
     """Restitutes when the payout waits for it and the gateway says that the present attempt failed or came back.
 
@@ -21,14 +21,14 @@ async def restitute_after_settlement(
     reason = await store.find_awaited_restitution(uow, transfer.id)
     if reason is None:
         return False
-    if news is not None and needs_query_first(news):
+    if update is not None and needs_query_first(update):
         uow.enqueue_work("payouts.transfers", transfer.reference, {"transferId": str(transfer.id)})
         return False
-    if not (was_refused(transfer) if news is None else confirms_failure(transfer, news)):
+    if not (has_failed(transfer) if update is None else confirms_failure(transfer, update)):
         return False
-    if news is not None:
+    if update is not None:
         # Of a transfer that a webhook had reported first, this names the row's state.
-        await store.save_transfer_status(uow, transfer, news, now)
+        await store.save_transfer_status(uow, transfer, update, now)
     payout = await returns.lock_payout_with_attempts(uow, transfer.payout_id)
     if payout is None or not may_be_restituted(payout):
         # Another attempt is under way, or the gateway contradicts itself: it is held on, and two people may reconcile it.

@@ -9,12 +9,12 @@ from contracts.payouts import PayoutFailed
 from payouts.domain import accounts
 from payouts.domain.returns import check_restitution
 from payouts.store import returns
-from payouts.use_cases.exceptions.close_live_exception import close_live_exception
+from payouts.use_cases.exceptions.close_open_exception import close_open_exception
 from payouts.use_cases.payouts.credit_return import credit_return
 
 
 async def restitute_payout(
-    uow: UnitOfWork, payout_id: UUID, because: str, now: datetime, *, cancelled: bool = False
+    uow: UnitOfWork, payout_id: UUID, reason: str, now: datetime, *, cancelled: bool = False
 ) -> bool:
     """In transit becomes the wallet's again, repaying debt first; the payout is `failed`. False when that stands already.
 
@@ -28,8 +28,8 @@ async def restitute_payout(
     if not check_restitution(payout):
         return False
     await credit_return(uow, payout, "restitution", payout_id, accounts.restitution, now)
-    await returns.withdraw_unsent_attempts(uow, payout_id, f"withdrawn before it was sent: {because}", now)
-    await returns.mark_failed(uow, payout_id, because, now)
+    await returns.withdraw_unsent_attempts(uow, payout_id, f"withdrawn before it was sent: {reason}", now)
+    await returns.mark_failed(uow, payout_id, reason, now)
     uow.publish(
         PayoutFailed(
             payout_id=payout_id,
@@ -39,5 +39,5 @@ async def restitute_payout(
             cancelled=cancelled,
         )
     )
-    await close_live_exception(uow, payout_id, "The amount was returned to the wallet.", now)
+    await close_open_exception(uow, payout_id, "The amount was returned to the wallet.", now)
     return True

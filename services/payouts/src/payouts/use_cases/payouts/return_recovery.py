@@ -6,11 +6,11 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain import accounts
 from payouts.domain.returns import LockedPayout
-from payouts.use_cases.exceptions.close_live_exception import close_live_exception
+from payouts.use_cases.exceptions.close_open_exception import close_open_exception
 from payouts.use_cases.payouts.credit_return import credit_return
 
 
 async def return_recovery(uow: UnitOfWork, payout: LockedPayout, transfer_id: UUID, now: datetime) -> None:
     """Gateway cash becomes the wallet's, repaying debt first. The payout keeps its status. It must be locked and judged."""
     await credit_return(uow, payout, "recovery_returned", transfer_id, accounts.recovery_returned, now)
-    await close_live_exception(uow, payout.id, "The recovered transfer came back: its amount was returned.", now)
+    await close_open_exception(uow, payout.id, "The recovered transfer came back: its amount was returned.", now)

@@ -7,7 +7,7 @@ from common.database.unit_of_work import UnitOfWork
 from contracts.payouts import PayoutReversed
 from payouts.domain import accounts
 from payouts.domain.returns import LockedPayout
-from payouts.use_cases.exceptions.close_live_exception import close_live_exception
+from payouts.use_cases.exceptions.close_open_exception import close_open_exception
 from payouts.use_cases.payouts.credit_return import credit_return
 
 
@@ -23,4 +23,4 @@ async def reverse_payout(uow: UnitOfWork, payout: LockedPayout, reconciliation_i
             reconciliation_id=reconciliation_id,
         )
     )
-    await close_live_exception(uow, payout.id, "Reversed: the amount was returned to the wallet.", now)
+    await close_open_exception(uow, payout.id, "Reversed: the amount was returned to the wallet.", now)

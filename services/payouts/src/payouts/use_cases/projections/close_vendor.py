@@ -4,10 +4,10 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from payouts import store
-from payouts.store import erasure as leaving
+from payouts.store import erasure
 
 
 async def close_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, sequence: int) -> None:
     """Legal name, accounts and schedule are forgotten under the wallet's lock, which a change of the account takes too."""
     await store.lock_wallet(uow, vendor_id)
-    await leaving.close_vendor(uow, vendor_id, owner_user_id, sequence)
+    await erasure.close_vendor(uow, vendor_id, owner_user_id, sequence)

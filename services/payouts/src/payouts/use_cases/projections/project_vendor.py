@@ -28,12 +28,12 @@ async def project_vendor(
         STALE_EVENTS.labels("identity.vendor").inc()
         return
     details = await store.lock_bank_details(uow, numbers, vendor_id)
-    if details is None or not details.judged.verified:
+    if details is None or not details.name_check.verified:
         return
-    judged = check_account_name(legal_name, details.account_name)
-    if not judged.verified:
-        lost = replace(details, judged=judged)
-        await store.save_bank_details(uow, lost, owner_user_id, now, change="legal_name_changed")
+    name_check = check_account_name(legal_name, details.account_name)
+    if not name_check.verified:
+        unverified = replace(details, name_check=name_check)
+        await store.save_bank_details(uow, unverified, owner_user_id, now, change="legal_name_changed")
         uow.publish(
             BankDetailsChanged(vendor_id=vendor_id, last4=details.last4, bank_code=details.bank_code, verified=False)
         )

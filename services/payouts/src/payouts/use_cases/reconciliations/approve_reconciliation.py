@@ -11,7 +11,13 @@ from common.primitives.problems import Conflict, NotFound
 from payouts import store
 from payouts.clients.gateway import Gateway
 from payouts.domain.errors import ReconciliationStale
-from payouts.domain.returns import LockedPayout, Plan, describe_posting, hash_of, plan_reconciliation
+from payouts.domain.returns import (
+    LockedPayout,
+    ReconciliationPlan,
+    describe_posting,
+    plan_reconciliation,
+    reconciliation_hash,
+)
 from payouts.store import reconciliations, returns
 from payouts.use_cases.payouts.recover_transfer import recover_transfer
 from payouts.use_cases.payouts.restitute_payout import restitute_payout
@@ -49,11 +55,11 @@ async def _post(
         raise AssertionError("neither a payout nor a reconciliation is ever removed")
     if not evaluate_approval(prepared.decision, approved_hash, by):
         return
-    plan = await _plan_anew(uow, payout)
-    if hash_of(payout_id, plan.kind, [describe_posting(plan.posting)]) != prepared.hash:
+    plan = await _replan(uow, payout)
+    if reconciliation_hash(payout_id, plan.kind, [describe_posting(plan.posting)]) != prepared.hash:
         raise ReconciliationStale
     await reconciliations.save_verdict(uow, reconciliation_id, "approved", by, now)
-    await returns.record_act(uow, payout_id, reconciliation_id, "approved", by, plan.kind, now)
+    await returns.record_payout_action(uow, payout_id, reconciliation_id, "approved", by, plan.kind, now)
     if plan.kind == "restitution":
         await restitute_payout(uow, payout_id, "The bank did not take the transfer; two people confirmed it.", now)
     elif plan.kind == "reversal":
@@ -64,7 +70,7 @@ async def _post(
         await return_recovery(uow, payout, plan.transfer_id, now)
 
 
-async def _plan_anew(uow: UnitOfWork, payout: LockedPayout) -> Plan:
+async def _replan(uow: UnitOfWork, payout: LockedPayout) -> ReconciliationPlan:
     try:
         return plan_reconciliation(payout, await store.lock_wallet(uow, payout.vendor_id))
     except Conflict as error:

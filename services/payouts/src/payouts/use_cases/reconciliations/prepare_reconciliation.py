@@ -10,7 +10,7 @@ from common.primitives.problems import NotFound
 from payouts import store
 from payouts.clients.gateway import Gateway
 from payouts.domain.errors import ReconciliationPrepared
-from payouts.domain.returns import describe_posting, hash_of, plan_reconciliation
+from payouts.domain.returns import describe_posting, plan_reconciliation, reconciliation_hash
 from payouts.store import reconciliations, returns
 from payouts.use_cases.transfers.query_attempts import query_attempts
 
@@ -33,9 +33,9 @@ async def prepare_reconciliation(
             raise AssertionError("a payout is never removed")
         plan = plan_reconciliation(payout, await store.lock_wallet(uow, payout.vendor_id))
         postings = [describe_posting(plan.posting)]
-        content = hash_of(payout_id, plan.kind, postings)
+        content = reconciliation_hash(payout_id, plan.kind, postings)
         made = reconciliations.Reconciliation(new_id(), payout_id, plan.kind, "prepared", content, caller.id)
         if not await reconciliations.save_reconciliation_if_new(uow, made, plan.transfer_id, postings, reason, now):
             raise ReconciliationPrepared
-        await returns.record_act(uow, payout_id, made.id, "prepared", caller.id, reason, now)
+        await returns.record_payout_action(uow, payout_id, made.id, "prepared", caller.id, reason, now)
     return made.id

@@ -21,4 +21,4 @@ async def reject_reconciliation(uow: UnitOfWork, reconciliation_id: UUID, reason
     if not evaluate_rejection(prepared.decision, by):
         return
     await reconciliations.save_verdict(uow, reconciliation_id, "rejected", by, now, reason)
-    await returns.record_act(uow, prepared.payout_id, reconciliation_id, "rejected", by, reason, now)
+    await returns.record_payout_action(uow, prepared.payout_id, reconciliation_id, "rejected", by, reason, now)

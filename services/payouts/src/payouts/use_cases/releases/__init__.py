@@ -1,7 +1,7 @@
 """Signed statements received from payments."""
 
 __all__ = [
-    "check_received",
+    "check_released_credits",
     "correct_wallet",
     "hold_vendors",
     "record_statement",

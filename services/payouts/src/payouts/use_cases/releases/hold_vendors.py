@@ -7,25 +7,25 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from payouts import store
 from payouts.domain.dispatch import HeldVendor
-from payouts.domain.released import CheckResult
+from payouts.domain.release_statements import CoverCheck
 from payouts.use_cases.exceptions.open_exception import open_exception
 from payouts.use_cases.exceptions.resolve_exception import resolve_exception
 
 
-async def hold_vendors(uow: UnitOfWork, judged: Mapping[UUID, CheckResult], now: datetime) -> None:
+async def hold_vendors(uow: UnitOfWork, checks: Mapping[UUID, CoverCheck], now: datetime) -> None:
     """Opens, revises or closes the exception of each vendor. A wait is none until it is late.
 
     In the order of the vendors' ids: of two processes that judge the same ones, neither waits for the other in a circle.
     """
-    for vendor_id in sorted(judged):
-        verdict = judged[vendor_id]
+    for vendor_id in sorted(checks):
+        verdict = checks[vendor_id]
         held = HeldVendor(vendor_id, abs(verdict.surplus_minor))
         if verdict.cover == "not_released":
             await open_exception(uow, held, "credit_not_released", verdict.detail, now)
         elif verdict.is_late(now):
             await open_exception(uow, held, "release_statement_late", verdict.detail, now)
         elif verdict.cover == "covered":
-            standing = await store.lock_live_of_vendor(uow, vendor_id)
-            if standing is not None:
-                because = "The wallet received what payments released, and nothing else."
-                await resolve_exception(uow, standing, because, now)
+            exception = await store.lock_open_exception_of_vendor(uow, vendor_id)
+            if exception is not None:
+                reason = "The wallet received what payments released, and nothing else."
+                await resolve_exception(uow, exception, reason, now)

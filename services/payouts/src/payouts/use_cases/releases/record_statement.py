@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
-from payouts.domain.released import Statement
-from payouts.store import released
+from payouts.domain.release_statements import Statement
+from payouts.store import release_statements
 from payouts.use_cases.releases.verify_statement import verify_statement
 
 
@@ -19,5 +19,5 @@ async def record_statement(
     # No statement of payments has a number below one.
     if statement is None or statement.sequence < 1:
         return False
-    await released.save_statement(uow, statement, line_key, now)
+    await release_statements.save_statement(uow, statement, line_key, now)
     return verify_statement(uow, statement)

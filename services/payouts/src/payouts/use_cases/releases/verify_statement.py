@@ -1,7 +1,7 @@
 """Verify that payments signed a statement."""
 
 from common.database.unit_of_work import UnitOfWork
-from payouts.domain.released import Statement
+from payouts.domain.release_statements import Statement
 
 
 def verify_statement(uow: UnitOfWork, statement: Statement) -> bool:

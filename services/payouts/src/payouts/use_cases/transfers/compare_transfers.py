@@ -13,8 +13,7 @@ from contracts.operations import AlertCleared, AlertRaised
 from payouts.clients.gateway import PAGE_LENGTH, Gateway
 from payouts.domain.found_transfers import ALERT_KEY, OVERLAP, PAGES_MAX, RUNBOOK, ListedTransfer, concerns_payouts
 from payouts.domain.severity import Severity
-from payouts.store import found_transfers
-from payouts.store import open_alerts as standing_alerts
+from payouts.store import found_transfers, open_alerts
 from payouts.store.account_numbers import AccountNumbers
 from payouts.use_cases.transfers.record_found_transfer import record_found_transfer
 from payouts.use_cases.transfers.resolve_transfer import resolve_transfer
@@ -27,7 +26,7 @@ class Compared:
     """What a comparison saw, what it took into the books, and what keeps payouts from being sent after the database was put back."""
 
     listed: int
-    taken: int
+    recorded: int
     open: int
     unsettled: int
 
@@ -46,21 +45,23 @@ async def compare_transfers(
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         before = await found_transfers.read_comparison(uow)
     listed, unknown = await _list_unknown(database, gateway, since or before.compared_until - OVERLAP)
-    taken = 0
+    recorded = 0
     # Oldest first, as they left.
     for found in sorted(unknown, key=lambda transfer: (transfer.created_at, transfer.reference)):
         transfer_id = await record_found_transfer(database, gateway, numbers, found, clock.now())
         if transfer_id is not None:
-            taken += 1
+            recorded += 1
             await resolve_transfer(database, gateway, clock, transfer_id)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await found_transfers.lock_comparison(uow)
         counts = await found_transfers.count_open(uow), await found_transfers.count_unsettled(uow)
-        done = Compared(listed, taken, *counts)
+        done = Compared(listed, recorded, *counts)
         if done.is_complete:
-            await found_transfers.save_compared(uow, before.place, before.now, clock.now() + DAILY)
+            await found_transfers.save_compared(uow, before.timeline, before.now, clock.now() + DAILY)
         await _alert_comparison(uow, done, clock.now())
-    log.info("transfers compared", listed=listed, taken=taken, open=done.open, was_put_back=not before.is_compared)
+    log.info(
+        "transfers compared", listed=listed, recorded=recorded, open=done.open, was_put_back=not before.is_compared
+    )
     return done
 
 
@@ -68,31 +69,31 @@ async def _list_unknown(database: Database, gateway: Gateway, since: datetime) -
     listed = 0
     unknown: dict[str, ListedTransfer] = {}
     for page in range(1, PAGES_MAX + 1):
-        told = await gateway.page_of_transfers(since, page)
-        listed += len(told)
+        transfers = await gateway.page_of_transfers(since, page)
+        listed += len(transfers)
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-            known = await found_transfers.list_known_references(uow, [transfer.reference for transfer in told])
+            known = await found_transfers.list_known_references(uow, [transfer.reference for transfer in transfers])
         unknown |= {
             transfer.reference: transfer
-            for transfer in told
+            for transfer in transfers
             if transfer.reference not in known and concerns_payouts(transfer)
         }
-        if len(told) < PAGE_LENGTH:
+        if len(transfers) < PAGE_LENGTH:
             break
     return listed, list(unknown.values())
 
 
 async def _alert_comparison(uow: UnitOfWork, done: Compared, now: datetime) -> None:
     """SEV-1 while somebody must say whose money left; a message for what was taken in by itself."""
-    if done.taken:
-        detail = f"{done.taken} transfers of the gateway's list were not in the books and stand there now: was the database put back?"
+    if done.recorded:
+        detail = f"{done.recorded} transfers of the gateway's list were not in the books and stand there now: was the database put back?"
         uow.publish(
             _alert("SEV-2", "Transfers found at the gateway", detail, f"{ALERT_KEY}:{new_id()}"), source="payouts"
         )
-    if done.open and await standing_alerts.save_alert_if_new(uow, ALERT_KEY, now):
+    if done.open and await open_alerts.save_alert_if_new(uow, ALERT_KEY, now):
         detail = f"{done.open} transfers left the gateway, and the books cannot tell for whom."
         uow.publish(_alert("SEV-1", "Transfers that nobody knows", detail, ALERT_KEY), source="payouts")
-    elif not done.open and await standing_alerts.remove_alert(uow, ALERT_KEY):
+    elif not done.open and await open_alerts.remove_alert(uow, ALERT_KEY):
         reason = "Every transfer of the gateway's list is in the books or explained."
         uow.publish(AlertCleared(alert_id=new_id(), dedup_key=ALERT_KEY, reason=reason), source="payouts")
 

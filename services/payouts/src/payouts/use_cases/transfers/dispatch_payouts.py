@@ -26,7 +26,7 @@ from payouts.domain.dispatch import (
 from payouts.domain.errors import TransfersNotCompared
 from payouts.store import found_transfers
 from payouts.use_cases.exceptions.open_exception import open_exception
-from payouts.use_cases.releases.check_received import check_received
+from payouts.use_cases.releases.check_released_credits import check_released_credits
 from payouts.use_cases.releases.hold_vendors import hold_vendors
 from payouts.use_cases.transfers.submit_transfer import submit_transfer
 
@@ -42,8 +42,8 @@ class DispatchOrder:
     @property
     def fingerprint(self) -> bytes:
         """Tells the same request from another one under the same key."""
-        named = None if self.payout_ids is None else sorted(str(payout_id) for payout_id in self.payout_ids)
-        return hashlib.sha256(msgspec.json.encode([named, self.max_total_minor, self.dry_run])).digest()
+        named_ids = None if self.payout_ids is None else sorted(str(payout_id) for payout_id in self.payout_ids)
+        return hashlib.sha256(msgspec.json.encode([named_ids, self.max_total_minor, self.dry_run])).digest()
 
 
 async def dispatch_payouts(
@@ -64,8 +64,8 @@ async def dispatch_payouts(
             batch = await _plan(uow, clock, caller, key, order, balance_minor)
     if batch.fingerprint != order.fingerprint:
         raise ValidationFailed.of("Idempotency-Key", "was used for another request")
-    if batch.answer is not None:
-        return batch.answer
+    if batch.response is not None:
+        return batch.response
     await _send(database, gateway, clock, batch.id)
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await store.requeue_unsent(uow, batch.id, clock.now())
@@ -83,31 +83,31 @@ async def _plan(
     if not await store.save_batch_if_new(
         uow, batch, caller.id, key, dry_run=order.dry_run, balance_minor=balance_minor, at=now
     ):
-        standing = await store.find_batch(uow, caller.id, key)
-        if standing is None:
+        existing = await store.find_batch(uow, caller.id, key)
+        if existing is None:
             raise AssertionError("a batch is never removed")
-        return standing
+        return existing
     payout_ids = order.payout_ids or await store.list_waiting(uow, BATCH_PAYOUTS_MAX, now)
     await store.lock_payouts(uow, payout_ids)
-    judged = await check_received(uow, await store.list_vendors_of(uow, payout_ids), now)
+    checks = await check_released_credits(uow, await store.list_vendors_of(uow, payout_ids), now)
     if not order.dry_run:
-        await hold_vendors(uow, judged, now)
-    covers = {vendor_id: verdict.cover for vendor_id, verdict in judged.items()}
+        await hold_vendors(uow, checks, now)
+    covers = {vendor_id: verdict.cover for vendor_id, verdict in checks.items()}
     candidates = await store.list_candidates(uow, payout_ids, covers, now)
     known = {candidate.payout_id for candidate in candidates}
     absent = [payout_id for payout_id in payout_ids if payout_id not in known]
     plan = plan_batch(candidates, absent, order.max_total_minor, balance_minor)
     await store.save_plan(uow, batch.id, plan.lines, "planned" if order.dry_run else "reserved")
     ready = await store.count_ready(uow, now)
-    await store.save_remaining(uow, batch.id, ready - len(plan.taken))
+    await store.save_remaining(uow, batch.id, ready - len(plan.selected))
     if not (plan.short or order.dry_run):
-        await store.reserve_transfers(uow, batch.id, plan.taken, now)
+        await store.reserve_transfers(uow, batch.id, plan.selected, now)
         return batch
     if plan.short and not order.dry_run:
         detail = f"The gateway's balance does not cover a batch of {plan.stopped_minor} kobo; nothing was sent."
         await open_exception(uow, ShortBatch(batch.id, plan.stopped_minor), "balance_insufficient", detail, now)
-    answer = await queries.describe_batch(uow, batch.id)
-    return store.Batch(batch.id, batch.fingerprint, await store.finish_batch(uow, batch.id, answer, now))
+    response = await queries.describe_batch(uow, batch.id)
+    return store.Batch(batch.id, batch.fingerprint, await store.finish_batch(uow, batch.id, response, now))
 
 
 async def _send(database: Database, gateway: Gateway, clock: Clock, batch_id: UUID) -> None:

@@ -9,8 +9,8 @@ from common.primitives.clock import Clock
 from payouts import store
 from payouts.clients.gateway import Gateway
 from payouts.domain.attempts import next_poll_at
-from payouts.domain.errors import GatewayContradictsItself, GatewayForgot, GatewayUnavailable
-from payouts.domain.gateway_results import Reported, Unclear, VerifyAnswer
+from payouts.domain.errors import GatewayUnavailable, TransferContradicted, TransferMissingAtGateway
+from payouts.domain.gateway_results import Reported, Unclear, VerifyResult
 from payouts.domain.transfer_updates import RANKS
 from payouts.store import returns
 from payouts.use_cases.transfers.record_update import record_update
@@ -24,25 +24,27 @@ async def query_attempts(database: Database, gateway: Gateway, clock: Clock, pay
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         sent = await returns.list_sent_attempts(uow, payout_id)
-    answers = await asyncio.gather(*(gateway.verify(reference) for _, reference, _ in sent))
-    if any(isinstance(answer, Unclear) for answer in answers):
+    results = await asyncio.gather(*(gateway.verify(reference) for _, reference, _ in sent))
+    if any(isinstance(result, Unclear) for result in results):
         raise GatewayUnavailable
-    for (transfer_id, _, heard), answer in zip(sent, answers, strict=True):
-        await _record(database, clock, transfer_id, heard, answer)
+    for (transfer_id, _, last_position), result in zip(sent, results, strict=True):
+        await _record(database, clock, transfer_id, last_position, result)
 
 
-async def _record(database: Database, clock: Clock, transfer_id: UUID, heard: int, answer: VerifyAnswer) -> None:
+async def _record(
+    database: Database, clock: Clock, transfer_id: UUID, last_position: int, result: VerifyResult
+) -> None:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
         if transfer is None:
             raise AssertionError("a transfer is never removed")
-        if await returns.was_contradicted_since(uow, transfer_id, heard):
+        if await returns.was_contradicted_since(uow, transfer_id, last_position):
             # The answer may be older than what contradicts it, and must not be taken for a reply to it.
-            raise GatewayContradictsItself
-        if isinstance(answer, Reported):
-            await record_update(uow, transfer, answer.news, clock.now())
-            if RANKS[answer.news.status] > 0:
-                look_at = next_poll_at(transfer, answer.news, clock.now())
-                await store.schedule_poll(uow, transfer_id, look_at, asked=True)
+            raise TransferContradicted
+        if isinstance(result, Reported):
+            await record_update(uow, transfer, result.update, clock.now())
+            if RANKS[result.update.status] > 0:
+                poll_at = next_poll_at(transfer, result.update, clock.now())
+                await store.schedule_poll(uow, transfer_id, poll_at, polled=True)
         elif await returns.was_accepted(uow, transfer_id):
-            raise GatewayForgot
+            raise TransferMissingAtGateway

@@ -14,7 +14,7 @@ from payouts.domain import accounts
 from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.found_transfers import Candidate, ListedTransfer, may_be_recorded, may_have_sent
 from payouts.domain.gateway_results import Unclear
-from payouts.domain.wallet import Line, shortfall
+from payouts.domain.wallet import WalletLine, shortfall
 from payouts.store import found_transfers
 from payouts.store.account_numbers import AccountNumbers
 
@@ -47,7 +47,7 @@ async def record_found_transfer(
         if candidate is not None and await found_transfers.lock_candidate(uow, candidate):
             payout_id, retry_count = candidate.payout_id, candidate.retry_count_after
         else:
-            payout_id, retry_count = await _write_down_again(uow, vendor_id, version_id, found, now), 0
+            payout_id, retry_count = await _recreate_payout(uow, vendor_id, version_id, found, now), 0
         await found_transfers.save_found_attempt(uow, payout_id, retry_count, transfer_id, found.reference, now)
         await found_transfers.save_found(uow, found, "taken", payout_id, now)
     return transfer_id
@@ -57,27 +57,27 @@ async def _find_candidate(database: Database, gateway: Gateway, vendor_id: UUID,
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         candidates = await found_transfers.list_candidates(uow, vendor_id, amount_minor)
     for candidate in candidates:
-        answers = [await gateway.verify(reference) for reference in candidate.references]
-        if any(isinstance(answer, Unclear) for answer in answers):
+        results = [await gateway.verify(reference) for reference in candidate.references]
+        if any(isinstance(result, Unclear) for result in results):
             raise GatewayUnavailable
-        if may_have_sent(candidate, answers):
+        if may_have_sent(candidate, results):
             return candidate
     return None
 
 
-async def _write_down_again(
+async def _recreate_payout(
     uow: UnitOfWork, vendor_id: UUID, version_id: UUID, found: ListedTransfer, now: datetime
 ) -> UUID:
-    standing = await store.lock_wallet(uow, vendor_id)
+    wallet = await store.lock_wallet(uow, vendor_id)
     payout_id, by = new_id(), await found_transfers.find_owner(uow, vendor_id) or vendor_id
-    owed_minor = shortfall(standing.available_minor, found.amount_minor)
+    shortfall_minor = shortfall(wallet.available_minor, found.amount_minor)
     await store.save_payout(uow, payout_id, vendor_id, found.amount_minor, version_id, by, now)
-    await ledger.post(uow, accounts.payout_found(payout_id, vendor_id, found.amount_minor, owed_minor))
-    lines = [Line("payout", -found.amount_minor, payout_id=payout_id)]
-    if owed_minor:
+    await ledger.post(uow, accounts.payout_found(payout_id, vendor_id, found.amount_minor, shortfall_minor))
+    lines = [WalletLine("payout", -found.amount_minor, payout_id=payout_id)]
+    if shortfall_minor:
         # The advance comes first, so that no line shows a balance below zero.
-        lines.insert(0, Line("debt_taken", owed_minor, payout_id=payout_id))
-    await store.append_lines(uow, vendor_id, f"payout:{payout_id}", standing.available_minor, lines, now)
+        lines.insert(0, WalletLine("debt_taken", shortfall_minor, payout_id=payout_id))
+    await store.append_lines(uow, vendor_id, f"payout:{payout_id}", wallet.available_minor, lines, now)
     uow.publish(PayoutRequested(payout_id=payout_id, vendor_id=vendor_id, amount_minor=found.amount_minor))
     return payout_id
 

@@ -4,14 +4,14 @@ from datetime import datetime
 
 from common.database.unit_of_work import UnitOfWork
 from payouts import store
-from payouts.domain.errors import TransferUnheardOf
+from payouts.domain.errors import TransferNotRecorded
 from payouts.domain.transfer_updates import TransferUpdate, Verdict
 from payouts.use_cases.transfers.record_update import record_update
 
 
-async def record_transfer_update(uow: UnitOfWork, reference: str, news: TransferUpdate, now: datetime) -> Verdict:
+async def record_transfer_update(uow: UnitOfWork, reference: str, update: TransferUpdate, now: datetime) -> Verdict:
     """Finds the attempt by the reference that was written down before the gateway heard of it. Raises TransferUnheardOf."""
     transfer = await store.lock_transfer(uow, reference=reference)
     if transfer is None:
-        raise TransferUnheardOf(reference)
-    return await record_update(uow, transfer, news, now)
+        raise TransferNotRecorded(reference)
+    return await record_update(uow, transfer, update, now)

@@ -9,43 +9,43 @@ from contracts.payouts import PayoutProcessed, PayoutSubmitted
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, Verdict, consequences_of
-from payouts.use_cases.exceptions.close_live_exception import close_live_exception
+from payouts.use_cases.exceptions.close_open_exception import close_open_exception
 from payouts.use_cases.exceptions.open_exception import open_exception
 from payouts.use_cases.payouts.restitute_after_settlement import restitute_after_settlement
 from payouts.use_cases.transfers.stop_other_attempts import stop_other_attempts
 
 
-async def record_update(uow: UnitOfWork, transfer: LockedTransfer, news: TransferUpdate, now: datetime) -> Verdict:
+async def record_update(uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate, now: datetime) -> Verdict:
     """Keeps the observation and acts on the verdict. The transfer and its payout must be locked (contract section 8).
 
     A failure or reversal opens an exception and moves neither money nor state: an operator decides. One has decided before where
     a quarantine holds the payout until its transfer is settled.
     """
-    follows = consequences_of(transfer, news)
-    await store.record_observation(uow, transfer.id, news, follows.verdict, now)
-    if follows.names_the_state:
-        await store.save_transfer_status(uow, transfer, news, now)
+    follows = consequences_of(transfer, update)
+    await store.record_observation(uow, transfer.id, update, follows.verdict, now)
+    if follows.sets_status:
+        await store.save_transfer_status(uow, transfer, update, now)
     if follows.is_submitted:
         uow.publish(_about_payout(PayoutSubmitted, transfer))
-    if follows.completes:
+    if follows.completes_payout:
         await _complete_payout(uow, transfer, now)
-    if follows.closes_the_exception:
-        await close_live_exception(
+    if follows.closes_exception:
+        await close_open_exception(
             uow,
             transfer.payout_id,
             "The gateway confirmed the transfer.",
             now,
             transfer_id=transfer.id,
         )
-    if follows.completes:
+    if follows.completes_payout:
         await stop_other_attempts(uow, transfer, now)
     if follows.opens is not None:
         await open_exception(uow, transfer, follows.opens, follows.detail, now)
     if follows.needs_query:
         uow.enqueue_work("payouts.transfers", transfer.reference, {"transferId": str(transfer.id)})
-    await restitute_after_settlement(uow, transfer, news, now)
+    await restitute_after_settlement(uow, transfer, update, now)
     if follows.verdict == "stale":
-        STALE_EVENTS.labels(f"transfer.{news.status}").inc()
+        STALE_EVENTS.labels(f"transfer.{update.status}").inc()
     return follows.verdict
 
 

@@ -7,9 +7,9 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from payouts import store
 from payouts.clients.gateway import Gateway
-from payouts.domain.attempts import after_question, is_to_be_sent_again, may_query
-from payouts.domain.gateway_results import Absent, VerifyAnswer
-from payouts.domain.quarantines import was_refused
+from payouts.domain.attempts import may_query, should_resubmit, update_after_query
+from payouts.domain.gateway_results import Absent, VerifyResult
+from payouts.domain.quarantines import has_failed
 from payouts.store import returns
 from payouts.use_cases.exceptions.open_exception import open_exception
 from payouts.use_cases.payouts.restitute_after_settlement import restitute_after_settlement
@@ -26,27 +26,27 @@ async def resolve_transfer(database: Database, gateway: Gateway, clock: Clock, t
     reference, status = found
     if not may_query(status):
         return
-    answer = await gateway.verify(reference)
-    if is_to_be_sent_again(status, answer):
+    result = await gateway.verify(reference)
+    if should_resubmit(status, result):
         await submit_transfer(database, gateway, clock, transfer_id, was="unknown")
         return
-    await _record(database, clock, transfer_id, answer)
+    await _record(database, clock, transfer_id, result)
 
 
-async def _record(database: Database, clock: Clock, transfer_id: UUID, answer: VerifyAnswer) -> None:
+async def _record(database: Database, clock: Clock, transfer_id: UUID, result: VerifyResult) -> None:
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
         if transfer is None:
             raise AssertionError("a transfer is never removed")
-        if isinstance(answer, Absent) and was_refused(transfer) and not await returns.was_accepted(uow, transfer_id):
+        if isinstance(result, Absent) and has_failed(transfer) and not await returns.was_accepted(uow, transfer_id):
             # Our books and the gateway agree that it never left.
             await restitute_after_settlement(uow, transfer, None, now)
-            await store.schedule_poll(uow, transfer_id, None, asked=True)
+            await store.schedule_poll(uow, transfer_id, None, polled=True)
             return
-        after = after_question(transfer, answer, now)
-        if after.news is not None:
-            await record_update(uow, transfer, after.news, now)
-        await store.schedule_poll(uow, transfer_id, after.poll_at, asked=True)
+        after = update_after_query(transfer, result, now)
+        if after.update is not None:
+            await record_update(uow, transfer, after.update, now)
+        await store.schedule_poll(uow, transfer_id, after.poll_at, polled=True)
         if after.opens is not None:
             await open_exception(uow, transfer, after.opens, after.reason, now)

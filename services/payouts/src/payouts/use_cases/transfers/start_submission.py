@@ -5,15 +5,17 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from payouts import store
-from payouts.domain.attempts import Before, after_waiting, check_submission
-from payouts.domain.dispatch import reason_to_hold
+from payouts.domain.attempts import SubmittableStatus, check_submission, update_while_held
+from payouts.domain.dispatch import hold_reason
 from payouts.store import found_transfers
 from payouts.use_cases.exceptions.open_exception import open_exception
-from payouts.use_cases.releases.check_received import check_received
+from payouts.use_cases.releases.check_released_credits import check_released_credits
 from payouts.use_cases.releases.hold_vendors import hold_vendors
 
 
-async def start_submission(uow: UnitOfWork, transfer_id: UUID, was: Before, now: datetime) -> store.Submission | None:
+async def start_submission(
+    uow: UnitOfWork, transfer_id: UUID, was: SubmittableStatus, now: datetime
+) -> store.Submission | None:
     """`submitting`, with a lease, when it is this caller's to send; None otherwise.
 
     Judged again under the payout's lock: a suspension, quarantine, restitution or credit that payments did not release, and that came
@@ -27,20 +29,20 @@ async def start_submission(uow: UnitOfWork, transfer_id: UUID, was: Before, now:
     transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
     if transfer is None:
         raise AssertionError("a transfer is never removed")
-    judged = await check_received(uow, [transfer.vendor_id], now)
-    await hold_vendors(uow, judged, now)
-    covers = {transfer.vendor_id: judged[transfer.vendor_id].cover}
+    checks = await check_released_credits(uow, [transfer.vendor_id], now)
+    await hold_vendors(uow, checks, now)
+    covers = {transfer.vendor_id: checks[transfer.vendor_id].cover}
     [candidate] = await store.list_candidates(uow, [transfer.payout_id], covers, now)
-    reason = reason_to_hold(candidate)
-    move = check_submission(transfer, was, reason, now)
-    if move == "hold" and reason is not None:
+    reason = hold_reason(candidate)
+    decision = check_submission(transfer, was, reason, now)
+    if decision == "hold" and reason is not None:
         await store.hold_transfer(uow, transfer_id, reason, now)
         await store.skip_line(uow, transfer.batch_id, transfer.payout_id, reason)
-    elif move == "wait" and reason is not None:
-        after = after_waiting(transfer, reason, now)
-        await store.schedule_poll(uow, transfer_id, after.poll_at, asked=True)
+    elif decision == "wait" and reason is not None:
+        after = update_while_held(transfer, reason, now)
+        await store.schedule_poll(uow, transfer_id, after.poll_at, polled=True)
         if after.opens is not None:
             await open_exception(uow, transfer, after.opens, after.reason, now)
-    if move not in ("send", "fail"):
+    if decision not in ("send", "fail"):
         return None
-    return await store.start_submission(uow, transfer, may_go=move == "send", at=now)
+    return await store.start_submission(uow, transfer, may_send=decision == "send", at=now)

@@ -14,8 +14,8 @@ async def stop_other_attempts(uow: UnitOfWork, arrived: LockedTransfer, now: dat
 
     The payout must be locked. It happens when an attempt that the gateway called failed, and that was reset, arrives after all.
     """
-    because = "withdrawn before it was sent: an earlier attempt arrived after all"
-    await returns.withdraw_unsent_attempts(uow, arrived.payout_id, because, now)
+    reason = "withdrawn before it was sent: an earlier attempt arrived after all"
+    await returns.withdraw_unsent_attempts(uow, arrived.payout_id, reason, now)
     for transfer_id in await returns.list_others_under_way(uow, arrived.payout_id, arrived.id):
         under_way = await store.lock_transfer(uow, transfer_id=transfer_id)
         if under_way is not None:

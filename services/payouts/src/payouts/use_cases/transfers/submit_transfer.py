@@ -11,20 +11,20 @@ from payouts import store
 from payouts.clients.gateway import Gateway
 from payouts.domain.attempts import (
     DETAILS_CHANGED,
-    Before,
-    Calls,
-    after_call,
-    after_contradiction,
-    is_open_after_contradiction,
+    CallHistory,
+    SubmittableStatus,
     may_start_call,
+    stays_unknown,
+    update_after_call,
+    update_after_contradiction,
 )
-from payouts.domain.gateway_results import Absent, Refused, SubmitAnswer, Unclear
+from payouts.domain.gateway_results import Absent, Refused, SubmitResult, Unclear
 from payouts.use_cases.transfers.record_update import record_update
 from payouts.use_cases.transfers.start_submission import start_submission
 
 
 async def submit_transfer(
-    database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID, *, was: Before
+    database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID, *, was: SubmittableStatus
 ) -> None:
     """Whoever moves the attempt from `was` to `submitting` sends it; nobody else does. Always under the same reference.
 
@@ -35,47 +35,49 @@ async def submit_transfer(
         submission = await start_submission(uow, transfer_id, was, clock.now())
     if submission is None:
         return
-    answer: SubmitAnswer = Refused(DETAILS_CHANGED)
-    if submission.may_go:
-        answer = await _send(database, gateway, clock, transfer_id, submission)
+    result: SubmitResult = Refused(DETAILS_CHANGED)
+    if submission.may_send:
+        result = await _send(database, gateway, clock, transfer_id, submission)
     calls = submission.calls
-    if isinstance(answer, Refused):
+    if isinstance(result, Refused):
         calls = replace(calls, refused=True, confirmed_at=clock.now())
-        standing = await gateway.verify(submission.reference)
-        answer = answer if isinstance(standing, Absent) else standing
-    await _record(database, clock.now(), transfer_id, answer, calls)
+        verified = await gateway.verify(submission.reference)
+        result = result if isinstance(verified, Absent) else verified
+    await _record(database, clock.now(), transfer_id, result, calls)
 
 
 async def _send(
     database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID, submission: store.Submission
-) -> SubmitAnswer:
+) -> SubmitResult:
     recipient_code = await gateway.create_recipient(submission.recipient)
     if not isinstance(recipient_code, str):
         return recipient_code
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await store.save_recipient_code(uow, transfer_id, recipient_code)
-    if not may_start_call(submission.begun_at, clock.now()):
+    if not may_start_call(submission.started_at, clock.now()):
         return Unclear("the lease ran out before the transfer was called for")
     return await gateway.transfer(submission.reference, recipient_code, submission.amount_minor)
 
 
-async def _record(database: Database, now: datetime, transfer_id: UUID, answer: SubmitAnswer, calls: Calls) -> None:
+async def _record(
+    database: Database, now: datetime, transfer_id: UUID, result: SubmitResult, calls: CallHistory
+) -> None:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
         if transfer is None:
             raise AssertionError("a transfer is never removed")
-        after = after_call(transfer, answer, calls, now)
+        after = update_after_call(transfer, result, calls, now)
         if after is None:
             return
         if after.is_unknown:
-            is_left = await store.leave_unknown(uow, transfer_id, after, now)
-            if is_left and after.poll_now:
+            is_marked = await store.mark_unknown(uow, transfer_id, after, now)
+            if is_marked and after.poll_now:
                 uow.enqueue_work("payouts.transfers", transfer.reference, {"transferId": str(transfer_id)})
             return
-        if after.news is None:
+        if after.update is None:
             raise AssertionError("a call that ended with an answer has news")
-        verdict = await record_update(uow, transfer, after.news, now)
-        if is_open_after_contradiction(transfer.status, verdict):
-            await store.leave_unknown(uow, transfer_id, after_contradiction(transfer, now), now)
+        verdict = await record_update(uow, transfer, after.update, now)
+        if stays_unknown(transfer.status, verdict):
+            await store.mark_unknown(uow, transfer_id, update_after_contradiction(transfer, now), now)
             return
-        await store.schedule_poll(uow, transfer_id, after.poll_at, asked=False)
+        await store.schedule_poll(uow, transfer_id, after.poll_at, polled=False)

@@ -7,7 +7,7 @@ from common.ledger import posting as ledger
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.errors import ReleaseContradicts
-from payouts.domain.wallet import Line, Release, repayment
+from payouts.domain.wallet import Release, WalletLine, repayment
 
 
 async def credit_release(uow: UnitOfWork, released: Release, now: datetime, *, is_proven: bool = False) -> None:
@@ -18,15 +18,15 @@ async def credit_release(uow: UnitOfWork, released: Release, now: datetime, *, i
     """
     vendor_id = released.vendor_id
     key = f"release:{released.id}"
-    standing = await store.lock_wallet(uow, vendor_id)
+    wallet = await store.lock_wallet(uow, vendor_id)
     before = await store.find_line_net(uow, key, "release")
     if before is not None:
         if before != released.net_minor and not is_proven:
             raise ReleaseContradicts(key)
         return
-    repaid_minor = repayment(standing.debt_minor, released.net_minor)
+    repaid_minor = repayment(wallet.debt_minor, released.net_minor)
     lines = [
-        Line(
+        WalletLine(
             "release",
             released.net_minor,
             order_id=released.order_id,
@@ -36,7 +36,7 @@ async def credit_release(uow: UnitOfWork, released: Release, now: datetime, *, i
         )
     ]
     if repaid_minor:
-        lines.append(Line("debt_repaid", -repaid_minor, order_id=released.order_id))
-    await store.append_lines(uow, vendor_id, key, standing.available_minor, lines, now)
+        lines.append(WalletLine("debt_repaid", -repaid_minor, order_id=released.order_id))
+    await store.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now)
     if released.net_minor:
         await ledger.post(uow, accounts.release(key, vendor_id, released.net_minor, repaid_minor))

@@ -7,7 +7,7 @@ from common.ledger import posting as ledger
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.errors import ReleaseContradicts
-from payouts.domain.wallet import Line, Refund, shortfall
+from payouts.domain.wallet import Refund, WalletLine, shortfall
 
 
 async def debit_refund(uow: UnitOfWork, refunded: Refund, now: datetime, *, is_proven: bool = False) -> None:
@@ -18,18 +18,20 @@ async def debit_refund(uow: UnitOfWork, refunded: Refund, now: datetime, *, is_p
     if refunded.from_vendor_minor == 0:
         return
     vendor_id, key = refunded.vendor_id, f"refund:{refunded.id}"
-    standing = await store.lock_wallet(uow, vendor_id)
+    wallet = await store.lock_wallet(uow, vendor_id)
     before = await store.find_line_net(uow, key, "refund")
     if before is not None:
         if before != -refunded.from_vendor_minor and not is_proven:
             raise ReleaseContradicts(key)
         return
-    owed_minor = shortfall(standing.available_minor, refunded.from_vendor_minor)
+    shortfall_minor = shortfall(wallet.available_minor, refunded.from_vendor_minor)
     lines = [
-        Line("refund", -refunded.from_vendor_minor, order_id=refunded.order_id, gross_minor=-refunded.amount_minor)
+        WalletLine(
+            "refund", -refunded.from_vendor_minor, order_id=refunded.order_id, gross_minor=-refunded.amount_minor
+        )
     ]
-    if owed_minor:
+    if shortfall_minor:
         # The advance comes first, so that no line shows a balance below zero.
-        lines.insert(0, Line("debt_taken", owed_minor, order_id=refunded.order_id))
-    await store.append_lines(uow, vendor_id, key, standing.available_minor, lines, now)
-    await ledger.post(uow, accounts.refund(key, vendor_id, refunded.from_vendor_minor, owed_minor))
+        lines.insert(0, WalletLine("debt_taken", shortfall_minor, order_id=refunded.order_id))
+    await store.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now)
+    await ledger.post(uow, accounts.refund(key, vendor_id, refunded.from_vendor_minor, shortfall_minor))

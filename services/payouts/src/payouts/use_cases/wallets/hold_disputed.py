@@ -7,8 +7,8 @@ from common.database.unit_of_work import UnitOfWork
 from common.ledger import posting as ledger
 from payouts import store
 from payouts.domain import accounts
-from payouts.domain.chargebacks import to_hold
-from payouts.domain.wallet import Line
+from payouts.domain.chargebacks import allocate_holds
+from payouts.domain.wallet import WalletLine
 from payouts.store import chargebacks
 
 
@@ -17,13 +17,13 @@ async def hold_disputed(uow: UnitOfWork, vendor_id: UUID, order_id: UUID, cause:
     opened = await chargebacks.list_open_chargebacks(uow, order_id)
     if not opened:
         return
-    standing = await store.lock_wallet(uow, vendor_id)
-    available_minor = standing.available_minor
+    wallet = await store.lock_wallet(uow, vendor_id)
+    available_minor = wallet.available_minor
     remaining_minor = await chargebacks.find_remaining_share(uow, order_id)
-    for chargeback_id, amount_minor in to_hold(opened, remaining_minor, available_minor).items():
+    for chargeback_id, amount_minor in allocate_holds(opened, remaining_minor, available_minor).items():
         key = f"chargeback_hold:{chargeback_id}:{cause}"
         await ledger.post(uow, accounts.hold(key, vendor_id, amount_minor))
-        line = Line("hold", -amount_minor, order_id=order_id)
+        line = WalletLine("hold", -amount_minor, order_id=order_id)
         await store.append_lines(uow, vendor_id, key, available_minor, [line], now)
         await chargebacks.add_hold(uow, chargeback_id, amount_minor)
         available_minor -= amount_minor

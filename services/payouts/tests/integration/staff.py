@@ -8,10 +8,9 @@ import httpx
 
 from common.primitives.ids import new_id
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
-from operations.audit.invariants import INVARIANTS
-from payouts.timers import claim_due_transfers
+from payouts.timers import process_due_transfers_once
 
-from .conftest import Sandbox, Story, Vendor
+from .conftest import Sandbox, Scenario, Vendor
 
 AMOUNT = 40_000
 
@@ -26,10 +25,10 @@ class Case:
 
 
 @dataclass
-class Desk:
+class Staff:
     """The staff: each a person of their own."""
 
-    story: Story
+    scenario: Scenario
     sandbox: Sandbox
     operator: UUID = field(default_factory=new_id)
     maker: UUID = field(default_factory=new_id)
@@ -39,12 +38,12 @@ class Desk:
         self, path: str, by: UUID, role: str | tuple[str, ...], body: Any = None, *, stepped_up: bool = True
     ) -> httpx.Response:
         roles = (role,) if isinstance(role, str) else role
-        headers = self.story.service.headers(by, roles=roles, stepped_up=stepped_up)
-        return await self.story.service.client.post(path, json=body, headers=headers)
+        headers = self.scenario.app.headers(by, roles=roles, stepped_up=stepped_up)
+        return await self.scenario.app.client.post(path, json=body, headers=headers)
 
     async def get(self, path: str, role: str = "auditor", **claims: Any) -> httpx.Response:
-        headers = self.story.service.headers(self.operator, roles=(role,), **claims)
-        return await self.story.service.client.get(path, headers=headers)
+        headers = self.scenario.app.headers(self.operator, roles=(role,), **claims)
+        return await self.scenario.app.client.get(path, headers=headers)
 
     async def reset(self, case: Case, reason: str = "bank switch was down") -> httpx.Response:
         return await self.post(f"/api/payouts/{case.payout_id}/reset", self.operator, "ops_oncall", {"reason": reason})
@@ -69,16 +68,16 @@ class Desk:
 
     async def dispatched(self, vendor: Vendor | None = None) -> Case:
         """A payout that is on its way at the gateway."""
-        vendor = vendor or await self.story.ready_vendor(AMOUNT)
-        payout_id = await self.story.payout(vendor, AMOUNT)
-        [transfer] = (await self.story.dispatch(uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]
+        vendor = vendor or await self.scenario.ready_vendor(AMOUNT)
+        payout_id = await self.scenario.payout(vendor, AMOUNT)
+        [transfer] = (await self.scenario.dispatch(uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]
         return Case(vendor, payout_id, transfer["reference"])
 
-    async def at_the_gateway(self, reference: str, move: str) -> None:
+    async def settle_at_gateway(self, reference: str, move: str) -> None:
         answer = await self.sandbox.client.post(f"/control/transfers/{reference}/{move}", json={})
         assert answer.status_code == 200, answer.text
 
-    async def heard(self, reference: str, event: type[Any], **changes: Any) -> None:
+    async def receive_webhook(self, reference: str, event: type[Any], **changes: Any) -> None:
         values = {
             "reference": reference,
             "transfer_code": "TRF_1",
@@ -90,53 +89,53 @@ class Desk:
             "reason": "Bank switch is down" if event is TransferFailed else None,
             **changes,
         }
-        await self.story.service.hear(event(**values), sequence=9)
+        await self.scenario.app.hear(event(**values), sequence=9)
 
     async def failed(self, vendor: Vendor | None = None) -> Case:
         """A payout of which the gateway says, truly and by webhook, that its transfer failed."""
         case = await self.dispatched(vendor)
-        await self.at_the_gateway(case.reference, "fail")
-        await self.heard(case.reference, TransferFailed)
+        await self.settle_at_gateway(case.reference, "fail")
+        await self.receive_webhook(case.reference, TransferFailed)
         return case
 
     async def succeeds(self, reference: str) -> None:
         """Truly, and told by webhook."""
-        await self.at_the_gateway(reference, "succeed")
-        await self.heard(reference, TransferSucceeded)
+        await self.settle_at_gateway(reference, "succeed")
+        await self.receive_webhook(reference, TransferSucceeded)
 
     async def reversed(self) -> Case:
         """A processed payout that the bank sent back."""
         case = await self.dispatched()
         await self.succeeds(case.reference)
-        await self.at_the_gateway(case.reference, "reverse")
-        await self.heard(case.reference, TransferReversed)
+        await self.settle_at_gateway(case.reference, "reverse")
+        await self.receive_webhook(case.reference, TransferReversed)
         return case
 
-    async def timers(self) -> None:
-        parts = self.story.service.dependencies
-        await claim_due_transfers(parts.database, parts.gateway, parts.clock)
+    async def run_timers(self) -> None:
+        parts = self.scenario.app.dependencies
+        await process_due_transfers_once(parts.database, parts.gateway, parts.clock)
 
-    async def questions(self) -> None:
+    async def process_queued_transfers(self) -> None:
         """What was left for the worker to ask the gateway."""
-        while await self.story.service.work("payouts.transfers"):
+        while await self.scenario.app.work("payouts.transfers"):
             pass
 
     async def payout(self, case: Case) -> dict[str, Any]:
-        return await self.story.read_payout(case.payout_id)
+        return await self.scenario.read_payout(case.payout_id)
 
     async def in_transit(self, case: Case) -> int:
-        return -await self.story.balance(f"in_transit:{case.payout_id}")
+        return -await self.scenario.balance(f"in_transit:{case.payout_id}")
 
     async def returns(self, case: Case) -> list[str]:
         """How the payout's money came back, from the book."""
-        rows = await self.story.service.fetch(
+        rows = await self.scenario.app.fetch(
             "SELECT type FROM ledger_transactions WHERE posting_key IN ('restitution:' || $1::text, 'reversal:' || $1::text)",
             case.payout_id,
         )
         return [row["type"] for row in rows]
 
     async def references(self, case: Case) -> list[str]:
-        rows = await self.story.service.fetch(
+        rows = await self.scenario.app.fetch(
             "SELECT reference FROM payout_transfers WHERE payout_id = $1 ORDER BY attempt", case.payout_id
         )
         return [row["reference"] for row in rows]
@@ -149,7 +148,7 @@ class Desk:
         }
         return [reference for reference, answer in asked.items() if answer.status_code == 200]
 
-    async def left_the_gateway(self, case: Case) -> int:
+    async def minor_sent_by_gateway(self, case: Case) -> int:
         """What left the gateway with the payout's transfers and did not come back, in kobo."""
         left_minor = 0
         for reference in await self.references(case):
@@ -158,9 +157,9 @@ class Desk:
             left_minor -= sum(movement["amount_minor"] for movement in movements)
         return left_minor
 
-    async def left_our_cash(self, case: Case) -> int:
+    async def minor_sent_in_ledger(self, case: Case) -> int:
         """What the book says that left with the payout, in kobo."""
-        rows = await self.story.service.fetch(
+        rows = await self.scenario.app.fetch(
             "SELECT coalesce(-sum(e.amount_minor), 0)::bigint AS minor FROM ledger_transactions AS t "
             "JOIN ledger_entries AS e ON e.transaction_id = t.id AND e.account = 'gateway_cash' WHERE t.posting_key IN "
             "('payout_processed:' || $1::text, 'reversal:' || $1::text) OR t.posting_key IN "
@@ -170,9 +169,9 @@ class Desk:
         )
         return int(rows[0]["minor"])
 
-    async def assert_books_agree_with_the_gateway(self, case: Case) -> None:
+    async def assert_ledger_matches_gateway(self, case: Case) -> None:
         """Whatever left the gateway for good left our cash, when nothing is under way."""
-        assert await self.left_our_cash(case) == await self.left_the_gateway(case)
+        assert await self.minor_sent_in_ledger(case) == await self.minor_sent_by_gateway(case)
         assert await self.findings(case) == []
 
     async def findings(self, case: Case) -> list[str]:
@@ -181,5 +180,5 @@ class Desk:
             invariant.promise
             for invariant in INVARIANTS
             if invariant.service == "payouts"
-            and any(case.payout_id in str(dict(row)) for row in await self.story.service.fetch(invariant.offending))
+            and any(case.payout_id in str(dict(row)) for row in await self.scenario.app.fetch(invariant.offending))
         ]

@@ -37,51 +37,58 @@ TABLE = [
 ]
 
 
-def in_hand(standing: str | None, payout_status: str = "pending", amount_minor: int = 500) -> LockedTransfer:
+def locked_transfer(
+    effective_status: str | None, payout_status: str = "pending", amount_minor: int = 500
+) -> LockedTransfer:
     ids = [new_id() for _ in range(4)]
-    return LockedTransfer(*ids, "po-1", "pending", amount_minor, "NGN", payout_status, standing)
+    return LockedTransfer(*ids, "po-1", "pending", amount_minor, "NGN", payout_status, effective_status)
 
 
-@pytest.mark.parametrize(("standing", "payout_status", "update_source", "status", "verdict"), TABLE)
-def test_news_is_judged_by_rank_and_never_by_arrival(standing, payout_status, update_source, status, verdict):
+@pytest.mark.parametrize(("effective_status", "payout_status", "update_source", "status", "verdict"), TABLE)
+def test_news_is_judged_by_rank_and_never_by_arrival(effective_status, payout_status, update_source, status, verdict):
     assert (
-        evaluate_update(in_hand(standing, payout_status), TransferUpdate(update_source, status, 500, "NGN")) == verdict
+        evaluate_update(
+            locked_transfer(effective_status, payout_status), TransferUpdate(update_source, status, 500, "NGN")
+        )
+        == verdict
     )
 
 
 @pytest.mark.parametrize(("amount_minor", "currency"), [(499, "NGN"), (501, "NGN"), (500, "GHS")])
 def test_a_success_over_another_amount_or_currency_is_a_contradiction(amount_minor, currency):
     assert (
-        evaluate_update(in_hand("pending"), TransferUpdate("webhook", "success", amount_minor, currency))
+        evaluate_update(locked_transfer("pending"), TransferUpdate("webhook", "success", amount_minor, currency))
         == "contradiction"
     )
 
 
 @pytest.mark.parametrize("status", ["failed", "rejected", "success", "reversed"])
-@pytest.mark.parametrize("first_heard_from", ["webhook", None])
-def test_what_the_gateway_says_when_asked_names_the_state_however_it_was_heard_first(status, first_heard_from):
+@pytest.mark.parametrize("first_source", ["webhook", None])
+def test_what_the_gateway_says_when_asked_names_the_state_however_it_was_heard_first(status, first_source):
     """A webhook of a failure leaves the row as it is: without this nobody could reset or return what the gateway confirms."""
-    transfer = in_hand(status if first_heard_from else "pending", "processed" if status == "success" else "pending")
-    if status == "success" and first_heard_from is None:
-        transfer = in_hand("pending")
+    transfer = locked_transfer(status if first_source else "pending", "processed" if status == "success" else "pending")
+    if status == "success" and first_source is None:
+        transfer = locked_transfer("pending")
     assert transfer.status == "pending"
-    assert consequences_of(transfer, TransferUpdate("query", status, 500, "NGN")).names_the_state
+    assert consequences_of(transfer, TransferUpdate("query", status, 500, "NGN")).sets_status
 
 
 def test_a_late_success_completes_the_payout_and_leaves_the_exception_of_its_reversal_open():
     for update_source in ("webhook", "query", "call"):
-        follows = consequences_of(in_hand("reversed"), TransferUpdate(update_source, "success", 500, "NGN"))
-        assert (follows.verdict, follows.completes, follows.closes_the_exception) == ("late_success", True, False)
+        follows = consequences_of(locked_transfer("reversed"), TransferUpdate(update_source, "success", 500, "NGN"))
+        assert (follows.verdict, follows.completes_payout, follows.closes_exception) == ("late_success", True, False)
     # The payout that it completed hears of it again: that changes nothing.
-    again = consequences_of(in_hand("reversed", "processed"), TransferUpdate("webhook", "success", 500, "NGN"))
-    assert (again.verdict, again.completes, again.opens, again.needs_query) == ("repeated", False, None, False)
+    again = consequences_of(locked_transfer("reversed", "processed"), TransferUpdate("webhook", "success", 500, "NGN"))
+    assert (again.verdict, again.completes_payout, again.opens, again.needs_query) == ("repeated", False, None, False)
 
 
-@pytest.mark.parametrize("standing", [None, "pending", "failed"])
+@pytest.mark.parametrize("effective_status", [None, "pending", "failed"])
 @pytest.mark.parametrize("payout_status", ["processed", "failed"])
 @pytest.mark.parametrize("update_source", ["webhook", "call", "query"])
-def test_a_second_success_of_one_payout_is_never_a_repetition(standing, payout_status, update_source):
-    follows = consequences_of(in_hand(standing, payout_status), TransferUpdate(update_source, "success", 500, "NGN"))
-    assert (follows.verdict, follows.completes, follows.opens) == ("contradiction", False, "unclassified")
+def test_a_second_success_of_one_payout_is_never_a_repetition(effective_status, payout_status, update_source):
+    follows = consequences_of(
+        locked_transfer(effective_status, payout_status), TransferUpdate(update_source, "success", 500, "NGN")
+    )
+    assert (follows.verdict, follows.completes_payout, follows.opens) == ("contradiction", False, "unclassified")
     assert follows.needs_query is (update_source != "query")
-    assert follows.names_the_state is (update_source == "query")
+    assert follows.sets_status is (update_source == "query")

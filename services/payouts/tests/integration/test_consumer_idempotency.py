@@ -30,9 +30,9 @@ STATE = (
 KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 
 
-async def an_event_of(story, event):
+async def an_event_of(scenario, event):
     """One event of the type, in a world where it has an effect."""
-    vendor = await story.ready_vendor(50_000)
+    vendor = await scenario.ready_vendor(50_000)
     if event in (VendorApproved, VendorChanged, VendorSuspended, VendorReinstated):
         reason = {"reason": "Complaints"} if event in (VendorSuspended, VendorReinstated) else {}
         return event(
@@ -63,24 +63,24 @@ async def an_event_of(story, event):
             **ids, amount_minor=1_100, chargeback_id=new_id(), vendor_minor=1_000, remaining_minor=0, remaining_vendor_minor=0
         )  # fmt: skip
     if event is VendorStatementIssued:
-        statement = story.payments.statement(vendor.id, f"opening:{vendor.id}", 0)
+        statement = scenario.payments.statement(vendor.id, f"opening:{vendor.id}", 0)
         return VendorStatementIssued(vendor_id=vendor.id, statement=statement)
-    await story.payout(vendor, 1_000)
-    [transfer] = (await story.dispatch(KEY)).json()["data"]["transfers"]
+    await scenario.payout(vendor, 1_000)
+    [transfer] = (await scenario.dispatch(KEY)).json()["data"]["transfers"]
     return event(
         reference=transfer["reference"], transfer_code="TRF_1", amount_minor=1_000, currency="NGN", status="any",
         gateway_event_id="1", occurred_at="2026-01-01T00:00:00.000Z",
     )  # fmt: skip
 
 
-async def state(story):
-    return {table: await story.service.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in STATE}
+async def state(scenario):
+    return {table: await scenario.app.fetch(f"SELECT * FROM {table} ORDER BY 1") for table in STATE}
 
 
 @pytest.mark.parametrize("event", [line.event for line in SUBSCRIPTIONS], ids=lambda event: event.__name__)
-async def test_delivered_twice_equals_once_and_a_crash_before_the_commit_leaves_nothing(story, event):
-    said = await an_event_of(story, event)
-    before = await state(story)
+async def test_delivered_twice_equals_once_and_a_crash_before_the_commit_leaves_nothing(scenario, event):
+    said = await an_event_of(scenario, event)
+    before = await state(scenario)
     [line] = [line for line in SUBSCRIPTIONS if line.event is event]
     received = None
 
@@ -92,16 +92,16 @@ async def test_delivered_twice_equals_once_and_a_crash_before_the_commit_leaves_
         raise Crash
 
     with pytest.raises(Crash):
-        async with story.service.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             envelope = Envelope(99)
-            await crash(said, envelope, uow, story.service.dependencies)
-    assert await state(story) == before
+            await crash(said, envelope, uow, scenario.app.dependencies)
+    assert await state(scenario) == before
 
-    received = await story.service.hear(said, sequence=99)
-    once = await state(story)
+    received = await scenario.app.hear(said, sequence=99)
+    once = await state(scenario)
     assert once != before
-    await story.service.hear(said, sequence=99, event_id=received.event_id)
-    assert await state(story) == once
+    await scenario.app.hear(said, sequence=99, event_id=received.event_id)
+    assert await state(scenario) == once
 
 
 class Envelope(msgspec.Struct):

@@ -38,10 +38,10 @@ def gateway(body: Any) -> Gateway:
 
 @pytest.mark.parametrize("amount", NO_AMOUNTS)
 async def test_a_transfer_over_what_is_no_amount_in_kobo_is_unclear(amount: Any) -> None:
-    told = {**TRANSFER, "amount": amount}
-    assert isinstance(await gateway(told).verify(REFERENCE), Unclear)
-    assert isinstance(await gateway(told).transfer(REFERENCE, "RCP_1", 5_000), Unclear)
-    listed = {**told, "createdAt": "2026-01-01T00:00:00Z"}
+    body = {**TRANSFER, "amount": amount}
+    assert isinstance(await gateway(body).verify(REFERENCE), Unclear)
+    assert isinstance(await gateway(body).transfer(REFERENCE, "RCP_1", 5_000), Unclear)
+    listed = {**body, "createdAt": "2026-01-01T00:00:00Z"}
     listed["recipient"] = {"details": {"account_number": "0123456789", "bank_code": "044"}}
     with pytest.raises(GatewayUnavailable):
         await gateway([listed]).page_of_transfers(SINCE, 1)
@@ -67,7 +67,7 @@ async def test_an_amount_told_in_digits_is_an_amount() -> None:
     for amount in (5_000, "5000"):
         answer = await gateway({**TRANSFER, "amount": amount}).verify(REFERENCE)
         assert isinstance(answer, Reported)
-        assert answer.news.amount_minor == 5_000
+        assert answer.update.amount_minor == 5_000
 
 
 @pytest.mark.parametrize("body", NO_ANSWERS)

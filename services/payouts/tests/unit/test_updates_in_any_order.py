@@ -14,23 +14,23 @@ ENDS_WITHOUT_PAYING = frozenset({"failed", "rejected", "blocked", "abandoned"})
 START = LockedTransfer(*(new_id() for _ in range(4)), "po-1", "pending", AMOUNT, "NGN", "pending", "pending")
 
 
-class Reported:
+class FoldedTransfer:
     """A transfer while it is told things, as the database would hold it."""
 
     def __init__(self):
-        self.transfer, self.live, self.asked, self.times_paid = START, False, False, 0
+        self.transfer, self.live, self.queried, self.times_paid = START, False, False, 0
 
-    def hear(self, status, update_source="webhook", amount_minor=AMOUNT):
+    def apply(self, status, update_source="webhook", amount_minor=AMOUNT):
         follows = consequences_of(self.transfer, TransferUpdate(update_source, status, amount_minor, "NGN"))
-        if follows.names_the_state:
+        if follows.sets_status:
             self.transfer = replace(self.transfer, status=status)
         if follows.verdict in ("advanced", "confirmed"):
-            self.transfer = replace(self.transfer, standing=status)
-        if follows.completes and self.transfer.payout_status == "pending":
+            self.transfer = replace(self.transfer, effective_status=status)
+        if follows.completes_payout and self.transfer.payout_status == "pending":
             self.transfer = replace(self.transfer, payout_status="processed")
             self.times_paid += 1
-        self.live = (self.live and not follows.closes_the_exception) or follows.opens is not None
-        self.asked = self.asked or follows.needs_query
+        self.live = (self.live and not follows.closes_exception) or follows.opens is not None
+        self.queried = self.queried or follows.needs_query
         return self
 
     @property
@@ -39,10 +39,10 @@ class Reported:
 
 
 def after(statuses):
-    told = Reported()
+    folded = FoldedTransfer()
     for status in statuses:
-        told.hear(status)
-    return told
+        folded.apply(status)
+    return folded
 
 
 def decides_by_arrival(pair):
@@ -52,28 +52,28 @@ def decides_by_arrival(pair):
 
 @pytest.mark.parametrize("pair", list(product(RANKS, repeat=2)), ids=lambda pair: "-".join(pair))
 def test_the_order_of_two_pieces_of_news_does_not_matter(pair):
-    told, turned = after(pair), after(reversed(pair))
+    folded, turned = after(pair), after(reversed(pair))
     if decides_by_arrival(pair):
-        assert (told.asked, turned.asked, told.live, turned.live) == (True, True, True, True)
+        assert (folded.queried, turned.queried, folded.live, turned.live) == (True, True, True, True)
     else:
-        assert told.state == turned.state
-    assert max(told.times_paid, turned.times_paid) <= 1
+        assert folded.state == turned.state
+    assert max(folded.times_paid, turned.times_paid) <= 1
 
 
 @pytest.mark.parametrize("pair", list(product(RANKS, repeat=2)), ids=lambda pair: "-".join(pair))
 def test_what_ends_a_transfer_without_paying_is_never_dropped(pair):
-    told = after(pair)
+    folded = after(pair)
     if not ENDS_WITHOUT_PAYING.isdisjoint(pair) or "reversed" in pair:
-        assert told.live
+        assert folded.live
     contradicts = RANKS[pair[0]] == RANKS[pair[1]] == 1 and pair[0] != pair[1]
-    assert told.asked is contradicts
+    assert folded.queried is contradicts
 
 
 def test_the_gateway_asked_settles_every_order_of_three_alike():
     for order in product(RANKS, repeat=3):
-        told = after(order).hear("success", GATEWAY_ASKED)
-        assert told.state == ("processed", "reversed" in order), order
-        assert told.times_paid == 1, order
+        folded = after(order).apply("success", GATEWAY_ASKED)
+        assert folded.state == ("processed", "reversed" in order), order
+        assert folded.times_paid == 1, order
 
 
 @pytest.mark.parametrize("status", list(RANKS))
@@ -85,8 +85,8 @@ def test_repetition_and_lateness_change_nothing(status):
 
 @pytest.mark.parametrize("status", list(RANKS))
 def test_a_payout_whose_money_was_returned_is_never_paid_by_news(status):
-    told = Reported()
-    told.transfer = replace(told.transfer, payout_status="failed", standing="failed")
-    told.hear(status).hear("success").hear("success", GATEWAY_ASKED)
-    assert told.state == ("failed", True)
-    assert (told.times_paid, told.asked) == (0, True)
+    folded = FoldedTransfer()
+    folded.transfer = replace(folded.transfer, payout_status="failed", effective_status="failed")
+    folded.apply(status).apply("success").apply("success", GATEWAY_ASKED)
+    assert folded.state == ("failed", True)
+    assert (folded.times_paid, folded.queried) == (0, True)

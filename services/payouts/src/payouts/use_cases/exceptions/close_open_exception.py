@@ -8,10 +8,10 @@ from payouts import store
 from payouts.use_cases.exceptions.resolve_exception import resolve_exception
 
 
-async def close_live_exception(
+async def close_open_exception(
     uow: UnitOfWork,
     payout_id: UUID,
-    because: str,
+    reason: str,
     now: datetime,
     *,
     by: UUID | None = None,
@@ -21,8 +21,8 @@ async def close_live_exception(
 
     With `transfer_id`, only an exception of this attempt: a success of the newest one explains nothing about an older one.
     """
-    standing = await store.lock_live_exception(uow, payout_id)
-    if standing is None or transfer_id not in (None, standing.transfer_id):
+    exception = await store.lock_open_exception(uow, payout_id)
+    if exception is None or transfer_id not in (None, exception.transfer_id):
         return False
-    await resolve_exception(uow, standing, because, now, by)
+    await resolve_exception(uow, exception, reason, now, by)
     return True

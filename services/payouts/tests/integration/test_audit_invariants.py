@@ -31,14 +31,16 @@ TAMPERINGS = {
 }
 
 
-async def test_promises_about_wallets_are_seen_broken_and_the_account_is_named(story: Any, urls: DatabaseUrls) -> None:
-    vendor, debtor = await story.ready_vendor(1_000), await story.ready_vendor(500)
-    await story.payout(vendor, 300)
+async def test_promises_about_wallets_are_seen_broken_and_the_account_is_named(
+    scenario: Any, urls: DatabaseUrls
+) -> None:
+    vendor, debtor = await scenario.ready_vendor(1_000), await scenario.ready_vendor(500)
+    await scenario.payout(vendor, 300)
     parties = {"order_id": new_id(), "buyer_id": new_id(), "remaining_minor": 0, "remaining_vendor_minor": 0}
-    await story.service.hear(
+    await scenario.app.hear(
         ChargeDisputed(**parties, vendor_id=vendor.id, amount_minor=400, chargeback_id=new_id(), vendor_minor=400)
     )
-    await story.service.hear(
+    await scenario.app.hear(
         EscrowRefunded(**parties, vendor_id=debtor.id, refund_id=new_id(), amount_minor=900, from_vendor_minor=800)
     )
     admin = await asyncpg.connect(urls.admin)
@@ -53,6 +55,10 @@ async def test_promises_about_wallets_are_seen_broken_and_the_account_is_named(s
                 named = await admin.fetch(PROMISES[promise])
                 await undone.rollback()
                 assert tampered, statement
-                assert all(any(word in str(row) for row in named) for word in tampered), (statement, tampered, named)
+                assert all(any(word in str(row) for row in named) for word in tampered), (
+                    statement,
+                    tampered,
+                    named,
+                )
     finally:
         await admin.close()

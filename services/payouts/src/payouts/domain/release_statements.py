@@ -30,7 +30,7 @@ class Statement:
     net_minor: int
     key_id: str
     signature: str
-    place: int = 0
+    ordinal: int = 0
 
     @property
     def message(self) -> bytes:
@@ -41,11 +41,11 @@ class Statement:
     @property
     def has_gap(self) -> bool:
         """Whether a statement with a lower number has not arrived."""
-        return self.place < self.sequence
+        return self.ordinal < self.sequence
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class ReceivedTotals:
     """What the books say of one vendor, read in one moment.
 
     `lines_minor` is the sum of the statement lines of `RECEIVED_KINDS`; `balances_minor` what the vendor's accounts hold of it, the
@@ -61,11 +61,11 @@ class Received:
     has_lines: bool
     has_new_lines: bool
     upgraded_at: datetime | None
-    oddity: str | None = None
+    anomaly: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class CoverCheck:
     """`surplus_minor` is what the wallet received beyond what payments released; below zero, what it lacks."""
 
     cover: Cover
@@ -80,35 +80,33 @@ class CheckResult:
         return self.waits_since is not None and now - self.waits_since > LATE_AFTER
 
 
-COVERED: Final = CheckResult("covered")
+COVERED: Final = CoverCheck("covered")
 
 
-def evaluate_received(received: Received, newest: Statement | None, now: datetime) -> CheckResult:
+def evaluate_cover(totals: ReceivedTotals, newest: Statement | None, now: datetime) -> CoverCheck:
     """Compares the books with `newest`, the statement with the highest number whose signature holds."""
-    if received.oddity is not None:
-        return CheckResult("not_released", received.oddity)
-    if received.balances_minor != received.lines_minor:
-        difference = received.balances_minor - received.lines_minor
-        return CheckResult(
+    if totals.anomaly is not None:
+        return CoverCheck("not_released", totals.anomaly)
+    if totals.balances_minor != totals.lines_minor:
+        difference = totals.balances_minor - totals.lines_minor
+        return CoverCheck(
             "not_released", f"The accounts differ from the statement lines by {difference} kobo.", difference
         )
     if newest is None:
-        return _judge_without_statement(received, now)
+        return _evaluate_without_statement(totals, now)
     if newest.has_gap:
-        return CheckResult(
+        return CoverCheck(
             "waiting",
             "An event of payments about this vendor has not arrived.",
-            waits_since=received.gap_since,
+            waits_since=totals.gap_since,
         )
-    surplus = received.lines_minor - newest.net_minor
+    surplus = totals.lines_minor - newest.net_minor
     if surplus == 0:
         return COVERED
-    if surplus < 0 and _is_in_upgrade(received, now):
-        return CheckResult(
-            "waiting", "An event from before the upgrade is under way.", waits_since=received.upgraded_at
-        )
+    if surplus < 0 and _is_in_upgrade(totals, now):
+        return CoverCheck("waiting", "An event from before the upgrade is under way.", waits_since=totals.upgraded_at)
     how = "more" if surplus > 0 else "less"
-    return CheckResult(
+    return CoverCheck(
         "not_released",
         f"The wallet received {abs(surplus)} kobo {how} than payments released.",
         surplus,
@@ -116,22 +114,22 @@ def evaluate_received(received: Received, newest: Statement | None, now: datetim
     )
 
 
-def _judge_without_statement(received: Received, now: datetime) -> CheckResult:
-    if not received.has_lines:
+def _evaluate_without_statement(totals: ReceivedTotals, now: datetime) -> CoverCheck:
+    if not totals.has_lines:
         return COVERED
-    if received.upgraded_at is not None and (not received.has_new_lines or _is_in_upgrade(received, now)):
-        return CheckResult(
-            "waiting", "Payments has not stated anything about this vendor yet.", waits_since=received.upgraded_at
+    if totals.upgraded_at is not None and (not totals.has_new_lines or _is_in_upgrade(totals, now)):
+        return CoverCheck(
+            "waiting", "Payments has not stated anything about this vendor yet.", waits_since=totals.upgraded_at
         )
-    detail = f"The wallet received {received.lines_minor} kobo, and payments never stated that it released anything."
-    return CheckResult("not_released", detail, received.lines_minor, is_correctable=True)
+    detail = f"The wallet received {totals.lines_minor} kobo, and payments never stated that it released anything."
+    return CoverCheck("not_released", detail, totals.lines_minor, is_correctable=True)
 
 
-def _is_in_upgrade(received: Received, now: datetime) -> bool:
+def _is_in_upgrade(totals: ReceivedTotals, now: datetime) -> bool:
     """While the version before still publishes events without a statement."""
-    return received.upgraded_at is not None and now - received.upgraded_at <= LATE_AFTER
+    return totals.upgraded_at is not None and now - totals.upgraded_at <= LATE_AFTER
 
 
-def named(lines: Sequence[str]) -> str:
+def describe_unstated_lines(lines: Sequence[str]) -> str:
     """A sentence that names the lines without a statement."""
     return f" Lines without a statement: {', '.join(lines)}." if lines else ""

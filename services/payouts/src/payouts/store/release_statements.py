@@ -7,7 +7,13 @@ from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from payouts.domain.released import PAID_KINDS, RECEIVED_KINDS, STATEMENTS_TRIED_MAX, Received, Statement
+from payouts.domain.release_statements import (
+    PAID_KINDS,
+    RECEIVED_KINDS,
+    STATEMENTS_TRIED_MAX,
+    ReceivedTotals,
+    Statement,
+)
 
 # One that repeats itself under another event id is the same. Two with one number and different signatures are both kept: one is forged.
 _SAVE: Final = """
@@ -74,21 +80,21 @@ SELECT s.line_key, s.source, s.amount_minor, s.sequence, s.net_minor, s.key_id, 
 JOIN wallet_lines AS l ON l.source_key = s.line_key AND l.vendor_id = s.vendor_id
 WHERE s.vendor_id = $1 AND l.kind = ANY ($2) AND l.net_minor <> 0 ORDER BY s.received_at DESC LIMIT $3
 """
-_LIST_TO_WATCH: Final = """
+_LIST_TO_CHECK: Final = """
 SELECT vendor_id FROM payout_exceptions WHERE status = 'open' AND payout_id IS NULL AND batch_id IS NULL
 UNION SELECT vendor_id FROM payout_requests WHERE status = 'pending'
 ORDER BY vendor_id LIMIT $1
 """
 # Lines whose statement is looked at when a vendor's sum does not fit, the newest first: a forged one is among what came last.
-LINES_LOOKED_AT_MAX: Final = 500
+LINES_CHECKED_MAX: Final = 500
 _LINE_KINDS: Final = [kind for kind in RECEIVED_KINDS if kind != "correction"]
 
 
 @dataclass(frozen=True, slots=True)
-class VendorBooks:
+class VendorLedger:
     """What the books say of one vendor, and the newest statements that came, the highest number first."""
 
-    received: Received
+    totals: ReceivedTotals
     statements: tuple[Statement, ...]
 
 
@@ -108,12 +114,12 @@ async def save_statement(uow: UnitOfWork, statement: Statement, line_key: str | 
     )
 
 
-async def read_vendor_books(uow: UnitOfWork, vendor_ids: Sequence[UUID]) -> list[VendorBooks]:
+async def read_vendor_ledgers(uow: UnitOfWork, vendor_ids: Sequence[UUID]) -> list[VendorLedger]:
     """The books of each vendor, all of one moment."""
     rows = await uow.fetch(_READ, list(vendor_ids), list(RECEIVED_KINDS), list(PAID_KINDS))
     return [
-        VendorBooks(
-            Received(
+        VendorLedger(
+            ReceivedTotals(
                 row["vendor_id"],
                 row["lines_minor"],
                 row["balances_minor"],
@@ -123,7 +129,7 @@ async def read_vendor_books(uow: UnitOfWork, vendor_ids: Sequence[UUID]) -> list
                 row["upgraded_at"],
                 row["oddity"],
             ),
-            tuple(Statement(row["vendor_id"], *told) for told in row["newest"]),
+            tuple(Statement(row["vendor_id"], *fields) for fields in row["newest"]),
         )
         for row in rows
     ]
@@ -136,7 +142,7 @@ async def list_unstated_lines(uow: UnitOfWork, vendor_id: UUID) -> list[str]:
 
 async def list_statements_of_lines(uow: UnitOfWork, vendor_id: UUID) -> list[tuple[str, Statement]]:
     """The newest lines that came with a statement: the line's source, and the statement."""
-    rows = await uow.fetch(_LIST_OF_LINES, vendor_id, _LINE_KINDS, LINES_LOOKED_AT_MAX)
+    rows = await uow.fetch(_LIST_OF_LINES, vendor_id, _LINE_KINDS, LINES_CHECKED_MAX)
     return [
         (
             row["line_key"],
@@ -154,6 +160,6 @@ async def list_statements_of_lines(uow: UnitOfWork, vendor_id: UUID) -> list[tup
     ]
 
 
-async def list_vendors_to_watch(uow: UnitOfWork, limit: int) -> list[UUID]:
+async def list_vendors_to_check(uow: UnitOfWork, limit: int) -> list[UUID]:
     """Vendors whose payouts wait, and those that have an open exception of their own."""
-    return [row["vendor_id"] for row in await uow.fetch(_LIST_TO_WATCH, limit)]
+    return [row["vendor_id"] for row in await uow.fetch(_LIST_TO_CHECK, limit)]

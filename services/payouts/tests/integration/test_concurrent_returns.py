@@ -10,25 +10,25 @@ from common.auth.caller import THE_SERVICE
 from payouts.use_cases.payouts.restitute_payout import restitute_payout
 from testkit.fixtures import eventually
 
-from .returns_desk import AMOUNT, Case, Desk
+from .staff import AMOUNT, Case, Staff
 
 ROUNDS = 12
 
 
 @pytest.fixture
-def desk(shared_story, shared_sandbox):
-    return Desk(shared_story, shared_sandbox)
+def staff(shared_scenario, shared_sandbox):
+    return Staff(shared_scenario, shared_sandbox)
 
 
-async def failed_payouts(desk):
+async def failed_payouts(staff):
     """Payouts of one vendor, so that the rounds also meet at its wallet, whose transfers failed as soon as they were sent."""
-    vendor = await desk.story.ready_vendor(AMOUNT * ROUNDS)
-    ids = [await desk.story.payout(vendor, AMOUNT) for _ in range(ROUNDS)]
-    await desk.sandbox.settings_are(transfer_settlement="immediate")
-    await desk.sandbox.faults(transfer_call={"fail": "Bank switch is down"})
-    sent = (await desk.story.dispatch(uuid4(), payoutIds=ids)).json()["data"]["transfers"]
-    await desk.sandbox.faults(transfer_call=None)
-    await desk.sandbox.settings_are(transfer_settlement="manual")
+    vendor = await staff.scenario.ready_vendor(AMOUNT * ROUNDS)
+    ids = [await staff.scenario.payout(vendor, AMOUNT) for _ in range(ROUNDS)]
+    await staff.sandbox.configure(transfer_settlement="immediate")
+    await staff.sandbox.faults(transfer_call={"fail": "Bank switch is down"})
+    sent = (await staff.scenario.dispatch(uuid4(), payoutIds=ids)).json()["data"]["transfers"]
+    await staff.sandbox.faults(transfer_call=None)
+    await staff.sandbox.configure(transfer_settlement="manual")
     assert {transfer["status"] for transfer in sent} == {"failed"}
     return [Case(vendor, transfer["payoutId"], transfer["reference"]) for transfer in sent]
 
@@ -37,14 +37,14 @@ async def status_of(act):
     return (await act).status_code
 
 
-async def at_once(desk, cases, act, other):
+async def at_once(staff, cases, act, other):
     """Both acts of each round together. In every second round the other begins when the gateway was asked for the first one, and of
     two rounds it is certain which was first, so that both ends are seen whatever the machine does."""
-    asks = "SELECT asks FROM payout_transfers WHERE reference = $1"
+    poll_count = "SELECT asks FROM payout_transfers WHERE reference = $1"
 
     async def when_asked(case, before):
         async def asked():
-            [row] = await desk.story.service.fetch(asks, case.reference)
+            [row] = await staff.scenario.app.fetch(poll_count, case.reference)
             return row["asks"] > before
 
         await eventually(asked)
@@ -55,18 +55,18 @@ async def at_once(desk, cases, act, other):
             return await act(case), await other(case)
         if number == 1:
             return (await other(case), await act(case))[::-1]
-        [row] = await desk.story.service.fetch(asks, case.reference)
+        [row] = await staff.scenario.app.fetch(poll_count, case.reference)
         second = other(case) if number % 2 else when_asked(case, row["asks"])
         return await asyncio.gather(act(case), second)
 
     return await asyncio.gather(*(round_of(*numbered) for numbered in enumerate(cases)))
 
 
-async def settled(desk, cases):
+async def settled(staff, cases):
     """Everything that was left to do is done; then each payout as the book and the gateway have it."""
-    await desk.questions()
+    await staff.process_queued_transfers()
     [vendor] = {case.vendor.id for case in cases}
-    found = await desk.story.service.fetch(
+    found = await staff.scenario.app.fetch(
         """
         SELECT p.id::text, p.status, p.retry_count,
                (SELECT count(*) FROM ledger_transactions WHERE posting_key IN ('restitution:' || p.id, 'reversal:' || p.id)) AS returns,
@@ -81,47 +81,47 @@ async def settled(desk, cases):
         expected = {"pending": (0, 0, AMOUNT), "processed": (0, 1, 0), "failed": (1, 0, 0)}[row["status"]]
         assert (row["returns"], row["leavings"], row["in_transit"]) == expected, dict(row)
     returned = sum(row["returns"] for row in found)
-    assert (await desk.story.wallet(cases[0].vendor))["availableMinor"] == returned * AMOUNT
+    assert (await staff.scenario.wallet(cases[0].vendor))["availableMinor"] == returned * AMOUNT
     return {row["id"]: row for row in found}
 
 
-async def test_of_two_approvals_at_once_one_posts(desk):
-    cases = await failed_payouts(desk)
-    prepared = await asyncio.gather(*(desk.prepared(case) for case in cases))
-    answers = await asyncio.gather(*(status_of(desk.approve(one)) for one in prepared for _ in range(2)))
+async def test_of_two_approvals_at_once_one_posts(staff):
+    cases = await failed_payouts(staff)
+    prepared = await asyncio.gather(*(staff.prepared(case) for case in cases))
+    answers = await asyncio.gather(*(status_of(staff.approve(one)) for one in prepared for _ in range(2)))
     assert Counter(answers) == {200: 2 * ROUNDS}
-    payouts = await settled(desk, cases)
+    payouts = await settled(staff, cases)
     assert {row["status"] for row in payouts.values()} == {"failed"}
-    acts = await desk.story.service.fetch(
+    acts = await staff.scenario.app.fetch(
         "SELECT count(*) AS approvals FROM payout_acts WHERE act = 'approved' AND payout_id = ANY ($1)", list(payouts)
     )
     assert acts[0]["approvals"] == ROUNDS
 
 
-async def test_of_an_approval_and_a_reset_at_once_one_takes_effect(desk):
-    cases = await failed_payouts(desk)
-    prepared = await asyncio.gather(*(desk.prepared(case) for case in cases))
+async def test_of_an_approval_and_a_reset_at_once_one_takes_effect(staff):
+    cases = await failed_payouts(staff)
+    prepared = await asyncio.gather(*(staff.prepared(case) for case in cases))
 
     async def round_of(case, one):
-        return await asyncio.gather(status_of(desk.approve(one)), status_of(desk.reset(case)))
+        return await asyncio.gather(status_of(staff.approve(one)), status_of(staff.reset(case)))
 
     answers = await asyncio.gather(*(round_of(*both) for both in zip(cases, prepared, strict=True)))
-    payouts = await settled(desk, cases)
+    payouts = await settled(staff, cases)
     for case, (approved, reset) in zip(cases, answers, strict=True):
         assert sorted((approved, reset)) == [200, 409]
         row = payouts[case.payout_id]
         assert (row["status"], row["retry_count"]) == (("failed", 0) if approved == 200 else ("pending", 1))
 
 
-async def test_of_a_reset_and_a_late_success_at_once_the_payout_arrives_once(desk):
-    cases = await failed_payouts(desk)
+async def test_of_a_reset_and_a_late_success_at_once_the_payout_arrives_once(staff):
+    cases = await failed_payouts(staff)
     rounds = await at_once(
-        desk, cases, lambda case: status_of(desk.reset(case)), lambda case: desk.succeeds(case.reference)
+        staff, cases, lambda case: status_of(staff.reset(case)), lambda case: staff.succeeds(case.reference)
     )
     assert {reset for reset, _ in rounds} == {200, 409}
-    payouts = await settled(desk, cases)
+    payouts = await settled(staff, cases)
     assert {(row["status"], row["successes"]) for row in payouts.values()} == {("processed", 1)}
-    unsent = await desk.story.service.fetch(
+    unsent = await staff.scenario.app.fetch(
         "SELECT id FROM payout_transfers WHERE payout_id = ANY ($1) "
         "AND (status = 'reserved' OR (due_at IS NOT NULL AND status <> 'success'))",
         list(payouts),
@@ -129,45 +129,45 @@ async def test_of_a_reset_and_a_late_success_at_once_the_payout_arrives_once(des
     assert unsent == []
 
 
-async def test_of_an_approval_and_a_late_success_at_once_the_money_is_returned_or_left_and_never_silently_both(desk):
-    cases = await failed_payouts(desk)
-    prepared = dict(zip(cases, await asyncio.gather(*(desk.prepared(case) for case in cases)), strict=True))
+async def test_of_an_approval_and_a_late_success_at_once_the_money_is_returned_or_left_and_never_silently_both(staff):
+    cases = await failed_payouts(staff)
+    prepared = dict(zip(cases, await asyncio.gather(*(staff.prepared(case) for case in cases)), strict=True))
     rounds = await at_once(
-        desk, cases, lambda case: status_of(desk.approve(prepared[case])), lambda case: desk.succeeds(case.reference)
+        staff, cases, lambda case: status_of(staff.approve(prepared[case])), lambda case: staff.succeeds(case.reference)
     )
     answers = [approved for approved, _ in rounds]
     assert set(answers) == {200, 409}
-    payouts = await settled(desk, cases)
+    payouts = await settled(staff, cases)
     for case, approved in zip(cases, answers, strict=True):
         row = payouts[case.payout_id]
         assert (row["status"], row["successes"]) == (("failed", 1) if approved == 200 else ("processed", 1))
         # Both happened at the gateway and here: somebody must look, and two people take it back.
-        is_open = (await desk.payout(case))["openException"] is not None
+        is_open = (await staff.payout(case))["openException"] is not None
         assert is_open == (approved == 200)
 
 
-async def test_of_a_quarantines_restitution_and_a_reset_at_once_the_money_is_returned_once_and_nothing_leaves(desk):
-    cases = await failed_payouts(desk)
+async def test_of_a_quarantines_restitution_and_a_reset_at_once_the_money_is_returned_once_and_nothing_leaves(staff):
+    cases = await failed_payouts(staff)
 
     async def restitute(case):
-        parts = desk.story.service.dependencies
+        parts = staff.scenario.app.dependencies
         async with parts.database.unit_of_work(acting_as=THE_SERVICE) as uow:
             now = parts.clock.now()
             return await restitute_payout(uow, UUID(case.payout_id), "The account was quarantined.", now)
 
     rounds = await at_once(
-        desk,
+        staff,
         cases,
-        lambda case: status_of(desk.reset(case)),
+        lambda case: status_of(staff.reset(case)),
         lambda case: asyncio.gather(restitute(case), restitute(case)),
     )
     assert {reset for reset, _ in rounds} == {200, 409}
-    payouts = await settled(desk, cases)
+    payouts = await settled(staff, cases)
     for case, (reset, restitutions) in zip(cases, rounds, strict=True):
         assert sorted(restitutions) == [False, True]
         row = payouts[case.payout_id]
         assert (row["status"], row["retry_count"]) == ("failed", int(reset == 200))
-    due = await desk.story.service.fetch(
+    due = await staff.scenario.app.fetch(
         "SELECT id FROM payout_transfers WHERE payout_id = ANY ($1) AND status <> 'failed'", list(payouts)
     )
     assert due == []

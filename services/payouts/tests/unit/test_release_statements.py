@@ -10,23 +10,23 @@ from hypothesis import strategies as st
 
 from common.primitives.ids import new_id
 from contracts.payments import statement_message
-from payouts.domain.released import LATE_AFTER, Received, Statement, evaluate_received
+from payouts.domain.release_statements import LATE_AFTER, ReceivedTotals, Statement, evaluate_cover
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LONG_AGO = NOW - LATE_AFTER - timedelta(seconds=1)
 AMOUNTS = st.integers(-(2**62), 2**62)
 
 
-def received(lines_minor: int = 100, **changes: Any) -> Received:
+def received(lines_minor: int = 100, **changes: Any) -> ReceivedTotals:
     values = {
         "vendor_id": new_id(), "lines_minor": lines_minor, "balances_minor": lines_minor, "gap_since": None, "has_lines": True,
         "has_new_lines": True, "upgraded_at": None, **changes,
     }  # fmt: skip
-    return Received(**values)
+    return ReceivedTotals(**values)
 
 
-def stated(net_minor: int = 100, sequence: int = 3, place: int = 3) -> Statement:
-    return Statement(new_id(), "release:1", 1, sequence, net_minor, "key", "signature", place)
+def stated(net_minor: int = 100, sequence: int = 3, ordinal: int = 3) -> Statement:
+    return Statement(new_id(), "release:1", 1, sequence, net_minor, "key", "signature", ordinal)
 
 
 @pytest.mark.parametrize(
@@ -36,10 +36,10 @@ def stated(net_minor: int = 100, sequence: int = 3, place: int = 3) -> Statement
         (received(101), stated(), "not_released"),
         (received(99), stated(), "not_released"),
         (received(balances_minor=101), stated(), "not_released"),
-        (received(oddity="Payout 1 is for 2 kobo."), stated(), "not_released"),
-        (received(gap_since=NOW), stated(place=2), "waiting"),
-        (received(500, gap_since=NOW), stated(place=2), "waiting"),
-        (received(500, balances_minor=501, gap_since=NOW), stated(place=2), "not_released"),
+        (received(anomaly="Payout 1 is for 2 kobo."), stated(), "not_released"),
+        (received(gap_since=NOW), stated(ordinal=2), "waiting"),
+        (received(500, gap_since=NOW), stated(ordinal=2), "waiting"),
+        (received(500, balances_minor=501, gap_since=NOW), stated(ordinal=2), "not_released"),
         (received(), None, "not_released"),
         (received(0, has_lines=False, has_new_lines=False), None, "covered"),
         # Of a system that was upgraded: what is older than the statements waits for the first one, for good.
@@ -51,20 +51,20 @@ def stated(net_minor: int = 100, sequence: int = 3, place: int = 3) -> Statement
         (received(101, upgraded_at=NOW), stated(), "not_released"),
     ],
 )
-def test_each_case_of_the_comparison(books: Received, newest: Statement | None, cover: str) -> None:
-    assert evaluate_received(books, newest, NOW).cover == cover
+def test_each_case_of_the_comparison(books: ReceivedTotals, newest: Statement | None, cover: str) -> None:
+    assert evaluate_cover(books, newest, NOW).cover == cover
 
 
 @given(lines=AMOUNTS, net=AMOUNTS)
 def test_without_a_gap_only_equal_sums_are_covered_and_the_surplus_is_their_difference(lines: int, net: int) -> None:
-    judged = evaluate_received(received(lines), stated(net), NOW)
-    assert (judged.cover == "covered") == (lines == net)
-    assert judged.surplus_minor == lines - net
+    check = evaluate_cover(received(lines), stated(net), NOW)
+    assert (check.cover == "covered") == (lines == net)
+    assert check.surplus_minor == lines - net
 
 
 def test_a_wait_is_late_after_the_whole_retry_ladder() -> None:
-    assert not evaluate_received(received(gap_since=NOW - LATE_AFTER), stated(place=2), NOW).is_late(NOW)
-    assert evaluate_received(received(gap_since=LONG_AGO), stated(place=2), NOW).is_late(NOW)
+    assert not evaluate_cover(received(gap_since=NOW - LATE_AFTER), stated(ordinal=2), NOW).is_late(NOW)
+    assert evaluate_cover(received(gap_since=LONG_AGO), stated(ordinal=2), NOW).is_late(NOW)
     assert timedelta(seconds=1 + 5 + 25 + 125 + 600) < LATE_AFTER
 
 

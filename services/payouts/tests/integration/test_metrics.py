@@ -3,17 +3,17 @@
 from datetime import timedelta
 
 from payouts.metrics import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
-from payouts.timers import measure_balance
+from payouts.timers import observe_balance_once
 
 from .conftest import OPENING_BALANCE_MINOR
 
 
-async def test_the_balance_at_the_gateway_is_shown_with_the_time_at_which_it_was_told(story, sandbox):
-    gateway = story.service.dependencies.gateway
-    await measure_balance(gateway, story.clock)
-    told_at = story.clock.now().timestamp()
+async def test_the_balance_at_the_gateway_is_shown_with_the_time_at_which_it_was_told(scenario, sandbox):
+    gateway = scenario.app.dependencies.gateway
+    await observe_balance_once(gateway, scenario.clock)
+    told_at = scenario.clock.now().timestamp()
     assert (GATEWAY_BALANCE_MINOR._value.get(), GATEWAY_BALANCE_TIME._value.get()) == (OPENING_BALANCE_MINOR, told_at)
-    story.clock.advance(timedelta(hours=2))
+    scenario.clock.advance(timedelta(hours=2))
     await sandbox.faults(balance_call={"error_before": True})
-    await measure_balance(gateway, story.clock)
+    await observe_balance_once(gateway, scenario.clock)
     assert (GATEWAY_BALANCE_MINOR._value.get(), GATEWAY_BALANCE_TIME._value.get()) == (OPENING_BALANCE_MINOR, told_at)

@@ -1,0 +1,31 @@
+"""Compare what the wallets received with what payments signed."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from common.database.unit_of_work import UnitOfWork
+from payouts.domain.release_statements import CoverCheck, describe_unstated_lines, evaluate_cover
+from payouts.store import release_statements
+from payouts.use_cases.releases.verify_statement import verify_statement
+
+
+async def check_released_credits(uow: UnitOfWork, vendor_ids: Sequence[UUID], now: datetime) -> dict[UUID, CoverCheck]:
+    """Judges each vendor from what is stored, signatures included: no stored flag or sum is believed."""
+    checks = {}
+    for ledger in await release_statements.read_vendor_ledgers(uow, sorted(set(vendor_ids))):
+        newest = next((statement for statement in ledger.statements if verify_statement(uow, statement)), None)
+        verdict = evaluate_cover(ledger.totals, newest, now)
+        if verdict.cover == "not_released":
+            lines = await _unproven_lines(uow, ledger.totals.vendor_id)
+            verdict = replace(verdict, detail=verdict.detail + describe_unstated_lines(lines))
+        checks[ledger.totals.vendor_id] = verdict
+    return checks
+
+
+async def _unproven_lines(uow: UnitOfWork, vendor_id: UUID) -> list[str]:
+    """For the people who look into it: lines that came with no statement, or with one that proves nothing."""
+    unstated = await release_statements.list_unstated_lines(uow, vendor_id)
+    stated = await release_statements.list_statements_of_lines(uow, vendor_id)
+    return unstated + [line_key for line_key, statement in stated if not verify_statement(uow, statement)]

@@ -1,0 +1,95 @@
+"""A vendor whose owner wants to go: money and payouts under way are told, and a closed vendor has no name and no account."""
+
+from datetime import timedelta
+
+from common.primitives.ids import new_id
+from contracts.identity import ErasureRequested, VendorChanged, VendorClosed
+
+
+async def evaluate_update(scenario, vendor, user_id=None):
+    await scenario.app.hear(
+        ErasureRequested(user_id=user_id or vendor.owner, request_id=new_id(), vendor_id=None if user_id else vendor.id)
+    )
+    return (await scenario.app.published("payouts.erasure_judged.v1"))[-1].get("openMatters", [])
+
+
+async def test_money_in_the_wallet_in_escrow_and_on_its_way_keeps_a_vendor(shared_scenario):
+    scenario = shared_scenario
+    vendor = await scenario.vendor()
+    assert await evaluate_update(scenario, vendor) == []
+    await scenario.hold(vendor, 700)
+    assert await evaluate_update(scenario, vendor) == ["wallet_locked"]
+    other = await scenario.ready_vendor(50_000)
+    assert await evaluate_update(scenario, other) == ["wallet_balance"]
+    scenario.clock.advance(timedelta(days=2))
+    await scenario.payout(other, 50_000)
+    assert await evaluate_update(scenario, other) == ["pending_payouts"]
+    assert await evaluate_update(scenario, other, user_id=new_id()) == []
+
+
+async def test_a_closed_vendor_has_neither_name_nor_account_and_the_book_is_as_it_was(shared_scenario):
+    scenario = shared_scenario
+    vendor = await scenario.ready_vendor(50_000)
+    book = "SELECT * FROM ledger_entries ORDER BY 1, 2"
+    before = await scenario.app.fetch(book)
+    closed = VendorClosed(vendor_id=vendor.id, owner_user_id=vendor.owner, campus_id=new_id())
+    await scenario.app.hear(closed, sequence=9)
+    late = {"legal_name": "Ada Obi Ventures", "business_name": "Ada's", "campus_id": new_id()}
+    await scenario.app.hear(VendorChanged(vendor_id=vendor.id, owner_user_id=vendor.owner, **late), sequence=8)
+    [known] = await scenario.app.fetch("SELECT legal_name FROM vendors WHERE id = $1", vendor.id)
+    assert known["legal_name"] == ""
+    assert await scenario.app.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
+    [version] = await scenario.app.fetch("SELECT * FROM bank_detail_versions WHERE vendor_id = $1", vendor.id)
+    personal_columns = (
+        "account_number",
+        "account_sealed",
+        "account_fingerprint",
+        "last4",
+        "bank_code",
+        "account_name",
+        "reason",
+    )
+    assert {version[name] for name in personal_columns} <= {"", None}
+    assert await scenario.app.fetch(book) == before
+    # A token of before lives some seconds longer.
+    assert (await scenario.put_bank_details(vendor)).status_code == 503
+    assert await scenario.app.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
+
+
+async def test_the_reasons_of_staff_leave_the_payouts_of_a_closed_vendor_and_stay_in_the_trail(shared_scenario):
+    scenario, secret = shared_scenario, "Ada Obi asked by phone"
+    vendor, other = await scenario.ready_vendor(50_000), await scenario.ready_vendor(50_000)
+    scenario.clock.advance(timedelta(days=2))
+    for seller in (vendor, other):
+        payout_id = await scenario.payout(seller, 1_000)
+        answer = await scenario.app.client.post(
+            f"/api/vendors/{seller.id}/bank-details/quarantine",
+            json={"reason": secret, "payoutId": payout_id},
+            headers=scenario.maker(),
+        )
+        assert answer.status_code == 200, answer.text
+    personal_columns = "SELECT * FROM payout_requests WHERE vendor_id = $1"
+    assert secret in str(await scenario.app.fetch(personal_columns, vendor.id))
+    money = "SELECT id, amount, status, retry_count FROM payout_requests WHERE vendor_id = $1"
+    before = await scenario.app.fetch(money, vendor.id)
+    closed = VendorClosed(vendor_id=vendor.id, owner_user_id=vendor.owner, campus_id=new_id())
+    await scenario.app.hear(closed)
+    assert secret not in str(await scenario.app.fetch(personal_columns, vendor.id))
+    assert secret in str(await scenario.app.fetch(personal_columns, other.id))
+    assert await scenario.app.fetch(money, vendor.id) == before
+    [act] = await scenario.app.fetch("SELECT reason FROM bank_detail_quarantines WHERE vendor_id = $1", vendor.id)
+    assert act["reason"] == secret
+
+
+async def test_a_vendor_reads_accounts_payouts_and_statement_of_their_own(shared_scenario):
+    scenario = shared_scenario
+    vendor, other = await scenario.ready_vendor(50_000), await scenario.ready_vendor(70_000)
+    path = "/api/personal-records/payouts?limit=100"
+    answer = await scenario.app.client.get(path, headers=scenario.app.headers(vendor.owner, **vendor.claims()))
+    assert answer.status_code == 200, answer.text
+    found = {line["section"]: line["record"] for line in answer.json()["data"]}
+    assert set(found) == {"vendor", "bankDetails", "statement"}
+    assert (found["bankDetails"]["accountLast4"], found["statement"]["netMinor"]) == ("6785", 50_000)
+    assert str(other.id) not in answer.text
+    buyer = await scenario.app.client.get(path, headers=scenario.app.headers(new_id()))
+    assert buyer.json()["data"] == []

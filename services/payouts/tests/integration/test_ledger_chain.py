@@ -1,0 +1,46 @@
+"""The wallets' book under its chain of hashes. The mechanism is `common.ledger.hash_chain`, and tried hard by the tests of payments."""
+
+import asyncpg
+import pytest
+
+from common.ledger.chain_loops import DAILY
+from payouts.app import SERVICE, verify_ledger_command
+from payouts.metrics import LEDGER
+
+
+async def test_a_changed_posting_is_found_and_named_and_on_call_hears_of_it(scenario, urls, capsys):
+    vendor = await scenario.ready_vendor(1_000)
+    await scenario.payout(vendor, 400)
+    await scenario.release(vendor, 50)
+    database = scenario.app.runtime.database
+    [encrypt] = [loop for loop in SERVICE.loops(scenario.app.dependencies) if loop.name == "seal the book"]
+    assert await encrypt.run_once() == 3
+    await verify_ledger_command(scenario.app.dependencies)
+    length, head = capsys.readouterr().out.splitlines()[-1].split()
+    assert (length, (await LEDGER.verify(database)).broken) == ("3", None)
+    await verify_ledger_command(scenario.app.dependencies, length, head)
+    [row] = await scenario.app.fetch("SELECT transaction_id FROM ledger_links WHERE sequence = 2")
+    tampered = row["transaction_id"]
+    admin = await asyncpg.connect(urls.admin)
+    try:
+        await admin.execute("SET session_replication_role = replica")
+        await admin.execute(
+            "UPDATE ledger_entries SET amount_minor = amount_minor * 10 WHERE transaction_id = $1", tampered
+        )
+    finally:
+        await admin.close()
+    with pytest.raises(SystemExit) as broken:
+        await verify_ledger_command(scenario.app.dependencies)
+    assert f"link 2: transaction {tampered} is not what was sealed" in str(broken.value.code)
+    [alert] = await scenario.app.published("operations.alert_raised.v1")
+    assert (alert["severity"], alert["runbook"]) == ("SEV-1", "book-changed")
+    assert alert["detail"].startswith("payouts, 3 links")
+    assert str(tampered) in alert["detail"]
+
+
+async def test_the_book_is_verified_once_a_day(scenario, clock):
+    database = scenario.app.runtime.database
+    assert await LEDGER.verify_when_due(database, clock) is True
+    assert await LEDGER.verify_when_due(database, clock) is False
+    clock.advance(DAILY)
+    assert await LEDGER.verify_when_due(database, clock) is True

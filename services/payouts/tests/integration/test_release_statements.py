@@ -1,0 +1,462 @@
+"""Payouts sends nothing that payments did not release: each vendor's wallet is compared with payments' signed statements."""
+
+import asyncio
+from datetime import timedelta
+from itertools import permutations
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+import msgspec
+import pytest
+
+from common.auth.caller import THE_SERVICE
+from common.database.unit_of_work import Signatures
+from common.primitives.ids import new_id
+from common.primitives.signatures import SigningKey, VerifyKeys
+from contracts.payments import EscrowRefunded, VendorStatementIssued
+from payouts.domain.errors import NothingToCorrect
+from payouts.domain.release_statements import LATE_AFTER
+from payouts.timers import check_releases_once
+from payouts.use_cases.releases.correct_wallet import correct_wallet
+
+from .conftest import RELEASE_KEY, Payments, released
+
+OTHER_KEY = SigningKey("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=")
+
+
+async def skipped(scenario: Any, payout_id: str) -> str | None:
+    """Why a dispatch of the payout leaves it; None when it was sent."""
+    batch = (await scenario.dispatch(uuid4(), payoutIds=[payout_id])).json()["data"]
+    assert batch["submitted"] + len(batch["skipped"]) == 1, batch
+    return batch["skipped"][0]["reason"] if batch["skipped"] else None
+
+
+async def exceptions(scenario: Any, vendor: Any, status: str = "open") -> list[dict[str, Any]]:
+    headers = scenario.app.headers(scenario.operator_id, roles=("finance_maker",))
+    path = f"/api/payout-exceptions?vendorId={vendor.id}&status={status}"
+    return list((await scenario.app.client.get(path, headers=headers)).json()["data"])
+
+
+async def look(scenario: Any) -> None:
+    await check_releases_once(scenario.app.runtime.database, scenario.clock)
+
+
+async def correct(scenario: Any, vendor: Any, surplus_minor: int) -> None:
+    async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+        await correct_wallet(uow, vendor.id, surplus_minor, "incident 7", scenario.clock.now())
+
+
+def refunded(vendor: Any, amount_minor: int, **changes: Any) -> EscrowRefunded:
+    values = {
+        "order_id": new_id(),
+        "buyer_id": new_id(),
+        "vendor_id": vendor.id,
+        "refund_id": new_id(),
+        "amount_minor": amount_minor,
+        "from_vendor_minor": amount_minor,
+        "remaining_minor": 0,
+        "remaining_vendor_minor": 0,
+        **changes,
+    }
+    return EscrowRefunded(**values)
+
+
+async def test_what_payments_released_and_took_back_is_sent(scenario: Any, sandbox: Any) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    await scenario.app.hear(refunded(vendor, 300))
+    payout = await scenario.payout(vendor, 700)
+    assert await skipped(scenario, payout) is None
+    assert [transfer["amount"] for transfer in await sandbox.transfers()] == [700]
+    assert await exceptions(scenario, vendor) == []
+
+
+async def a_forged_event(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+    await scenario.app.deliver_unsigned(released(vendor, 500))
+
+
+async def a_forged_event_under_another_key(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+    await scenario.app.deliver_unsigned(Payments(OTHER_KEY).signed(released(vendor, 500)))
+
+
+async def a_real_order_with_another_amount(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+    statement = scenario.payments.statement(vendor.id, f"release:{(real := released(vendor, 10)).release_id}", 10)
+    forged = msgspec.structs.replace(real, net_minor=510, gross_minor=510, statement=statement)
+    await scenario.app.deliver_unsigned(forged)
+
+
+async def the_same_release_under_another_id(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+    await scenario.app.deliver_unsigned(msgspec.structs.replace(event, release_id=new_id()))
+
+
+async def a_statement_of_another_vendor(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+    other = await scenario.vendor()
+    theirs = scenario.payments.signed(released(other, 500))
+    await scenario.app.deliver_unsigned(msgspec.structs.replace(theirs, vendor_id=vendor.id))
+
+
+async def a_row_by_hand(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+    admin = await asyncpg.connect(urls.admin)
+    try:
+        async with admin.transaction():
+            await admin.execute("SET LOCAL session_replication_role = replica")
+            await admin.execute(
+                "UPDATE ledger_balances SET balance_minor = balance_minor + 500 WHERE account = $1",
+                f"wallet:{vendor.id}",
+            )
+    finally:
+        await admin.close()
+
+
+async def a_line_and_its_posting_by_hand(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+    admin = await asyncpg.connect(urls.admin)
+    try:
+        await admin.execute(
+            "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, net_minor, balance_minor, at) "
+            "VALUES ($1, $2, 'release', $3, 500, 1500, now())",
+            new_id(), vendor.id, f"release:{new_id()}",
+        )  # fmt: skip
+        await admin.execute(
+            "SELECT ledger_post($1, 'release', $2, 'NGN', $3, $4, ARRAY['debit', 'credit'], ARRAY[false, true], "
+            "ARRAY[500, -500]::bigint[])",
+            new_id(), f"release:{new_id()}", b"x", ["escrow_released", f"wallet:{vendor.id}"],
+        )  # fmt: skip
+    finally:
+        await admin.close()
+
+
+async def a_return_that_nobody_decided(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+    payout = await scenario.payout(vendor, 500)
+    admin = await asyncpg.connect(urls.admin)
+    try:
+        await admin.execute(
+            "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, payout_id, net_minor, balance_minor, at) "
+            "VALUES ($1, $2, 'restitution', $3, $4, 500, 1000, now())",
+            new_id(), vendor.id, f"restitution:{payout}", UUID(payout),
+        )  # fmt: skip
+        await admin.execute(
+            "SELECT ledger_post($1, 'restitution', $2, 'NGN', $3, $4, ARRAY['credit', 'credit'], ARRAY[true, true], "
+            "ARRAY[500, -500]::bigint[])",
+            new_id(), f"restitution:{payout}", b"x", [f"in_transit:{payout}", f"wallet:{vendor.id}"],
+        )  # fmt: skip
+    finally:
+        await admin.close()
+
+
+async def a_statement_written_by_hand(scenario: Any, vendor: Any, event: Any, urls: Any) -> None:
+    await scenario.app.deliver_unsigned(released(vendor, 500))
+    admin = await asyncpg.connect(urls.admin)
+    try:
+        await admin.execute(
+            "UPDATE release_statements SET net_minor = 1500, amount_minor = 1500 WHERE vendor_id = $1", vendor.id
+        )
+    finally:
+        await admin.close()
+
+
+FORGERIES = [
+    a_forged_event,
+    a_forged_event_under_another_key,
+    a_real_order_with_another_amount,
+    the_same_release_under_another_id,
+    a_statement_of_another_vendor,
+    a_row_by_hand,
+    a_line_and_its_posting_by_hand,
+    a_return_that_nobody_decided,
+    a_statement_written_by_hand,
+]
+
+
+@pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.__name__)
+async def test_a_wallet_credited_by_anything_else_stops_this_vendor_and_no_other(
+    scenario: Any, sandbox: Any, urls: Any, forgery: Any
+) -> None:
+    vendor, other = await scenario.ready_vendor(1), await scenario.ready_vendor(200)
+    event = scenario.payments.signed(released(vendor, 999))
+    await scenario.app.deliver_unsigned(event)
+    await forgery(scenario, vendor, event, urls)
+    payout, honest = await scenario.payout(vendor, 400), await scenario.payout(other, 200)
+    batch = (await scenario.dispatch(uuid4(), payoutIds=[payout, honest])).json()["data"]
+    assert [transfer["payoutId"] for transfer in batch["transfers"]] == [honest]
+    assert batch["skipped"] == [{"payoutId": payout, "reason": "credit_not_released"}]
+    [held] = await exceptions(scenario, vendor)
+    assert (held["cause"], held["severity"], held["payoutId"]) == ("credit_not_released", "SEV-1", None)
+    assert held["vendorId"] == str(vendor.id)
+    alerts = list(await scenario.app.published("operations.alert_raised.v1"))
+    [alert] = [alert for alert in alerts if alert["runbook"] == "credit-not-released"]
+    assert (alert["severity"], alert["subject"]) == ("SEV-1", str(vendor.id))
+    assert len(await sandbox.transfers()) == 1
+    # Another dispatch and a look of the worker change nothing, and the rest of the vendor's life goes on.
+    assert await skipped(scenario, payout) == "credit_not_released"
+    await look(scenario)
+    assert len(await exceptions(scenario, vendor)) == 1
+    assert await exceptions(scenario, other) == []
+    assert (await scenario.request_payout(vendor, 100)).status_code == 201
+    assert (await scenario.put_bank_details(vendor)).status_code == 200
+
+
+async def test_the_line_that_payments_did_not_sign_is_named(scenario: Any) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    forged = released(vendor, 500)
+    await scenario.app.deliver_unsigned(forged)
+    await skipped(scenario, await scenario.payout(vendor, 100))
+    [held] = await exceptions(scenario, vendor)
+    assert f"release:{forged.release_id}" in held["detail"]
+    assert "500 kobo more" in held["detail"]
+
+
+async def test_a_forged_first_credit_of_a_new_vendor_stops_it_at_once(scenario: Any) -> None:
+    vendor = await scenario.vendor()
+    await scenario.put_bank_details(vendor)
+    await scenario.app.deliver_unsigned(released(vendor, 500))
+    assert await skipped(scenario, await scenario.payout(vendor, 500)) == "credit_not_released"
+    assert [held["severity"] for held in await exceptions(scenario, vendor)] == ["SEV-1"]
+
+
+async def test_a_forged_refund_stops_the_vendor_too(scenario: Any) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    await scenario.app.deliver_unsigned(refunded(vendor, 300))
+    assert await skipped(scenario, await scenario.payout(vendor, 700)) == "credit_not_released"
+    [held] = await exceptions(scenario, vendor)
+    assert "300 kobo less" in held["detail"]
+
+
+async def test_a_payout_written_by_hand_is_not_sent(scenario: Any, urls: Any, sandbox: Any) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    real = await scenario.payout(vendor, 100)
+    admin = await asyncpg.connect(urls.admin)
+    try:
+        forged = await admin.fetchval(
+            "INSERT INTO payout_requests SELECT (json_populate_record(p, json_build_object('id', $2::uuid, 'amount', 900000))).* "
+            "FROM payout_requests AS p WHERE id = $1 RETURNING id",
+            UUID(real), new_id(),
+        )  # fmt: skip
+    finally:
+        await admin.close()
+    assert await skipped(scenario, str(forged)) == "credit_not_released"
+    assert await sandbox.transfers() == []
+
+
+async def test_a_credit_that_comes_between_plan_and_sending_stops_the_attempt_under_its_lock(
+    scenario: Any, sandbox: Any, monkeypatch: Any
+) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    payout = await scenario.payout(vendor, 400)
+    from payouts.use_cases.transfers import dispatch_payouts as dispatching
+
+    planned = dispatching._send
+
+    async def forge_first(*arguments: Any) -> None:
+        await scenario.app.deliver_unsigned(released(vendor, 500))
+        await planned(*arguments)
+
+    monkeypatch.setattr(dispatching, "_send", forge_first)
+    assert await skipped(scenario, payout) == "credit_not_released"
+    assert await sandbox.transfers() == []
+    assert (await scenario.read_payout(payout))["transfer"]["failure"] == "credit_not_released"
+
+
+async def test_events_in_any_order_and_repeated_end_covered_and_a_missing_one_is_waited_for(scenario: Any) -> None:
+    for order in permutations(range(3)):
+        vendor = await scenario.ready_vendor(1_000)
+        events = [
+            scenario.payments.signed(released(vendor, 500)),
+            scenario.payments.signed(refunded(vendor, 200)),
+            scenario.payments.signed(released(vendor, 50)),
+        ]
+        payout = await scenario.payout(vendor, 600)
+        for place in order[:2]:
+            heard = await scenario.app.deliver_unsigned(events[place])
+            await scenario.app.deliver_unsigned(events[place], event_id=heard.event_id)
+            # Said again under another id: the same statement, and the same line.
+            await scenario.app.deliver_unsigned(events[place])
+        missing = order[2]
+        expected = None if missing == 2 else "release_statement_awaited"
+        if expected:
+            assert await skipped(scenario, payout) == expected, order
+            assert await exceptions(scenario, vendor) == []
+        await scenario.app.deliver_unsigned(events[missing])
+        assert await skipped(scenario, payout) is None, order
+        assert await exceptions(scenario, vendor) == []
+
+
+async def test_a_statement_that_stays_away_is_raised_after_a_while_and_closed_when_it_comes(scenario: Any) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    late = scenario.payments.signed(refunded(vendor, 200))
+    await scenario.app.hear(released(vendor, 50))
+    payout = await scenario.payout(vendor, 600)
+    scenario.clock.advance(LATE_AFTER)
+    await look(scenario)
+    assert await exceptions(scenario, vendor) == []
+    scenario.clock.advance(timedelta(seconds=1))
+    await asyncio.gather(*(look(scenario) for _ in range(3)))
+    [held] = await exceptions(scenario, vendor)
+    assert (held["cause"], held["severity"]) == ("release_statement_late", "SEV-2")
+    assert await skipped(scenario, payout) == "release_statement_awaited"
+    await scenario.app.deliver_unsigned(late)
+    await look(scenario)
+    assert await exceptions(scenario, vendor) == []
+    [closed] = await exceptions(scenario, vendor, "closed")
+    assert closed["id"] == held["id"]
+    assert await skipped(scenario, payout) is None
+
+
+async def test_a_crash_before_the_commit_leaves_neither_credit_nor_statement(scenario: Any) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    event = scenario.payments.signed(released(vendor, 500))
+    payout = await scenario.payout(vendor, 100)
+
+    class Crash(Exception):
+        pass
+
+    from payouts.consumers import on_escrow_released
+
+    class Envelope(msgspec.Struct):
+        sequence: int = 1
+
+    with pytest.raises(Crash):
+        async with scenario.app.runtime.database.unit_of_work(acting_as=THE_SERVICE) as uow:
+            await on_escrow_released(event, Envelope(), uow, scenario.app.dependencies)
+            raise Crash
+    assert await skipped(scenario, payout) is None
+    await scenario.app.deliver_unsigned(event)
+    assert await skipped(scenario, await scenario.payout(vendor, 1_400)) is None
+
+
+async def test_nobody_closes_the_exception_before_it_is_resolved_and_a_correction_resolves_it(scenario: Any) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    forged = released(vendor, 500)
+    await scenario.app.deliver_unsigned(forged)
+    payout = await scenario.payout(vendor, 1_300)
+    assert await skipped(scenario, payout) == "credit_not_released"
+    [held] = await exceptions(scenario, vendor)
+    headers = scenario.app.headers(scenario.operator_id, roles=("finance_maker",))
+    path = f"/api/payout-exceptions/{held['id']}/close"
+    refused = await scenario.app.client.post(path, json={"evidence": "looked at it"}, headers=headers)
+    assert refused.status_code == 409, refused.text
+    # Neither more nor less than the difference can be moved.
+    for wrong in (499, 501, -500, 0):
+        with pytest.raises(NothingToCorrect):
+            await correct(scenario, vendor, wrong)
+    await correct(scenario, vendor, 500)
+    assert await exceptions(scenario, vendor) == []
+    [closed] = await exceptions(scenario, vendor, "closed")
+    acts = (await scenario.app.client.get(f"/api/payout-exceptions/{held['id']}", headers=headers)).json()["data"][
+        "acts"
+    ]
+    assert closed["id"] == held["id"]
+    assert any("incident 7" in act["note"] for act in acts)
+    # 200 were in the wallet; what the payout has taken beyond it is owed.
+    wallet = await scenario.wallet(vendor)
+    assert (wallet["availableMinor"], wallet["debtMinor"]) == (0, 300)
+    assert await skipped(scenario, payout) == "debt_outstanding"
+    with pytest.raises(NothingToCorrect):
+        await correct(scenario, vendor, 500)
+
+
+async def test_a_forged_refund_is_given_back_by_a_correction(scenario: Any) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    await scenario.app.deliver_unsigned(refunded(vendor, 300))
+    await correct(scenario, vendor, -300)
+    assert (await scenario.wallet(vendor))["availableMinor"] == 1_000
+    assert await skipped(scenario, await scenario.payout(vendor, 1_000)) is None
+
+
+async def test_a_forged_amount_that_came_before_the_signed_one_is_found_and_not_credited_twice(scenario: Any) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    real = scenario.payments.signed(released(vendor, 100))
+    await scenario.app.deliver_unsigned(msgspec.structs.replace(real, net_minor=900, gross_minor=900, statement=None))
+    await scenario.app.deliver_unsigned(real)
+    payout = await scenario.payout(vendor, 50)
+    assert await skipped(scenario, payout) == "credit_not_released"
+    await correct(scenario, vendor, 800)
+    assert await skipped(scenario, payout) is None
+    assert (await scenario.wallet(vendor))["availableMinor"] == 1_050
+
+
+async def test_both_keys_are_believed_during_a_rotation_and_an_old_statement_is_renewed(scenario: Any) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    payout = await scenario.payout(vendor, 100)
+    database = scenario.app.runtime.database
+    signatures = database.signatures
+    try:
+        # The next key alone: what the old one signed proves nothing until it is signed anew.
+        object.__setattr__(database, "signatures", Signatures(verify_keys=VerifyKeys.of(OTHER_KEY)))
+        assert await skipped(scenario, payout) == "credit_not_released"
+        both = VerifyKeys([OTHER_KEY.public_text, RELEASE_KEY.public_text])
+        object.__setattr__(database, "signatures", Signatures(verify_keys=both))
+        await look(scenario)
+        assert await exceptions(scenario, vendor) == []
+        scenario.payments.key = OTHER_KEY
+        renewed = VendorStatementIssued(
+            vendor_id=vendor.id, statement=scenario.payments.statement(vendor.id, f"opening:{vendor.id}", 0)
+        )
+        await scenario.app.deliver_unsigned(renewed)
+        object.__setattr__(database, "signatures", Signatures(verify_keys=VerifyKeys.of(OTHER_KEY)))
+        assert await skipped(scenario, payout) is None
+    finally:
+        object.__setattr__(database, "signatures", signatures)
+
+
+async def begin_statements_now(urls: Any, clock: Any) -> None:
+    """As the migration finds a system that has lines."""
+    admin = await asyncpg.connect(urls.admin)
+    try:
+        await admin.execute("DELETE FROM release_statements")
+        await admin.execute(
+            "UPDATE release_statements_begin SET last_line = (SELECT max(position) FROM wallet_lines), began_at = $1",
+            clock.now(),
+        )
+    finally:
+        await admin.close()
+
+
+async def test_after_the_upgrade_a_vendor_waits_for_the_first_statement_and_then_goes_on(
+    scenario: Any, urls: Any
+) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    await begin_statements_now(urls, scenario.clock)
+    # The version before still publishes, without a statement.
+    await scenario.app.deliver_unsigned(released(vendor, 500))
+    payout = await scenario.payout(vendor, 1_500)
+    assert await skipped(scenario, payout) == "release_statement_awaited"
+    assert await exceptions(scenario, vendor) == []
+    payments = Payments()
+    payments.statement(vendor.id, "what is signed together", 1_500)
+    payments._stated[vendor.id] = (0, 1_500)
+    opening = VendorStatementIssued(
+        vendor_id=vendor.id, statement=payments.statement(vendor.id, f"opening:{vendor.id}", 0)
+    )
+    await scenario.app.deliver_unsigned(opening)
+    assert await skipped(scenario, payout) is None
+
+
+async def test_what_is_credited_without_a_statement_long_after_the_upgrade_stops_the_vendor(
+    scenario: Any, urls: Any
+) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    await begin_statements_now(urls, scenario.clock)
+    scenario.clock.advance(LATE_AFTER + timedelta(seconds=1))
+    await scenario.app.deliver_unsigned(released(vendor, 500))
+    assert await skipped(scenario, await scenario.payout(vendor, 1_500)) == "credit_not_released"
+
+
+async def test_a_dry_run_shows_the_reason_and_opens_nothing(scenario: Any) -> None:
+    vendor = await scenario.ready_vendor(1_000)
+    await scenario.app.deliver_unsigned(released(vendor, 500))
+    payout = await scenario.payout(vendor, 100)
+    batch = (await scenario.dispatch(uuid4(), payoutIds=[payout], dryRun=True)).json()["data"]
+    assert batch["skipped"] == [{"payoutId": payout, "reason": "credit_not_released"}]
+    assert await exceptions(scenario, vendor) == []
+
+
+async def test_a_held_vendor_keeps_no_other_from_a_batch(scenario: Any) -> None:
+    vendor, other = await scenario.ready_vendor(1_000), await scenario.ready_vendor(200)
+    await scenario.app.deliver_unsigned(released(vendor, 500))
+    held = await scenario.payout(vendor, 100)
+    await look(scenario)
+    honest = await scenario.payout(other, 200)
+    batch = (await scenario.dispatch(uuid4())).json()["data"]
+    assert [transfer["payoutId"] for transfer in batch["transfers"]] == [honest]
+    assert batch["remaining"] == 0
+    assert held in [line["payoutId"] for line in batch["skipped"]]

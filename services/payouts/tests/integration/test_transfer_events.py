@@ -1,0 +1,188 @@
+import asyncio
+
+import pytest
+
+from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
+from payouts.domain.errors import TransferNotRecorded
+
+KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
+AMOUNT = 40_000
+
+
+def update(event, reference, **changes):
+    values = {
+        "reference": reference,
+        "transfer_code": "TRF_1",
+        "amount_minor": AMOUNT,
+        "currency": "NGN",
+        "status": "success",
+        "gateway_event_id": "7",
+        "occurred_at": "2026-01-01T00:00:00.000Z",
+        "reason": "Account number is invalid" if event is TransferFailed else None,
+        **changes,
+    }
+    return event(**values)
+
+
+@pytest.fixture
+async def sent(scenario):
+    """A payout on its way: its id and the reference of its transfer."""
+    vendor = await scenario.ready_vendor(100_000)
+    payout_id = await scenario.payout(vendor, AMOUNT)
+    [transfer] = (await scenario.dispatch(KEY)).json()["data"]["transfers"]
+    assert transfer["status"] == "pending"
+    return payout_id, transfer["reference"]
+
+
+async def exceptions(scenario):
+    headers = scenario.app.headers(scenario.operator_id, roles=("ops_oncall",))
+    return (await scenario.app.client.get("/api/payout-exceptions", headers=headers)).json()["data"]
+
+
+async def assert_paid_once(scenario, payout_id):
+    payout = await scenario.read_payout(payout_id)
+    assert (payout["status"], payout["transfer"]["status"]) == ("processed", "success")
+    assert await scenario.balance(f"in_transit:{payout_id}") == 0
+    assert await scenario.balance("gateway_cash") == -AMOUNT
+    assert len(await scenario.app.published("payouts.payout_processed.v1")) == 1
+
+
+async def assert_still_in_transit(scenario, payout_id):
+    payout = await scenario.read_payout(payout_id)
+    assert (payout["status"], payout["transfer"]["status"]) == ("pending", "pending")
+    assert -await scenario.balance(f"in_transit:{payout_id}") == AMOUNT
+    assert await scenario.balance("gateway_cash") == 0
+
+
+async def test_a_success_completes_the_payout_once_however_often_it_is_said(scenario, sent):
+    payout_id, reference = sent
+    received = await scenario.app.hear(update(TransferSucceeded, reference))
+    await scenario.app.hear(update(TransferSucceeded, reference), event_id=received.event_id)
+    await asyncio.gather(*(scenario.app.hear(update(TransferSucceeded, reference), sequence=9) for _ in range(6)))
+    await assert_paid_once(scenario, payout_id)
+    assert await exceptions(scenario) == []
+    assert (await scenario.read_payout(payout_id))["transferCode"] is not None
+
+
+@pytest.mark.parametrize("event", [TransferFailed, TransferReversed])
+async def test_bad_news_opens_one_exception_and_changes_no_payout_or_transfer_row(scenario, sent, event):
+    payout_id, reference = sent
+    rows = "SELECT p.*, t.* FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id"
+    before = await scenario.app.fetch(rows)
+    await asyncio.gather(*(scenario.app.hear(update(event, reference), sequence=9) for _ in range(6)))
+    assert await scenario.app.fetch(rows) == before
+    await assert_still_in_transit(scenario, payout_id)
+    [exception] = await exceptions(scenario)
+    assert (exception["payoutId"], exception["severity"], exception["status"]) == (payout_id, "SEV-3", "open")
+    assert exception["cause"] == ("reversed" if event is TransferReversed else "account_number_invalid")
+    assert exception["respondBy"] == "2026-01-01T04:00:00.000Z"
+    assert (await scenario.read_payout(payout_id))["openException"]["id"] == exception["id"]
+    [alert] = await scenario.app.published("operations.alert_raised.v1")
+    assert (alert["severity"], alert["subject"]) == ("SEV-3", payout_id)
+    [delayed] = await scenario.app.published("payouts.payout_delayed.v1")
+    assert (delayed["payoutId"], delayed["cause"]) == (payout_id, exception["cause"])
+    [opened] = await scenario.app.published("payouts.exception_opened.v1")
+    assert opened["exceptionId"] == exception["id"]
+
+
+async def test_a_reversal_after_success_is_no_stale_event(scenario, sent):
+    payout_id, reference = sent
+    await scenario.app.hear(update(TransferSucceeded, reference))
+    await scenario.app.hear(update(TransferReversed, reference))
+    await assert_paid_once(scenario, payout_id)
+    [exception] = await exceptions(scenario)
+    assert exception["cause"] == "reversed"
+
+
+async def test_a_success_after_a_reversal_completes_and_keeps_the_exception(scenario, sent):
+    payout_id, reference = sent
+    await scenario.app.hear(update(TransferReversed, reference))
+    await scenario.app.hear(update(TransferSucceeded, reference))
+    await scenario.app.hear(update(TransferReversed, reference))
+    await assert_paid_once(scenario, payout_id)
+    [exception] = await exceptions(scenario)
+    assert (exception["cause"], exception["status"]) == ("reversed", "open")
+
+
+async def test_a_failure_after_success_is_an_exception_and_a_query_and_takes_nothing_back(scenario, sent, sandbox):
+    payout_id, reference = sent
+    await sandbox.client.post(f"/control/transfers/{reference}/succeed", json={})
+    await scenario.app.hear(update(TransferSucceeded, reference))
+    await scenario.app.hear(update(TransferFailed, reference))
+    [exception] = await exceptions(scenario)
+    assert exception["cause"] == "unclassified"
+    assert await scenario.app.work("payouts.transfers") == 1
+    await assert_paid_once(scenario, payout_id)
+
+
+async def test_a_success_after_a_failure_pays_only_when_the_gateway_asked_confirms_it(scenario, sent, sandbox):
+    payout_id, reference = sent
+    await scenario.app.hear(update(TransferFailed, reference))
+    await scenario.app.hear(update(TransferSucceeded, reference))
+    await assert_still_in_transit(scenario, payout_id)
+    await sandbox.client.post(f"/control/transfers/{reference}/succeed", json={})
+    await scenario.app.work("payouts.transfers")
+    await assert_paid_once(scenario, payout_id)
+    [exception] = await exceptions(scenario)
+    assert exception["status"] == "closed"
+    assert len(await scenario.app.published("payouts.exception_closed.v1")) == 1
+
+
+@pytest.mark.parametrize("changes", [{"amount_minor": AMOUNT - 1}, {"currency": "GHS"}])
+async def test_a_success_over_other_money_pays_nothing_and_is_looked_into(scenario, sent, changes):
+    payout_id, reference = sent
+    await scenario.app.hear(update(TransferSucceeded, reference, **changes))
+    await assert_still_in_transit(scenario, payout_id)
+    assert len(await exceptions(scenario)) == 1
+
+
+async def test_news_of_a_transfer_nobody_wrote_down_climbs_the_ladder(scenario, sent):
+    with pytest.raises(TransferNotRecorded):
+        await scenario.app.hear(update(TransferSucceeded, "po-" + "0" * 32))
+    assert await scenario.app.fetch("SELECT id FROM transfer_observations WHERE heard_from = 'webhook'") == []
+
+
+async def test_what_the_gateway_said_is_kept_and_never_edited(scenario, sent):
+    _, reference = sent
+    for event in (TransferSucceeded, TransferSucceeded, TransferReversed, TransferFailed):
+        await scenario.app.hear(update(event, reference))
+    rows = await scenario.app.fetch("SELECT heard_from, status, verdict FROM transfer_observations ORDER BY position")
+    assert [tuple(row) for row in rows] == [
+        ("call", "pending", "advanced"),
+        ("webhook", "success", "advanced"),
+        ("webhook", "success", "repeated"),
+        ("webhook", "reversed", "advanced"),
+        ("webhook", "failed", "stale"),
+    ]
+    import asyncpg
+
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await scenario.app.fetch("UPDATE transfer_observations SET status = 'success'")
+
+
+async def test_a_large_payout_answers_within_the_hour(scenario):
+    vendor = await scenario.ready_vendor(30_000_000)
+    payout_id = await scenario.payout(vendor, 20_000_001)
+    [transfer] = (await scenario.dispatch(KEY)).json()["data"]["transfers"]
+    await scenario.app.hear(update(TransferFailed, transfer["reference"], amount_minor=20_000_001))
+    [exception] = await exceptions(scenario)
+    assert (exception["payoutId"], exception["severity"]) == (payout_id, "SEV-2")
+    assert exception["respondBy"] == "2026-01-01T01:00:00.000Z"
+
+
+async def test_exceptions_are_read_by_those_who_may(scenario, sent):
+    _, reference = sent
+    await scenario.app.hear(update(TransferFailed, reference))
+    [exception] = await exceptions(scenario)
+    path = f"/api/payout-exceptions/{exception['id']}"
+
+    async def status(roles, path=path):
+        headers = scenario.app.headers(scenario.operator_id, roles=roles)
+        return (await scenario.app.client.get(path, headers=headers)).status_code
+
+    for role in ("finance_maker", "finance_checker", "ops_oncall", "auditor"):
+        assert await status((role,)) == 200
+    assert await status(("buyer", "merchant")) == 403
+    assert await status(("auditor",), f"/api/payout-exceptions/{reference}") == 404
+    assert await status(("auditor",), "/api/payout-exceptions?sort=severity&order=desc&status=open") == 200
+    assert await status(("auditor",), "/api/payout-exceptions?status=lost") == 422
