@@ -31,6 +31,7 @@ from payouts.dependencies import Dependencies
 from payouts.domain.chargebacks import ChargebackStatus, ChargebackUpdate
 from payouts.domain.release_statements import Statement
 from payouts.domain.transfer_updates import TransferUpdate
+from payouts.domain.transitions import Report
 from payouts.domain.wallet import Refund, Release
 from payouts.use_cases.erasure.evaluate_erasure import evaluate_erasure
 from payouts.use_cases.projections.close_vendor import close_vendor
@@ -193,7 +194,7 @@ async def on_transfer_reversed(
     await record_transfer_update(uow, event.reference, _transfer_update("reversed", event), dependencies.clock.now())
 
 
-def _transfer_update(status: str, event: TransferNews) -> TransferUpdate:
+def _transfer_update(status: Report, event: TransferNews) -> TransferUpdate:
     """The type of the event says what happened; a gateway's finer word (`rejected`, say) is of the same rank."""
     return TransferUpdate(
         "webhook",

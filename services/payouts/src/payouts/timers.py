@@ -15,6 +15,7 @@ from payouts.domain.dispatch import LEASE, SUBMISSIONS_CONCURRENT_MAX
 from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.failure_rate import FailureRatePolicy
 from payouts.domain.found_transfers import RECHECK_AFTER_RESTORE
+from payouts.domain.transitions import State
 from payouts.metrics import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
 from payouts.store import found_transfers, release_statements
 from payouts.store.account_numbers import AccountNumbers
@@ -52,7 +53,7 @@ async def process_due_transfers_once(database: Database, gateway: Gateway, clock
     return done
 
 
-async def _claim_due(database: Database, clock: Clock) -> list[tuple[UUID, str]]:
+async def _claim_due(database: Database, clock: Clock) -> list[tuple[UUID, State]]:
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         claimed = [
@@ -64,7 +65,7 @@ async def _claim_due(database: Database, clock: Clock) -> list[tuple[UUID, str]]
     return claimed
 
 
-async def _step(database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID, status: str) -> None:
+async def _step(database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID, status: State) -> None:
     if step_when_due(status) == "submit":
         await send_retry(database, gateway, clock, transfer_id)
     else:

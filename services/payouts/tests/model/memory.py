@@ -20,7 +20,6 @@ from payouts.domain.attempts import (
     CallHistory,
     SubmittableStatus,
     check_submission,
-    may_query,
     may_start_call,
     next_poll_at,
     should_resubmit,
@@ -36,7 +35,8 @@ from payouts.domain.dispatch import LEASE, LOST_CALL, Candidate, hold_reason, pl
 from payouts.domain.gateway_results import Absent, Refused, Reported, SubmitResult, Unclear, VerifyResult
 from payouts.domain.returns import Attempt as LockedAttempt
 from payouts.domain.returns import LockedPayout, check_reset, plan_reconciliation, wait_before_retry
-from payouts.domain.transfer_updates import RANKS, UNDER_WAY, LockedTransfer, TransferUpdate, Verdict, consequences_of
+from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, consequences_of
+from payouts.domain.transitions import MAY_STILL_PAY, UNDER_WAY, Verdict, is_allowed
 from payouts.domain.wallet import WalletSnapshot
 
 VENDOR = UUID(int=1)
@@ -303,7 +303,7 @@ class Store:
         self.seen[f"news {follows.verdict}"] += 1
         self.seen[f"{update.update_source}: {update.status}"] += 1
         attempt.observed.append((update.update_source, update.status, follows.verdict))
-        attempt.accepted = attempt.accepted or update.status in UNDER_WAY | {"success", "reversed"}
+        attempt.accepted = attempt.accepted or update.status in (*UNDER_WAY, "success", "reversed")
         if update.status == "success" and attempt.arrived_at is None:
             attempt.arrived_at = self.now
         if follows.sets_status:
@@ -324,7 +324,7 @@ class Store:
         for other in self.attempts_of(arrived.payout):
             if other is not arrived and other.status == "reserved":
                 other.status, other.due_at = "failed", None
-            elif other is not arrived and other.status in {"submitting", "unknown"} | UNDER_WAY:
+            elif other is not arrived and other.status in MAY_STILL_PAY:
                 self.hold(other)
 
     def claim_transfer(self) -> Attempt | None:
@@ -339,7 +339,7 @@ class Store:
         """An answer that an operator's act asked for."""
         if isinstance(answer, Reported):
             self.record_update(attempt, answer.update)
-            if RANKS[answer.update.status] > 0:
+            if answer.update.status not in UNDER_WAY:
                 attempt.due_at = next_poll_at(self.locked(attempt), answer.update, self.now)
                 attempt.poll_count += 1
 
@@ -403,7 +403,7 @@ def submit(store: Store, attempt: Attempt, was: SubmittableStatus) -> Process:
 def settle(store: Store, attempt: Attempt) -> Process:
     yield None
     status = attempt.status
-    if not may_query(status):
+    if not is_allowed(status, "queried"):
         return
     answer = yield ("verify", attempt.reference, store.now)
     assert not isinstance(answer, Refused)

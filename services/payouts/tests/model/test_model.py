@@ -22,7 +22,8 @@ from hypothesis.stateful import (
 
 from payouts.domain import accounts
 from payouts.domain.dispatch import LEASE, LOST_CALL
-from payouts.domain.transfer_updates import RANKS, TransferUpdate
+from payouts.domain.transfer_updates import TransferUpdate
+from payouts.domain.transitions import FAILED_OR_REVERSED, REPORTS
 
 from .memory import (
     AMOUNT_MINOR,
@@ -222,11 +223,7 @@ class Schedules(RuleBasedStateMachine):
             assert len(self.left(payout)) <= 1, payout
             attempts = self.store.attempts_of(payout)
             accepted = [line for line in attempts if line.reference in self.gateway.transfers]
-            over = [
-                line
-                for line in attempts
-                if line.status in RANKS and RANKS[line.status] > 0 and line.status != "success"
-            ]
+            over = [line for line in attempts if line.status in FAILED_OR_REVERSED]
             assert len(accepted) <= len(over) + 1
 
     @invariant()
@@ -260,13 +257,13 @@ class Schedules(RuleBasedStateMachine):
     def what_the_books_call_over_has_not_left(self) -> None:
         """No silence is taken for a failure: from such a one people would send again, or return the money."""
         for attempt in self.store.attempts:
-            if RANKS.get(attempt.status, 0) > 0 and attempt.status != "success":
+            if attempt.status in FAILED_OR_REVERSED:
                 assert not self.gateway.has_left(attempt.reference), attempt
 
     @invariant()
     def what_nobody_knows_is_settled_by_the_gateways_word_alone(self) -> None:
         for attempt in self.store.attempts:
-            if attempt.status in RANKS and attempt.submissions:
+            if attempt.status in REPORTS and attempt.submissions:
                 assert attempt.observed, attempt
             if attempt.status == "unknown":
                 assert attempt.due_at is not None or attempt.payout.id in self.store.excepted

@@ -9,7 +9,6 @@ from common.primitives.ids import new_id
 from payouts.domain.attempts import (
     CallHistory,
     check_submission,
-    may_query,
     may_start_call,
     should_resubmit,
     status_when_claimed,
@@ -20,6 +19,7 @@ from payouts.domain.attempts import (
 from payouts.domain.dispatch import FIRST_POLL_AFTER, LEASE, LOST_CALL, SEND_FOR_SECONDS, next_poll, poll_backoff
 from payouts.domain.gateway_results import Absent, Refused, Reported, Unclear
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
+from payouts.domain.transitions import is_allowed
 from payouts.settings import Settings
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -42,9 +42,9 @@ def reported(status: str) -> Reported:
     [
         ("reserved", True, "reserved", None, "send"),
         ("unknown", True, "unknown", None, "send"),
-        ("submitting", True, "reserved", None, "leave"),
-        ("success", True, "unknown", None, "leave"),
-        ("reserved", False, "reserved", None, "leave"),
+        ("submitting", True, "reserved", None, "skip"),
+        ("success", True, "unknown", None, "skip"),
+        ("reserved", False, "reserved", None, "skip"),
         ("reserved", True, "reserved", "vendor_suspended", "hold"),
         ("reserved", True, "reserved", "debt_outstanding", "hold"),
         ("reserved", True, "reserved", "bank_details_changed", "hold"),
@@ -131,7 +131,7 @@ def test_only_what_is_unknown_and_absent_at_the_gateway_is_sent_again():
     assert should_resubmit("unknown", Absent())
     assert not should_resubmit("pending", Absent())
     assert not should_resubmit("unknown", Unclear("timeout"))
-    assert [may_query(status) for status in ("reserved", "submitting", "unknown", "pending")] == [
+    assert [is_allowed(status, "queried") for status in ("reserved", "submitting", "unknown", "pending")] == [
         False,
         False,
         True,

@@ -14,7 +14,8 @@ from common.primitives.clock import iso
 from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.found_transfers import ListedTransfer
 from payouts.domain.gateway_results import Absent, Recipient, Refused, Reported, SubmitResult, Unclear, VerifyResult
-from payouts.domain.transfer_updates import RANKS, TransferUpdate, UpdateSource
+from payouts.domain.transfer_updates import TransferUpdate, UpdateSource
+from payouts.domain.transitions import REPORTS, UNDER_WAY
 
 # Transfers on one page of the gateway's list.
 PAGE_LENGTH: Final = 100
@@ -150,12 +151,12 @@ def _rejected(status: int, answer: Any) -> Refused | Unclear:
 
 def _reported(update_source: UpdateSource, transfer: Any, reference: str) -> Reported | Unclear:
     """The news in an answer. A state that the contract does not name says nothing we could act on."""
-    status = str(transfer["status"])
+    status = next((report for report in REPORTS if report == transfer["status"]), None)
     if transfer["reference"] != reference:
         return Unclear("answered about another reference")
-    if status not in RANKS:
-        return Unclear(f"answered with the state {status[:40]!r}")
-    reason = transfer.get("failures") or (transfer.get("reason") if RANKS[status] else None)
+    if status is None:
+        return Unclear(f"answered with the state {str(transfer['status'])[:40]!r}")
+    reason = transfer.get("failures") or (None if status in UNDER_WAY else transfer.get("reason"))
     return Reported(
         TransferUpdate(
             update_source,

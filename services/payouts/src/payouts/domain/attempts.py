@@ -19,11 +19,12 @@ from payouts.domain.dispatch import (
 )
 from payouts.domain.gateway_results import Absent, Reported, SubmitResult, Unclear, VerifyResult
 from payouts.domain.severity import Cause
-from payouts.domain.transfer_updates import OURS, RANKS, LockedTransfer, TransferUpdate, Verdict
+from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
+from payouts.domain.transitions import TRANSITIONS, UNDER_WAY, State, Verdict, is_allowed
 
 SubmittableStatus = Literal["reserved", "unknown"]
-SubmissionDecision = Literal["send", "fail", "hold", "wait", "leave"]
-DueStep = Literal["submit", "ask", "leave"]
+SubmissionDecision = Literal["send", "fail", "hold", "wait", "skip"]
+DueStep = Literal["submit", "query"]
 
 DETAILS_CHANGED: Final = "bank_details_changed: the vendor's bank details changed before the gateway took the transfer"
 
@@ -48,30 +49,25 @@ def check_submission(
     arrive any more: given up before, it could be returned or sent again, and leave a second time.
     """
     if transfer.status != was or not transfer.leased:
-        return "leave"
+        return "skip"
     if reason is None:
         return "send"
-    if was == "reserved":
+    if is_allowed(was, "held"):
         return "hold"
     return "fail" if reason == "bank_details_changed" and not may_arrive(transfer.called_at, now) else "wait"
 
 
-def status_when_claimed(status: str) -> str:
+def status_when_claimed(status: State) -> State:
     """An attempt whose lease has run out while it was being sent lost its dispatcher: nobody knows whether the call was made."""
-    return "unknown" if status == "submitting" else status
+    return TRANSITIONS["claimed"].to[status]
 
 
-def step_when_due(status: str) -> DueStep:
+def step_when_due(status: State) -> DueStep:
     """What a worker does with an attempt that it took up."""
-    return "submit" if status == "reserved" else "ask"
+    return "submit" if status == "reserved" else "query"
 
 
-def may_query(status: str) -> bool:
-    """Whether the gateway is asked now: not while a dispatcher is at work, whose lease would bring the attempt back."""
-    return status == "unknown" or status not in OURS
-
-
-def should_resubmit(status: str, result: VerifyResult) -> bool:
+def should_resubmit(status: State, result: VerifyResult) -> bool:
     """The gateway, asked about a call of which nobody knew, has never accepted it."""
     return status == "unknown" and isinstance(result, Absent)
 
@@ -166,12 +162,12 @@ def next_poll_at(transfer: LockedTransfer, update: TransferUpdate, now: datetime
 
 def _poll_at(transfer: LockedTransfer, update: TransferUpdate, wait: timedelta, now: datetime) -> datetime | None:
     """On its way: its webhook may be lost, so it is asked for after a while."""
-    return now + wait if RANKS[update.status] == 0 else next_poll_at(transfer, update, now)
+    return now + wait if update.status in UNDER_WAY else next_poll_at(transfer, update, now)
 
 
-def stays_unknown(status: str, verdict: Verdict) -> bool:
+def stays_unknown(status: State, verdict: Verdict) -> bool:
     """An answer to our own call that contradicts the books leaves the attempt unknown: it is asked for, never taken as it is."""
-    return verdict == "contradiction" and status == "submitting"
+    return verdict == "contradiction" and is_allowed(status, "call_unanswered")
 
 
 def update_after_contradiction(transfer: LockedTransfer, now: datetime) -> AttemptUpdate:

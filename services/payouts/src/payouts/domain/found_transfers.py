@@ -9,7 +9,7 @@ from uuid import UUID
 
 from payouts.domain.gateway_results import Reported, VerifyResult
 from payouts.domain.returns import RETRIES_MAX
-from payouts.domain.transfer_updates import UNDER_WAY
+from payouts.domain.transitions import UNDER_WAY
 
 Outcome = Literal["open", "taken", "explained"]
 

@@ -4,11 +4,10 @@ from typing import Literal
 
 from common.primitives.problems import Conflict
 from payouts.domain.returns import LockedPayout, check_restitution
-from payouts.domain.transfer_updates import RANKS, LockedTransfer, TransferUpdate
+from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
+from payouts.domain.transitions import FAILED_OR_REVERSED
 
 QuarantineAction = Literal["restitute", "hold", "none"]
-
-_FAILED_OR_REVERSED = frozenset(status for status, rank in RANKS.items() if rank > 0 and status != "success")
 
 
 def quarantine_action(payout: LockedPayout) -> QuarantineAction:
@@ -33,14 +32,14 @@ def may_be_restituted(payout: LockedPayout) -> bool:
 def confirms_failure(transfer: LockedTransfer, update: TransferUpdate) -> bool:
     """Whether the gateway, called or asked, says that the whole amount of this attempt has not left, or has come back."""
     same_amount = (update.amount_minor, update.currency) == (transfer.amount_minor, transfer.currency)
-    return same_amount and update.update_source != "webhook" and update.status in _FAILED_OR_REVERSED
+    return same_amount and update.update_source != "webhook" and update.status in FAILED_OR_REVERSED
 
 
 def needs_query_first(update: TransferUpdate) -> bool:
     """A webhook alone returns no money: it makes us ask."""
-    return update.update_source == "webhook" and update.status in _FAILED_OR_REVERSED
+    return update.update_source == "webhook" and update.status in FAILED_OR_REVERSED
 
 
 def has_failed(transfer: LockedTransfer) -> bool:
     """An attempt that failed in our books and that the gateway does not know never left."""
-    return transfer.status in _FAILED_OR_REVERSED
+    return transfer.status in FAILED_OR_REVERSED

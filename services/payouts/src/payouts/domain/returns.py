@@ -21,6 +21,7 @@ from payouts.domain.errors import (
     TransferContradicted,
     TransferUnderWay,
 )
+from payouts.domain.transitions import FAILED_OR_REVERSED
 from payouts.domain.wallet import WalletSnapshot, repayment, shortfall
 
 ReturnKind = Literal["restitution", "reversal", "recovery", "recovery_returned"]
@@ -28,7 +29,7 @@ ReconciliationStatus = Literal["prepared", "approved", "rejected"]
 
 RETRIES_MAX: Final = 3
 # Nothing leaves with these any more. `reserved` was never sent, and is withdrawn when the money goes back.
-_AT_AN_END: Final = frozenset({"reserved", "failed", "rejected", "blocked", "abandoned", "reversed"})
+_AT_AN_END: Final = ("reserved", *FAILED_OR_REVERSED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,33 +1,17 @@
-"""How news of a transfer is judged: by rank of state, never by arrival (contract section 8)."""
+"""What a report of the gateway about a transfer means, and what follows from it (contract section 8).
+
+Reports are evaluated by the table of transitions, never by the order of their arrival.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Literal
 from uuid import UUID
 
 from payouts.domain.severity import Cause, cause_of
+from payouts.domain.transitions import OWN_STATES, UNDER_WAY, Event, Report, State, Verdict, verdict_of
 
 UpdateSource = Literal["webhook", "call", "query"]
-Verdict = Literal["advanced", "confirmed", "late_success", "repeated", "stale", "contradiction"]
-
-RANKS: Final[dict[str, int]] = {
-    "pending": 0,
-    "received": 0,
-    "otp": 0,
-    "success": 1,
-    "failed": 1,
-    "rejected": 1,
-    "blocked": 1,
-    "abandoned": 1,
-    "reversed": 2,
-}
-# Under way: the gateway has the order, and nobody knows yet how it ends.
-UNDER_WAY: Final = frozenset(status for status, rank in RANKS.items() if rank == 0)
-# Before the gateway has said anything of its own.
-OURS: Final = frozenset({"reserved", "submitting", "unknown"})
-
-# What stands of an attempt with which its payout was processed.
-_ARRIVED: Final = frozenset({"success", "reversed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +19,7 @@ class TransferUpdate:
     """What the gateway said of a transfer: by webhook, in answer to our call, or when asked. Amount in kobo."""
 
     update_source: UpdateSource
-    status: str
+    status: Report
     amount_minor: int
     currency: str
     transfer_code: str | None = None
@@ -58,11 +42,11 @@ class LockedTransfer:
     # None for an attempt after a reset.
     batch_id: UUID | None
     reference: str
-    status: str
+    status: State
     amount_minor: int
     currency: str
     payout_status: str
-    effective_status: str | None
+    effective_status: Report | None
     poll_count: int = 0
     # Somebody is to do something with it at a certain time.
     leased: bool = True
@@ -77,38 +61,35 @@ class LockedTransfer:
 
 
 def evaluate_update(transfer: LockedTransfer, update: TransferUpdate) -> Verdict:
-    """What the news means for this transfer.
+    """Returns how the report is recorded.
 
-    advanced: a higher state, or a further step on the way; it takes effect.
-    confirmed: the gateway, asked because it had contradicted itself, says success; it takes effect.
-    late_success: a success that comes after the reversal of the same transfer; the payout completes, the exception stays.
-    repeated, stale: no effect. contradiction: an exception, and a query.
+    `advanced`: a higher state, or progress under way. `confirmed`: the gateway, queried after it had contradicted itself, reports a
+    success. `late_success`: a success after the reversal of the same transfer; the payout completes, the exception stays open.
+    `repeated`, `stale`: no effect. `contradiction`: an exception, and a query.
     """
-    differs = (update.amount_minor, update.currency) != (transfer.amount_minor, transfer.currency)
-    # After its money was returned, a payout must not leave a second time without somebody looking (section 14.4).
-    if differs or (update.status == "success" and transfer.payout_status == "failed"):
-        return "contradiction"
-    if update.status == "success" and transfer.returned and transfer.effective_status == "reversed":
-        return "contradiction"
-    # Another attempt of the payout has arrived: its money has left twice, or is about to.
-    if (
-        update.status == "success"
-        and transfer.payout_status == "processed"
-        and transfer.effective_status not in _ARRIVED
-    ):
-        return "contradiction"
-    if transfer.effective_status is None:
-        return "advanced"
-    before, now = RANKS[transfer.effective_status], RANKS[update.status]
-    if update.status == transfer.effective_status or (
-        update.status == "success" and transfer.payout_status == "processed"
-    ):
-        return "repeated"
-    if now > before or now == before == 0:
-        return "advanced"
-    if now < before:
-        return "late_success" if update.status == "success" else "stale"
-    return "confirmed" if update.update_source == "query" and update.status == "success" else "contradiction"
+    return verdict_of(_reported_state(transfer), _event_of(transfer, update))
+
+
+def _reported_state(transfer: LockedTransfer) -> State:
+    """The state that reports apply to. Without an effective report all of `OWN_STATES` are alike."""
+    return transfer.effective_status or "unknown"
+
+
+def _event_of(transfer: LockedTransfer, update: TransferUpdate) -> Event:
+    """The report as an event of the table: with the amount that it is about, and what is known of the payout."""
+    if not _has_same_amount(transfer, update):
+        return "mismatch"
+    if update.status != "success":
+        return update.status
+    if transfer.payout_status == "failed":
+        return "success_after_restitution"
+    if transfer.payout_status == "processed":
+        return "success_after_reversal" if transfer.returned else "success_of_processed"
+    return "success_confirmed" if update.update_source == "query" else "success"
+
+
+def _has_same_amount(transfer: LockedTransfer, update: TransferUpdate) -> bool:
+    return (update.amount_minor, update.currency) == (transfer.amount_minor, transfer.currency)
 
 
 def has_effect(verdict: Verdict) -> bool:
@@ -142,16 +123,15 @@ def consequences_of(transfer: LockedTransfer, update: TransferUpdate) -> Consequ
             f"The gateway reports {update.status} over {update.amount_minor} {update.currency} kobo; the books have "
             f"{transfer.effective_status or transfer.status} over {transfer.amount_minor} {transfer.currency}."
         )
-        agrees = (update.amount_minor, update.currency) == (transfer.amount_minor, transfer.currency)
         return Consequences(
             verdict,
-            agrees and _names_the_state(transfer, update, verdict),
+            _has_same_amount(transfer, update) and _sets_status(transfer, update, verdict),
             opens="unclassified",
             detail=detail,
             needs_query=update.update_source != "query",
         )
     if effective and update.status == "success":
-        is_submitted = transfer.status in OURS
+        is_submitted = transfer.status in OWN_STATES
         # After a reversal the exception stays: the gateway said that the money came back, and somebody must look.
         return Consequences(
             verdict, True, is_submitted, completes_payout=True, closes_exception=verdict != "late_success"
@@ -167,9 +147,9 @@ def consequences_of(transfer: LockedTransfer, update: TransferUpdate) -> Consequ
     ):
         # The row says what the gateway answered before. Whether the money has left again since then, it knows when asked.
         return Consequences(verdict, needs_query=True)
-    sets_status = _names_the_state(transfer, update, verdict)
-    is_submitted = sets_status and transfer.status in OURS and update.status in UNDER_WAY | {"success"}
-    if effective and RANKS[update.status] > 0:
+    sets_status = _sets_status(transfer, update, verdict)
+    is_submitted = sets_status and transfer.status in OWN_STATES and update.status in (*UNDER_WAY, "success")
+    if effective and update.status not in UNDER_WAY:
         detail = update.reason or f"The gateway reports the transfer as {update.status}."
         return Consequences(
             verdict, sets_status, is_submitted, opens=cause_of(update.status, update.reason), detail=detail
@@ -177,12 +157,12 @@ def consequences_of(transfer: LockedTransfer, update: TransferUpdate) -> Consequ
     return Consequences(verdict, sets_status, is_submitted)
 
 
-def _names_the_state(transfer: LockedTransfer, update: TransferUpdate, verdict: Verdict) -> bool:
+def _sets_status(transfer: LockedTransfer, update: TransferUpdate, verdict: Verdict) -> bool:
     """Whether what the gateway said becomes the row's state. A webhook's failure never does; how it ended, asked, does."""
     if update.update_source == "webhook":
         return False
-    if update.update_source == "query" and RANKS[update.status] > 0 and verdict != "stale":
+    if update.update_source == "query" and update.status not in UNDER_WAY and verdict != "stale":
         return True
     if verdict == "contradiction":
         return False
-    return transfer.status in OURS or (has_effect(verdict) and transfer.status in UNDER_WAY)
+    return transfer.status in OWN_STATES or (has_effect(verdict) and transfer.status in UNDER_WAY)

@@ -60,8 +60,12 @@ Event = Literal[
 # How a report of the gateway is recorded (`transfer_observations.verdict`).
 Verdict = Literal["advanced", "confirmed", "late_success", "repeated", "stale", "contradiction"]
 
+# What the gateway reports: each is an event, and the state after it.
+Report = Literal["pending", "received", "otp", "success", "failed", "rejected", "blocked", "abandoned", "reversed"]
+
 STATES: Final[tuple[State, ...]] = get_args(State)
 EVENTS: Final[tuple[Event, ...]] = get_args(Event)
+REPORTS: Final[tuple[Report, ...]] = get_args(Report)
 
 # Before the gateway has reported anything.
 OWN_STATES: Final[tuple[State, ...]] = ("reserved", "submitting", "unknown")
@@ -69,7 +73,6 @@ OWN_STATES: Final[tuple[State, ...]] = ("reserved", "submitting", "unknown")
 UNDER_WAY: Final[tuple[State, ...]] = ("pending", "received", "otp")
 # The transfer ended and paid nothing.
 FAILURES: Final[tuple[State, ...]] = ("failed", "rejected", "blocked", "abandoned")
-REPORTED_STATES: Final[tuple[State, ...]] = (*UNDER_WAY, "success", *FAILURES, "reversed")
 # The whole amount has not left, or has come back.
 FAILED_OR_REVERSED: Final[tuple[State, ...]] = (*FAILURES, "reversed")
 # The money may have left, or may still leave, with a transfer in one of these.

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain.returns import Attempt, LockedPayout
+from payouts.domain.transitions import MAY_STILL_PAY
 
 _LOCK_PAYOUT: Final = """
 SELECT vendor_id, amount, status, retry_count, transfer_reference FROM payout_requests WHERE id = $1 FOR UPDATE
@@ -38,7 +39,7 @@ SELECT EXISTS (SELECT FROM transfer_observations WHERE transfer_id = $1 AND posi
 _WAS_ACCEPTED: Final = "SELECT transfer_code IS NOT NULL FROM payout_transfers WHERE id = $1"
 _LIST_UNDER_WAY: Final = """
 SELECT id FROM payout_transfers
-WHERE payout_id = $1 AND id <> $2 AND status IN ('submitting', 'unknown', 'pending', 'received', 'otp')
+WHERE payout_id = $1 AND id <> $2 AND status = ANY ($3)
 """
 _SAVE_RESET: Final = """
 UPDATE payout_requests SET retry_count = retry_count + 1, transfer_failure = $2, transfer_reference = $3, transfer_code = NULL,
@@ -116,7 +117,7 @@ async def was_accepted(uow: UnitOfWork, transfer_id: UUID) -> bool:
 
 async def list_others_under_way(uow: UnitOfWork, payout_id: UUID, transfer_id: UUID) -> list[UUID]:
     """Attempts of the payout, beside this one, that may still arrive."""
-    return [row["id"] for row in await uow.fetch(_LIST_UNDER_WAY, payout_id, transfer_id)]
+    return [row["id"] for row in await uow.fetch(_LIST_UNDER_WAY, payout_id, transfer_id, list(MAY_STILL_PAY))]
 
 
 async def save_reset(

@@ -10,7 +10,8 @@ from common.primitives.ids import new_id
 from payouts.domain.attempts import AttemptUpdate, CallHistory
 from payouts.domain.dispatch import LEASE
 from payouts.domain.gateway_results import Recipient
-from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, Verdict
+from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate
+from payouts.domain.transitions import State, Verdict
 
 _START_SUBMISSION: Final = """
 UPDATE payout_transfers AS t
@@ -181,17 +182,17 @@ async def mark_unknown(uow: UnitOfWork, transfer_id: UUID, after: AttemptUpdate,
     return await uow.execute(_MARK_UNKNOWN, transfer_id, *values) == 1
 
 
-async def lock_due_transfers(uow: UnitOfWork, now: datetime, limit: int) -> list[tuple[UUID, str]]:
+async def lock_due_transfers(uow: UnitOfWork, now: datetime, limit: int) -> list[tuple[UUID, State]]:
     """Transfers that are due, each for one worker at a time."""
     return [(row["id"], row["status"]) for row in await uow.fetch(_LOCK_DUE, now, limit)]
 
 
-async def claim_transfer(uow: UnitOfWork, transfer_id: UUID, status: str, until: datetime) -> None:
+async def claim_transfer(uow: UnitOfWork, transfer_id: UUID, status: State, until: datetime) -> None:
     """The transfer is this worker's until its lease runs out."""
     await uow.execute(_CLAIM, transfer_id, status, until)
 
 
-async def find_transfer(uow: UnitOfWork, transfer_id: UUID) -> tuple[str, str] | None:
+async def find_transfer(uow: UnitOfWork, transfer_id: UUID) -> tuple[str, State] | None:
     """Reference and status, without a lock."""
     row = await uow.fetch_row(_FIND_TRANSFER, transfer_id)
     return None if row is None else (row["reference"], row["status"])

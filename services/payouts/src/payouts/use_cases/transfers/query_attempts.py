@@ -11,7 +11,7 @@ from payouts.clients.gateway import Gateway
 from payouts.domain.attempts import next_poll_at
 from payouts.domain.errors import GatewayUnavailable, TransferContradicted, TransferMissingAtGateway
 from payouts.domain.gateway_results import Reported, Unclear, VerifyResult
-from payouts.domain.transfer_updates import RANKS
+from payouts.domain.transitions import UNDER_WAY
 from payouts.store import returns
 from payouts.use_cases.transfers.record_update import record_update
 
@@ -43,7 +43,7 @@ async def _record(
             raise TransferContradicted
         if isinstance(result, Reported):
             await record_update(uow, transfer, result.update, clock.now())
-            if RANKS[result.update.status] > 0:
+            if result.update.status not in UNDER_WAY:
                 poll_at = next_poll_at(transfer, result.update, clock.now())
                 await store.schedule_poll(uow, transfer_id, poll_at, polled=True)
         elif await returns.was_accepted(uow, transfer_id):

@@ -5,7 +5,8 @@ from datetime import datetime
 from common.database.unit_of_work import UnitOfWork
 from payouts import store
 from payouts.domain.errors import TransferNotRecorded
-from payouts.domain.transfer_updates import TransferUpdate, Verdict
+from payouts.domain.transfer_updates import TransferUpdate
+from payouts.domain.transitions import Verdict
 from payouts.use_cases.transfers.record_update import record_update
 
 

@@ -8,7 +8,8 @@ from common.observability.telemetry import STALE_EVENTS
 from contracts.payouts import PayoutProcessed, PayoutSubmitted
 from payouts import store
 from payouts.domain import accounts
-from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, Verdict, consequences_of
+from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, consequences_of
+from payouts.domain.transitions import Verdict
 from payouts.use_cases.exceptions.close_open_exception import close_open_exception
 from payouts.use_cases.exceptions.open_exception import open_exception
 from payouts.use_cases.payouts.restitute_after_settlement import restitute_after_settlement

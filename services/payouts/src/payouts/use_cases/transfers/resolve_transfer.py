@@ -7,9 +7,10 @@ from common.database.unit_of_work import Database
 from common.primitives.clock import Clock
 from payouts import store
 from payouts.clients.gateway import Gateway
-from payouts.domain.attempts import may_query, should_resubmit, update_after_query
+from payouts.domain.attempts import should_resubmit, update_after_query
 from payouts.domain.gateway_results import Absent, VerifyResult
 from payouts.domain.quarantines import has_failed
+from payouts.domain.transitions import is_allowed
 from payouts.store import returns
 from payouts.use_cases.exceptions.open_exception import open_exception
 from payouts.use_cases.payouts.restitute_after_settlement import restitute_after_settlement
@@ -24,7 +25,7 @@ async def resolve_transfer(database: Database, gateway: Gateway, clock: Clock, t
     if found is None:
         raise AssertionError("a transfer is never removed")
     reference, status = found
-    if not may_query(status):
+    if not is_allowed(status, "queried"):
         return
     result = await gateway.verify(reference)
     if should_resubmit(status, result):
