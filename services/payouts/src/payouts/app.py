@@ -45,35 +45,35 @@ from payouts.use_cases.bank_details.encrypt_account_numbers import encrypt_accou
 from payouts.use_cases.releases.correct_wallet import correct_wallet
 from payouts.use_cases.transfers.compare_transfers import compare_transfers
 
-# A transfer that became due waits at most this long; the queue `payouts.transfers` brings the urgent ones at once.
+# A due transfer waits at most this long. The queue `payouts.transfers` brings urgent ones at once.
 CLAIM_EVERY_SECONDS = 5.0
-# How late after its hour a scheduled payout may be asked for.
+# The longest delay of a scheduled payout after its hour.
 POLL_EVERY_SECONDS = 15.0
-# Account numbers of the release before sealing, and what its last processes still write while this one starts.
+# Account numbers that the previous release wrote in plain text are encrypted at this interval.
 ENCRYPT_EVERY_SECONDS = 30.0
-# The rate of failing payouts and the banks' switches are looked at this often.
+# The interval of the checks of the failure rate and of bank outages.
 CHECK_EVERY_SECONDS = 5.0
-# A wallet that received what payments did not release is seen this soon; a dispatch looks for itself.
+# A wallet with credits that payments did not release is found within this time. A dispatch checks by itself.
 RELEASES_EVERY_SECONDS = 30.0
-# After the database was put back, payouts wait at most this long for the comparison with the gateway to begin.
+# After a restore of the database the comparison with the gateway starts within this time.
 COMPARE_EVERY_SECONDS = 5.0
-# Our balance at the payment gateway is asked for this often; a dispatch asks for itself.
+# The interval of queries for our balance at the payment gateway. A dispatch queries by itself.
 BALANCE_EVERY_SECONDS = 300.0
 
 
 @asynccontextmanager
 async def compose(settings: Settings, runtime: Runtime) -> AsyncIterator[Dependencies]:
-    """Opens the client of the payment gateway and puts the parts together."""
+    """Opens the client of the payment gateway and builds the dependencies."""
     runtime.database.signatures = Signatures(verify_keys=VerifyKeys(settings.release_verify_keys))
     shared = (settings.sealing_key, settings.sealing_key_previous)
 
     def at_rest(purpose: str) -> Encryptor:
         keys = (settings.account_number_key, settings.account_number_key_previous)
-        # While processes of the release before may run, they must read what is written here.
+        # The previous release's processes may still run: they must be able to read what is written here.
         return Encryptor(f"payouts: {purpose}", *keys, old_keys=shared, writes_old_format=bool(settings.sealing_key))
 
     encryptor, hash_key_sealer = at_rest("account numbers"), at_rest("hash key")
-    # A wrong key must stop the start, not the first payout.
+    # A wrong key stops the start. Otherwise the first payout would fail.
     await check_encryption_key(runtime.database, encryptor)
     known = next((previous_release_fingerprint_key(key) for key in shared if key), None)
     hash_key = await ensure_hash_key(runtime.database, hash_key_sealer, "payouts", of_release_before=known)
@@ -132,25 +132,25 @@ def loops(dependencies: Dependencies) -> Sequence[Loop]:
 
 
 def retention_rules(dependencies: Dependencies) -> Sequence[Rule]:
-    """What leaves by itself."""
+    """The rules by which expired rows are purged."""
     return retention.retention_rules(timedelta(days=dependencies.settings.skipped_payouts_keep_days))
 
 
 async def verify_ledger_command(dependencies: Dependencies, *earlier: str) -> None:
-    """`verify-book [<length> <head>]`: prints what the walk found; ends with status 1 and names the first broken row."""
+    """`verify-book [<length> <head>]`: verifies the ledger's hash chain. Exits with 1 and names the first broken row."""
     await LEDGER.verify_by_command(dependencies.database, *earlier)
 
 
 async def compare_command(dependencies: Dependencies, *arguments: str) -> None:
-    """`compare-transfers [--since <instant>]`: the gateway's list against the books; status 1 while a transfer has no place there."""
+    """`compare-transfers [--since <instant>]`: compares the gateway's list with the ledger. Exits with 1 while it is
+    incomplete.
+    """
     parser = argparse.ArgumentParser(prog="compare-transfers")
     parser.add_argument("--since", type=_instant, default=None)
     since: datetime | None = parser.parse_args(arguments).since
     database, numbers = dependencies.database, dependencies.account_numbers
     done = await compare_transfers(database, dependencies.gateway, numbers, dependencies.clock, since)
-    sys.stdout.write(
-        f"{done.listed} transfers listed, {done.recorded} taken into the books, {done.unsettled} to be settled\n"
-    )
+    sys.stdout.write(f"{done.listed} transfers listed, {done.recorded} recorded, {done.unsettled} not settled\n")
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         for reference, amount_minor, currency, last4, bank_code, created_at in await found_transfers.list_open(uow):
             sys.stdout.write(
@@ -167,28 +167,28 @@ async def re_encrypt_command(dependencies: Dependencies, option: str = "") -> No
 
 
 async def explain_command(dependencies: Dependencies, reference: str, evidence: str) -> None:
-    """`explain-transfer <reference> <evidence>`: a transfer of the gateway's list that is none of ours, by a person's word."""
+    """`explain-transfer <reference> <evidence>`: records why a listed transfer is none of ours."""
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if not await found_transfers.save_explained(uow, reference, evidence):
-            sys.exit(f"no transfer {reference} waits for an explanation")
+            sys.exit(f"no open transfer {reference}: `compare-transfers` lists the open ones")
     sys.stdout.write(f"{reference} is explained\n")
 
 
 async def correct_command(dependencies: Dependencies, vendor_id: str, surplus_minor: str, evidence: str) -> None:
-    """`correct-wallet <vendor> <surplus> <evidence>`: posts back the kobo that a wallet received beyond what payments signed.
+    """`correct-wallet <vendor> <surplus> <evidence>`: posts back credits beyond what payments signed, in kobo.
 
-    A negative surplus is what the wallet lacks. Refused unless it is the present difference.
+    A negative surplus is the amount that the wallet lacks. The command fails unless it is the present difference.
     """
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         try:
             await correct_wallet(uow, UUID(vendor_id), int(surplus_minor), evidence, dependencies.clock.now())
         except NothingToCorrect as refused:
             sys.exit(str(refused.detail))
-    sys.stdout.write(f"the wallet of {vendor_id} is what payments released\n")
+    sys.stdout.write(f"the wallet of {vendor_id} holds what payments released\n")
 
 
 def _instant(text: str) -> datetime:
-    """A date or instant in ISO 8601, in UTC unless it says otherwise."""
+    """Returns a date or instant in ISO 8601; UTC is the default time zone."""
     instant = datetime.fromisoformat(text)
     return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 

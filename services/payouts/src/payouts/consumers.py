@@ -1,4 +1,4 @@
-"""What this service hears, and the work it leaves for its own worker."""
+"""Subscriptions of this service, and the work items of its own queue."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -96,7 +96,7 @@ async def _project_vendor_status(
     uow: UnitOfWork,
     dependencies: Dependencies,
 ) -> None:
-    # The news carries the whole vendor: it may be the first that is heard of it.
+    # The event carries the whole vendor. It may be the first one received.
     await _project_vendor(event, received, uow, dependencies)
     await project_vendor_status(uow, event.vendor_id, suspended, received.sequence)
 
@@ -153,7 +153,7 @@ async def on_charge_disputed(
         event.to_vendor_minor,
     )
     now = dependencies.clock.now()
-    # The line's key, as `hear_chargeback` writes it.
+    # `record_chargeback` writes the line under this key.
     line_key = f"chargeback:{update.id}:{received.sequence}"
     moved_minor = event.to_vendor_minor - event.from_vendor_minor
     source = f"chargeback:{update.id}:{event.outcome}"
@@ -170,7 +170,7 @@ async def on_vendor_statement_issued(
 
 
 def _statement(stated: ReleaseStatement | None, vendor_id: UUID, source: str, amount_minor: int) -> Statement | None:
-    """The statement with what its event says of the movement, as payments signs it."""
+    """Returns the statement with the movement of its event, as payments signs it."""
     if stated is None:
         return None
     return Statement(
@@ -195,21 +195,21 @@ async def on_transfer_reversed(
 
 
 def _transfer_update(status: Report, event: TransferNews) -> TransferUpdate:
-    """The type of the event says what happened; a gateway's finer word (`rejected`, say) is of the same rank."""
+    """Returns the update by the event's type. A finer status of the gateway, such as `rejected`, has the same rank."""
     return TransferUpdate(
         "webhook",
         status,
         event.amount_minor,
         event.currency,
         event.transfer_code or None,
-        # Of a success it is our own narration, and no failure.
+        # The reason of a success is our own narration.
         None if status == "success" else event.reason,
         event.gateway_event_id,
     )
 
 
 class QueuedTransfer(msgspec.Struct, frozen=True, rename="camel"):
-    """An attempt of which the gateway is to be asked now, instead of when its time comes."""
+    """A transfer to query at the gateway now, before it is due."""
 
     transfer_id: UUID
 

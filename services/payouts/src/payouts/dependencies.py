@@ -1,4 +1,4 @@
-"""What routes, consumers and timers work with, opened by the composition root."""
+"""The dependencies of routes, consumers and timers, opened by the composition root."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,8 +15,6 @@ from payouts.store.account_numbers import AccountNumbers
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What routes, consumers and timers of this service work with."""
-
     settings: Settings
     clock: Clock
     database: Database
@@ -27,12 +25,12 @@ class Dependencies:
 
     @property
     def failure_rate_policy(self) -> FailureRatePolicy:
-        """How the rate of failing payouts is watched."""
+        """The limits of the failure rate's alert."""
         settings = self.settings
         calm_for = timedelta(seconds=settings.payout_observation_calm_seconds)
         return FailureRatePolicy(settings.observation_window, settings.payout_observation_attempts_min, calm_for)
 
     @property
     def cooling(self) -> timedelta:
-        """How long changed bank details wait for their first payout."""
+        """The waiting time of payouts to changed bank details."""
         return timedelta(seconds=self.settings.bank_details_cooling_seconds)

@@ -1,4 +1,4 @@
-"""What this service shows on /metrics beside what all do."""
+"""Metrics of this service on /metrics, besides the common ones."""
 
 from prometheus_client import Gauge
 
@@ -8,9 +8,10 @@ PAYOUT_ATTEMPTS = Gauge("payout_attempts_in_window", "Transfer attempts of the o
 PAYOUT_FAILURE_RATE = Gauge(
     "payout_failure_rate", "Share of the attempts of the observation window that opened an exception, 0 to 1."
 )
-# It owns the gauges payouts_book_unsealed, payouts_book_length and payouts_book_broken.
+# Registers the gauges payouts_book_unsealed, payouts_book_length and payouts_book_broken.
 LEDGER = Book("payouts")
-GATEWAY_BALANCE_MINOR = Gauge("payouts_gateway_balance_minor", "Kobo of our balance at the payment gateway.")
+GATEWAY_BALANCE_MINOR = Gauge("payouts_gateway_balance_minor", "Our balance at the payment gateway, in kobo.")
 GATEWAY_BALANCE_TIME = Gauge(
-    "payouts_gateway_balance_timestamp_seconds", "When the payment gateway told the balance last, Unix time."
+    "payouts_gateway_balance_timestamp_seconds",
+    "Time of the last balance response of the payment gateway, Unix seconds.",
 )

@@ -1,4 +1,4 @@
-"""What the payouts service is told by its environment."""
+"""Settings of the payouts service, read from its environment."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -17,46 +17,92 @@ def _split(value: object) -> object:
 
 
 class Settings(ServiceSettings):
-    """The common settings, and the payment gateway through which money leaves."""
+    """The common settings, and those of the payment gateway's outgoing side."""
 
-    gateway_api_url: HttpAddress
-    gateway_secret_key: str = Field(min_length=1)
-    account_number_key: PurposeKey = Field(
-        description="Encrypts the vendors' account numbers and the hash key at rest; a wrong one stops the start"
+    gateway_api_url: HttpAddress = Field(
+        description="Address of the payment gateway's API", examples=["https://api.gateway.example"]
     )
-    account_number_key_previous: FurtherKey = ""
+    gateway_secret_key: str = Field(
+        min_length=1, description="Secret key of our account at the payment gateway", examples=["sk_live_..."]
+    )
+    account_number_key: PurposeKey = Field(
+        description="Encrypts the vendors' account numbers and the hash key at rest; a wrong key stops the start",
+        examples=["the output of `openssl rand -base64 32`"],
+    )
+    account_number_key_previous: FurtherKey = Field(
+        default="",
+        description="The value of `ACCOUNT_NUMBER_KEY` before its rotation; empty otherwise",
+        examples=["the former key"],
+    )
     sealing_key: FurtherKey = Field(
         default="",
         description="The key that all services shared before each purpose had its own; empty after its rotation",
+        examples=["the former key"],
     )
-    sealing_key_previous: FurtherKey = ""
-    # Whose signature under a release is believed. Two during a rotation: the next key here first, then payments gets its private half.
+    sealing_key_previous: FurtherKey = Field(
+        default="",
+        description="The value of `SEALING_KEY` before its last rotation; empty otherwise",
+        examples=["the former key"],
+    )
     release_verify_keys: Annotated[
         tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(VerifyKeys.check)
-    ] = Field(description="Ed25519 public keys of `RELEASE_SIGNING_KEY`, comma list: 32 bytes each in base64url")
-    # How long payouts to changed bank details wait, so that their owner hears of a change that was not theirs.
-    bank_details_cooling_seconds: int = Field(default=86_400, ge=0)
-    # The smallest payout that a vendor may ask for, in kobo. One kobo is no minimum.
-    payout_minimum_minor: int = Field(default=1, ge=1, le=AMOUNT_MINOR_MAX)
-    # A call that takes longer counts as unanswered, in seconds. Four of them stay below the dispatcher's lease.
-    gateway_timeout_seconds: float = Field(default=15.0, gt=0, le=20)
+    ] = Field(
+        description="Ed25519 public keys that verify payments' statements, comma list, 32 bytes each in base64url; "
+        "during a rotation of `RELEASE_SIGNING_KEY` the next key is added here first",
+        examples=["A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"],
+    )
+    bank_details_cooling_seconds: int = Field(
+        default=86_400,
+        ge=0,
+        description="Wait of payouts to changed bank details, in seconds, so that the owner can notice a foreign change",
+        examples=[86_400],
+    )
+    payout_minimum_minor: int = Field(
+        default=1,
+        ge=1,
+        le=AMOUNT_MINOR_MAX,
+        description="The smallest payout that a vendor may request, in kobo",
+        examples=[100_000],
+    )
+    gateway_timeout_seconds: float = Field(
+        default=15.0,
+        gt=0,
+        le=20,
+        description="Longest time of a call to the payment gateway, in seconds; four calls must be shorter than the lease of 90 s",
+        examples=[15.0],
+    )
     payout_observation_window_seconds: int = Field(
-        default=3600, ge=60, le=604_800, description="over which while the rate of failing payouts is observed"
+        default=3600,
+        ge=60,
+        le=604_800,
+        description="Window of the rate of failing payouts, in seconds",
+        examples=[3600],
     )
     payout_observation_attempts_min: int = Field(
-        default=1, ge=1, description="over fewer attempts no rate is alarming; 1 takes the specification by its word"
+        default=1,
+        ge=1,
+        description="Fewest attempts in the window that can raise the alert of the failure rate; 1 is the specification's literal rule",
+        examples=[20],
     )
     payout_observation_calm_seconds: int = Field(
-        default=600, ge=0, description="how long the rate must stay below 3 % before its alert clears"
+        default=600,
+        ge=0,
+        description="Time that the failure rate must stay below 3 % before its alert clears, in seconds",
+        examples=[600],
+    )
+    skipped_payouts_keep_days: int = Field(
+        default=365,
+        ge=31,
+        description="Retention of the reasons why scheduled payouts were skipped, in days",
+        examples=[365],
+    )
+    payout_retry_seconds: float = Field(
+        default=60.0,
+        gt=0,
+        description="Wait of the attempt after a payout's first reset, in seconds; doubled after each further reset",
+        examples=[60.0],
     )
 
     @property
     def observation_window(self) -> timedelta:
         return timedelta(seconds=self.payout_observation_window_seconds)
-
-    skipped_payouts_keep_days: int = Field(
-        default=365, ge=31, description="Why a schedule asked for no payout in a period"
-    )
-
-    # How long the attempt after the first reset of a payout waits; twice as long after each further one.
-    payout_retry_seconds: float = Field(default=60.0, gt=0)

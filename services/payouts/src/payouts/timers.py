@@ -1,4 +1,4 @@
-"""What becomes due by itself: transfers whose dispatcher died, transfers to ask the gateway about, a look at how payouts go."""
+"""Timers: transfers of dead dispatchers, transfers to query, scheduled payouts, checks of failures and releases."""
 
 import asyncio
 from uuid import UUID
@@ -30,15 +30,15 @@ from payouts.use_cases.transfers.send_retry import send_retry
 
 log = get_logger(__name__)
 
-# No more than are worked at together: each is a few calls to the gateway, and its lease must outlast them.
+# No more than are processed concurrently: each takes some calls to the gateway, and its lease must outlast them.
 CLAIM_BATCH_MAX = SUBMISSIONS_CONCURRENT_MAX
 ROUND_MAX = 200
-# Each takes one verification and a sum over its lines; so many vendors are judged within a second.
+# Each takes one verification and a sum over its lines: this many vendors are checked within a second.
 VENDORS_CHECKED_MAX = 500
 
 
 async def process_due_transfers_once(database: Database, gateway: Gateway, clock: Clock) -> int:
-    """Sends what was written down and never sent, and asks for what is unknown or long on its way; tells how many."""
+    """Sends reserved attempts, and queries unknown ones and those long under way. Returns how many it processed."""
     done = 0
     while done < ROUND_MAX:
         claimed = await _claim_due(database, clock)
@@ -73,7 +73,7 @@ async def _step(database: Database, gateway: Gateway, clock: Clock, transfer_id:
 
 
 async def compare_transfers_once(database: Database, gateway: Gateway, numbers: AccountNumbers, clock: Clock) -> bool:
-    """Once a day, and at once when the database was put back: until then nothing is sent."""
+    """Compares once a day, and at once after a restore of the database: nothing is sent until then."""
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if not await found_transfers.claim_comparison(uow, now, now + RUN_LEASE, now + RECHECK_AFTER_RESTORE):
@@ -83,7 +83,7 @@ async def compare_transfers_once(database: Database, gateway: Gateway, numbers: 
 
 
 async def request_scheduled_payouts_once(database: Database, minimum_minor: int, clock: Clock) -> int:
-    """Decides every period whose time has come, each in a unit of work of its own; tells how many."""
+    """Decides every due period, each in its own unit of work. Returns how many."""
     decided = 0
     while decided < ROUND_MAX:
         async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
@@ -94,14 +94,16 @@ async def request_scheduled_payouts_once(database: Database, minimum_minor: int,
 
 
 async def check_failures_once(database: Database, clock: Clock, policy: FailureRatePolicy) -> None:
-    """Alerts of the failure rate and of banks whose switch is down: raised once, and cleared when it is over."""
+    """Raises the alerts of the failure rate and of bank outages once, and clears them when they are over."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await check_failure_rate(uow, policy, clock.now())
         await check_bank_outages(uow, clock.now())
 
 
 async def check_releases_once(database: Database, clock: Clock) -> int:
-    """Judges the vendors whose payouts wait or are held, so that a wrong credit is seen before a dispatch, and its end without one."""
+    """Checks vendors with waiting or held payouts. A wrong credit is found before a dispatch, and its correction
+    without one. Returns how many.
+    """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         vendors = await release_statements.list_vendors_to_check(uow, VENDORS_CHECKED_MAX)
     for vendor_id in vendors:
@@ -112,11 +114,11 @@ async def check_releases_once(database: Database, clock: Clock) -> int:
 
 
 async def observe_balance_once(gateway: Gateway, clock: Clock) -> None:
-    """Publishes our balance at the payment gateway, and when it was told; without an answer both stay as they were."""
+    """Publishes our balance at the payment gateway with its time. Without a response both gauges keep their values."""
     try:
         balance_minor = await gateway.balance_minor()
     except GatewayUnavailable as error:
-        log.warning("the gateway did not tell its balance", error=repr(error))
+        log.warning("gateway balance query failed", error=repr(error))
         return
     GATEWAY_BALANCE_MINOR.set(balance_minor)
     GATEWAY_BALANCE_TIME.set(clock.now().timestamp())

@@ -1,1 +1,1 @@
-"""Providers outside, one file each. Never called inside a unit of work."""
+"""Clients of external providers, one module each. No call inside a unit of work."""

@@ -1,4 +1,4 @@
-"""The payment gateway, as far as money going out needs it: balance, names of accounts, recipients, transfers."""
+"""The payment gateway's outgoing side: balance, account names, recipients, transfers."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,27 +17,29 @@ from payouts.domain.gateway_results import Absent, Recipient, Refused, Reported,
 from payouts.domain.transfer_updates import TransferUpdate, UpdateSource
 from payouts.domain.transitions import REPORTS, UNDER_WAY
 
-# Transfers on one page of the gateway's list.
+# The gateway's page size for lists of transfers.
 PAGE_LENGTH: Final = 100
 
-# Statuses that judge the request itself. Every other failure (a limit, a bad key, a fault of theirs) says nothing about it.
+# Statuses that reject the request itself. Any other failure (rate limit, bad key, server error) leaves its outcome
+# open.
 _DEFINITE: Final = frozenset({400, 404, 422})
 
 
 _DIGITS_MAX: Final = 19
-# What a signed 64-bit column holds.
+# The maximum of a signed 64-bit column.
 _MINOR_MAX: Final = 2**63 - 1
 
 
 class _UnusableResponse(Exception):
-    """The call ended without an answer that can be read."""
+    """The call ended without a response that can be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """Calls of one gateway account. Every call ends within `timeout_seconds`, however slowly its answer drips.
+    """Calls of one gateway account. Every call ends within `timeout_seconds`, also when the response arrives byte by
+    byte.
 
-    `open_number` opens a vendor's sealed account number: only here, where it leaves for the gateway.
+    `open_number` decrypts a vendor's account number, just before it is sent to the gateway.
     """
 
     client: httpx.AsyncClient
@@ -45,11 +47,11 @@ class Gateway:
     open_number: Callable[[UUID, str], str]
 
     async def balance_minor(self) -> int:
-        """The gateway's NGN balance in kobo; raises GatewayAway."""
+        """Returns the gateway's NGN balance in kobo. Raises GatewayUnavailable."""
         try:
             status, body = await self._call("GET", "balance")
             if status == 200:
-                # The gateway lets it fall below zero: then it covers no batch.
+                # The gateway permits a negative balance. It covers no batch.
                 return _kobo(
                     next(line["balance"] for line in body["data"] if line["currency"] == "NGN"), least=-_MINOR_MAX
                 )
@@ -58,7 +60,7 @@ class Gateway:
         raise GatewayUnavailable
 
     async def account_name(self, account_number: str, bank_code: str) -> str | None:
-        """The name of the account's owner, None when the bank knows no such account; raises GatewayAway."""
+        """Returns the account holder's name; None when the bank knows no such account. Raises GatewayUnavailable."""
         params = {"account_number": account_number, "bank_code": bank_code}
         try:
             status, body = await self._call("GET", "bank/resolve", params=params)
@@ -71,7 +73,7 @@ class Gateway:
         raise GatewayUnavailable
 
     async def create_recipient(self, recipient: Recipient) -> str | Refused | Unclear:
-        """The gateway's code for the account; the same account has the same code however often it is created."""
+        """Returns the gateway's code for the account. The same account always has the same code."""
         body = {
             "type": "nuban",
             "name": recipient.account_name,
@@ -88,7 +90,7 @@ class Gateway:
         return _rejected(status, answer)
 
     async def transfer(self, reference: str, recipient_code: str, amount_minor: int) -> SubmitResult:
-        """Asks for the money to leave, under a reference that the gateway accepts once."""
+        """Requests the transfer under a reference that the gateway accepts once."""
         body = {
             "source": "balance",
             "amount": amount_minor,
@@ -106,19 +108,21 @@ class Gateway:
         return _rejected(status, answer)
 
     async def verify(self, reference: str) -> VerifyResult:
-        """What the gateway says of this reference now."""
+        """Returns the gateway's present report of this reference."""
         try:
             status, answer = await self._call("GET", f"transfer/verify/{reference}")
             if status == 200:
                 return _reported("query", answer["data"], reference)
         except (_UnusableResponse, KeyError, TypeError, ValueError) as error:
             return Unclear(f"verify: {error!r}")
-        # Only the gateway's own words for it: a proxy's 404 must never let a transfer be sent again.
+        # Only the gateway's own response counts: a proxy's 404 must never cause a second transfer.
         absent = status == 404 and isinstance(answer, dict) and answer.get("status") is False
         return Absent() if absent else Unclear(f"verify: answered {status}")
 
     async def page_of_transfers(self, since: datetime, page: int) -> list[ListedTransfer]:
-        """Transfers that the gateway took since then, newest first, pages from 1; one that is not full is the last. Raises GatewayAway."""
+        """Returns one page of transfers accepted since then, newest first, from page 1. The last page is not full.
+        Raises GatewayUnavailable.
+        """
         params = {"from": iso(since), "page": page, "perPage": PAGE_LENGTH}
         try:
             status, body = await self._call("GET", "transfer", params=params)
@@ -150,7 +154,7 @@ def _rejected(status: int, answer: Any) -> Refused | Unclear:
 
 
 def _reported(update_source: UpdateSource, transfer: Any, reference: str) -> Reported | Unclear:
-    """The news in an answer. A state that the contract does not name says nothing we could act on."""
+    """The report in a response. A state outside the contract is unclear: no decision can rest on it."""
     status = next((report for report in REPORTS if report == transfer["status"]), None)
     if transfer["reference"] != reference:
         return Unclear("answered about another reference")
@@ -170,7 +174,9 @@ def _reported(update_source: UpdateSource, transfer: Any, reference: str) -> Rep
 
 
 def _kobo(value: Any, least: int = 0) -> int:
-    """A whole number, or its digits, that a book can hold; raises ValueError for anything else, such as a part of a kobo."""
+    """Returns a whole amount in kobo within 64 bits, given as a number or as digits. Raises ValueError for anything
+    else.
+    """
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= _DIGITS_MAX:
         value = int(value)
     if type(value) is not int or not least <= value <= _MINOR_MAX:

@@ -1,1 +1,1 @@
-"""What is true about wallets and payouts, without a database, a broker or a framework."""
+"""Pure rules of wallets and payouts: no database, broker or framework."""

@@ -1,16 +1,16 @@
-"""The accounts of the wallets' book, and its postings. Kobo, debit positive.
+"""The accounts and postings of the wallets' ledger. Kobo, debit positive.
 
-| Account | Normal side | What its balance is |
+| Account | Normal side | Balance |
 |---|---|---|
 | `wallet:<vendor>` | credit, guarded | what the vendor may withdraw |
-| `in_transit:<payout>` | credit, guarded | asked for, and not yet known to have left |
-| `held:<vendor>` | credit, guarded | of the wallet, what waits for a bank's decision about a disputed charge |
-| `vendor_debt:<vendor>` | debit, guarded | what the vendor owes us after a refund found the wallet empty |
-| `escrow_released` | debit | what payments handed over: **equal to the sum of the credit balances of its `vendor_payable:*`** |
-| `gateway_cash` | debit | minus what left through the gateway; added to payments' `gateway_cash` it is the gateway's own balance |
+| `in_transit:<payout>` | credit, guarded | requested, and not yet known to have left |
+| `held:<vendor>` | credit, guarded | the part of the wallet that a disputed charge holds |
+| `vendor_debt:<vendor>` | debit, guarded | what the vendor owes after a refund or chargeback found the wallet empty |
+| `escrow_released` | debit | what payments released: **equal to the sum of the credit balances of its `vendor_payable:*`** |
+| `gateway_cash` | debit | minus what left through the gateway; plus payments' `gateway_cash` it is the gateway's own balance |
 
-Both equalities are plain: `balance(escrow_released) == sum(balance(vendor_payable:*))` with each account on its normal
-side, and `sum of the gateway_cash entries of both books == balance at the gateway`.
+Both equalities are exact: `balance(escrow_released) == sum(balance(vendor_payable:*))` with each account on its normal
+side, and `sum of the gateway_cash entries of both ledgers == balance at the gateway`.
 """
 
 from typing import Final
@@ -39,7 +39,7 @@ def vendor_debt(vendor_id: UUID) -> Account:
 
 
 def release(key: str, vendor_id: UUID, net_minor: int, repaid_minor: int) -> Posting:
-    """A release of `net_minor`, of which `repaid_minor` repays the vendor's debt."""
+    """A release of `net_minor`; `repaid_minor` of it repays the vendor's debt."""
     return balanced(
         key,
         "release",
@@ -52,7 +52,7 @@ def release(key: str, vendor_id: UUID, net_minor: int, repaid_minor: int) -> Pos
 
 
 def refund(key: str, vendor_id: UUID, from_vendor_minor: int, shortfall_minor: int) -> Posting:
-    """A refund after release: `from_vendor_minor`, of which the wallet could not give `owed_minor`."""
+    """A refund after release: `from_vendor_minor`, of which the wallet lacks `shortfall_minor`."""
     return balanced(
         key,
         "refund",
@@ -65,12 +65,12 @@ def refund(key: str, vendor_id: UUID, from_vendor_minor: int, shortfall_minor: i
 
 
 def hold(key: str, vendor_id: UUID, amount_minor: int) -> Posting:
-    """What a bank asks back waits beside the wallet."""
+    """Moves a disputed amount from the wallet to its hold."""
     return balanced(key, "hold", [debit(wallet(vendor_id), amount_minor), credit(held(vendor_id), amount_minor)])
 
 
 def hold_released(key: str, vendor_id: UUID, held_minor: int, repaid_minor: int) -> Posting:
-    """What was held is the wallet's again, and repays debt first."""
+    """Returns a hold to the wallet; debt is repaid first."""
     return balanced(
         key,
         "hold_released",
@@ -83,7 +83,7 @@ def hold_released(key: str, vendor_id: UUID, held_minor: int, repaid_minor: int)
 
 
 def chargeback(key: str, vendor_id: UUID, from_vendor_minor: int, shortfall_minor: int) -> Posting:
-    """A lost chargeback after release: `from_vendor_minor`, of which the wallet could not give `owed_minor`."""
+    """A lost chargeback after release: `from_vendor_minor`, of which the wallet lacks `shortfall_minor`."""
     return balanced(
         key,
         "chargeback",
@@ -96,7 +96,7 @@ def chargeback(key: str, vendor_id: UUID, from_vendor_minor: int, shortfall_mino
 
 
 def chargeback_won(key: str, vendor_id: UUID, to_vendor_minor: int, repaid_minor: int) -> Posting:
-    """A lost chargeback that was won after all: the vendor's part is back, and repays debt first."""
+    """A lost chargeback that was won later: the vendor's part returns, debt is repaid first."""
     return balanced(
         key,
         "chargeback_won",
@@ -109,9 +109,9 @@ def chargeback_won(key: str, vendor_id: UUID, to_vendor_minor: int, repaid_minor
 
 
 def correction(key: str, vendor_id: UUID, surplus_minor: int, settled_minor: int) -> Posting:
-    """The wallet becomes what payments released: a surplus goes back, below zero what was missing comes.
+    """Makes the wallet equal to what payments released: takes a surplus back, or adds what is missing (below zero).
 
-    `settled_minor` of it is debt: of a surplus what the wallet cannot give any more, of what was missing what repays.
+    `settled_minor` is the part that changes the debt: what the wallet lacks of a surplus, or what the addition repays.
     """
     from_wallet_minor = surplus_minor - settled_minor if surplus_minor > 0 else surplus_minor + settled_minor
     shortfall_minor = settled_minor if surplus_minor > 0 else -settled_minor
@@ -135,7 +135,7 @@ def payout_requested(payout_id: UUID, vendor_id: UUID, amount_minor: int) -> Pos
 
 
 def payout_found(payout_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:
-    """A payout of which only the gateway still knows: the wallet cannot give `owed_minor` of it any more, and it becomes debt."""
+    """A payout known only at the gateway. The wallet lacks `shortfall_minor` of it, which becomes debt."""
     return balanced(
         f"payout:{payout_id}",
         "payout",
@@ -156,7 +156,7 @@ def payout_processed(payout_id: UUID, amount_minor: int) -> Posting:
 
 
 def restitution(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
-    """A payout that will not leave is the wallet's again; `repaid_minor` of it repays the vendor's debt."""
+    """Returns an unpaid payout to the wallet; `repaid_minor` of it repays debt."""
     return balanced(
         f"restitution:{payout_id}",
         "restitution",
@@ -169,7 +169,7 @@ def restitution(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_mino
 
 
 def reversal(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
-    """A payout that had left came back; `repaid_minor` of it repays the vendor's debt."""
+    """Returns a paid payout that came back; `repaid_minor` of it repays debt."""
     return balanced(
         f"reversal:{payout_id}",
         "reversal",
@@ -182,7 +182,7 @@ def reversal(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: 
 
 
 def recovery_returned(transfer_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
-    """A recovered transfer came back to the gateway after all; `repaid_minor` of it repays the vendor's debt."""
+    """Returns a recovery whose transfer came back; `repaid_minor` of it repays debt."""
     return balanced(
         f"recovery_returned:{transfer_id}",
         "recovery_returned",
@@ -195,7 +195,7 @@ def recovery_returned(transfer_id: UUID, vendor_id: UUID, amount_minor: int, rep
 
 
 def recovery(transfer_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:
-    """A transfer that left beside what the books had: the vendor has it, and gives it back; `owed_minor` becomes debt."""
+    """Takes back an unrecorded transfer from its vendor; `shortfall_minor` becomes debt."""
     return balanced(
         f"recovery:{transfer_id}",
         "recovery",

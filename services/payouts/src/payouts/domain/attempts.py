@@ -1,7 +1,8 @@
-"""What is done next with an attempt to send a payout (contract section 8). Pure: the use cases carry it out.
+"""Decisions about the attempts to pay a payout (contract section 8). Pure: the use cases carry them out.
 
-`reserved`: written down with its reference, and never sent. With a lease (`due_at`) it is somebody's to send; without one it waits
-for the next dispatch. `submitting`: somebody calls the gateway. `unknown`: the call ended without an answer. Then the gateway's words.
+`reserved`: recorded with its reference, never sent. With a lease (`due_at`) one process sends it; without one it waits
+for the next dispatch. `submitting`: a process calls the gateway. `unknown`: the call ended without a result. Every
+other status is the gateway's.
 """
 
 from dataclasses import dataclass
@@ -30,23 +31,23 @@ DETAILS_CHANGED: Final = "bank_details_changed: the vendor's bank details change
 
 
 def may_arrive(called_at: datetime | None, now: datetime) -> bool:
-    """Whether a call that began at `called_at`, and of which nobody knows the end, may still reach the gateway."""
+    """Whether a call that started at `called_at`, and whose end is unknown, may still reach the gateway."""
     return called_at is not None and now < called_at + LOST_CALL
 
 
 def may_start_call(started_at: datetime, now: datetime) -> bool:
-    """Whether the transfer may still be called for: whoever slept through the lease has perhaps been replaced."""
+    """Whether the transfer may still be requested. After the lease another process may have replaced this one."""
     return now < started_at + LEASE
 
 
 def check_submission(
     transfer: LockedTransfer, was: SubmittableStatus, reason: SkipReason | None, now: datetime
 ) -> SubmissionDecision:
-    """What to do with an attempt that was to be sent, judged under the lock and with what holds the payout now.
+    """Decides about an attempt to send, under the lock and with the present reason to hold the payout.
 
-    leave: somebody else has it. hold: it was never sent, and waits for another dispatch. For one that was sent before and that the
-    gateway does not know: wait and ask again later, or fail, when its account is no longer the vendor's and no earlier call can
-    arrive any more: given up before, it could be returned or sent again, and leave a second time.
+    skip: another process has it. hold: it was never sent and waits for another dispatch. An attempt that was sent
+    before, and that the gateway does not know, waits for the next query. It fails when its account is no longer the
+    vendor's and no earlier call can arrive: failed earlier, it could be paid a second time.
     """
     if transfer.status != was or not transfer.leased:
         return "skip"
@@ -58,26 +59,26 @@ def check_submission(
 
 
 def status_when_claimed(status: State) -> State:
-    """An attempt whose lease has run out while it was being sent lost its dispatcher: nobody knows whether the call was made."""
+    """Returns the status of a claimed attempt. After a lapsed submission nobody knows whether the call was made."""
     return TRANSITIONS["claimed"].to[status]
 
 
 def step_when_due(status: State) -> DueStep:
-    """What a worker does with an attempt that it took up."""
+    """Returns what a worker does with a claimed attempt."""
     return "submit" if status == "reserved" else "query"
 
 
 def should_resubmit(status: State, result: VerifyResult) -> bool:
-    """The gateway, asked about a call of which nobody knew, has never accepted it."""
+    """Whether the gateway, queried after a call without a result, has never accepted the transfer."""
     return status == "unknown" and isinstance(result, Absent)
 
 
 @dataclass(frozen=True, slots=True)
 class CallHistory:
-    """What is known of an attempt's calls when one of them has ended. `number` counts the times that it was taken to be sent.
+    """The calls of an attempt when one of them has ended. `number` counts the submissions.
 
-    `earlier_at`: when the last call before this one began that is not known to have ended. `refused`: this one was refused, and so it is
-    over. `confirmed_at`: when the gateway was then asked for the reference, of which it knew nothing.
+    `earlier_at`: when the last earlier call started whose end is unknown. `refused`: the gateway refused this call, so
+    it is over. `confirmed_at`: when a query then found no such reference.
     """
 
     number: int
@@ -88,9 +89,10 @@ class CallHistory:
 
 @dataclass(frozen=True, slots=True)
 class AttemptUpdate:
-    """What is recorded after a call or a question: news, or that nothing is known; when to ask next; whom to tell.
+    """What is recorded after a call or a query: an update or an unknown outcome, the next poll, an exception.
 
-    `ask_now`: the worker asks at once, too. `called_at`: the last call that is not known to have ended, while the attempt is unknown.
+    `poll_now`: the worker also queries at once. `called_at`: the last call whose end is unknown, while the attempt is
+    unknown.
     """
 
     update: TransferUpdate | None = None
@@ -105,9 +107,9 @@ class AttemptUpdate:
 def update_after_call(
     transfer: LockedTransfer, result: SubmitResult, calls: CallHistory, now: datetime
 ) -> AttemptUpdate | None:
-    """A submission has ended; None when another one of the attempt has begun since, and what becomes of it is that one's.
+    """Returns what a finished submission changes; None when a later submission has replaced it.
 
-    A refusal must have been confirmed by asking for the reference, at a time when no earlier call of it could arrive any more.
+    A refusal counts only after a query found no such reference, at a time when no earlier call could arrive.
     """
     if isinstance(result, Reported):
         return AttemptUpdate(result.update, poll_at=_poll_at(transfer, result.update, FIRST_POLL_AFTER, now))
@@ -126,7 +128,7 @@ def update_after_call(
 
 
 def update_after_query(transfer: LockedTransfer, result: VerifyResult, now: datetime) -> AttemptUpdate:
-    """The gateway was asked for the reference, and the attempt is not to be sent again."""
+    """Returns what a query changes, when the attempt is not to be submitted again."""
     wait = poll_backoff(transfer.poll_count)
     if isinstance(result, Reported):
         return AttemptUpdate(result.update, poll_at=_poll_at(transfer, result.update, max(wait, FIRST_POLL_AFTER), now))
@@ -139,12 +141,12 @@ def update_after_query(transfer: LockedTransfer, result: VerifyResult, now: date
     return AttemptUpdate(
         poll_at=now + wait,
         opens="timeout" if _has_waited_long(transfer) else None,
-        reason=f"The gateway has not said what became of the transfer: {result.reason}.",
+        reason=f"The gateway has not reported the outcome of the transfer: {result.reason}.",
     )
 
 
 def update_while_held(transfer: LockedTransfer, reason: SkipReason, now: datetime) -> AttemptUpdate:
-    """The gateway does not know an attempt that was sent before, and it may not be sent again while `reason` holds."""
+    """Returns what changes when the gateway does not know a sent attempt, and `reason` forbids another submission."""
     poll_at = now + poll_backoff(transfer.poll_count)
     if transfer.called_at is not None and may_arrive(transfer.called_at, now):
         poll_at = min(poll_at, transfer.called_at + LOST_CALL)
@@ -156,24 +158,24 @@ def update_while_held(transfer: LockedTransfer, reason: SkipReason, now: datetim
 
 
 def next_poll_at(transfer: LockedTransfer, update: TransferUpdate, now: datetime) -> datetime | None:
-    """When to ask about a transfer that is at an end: one that arrived may come back, of any other there is nothing left to ask."""
+    """Returns when to query an ended transfer: a paid one may come back, any other one is final."""
     return next_poll(transfer.arrived_at or now, now) if update.status == "success" else None
 
 
 def _poll_at(transfer: LockedTransfer, update: TransferUpdate, wait: timedelta, now: datetime) -> datetime | None:
-    """On its way: its webhook may be lost, so it is asked for after a while."""
+    """A transfer under way is polled, as its webhook may be lost."""
     return now + wait if update.status in UNDER_WAY else next_poll_at(transfer, update, now)
 
 
 def stays_unknown(status: State, verdict: Verdict) -> bool:
-    """An answer to our own call that contradicts the books leaves the attempt unknown: it is asked for, never taken as it is."""
+    """Whether a call's response contradicts the ledger. The attempt then stays unknown until a query."""
     return verdict == "contradiction" and is_allowed(status, "call_unanswered")
 
 
 def update_after_contradiction(transfer: LockedTransfer, now: datetime) -> AttemptUpdate:
-    """What is recorded of an attempt that is left unknown because the answer to its call contradicts the books."""
+    """Returns what is recorded for an attempt that stays unknown after a contradiction."""
     due_at = now + poll_backoff(0)
-    reason = "the answer contradicts the books"
+    reason = "the gateway's response contradicts the ledger"
     return AttemptUpdate(is_unknown=True, reason=reason, poll_at=due_at, called_at=transfer.called_at)
 
 

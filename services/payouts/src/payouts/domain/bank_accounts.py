@@ -1,4 +1,4 @@
-"""Nigerian bank accounts: known banks, the check digit of a NUBAN, whose an account is, and what changing it means."""
+"""Nigerian bank accounts: banks, the NUBAN check digit, the holder's name, and changes of the account."""
 
 import json
 import unicodedata
@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from payouts.domain.errors import AccountQuarantined
 
-# What made a row of the history: the vendor, news of another legal name, or finance.
+# The origin of a row of the history: the vendor, another legal name, or finance.
 Change = Literal["set", "legal_name_changed", "quarantined"]
 
 BANK_NAMES: Final[dict[str, str]] = {
@@ -23,9 +23,9 @@ _PREFIX_BY_LENGTH: Final = {3: "000", 5: "9", 6: ""}
 
 
 def check_digit_valid(bank_code: str, account_number: str) -> bool | None:
-    """Whether the tenth digit follows from bank and serial; None for a bank code outside the rule (one with letters).
+    """Whether the tenth digit follows from bank and serial; None for a bank code with letters.
 
-    A failed digit is a warning only: name resolution at the gateway decides.
+    A wrong digit is only a warning: the gateway's name resolution decides.
     """
     prefix = _PREFIX_BY_LENGTH.get(len(bank_code))
     if prefix is None or not bank_code.isdecimal():
@@ -37,17 +37,17 @@ def check_digit_valid(bank_code: str, account_number: str) -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class NameCheck:
-    """Whether details may be paid to; `reason` says why not, in words for the vendor."""
+    """Whether payouts to the details are allowed; `reason` explains a refusal to the vendor."""
 
     verified: bool
     reason: str | None
 
 
 def check_account_name(legal_name: str, account_name: str | None) -> NameCheck:
-    """Compares by words, whatever their order, case, accents and punctuation.
+    """Compares the names word by word, whatever their order, case, accents and punctuation.
 
-    Every word of the legal name must stand in the account's name. The account may say more (a middle name), unless the
-    legal name is a single word: that alone would fit too many strangers.
+    The account's name must contain every word of the legal name. It may contain more (a middle name), unless the legal
+    name is a single word: that alone would match too many people.
     """
     if account_name is None:
         return NameCheck(False, "account_number_invalid: the bank knows no such account")
@@ -61,12 +61,12 @@ def check_account_name(legal_name: str, account_name: str | None) -> NameCheck:
     return NameCheck(True, None)
 
 
-# Marks that join a word: "O'Neil" is "ONEIL" at a bank.
+# Marks inside a word: "O'Neil" is "ONEIL" at a bank.
 _DROPPED: Final = "'\u2019."
 
 
 def _words(name: str) -> Counter[str]:
-    """The words of a name as they compare: a Counter, so that a doubled name must be doubled on both sides."""
+    """The words of a name for the comparison. A Counter, so that a doubled name must be doubled on both sides."""
     plain = unicodedata.normalize("NFKD", name).casefold()
     normalized_name = "".join(
         character if character.isalnum() else "" if unicodedata.combining(character) or character in _DROPPED else " "
@@ -77,7 +77,7 @@ def _words(name: str) -> Counter[str]:
 
 @dataclass(frozen=True, slots=True)
 class KnownAccounts:
-    """A vendor's accounts so far, by fingerprint: the last that was verified, and those that were quarantined at any time."""
+    """A vendor's accounts so far, by fingerprint: the last verified one, and every quarantined one."""
 
     last_verified: str | None
     quarantine_reason: str | None
@@ -88,7 +88,7 @@ class KnownAccounts:
 
 @dataclass(frozen=True, slots=True)
 class ChangeOfAccount:
-    """What newly set details are from now on: still quarantined or not, and from when payouts to them are sent."""
+    """The state of newly set details: their quarantine, and the start of payouts to them."""
 
     quarantine_reason: str | None
     payouts_from: datetime | None
@@ -97,10 +97,10 @@ class ChangeOfAccount:
 def check_change(
     known: KnownAccounts, fingerprint: str, name_check: NameCheck, now: datetime, cooling: timedelta
 ) -> ChangeOfAccount:
-    """Another account waits out the cooling-off, unless the vendor never had one that money could go to.
+    """Returns the state of newly set details. Raises AccountQuarantined (409).
 
-    The account that was verified last goes on as it was, also after one that was never verified. A quarantine ends with another
-    account that is verified; a quarantined account never comes back: AccountQuarantined (409).
+    Another account waits out the cooling-off period, unless the vendor never had a verified one. The account that was
+    verified last keeps its state. Another verified account ends a quarantine; a quarantined account never returns.
     """
     if fingerprint in known.quarantined:
         raise AccountQuarantined

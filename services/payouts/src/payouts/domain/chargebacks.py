@@ -1,4 +1,4 @@
-"""What a disputed charge means for a wallet (contract sections 6 to 8). Amounts in kobo."""
+"""Effects of a disputed charge on a wallet (contract sections 6 to 8). Amounts in kobo."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ ChargebackStatus = Literal["opened", "won", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class ChargebackUpdate:
-    """A chargeback as payments told it; the amounts are the vendor's part."""
+    """A chargeback as payments reports it. The amounts are the vendor's part."""
 
     id: UUID
     order_id: UUID
@@ -22,7 +22,7 @@ class ChargebackUpdate:
 
 @dataclass(frozen=True, slots=True)
 class KnownChargeback:
-    """A chargeback by the newest news that was heard, and what is held for it."""
+    """A chargeback by its newest event, and the amount held for it."""
 
     status: ChargebackStatus
     held_minor: int
@@ -30,7 +30,7 @@ class KnownChargeback:
 
 @dataclass(frozen=True, slots=True)
 class OpenChargeback:
-    """A chargeback that is not decided, and what is held for it."""
+    """An undecided chargeback, and the amount held for it."""
 
     id: UUID
     vendor_minor: int
@@ -40,9 +40,9 @@ class OpenChargeback:
 def allocate_holds(
     chargebacks: list[OpenChargeback], remaining_vendor_minor: int, available_minor: int
 ) -> dict[UUID, int]:
-    """How much more of the wallet each open chargeback of one order holds.
+    """Returns how much more of the wallet each open chargeback of one order holds.
 
-    What is still in escrow answers for them first; a wallet that has been emptied holds what it has.
+    The amount still in escrow covers them first. An empty wallet holds what it has.
     """
     at_stake = sum(chargeback.vendor_minor - chargeback.held_minor for chargeback in chargebacks)
     rest = min(available_minor, max(0, at_stake - remaining_vendor_minor))

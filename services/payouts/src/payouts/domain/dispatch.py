@@ -1,4 +1,4 @@
-"""Which payouts a dispatch takes, and which it leaves and why. Amounts in kobo."""
+"""The plan of a dispatch: which payouts it sends, and why it skips others. Amounts in kobo."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,32 +22,32 @@ SkipReason = Literal[
     "balance_insufficient",
 ]
 
-# What one batch takes at most; `remaining` of its answer tells of more.
+# The most payouts of one batch; `remaining` in its response counts the others.
 BATCH_PAYOUTS_MAX: Final = 200
 SUBMISSIONS_CONCURRENT_MAX: Final = 8
-# A request begins no submission after this; the worker sends the rest of the batch, and the answer comes in time. With the balance
-# before it and the calls of the submissions that had begun after it, it stays below the gateway route's own limit.
+# No submission of a request starts after this; the worker sends the rest of the batch. With the balance query before
+# and the open calls after it, a request stays below the time limit of the gateway's route.
 SEND_FOR_SECONDS: Final = 15.0
-# A dispatcher that has not recorded anything for this long is dead: longer than all its calls together may take.
+# A dispatcher without a record for this long is dead. It is longer than all its calls together.
 LEASE: Final = timedelta(seconds=90)
-# A call whose answer nobody has may still reach the gateway until this long after it was begun, and never later. Until then silence is
-# no failure. Far above all time-outs of a submission, and above its lease.
+# A call without a response may reach the gateway until this long after its start, and never later. Until then a missing
+# transfer is no failure. It is far above all timeouts of a submission, and above its lease.
 LOST_CALL: Final = timedelta(minutes=15)
-# After a success the gateway is asked again at these ages: a bank may send the money back, and the webhook of that may be lost for good.
+# A paid transfer is queried again at these ages: a bank may return the money, and that webhook may be lost.
 POLLS_AFTER_SUCCESS: Final = (timedelta(days=1), timedelta(days=7))
-# A transfer on its way whose webhook may be lost is asked for after this, then less and less often.
+# A transfer under way whose webhook may be lost is polled after this time, then less and less often.
 FIRST_POLL_AFTER: Final = timedelta(minutes=10)
 _POLL_AGAIN_AFTER: Final = timedelta(seconds=15)
 _POLL_AT_LEAST_EVERY: Final = timedelta(hours=1)
-# From this question on people hear of it; the asking goes on.
+# From this poll on an exception is open; the polling continues.
 POLLS_BEFORE_EXCEPTION: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A payout as the plan sees it. `attempted`: its present attempt is somebody's to send, or with the gateway.
+    """A payout as the plan sees it. `attempted`: a process sends its present attempt, or the gateway has it.
 
-    `cover`: whether its vendor's wallet received what payments released, and nothing else.
+    `cover`: whether the vendor's wallet received exactly what payments released.
     """
 
     payout_id: UUID
@@ -70,14 +70,14 @@ class PlanLine:
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """The lines of a batch. `short` says that the gateway's balance does not cover it: nothing is sent."""
+    """The lines of a batch. `short`: the gateway's balance does not cover the batch, and nothing is sent."""
 
     lines: tuple[PlanLine, ...]
     short: bool
 
     @property
     def selected(self) -> list[UUID]:
-        """The payouts that the batch takes, in their order."""
+        """The payouts that the batch sends, in order."""
         return [line.payout_id for line in self.lines if line.skipped is None]
 
     @property
@@ -91,7 +91,7 @@ class BatchPlan:
 
 @dataclass(frozen=True, slots=True)
 class ShortBatch:
-    """A batch that the gateway's balance does not cover; `amount_minor` is what it asked for."""
+    """A batch that the gateway's balance does not cover; `amount_minor` is its total in kobo."""
 
     batch_id: UUID
     amount_minor: int
@@ -99,21 +99,21 @@ class ShortBatch:
 
 @dataclass(frozen=True, slots=True)
 class HeldVendor:
-    """A vendor whose payouts are all held; `amount_minor` is what their wallet received wrongly."""
+    """A vendor whose payouts are all held; `amount_minor` is the wrong part of the wallet's credits, in kobo."""
 
     vendor_id: UUID
     amount_minor: int
 
 
 def skip_payout_reason(candidate: Candidate) -> SkipReason | None:
-    """Why a batch cannot take this payout now; None when it can."""
+    """Returns why a batch skips this payout; None when it sends it."""
     if candidate.pending and candidate.attempted:
         return "already_dispatched"
     return hold_reason(candidate)
 
 
 def hold_reason(candidate: Candidate) -> SkipReason | None:
-    """Why this payout may not leave now, whoever sends it; None when it may."""
+    """Returns why this payout may not be sent now, by a batch or by the worker; None when it may."""
     if not candidate.pending:
         return "not_pending"
     if candidate.cover == "not_released":
@@ -134,7 +134,7 @@ def hold_reason(candidate: Candidate) -> SkipReason | None:
 def plan_batch(
     candidates: Sequence[Candidate], absent: Sequence[UUID], max_total_minor: int | None, gateway_balance_minor: int
 ) -> BatchPlan:
-    """Takes candidates in their order while the sum stays within `max_total_minor`; a smaller one further on still fits."""
+    """Selects candidates in order while the sum stays within `max_total_minor`. A smaller one further on still fits."""
     lines: list[PlanLine] = [PlanLine(payout_id, 0, "not_found") for payout_id in absent]
     total_minor = 0
     for candidate in candidates:
@@ -151,10 +151,10 @@ def plan_batch(
 
 
 def next_poll(arrived_at: datetime, now: datetime) -> datetime | None:
-    """When the gateway is asked again about a transfer that arrived; None after the last look."""
+    """Returns when a paid transfer is queried again; None after the last time."""
     return next((arrived_at + age for age in POLLS_AFTER_SUCCESS if arrived_at + age > now), None)
 
 
 def poll_backoff(poll_count: int) -> timedelta:
-    """How long to wait before the gateway is asked again for a transfer that it left open `asks` times."""
+    """Returns the wait before the next query of a transfer that is open after `poll_count` queries."""
     return min(_POLL_AGAIN_AFTER * (1 << min(poll_count, 10)), _POLL_AT_LEAST_EVERY)

@@ -1,4 +1,4 @@
-"""The refusals of this service, each named by its condition."""
+"""Errors of this service, each named by its condition."""
 
 from common.messaging.faults import NotYetKnown
 from common.primitives.problems import Conflict, InvalidParam, Problem, Unavailable, ValidationFailed
@@ -9,15 +9,15 @@ class EscrowLocked(Problem):
 
 
 class AmountAboveWallet(ValidationFailed):
-    """Above what is available and what is locked together: 422 with invalid param `amountMinor`."""
+    """More than the available and the locked amount together: 422 with invalid param `amountMinor`."""
 
 
 class BelowMinimum(ValidationFailed):
-    """Less than the smallest payout: 422 that tells the minimum."""
+    """Less than the smallest payout: 422 that names the minimum."""
 
     @classmethod
     def for_parameter(cls, name: str, minimum_minor: int) -> "BelowMinimum":
-        """The refusal of a parameter in kobo."""
+        """Returns the error of a parameter in kobo."""
         reason = f"must be at least {minimum_minor} kobo, the smallest payout"
         return cls(f"{name}: {reason}", invalid_params=[InvalidParam(name, reason)])
 
@@ -27,7 +27,7 @@ class BankDetailsUnverified(Conflict):
 
 
 class BankDetailsQuarantined(Conflict):
-    """Finance stopped payouts to the present account (contract section 8)."""
+    """Finance has stopped payouts to the present account (contract section 8)."""
 
     detail = (
         "The bank details of this vendor are quarantined. Set another account, under the vendor's legal name, first."
@@ -35,7 +35,7 @@ class BankDetailsQuarantined(Conflict):
 
 
 class AccountQuarantined(Conflict):
-    """A quarantined account stays so for good: only another one ends the quarantine."""
+    """A quarantined account stays quarantined: only another account ends the quarantine."""
 
     detail = "This account is quarantined and cannot be set again. Set another account, under the vendor's legal name."
 
@@ -51,36 +51,36 @@ class VendorSuspended(Conflict):
 
 
 class VendorNotReceived(Unavailable):
-    """The vendor's approval is on its way to this service: an eventual state, not a refusal of the request."""
+    """The vendor's approval has not been received yet. A later attempt succeeds."""
 
     detail = "The vendor is being set up. Try again in a moment."
 
 
 class GatewayUnavailable(Unavailable):
-    """The payment gateway did not give a usable answer. Nothing was changed."""
+    """The payment gateway sent no usable response. Nothing was changed."""
 
     detail = "The payment gateway is not available for the moment. Nothing was changed."
 
 
 class TransfersNotCompared(Unavailable):
-    """The database came back at an earlier instant: what left since is with the gateway, and not yet in the books."""
+    """The database was restored: transfers sent since that instant are not in the ledger yet."""
 
     detail = (
-        "The database was put back, and what left the payment gateway since is still being compared with the books. Nothing is sent "
-        "until that is done."
+        "The database was restored. Payouts are not sent until the payment gateway's transfers have been compared with the ledger. "
+        "Try again later."
     )
 
 
 class TransferNotRecorded(Exception):
-    """News of a transfer whose reference is not written down here (yet): the retry ladder brings it again."""
+    """The transfer's reference is not recorded here yet: the retry ladder delivers the event again."""
 
 
 class ChargebackLossNotReceived(NotYetKnown):
-    """A chargeback that gives back what a loss took, before that loss was heard: what was never taken is not given back."""
+    """The chargeback's loss has not been received. A win cannot return what was not debited."""
 
 
 class ReleaseContradicts(Exception):
-    """The same release or refund arrived with other amounts: one of the two is wrong, and neither may win silently."""
+    """The same release or refund arrived with other amounts: one of them is wrong, and neither may win silently."""
 
 
 class PayoutNotPending(Conflict):
@@ -101,11 +101,11 @@ class TransferUnderWay(Conflict):
 
 
 class ExceptionIsClosed(Conflict):
-    detail = "This exception is closed: what was said of it stands."
+    detail = "This exception is closed and cannot be classified."
 
 
 class PayoutUnsettled(Conflict):
-    """An exception is what shows that somebody's money waits: it does not go before the money has arrived somewhere."""
+    """An open exception marks money that has not arrived. It closes only after the money has arrived."""
 
     detail = (
         "The payout's money is not settled: it is still in transit, or was reversed and not yet returned. "
@@ -114,10 +114,10 @@ class PayoutUnsettled(Conflict):
 
 
 class CreditNotReleased(Conflict):
-    """The exception of a vendor lasts as long as the wallet and payments' statements disagree (decision 32)."""
+    """The vendor's exception stays open while the wallet and payments' statements differ (decision 32)."""
 
     detail = (
-        "This vendor's wallet still differs from what payments released. A statement that arrives, or a correction of the wallet, "
+        "This vendor's wallet still differs from what payments released. A statement of payments, or a correction of the wallet, "
         "closes the exception."
     )
 
@@ -131,7 +131,7 @@ class NothingToCorrect(Conflict):
 
 class NoTransferSent(Conflict):
     detail = (
-        "No transfer of this payout was ever sent: dispatch sends it, and a quarantine of the bank details returns it."
+        "No transfer of this payout was ever sent. Dispatch it, or quarantine the bank details to return its amount."
     )
 
 
@@ -140,7 +140,7 @@ class TransferAlreadySent(Conflict):
 
 
 class AttemptAlreadyReserved(Conflict):
-    detail = "A new attempt of this payout is written down already and waits to be sent."
+    detail = "A new attempt of this payout is reserved already and waits to be sent."
 
 
 class ReversedTransferNotResettable(Conflict):
@@ -150,11 +150,11 @@ class ReversedTransferNotResettable(Conflict):
 
 
 class RetryLimitReached(Conflict):
-    detail = "This payout was reset three times: what remains is a reconciliation of two people."
+    detail = "This payout was reset three times. Two people can reconcile it."
 
 
 class TransferContradicted(Conflict):
-    detail = "What was heard of this payout's transfer contradicts the books, and the gateway is being asked. Try again in a moment."
+    detail = "The reports of this payout's transfer contradict the ledger, and the gateway is being queried. Try again in a moment."
 
 
 class TransferMissingAtGateway(Conflict):
@@ -163,9 +163,7 @@ class TransferMissingAtGateway(Conflict):
 
 class NothingToReconcile(Conflict):
     def __init__(self, status: str) -> None:
-        super().__init__(
-            f"The payout is {status}, and the gateway, asked, says the same: there is nothing to reconcile."
-        )
+        super().__init__(f"The payout is {status}, and the gateway reports the same: there is nothing to reconcile.")
 
 
 class ReconciliationPrepared(Conflict):
@@ -173,4 +171,6 @@ class ReconciliationPrepared(Conflict):
 
 
 class ReconciliationStale(Conflict):
-    detail = "What was prepared is no longer what the payout needs. Nothing was posted: reject it and prepare it anew."
+    detail = (
+        "The prepared posting is no longer what the payout needs. Nothing was posted: reject it and prepare a new one."
+    )

@@ -1,4 +1,4 @@
-"""A payout exception while people and news work on it: what changes it, and when it may be closed (contract section 8)."""
+"""The life of a payout exception: what changes it, and when it may be closed (contract section 8)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from uuid import UUID
 from payouts.domain.errors import ExceptionIsClosed, PayoutUnsettled
 from payouts.domain.severity import Cause, Severity, worse_severity
 
-# The page in docs/runbooks for whoever is on call.
+# The page in docs/runbooks for the people on call.
 RUNBOOK: Final = "payout-exceptions"
 RELEASES_RUNBOOK: Final = "credit-not-released"
 
@@ -17,7 +17,7 @@ ExceptionActionKind = Literal["classified", "changed", "noted", "closed"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is held to be the matter with a payout, and how bad it is."""
+    """The cause of an exception and its severity."""
 
     cause: Cause
     severity: Severity
@@ -25,7 +25,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class OpenException:
-    """An exception under lock. `classified` says that a person has named its cause."""
+    """An exception under lock. `classified`: a person has named its cause."""
 
     id: UUID
     payout_id: UUID | None
@@ -37,23 +37,23 @@ class OpenException:
     opened_at: datetime
     is_open: bool
     classified: bool = False
-    # The attempt that it is about; None for a batch or a vendor.
+    # The attempt; None for a batch or a vendor.
     transfer_id: UUID | None = None
 
     @property
     def held_vendor_id(self) -> UUID | None:
-        """The vendor, where the exception holds all payouts of one and not a single payout or batch."""
+        """The vendor whose payouts are all held; None for the exception of a payout or a batch."""
         return self.vendor_id if self.payout_id is None and self.batch_id is None else None
 
     @property
     def subject(self) -> str:
-        """What it is about, as alerts name it."""
+        """The subject of alerts."""
         return str(self.payout_id or self.batch_id or self.vendor_id)
 
 
 @dataclass(frozen=True, slots=True)
 class ExceptionAction:
-    """One line of an exception's trail. `by` is empty when the service acted by itself."""
+    """One line of an exception's history. `by` is None for the service itself."""
 
     kind: ExceptionActionKind
     by: UUID | None
@@ -64,7 +64,9 @@ class ExceptionAction:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """Where a payout's money is. `reversed_after_success`: the gateway sent it and got it back; `returned`: the wallet has it."""
+    """Where a payout's money is. `reversed_after_success`: it came back to the gateway. `returned`: it is in the
+    wallet.
+    """
 
     payout_status: str
     reversed_after_success: bool
@@ -72,26 +74,26 @@ class Settlement:
 
 
 def alert_key(exception_id: UUID) -> str:
-    """Joins everything that is said to the people on call about one exception."""
+    """The deduplication key of all alerts of one exception."""
     return f"payout-exception:{exception_id}"
 
 
 def runbook_of(cause: Cause) -> str:
-    """The page for who is on call."""
+    """Returns the page for the people on call."""
     return RELEASES_RUNBOOK if cause in ("credit_not_released", "release_statement_late") else RUNBOOK
 
 
 def check_classification(exception: OpenException, finding: Finding) -> bool:
-    """Whether the classification takes effect; False for the finding that stands. Raises ExceptionIsClosed (409)."""
+    """Whether the classification has an effect; False when it repeats the finding. Raises ExceptionIsClosed (409)."""
     if not exception.is_open:
         raise ExceptionIsClosed
     return finding != exception.finding
 
 
 def check_closing(exception: OpenException, settlement: Settlement | None) -> bool:
-    """Whether the closing takes effect; False when it is closed. Raises MoneyUnsettled (409).
+    """Whether the closing has an effect; False when it is closed already. Raises PayoutUnsettled (409).
 
-    An exception of a batch (`settlement` None) holds no money: nothing of the batch was sent.
+    An exception of a batch (`settlement` None) concerns no money: nothing of the batch was sent.
     """
     if not exception.is_open:
         return False
@@ -101,18 +103,18 @@ def check_closing(exception: OpenException, settlement: Settlement | None) -> bo
 
 
 def is_settled(settlement: Settlement) -> bool:
-    """The vendor has the money, at the bank or in the wallet."""
+    """Whether the vendor has the money, at the bank or in the wallet."""
     if settlement.payout_status == "processed":
         return settlement.returned or not settlement.reversed_after_success
     return settlement.payout_status == "failed"
 
 
-# Words that explain less than what stands.
+# Causes that explain less than any other.
 _UNSPECIFIC_CAUSES: Final[frozenset[Cause]] = frozenset({"unclassified", "timeout"})
 
 
 def revised(exception: OpenException, update: Finding) -> Finding:
-    """The finding after further news of the payout: the newer cause, unless a person named one; the graver severity."""
+    """Returns the finding after a further report: the newer cause, unless a person named one, and the worse severity."""
     keeps_cause = exception.classified or update.cause in _UNSPECIFIC_CAUSES
     cause = exception.finding.cause if keeps_cause else update.cause
     return Finding(cause, worse_severity(exception.finding.severity, update.severity))

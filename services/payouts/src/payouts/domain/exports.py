@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from common.web.csv_export import as_text, csv_lines
 
-# Some milliseconds of work: others are served between two pieces.
+# Takes some milliseconds: other requests are served between two pages.
 PAGE_LINES: Final = 200
 _COLUMNS: Final = (
     "at",
@@ -25,12 +25,12 @@ _COLUMNS: Final = (
 
 
 def csv_heading() -> str:
-    """The line of names."""
+    """The header line."""
     return csv_lines([_COLUMNS])
 
 
 def csv_of_lines(lines: Iterable[Mapping[str, Any]]) -> str:
-    """Statement lines in kobo, the last two amounts in naira as well. What the gateway wrote is shown as text, never run."""
+    """Statement lines in kobo; the last two amounts also in naira. Text from the gateway is never a formula."""
     return csv_lines(
         (
             line["at"],
@@ -52,12 +52,12 @@ def csv_of_lines(lines: Iterable[Mapping[str, Any]]) -> str:
 
 
 def decimal_naira(amount_minor: int) -> str:
-    """Kobo as naira with two decimals, `-1234.50`: exact, for no float is on the way."""
+    """Returns kobo as naira with two decimals, `-1234.50`. Exact: no float is involved."""
     whole, kobo = divmod(abs(amount_minor), 100)
     return f"{'-' if amount_minor < 0 else ''}{whole}.{kobo:02d}"
 
 
 def format_naira(amount_minor: int) -> str:
-    """Kobo as people read money: `-₦1,234.50`."""
+    """Returns kobo as people read money: `-₦1,234.50`."""
     whole, kobo = divmod(abs(amount_minor), 100)
     return f"{'-' if amount_minor < 0 else ''}₦{whole:,}.{kobo:02d}"

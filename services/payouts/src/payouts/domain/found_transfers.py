@@ -1,4 +1,4 @@
-"""Transfers that the gateway lists and the books do not know: what is done with each. Pure."""
+"""Unrecorded transfers: the gateway lists them, the ledger has none. Pure decisions about each."""
 
 import re
 from collections.abc import Sequence
@@ -13,18 +13,18 @@ from payouts.domain.transitions import UNDER_WAY
 
 Outcome = Literal["open", "taken", "explained"]
 
-# The gateway's clock may differ from ours, and a transfer is in its list a moment after it was taken: the stretches overlap by this.
+# The gateway's clock may differ, and its list may lag: two comparisons overlap by this.
 OVERLAP: Final = timedelta(days=1)
-# Payouts wait for this one: what the gateway did not answer, or people have explained meanwhile, is looked at again soon.
+# After a restore payouts wait for the comparison: an incomplete one is repeated soon.
 RECHECK_AFTER_RESTORE: Final = timedelta(minutes=1)
-# Half a million transfers of one stretch; a gateway that never ends its list must not hold the comparison for ever.
+# Half a million transfers. An endless list of the gateway must not block the comparison.
 PAGES_MAX: Final = 5_000
 ALERT_KEY: Final = "payouts:found-transfers"
 RUNBOOK: Final = "database-restore"
 
-# Refunds to a bank account leave as transfers too. They are payments' own.
+# Refunds to a bank account are transfers too. They belong to payments.
 _OF_PAYMENTS: Final = re.compile(r"re-[0-9a-f]{32}", re.ASCII)
-# What an attempt of ours is called, and what the books can hold.
+# The form of our own references, the only ones that a transfer row can have.
 _OURS: Final = re.compile(r"po-[0-9a-f]{32}", re.ASCII)
 _OUT: Final = frozenset({"success", *UNDER_WAY})
 
@@ -45,32 +45,32 @@ class ListedTransfer:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A payout that waits, of the same vendor and amount: a transfer that nobody knows may be the one that sent it."""
+    """A pending payout of the same vendor and amount, which an unrecorded transfer may have paid."""
 
     payout_id: UUID
     retry_count: int
-    # Of all its attempts; the present one is among them when it was written down before.
+    # Of all its attempts, the present one included.
     references: tuple[str, ...]
     has_present_attempt: bool
 
     @property
     def retry_count_after(self) -> int:
-        """An attempt that the books have stays, and the found one is the next."""
+        """A recorded present attempt stays; the found transfer is the next one."""
         return self.retry_count + int(self.has_present_attempt)
 
 
 def concerns_payouts(transfer: ListedTransfer) -> bool:
-    """Whether its money is out, or on its way, and none of payments' refunds."""
+    """Whether its money has left or is under way, and it is no refund of payments."""
     return transfer.status in _OUT and not _OF_PAYMENTS.fullmatch(transfer.reference)
 
 
 def may_be_recorded(transfer: ListedTransfer) -> bool:
-    """Whether it has the shape of an attempt of ours: only such a one can stand in the books."""
+    """Whether it has the form of our attempts: only those can be recorded."""
     return bool(_OURS.fullmatch(transfer.reference)) and transfer.currency == "NGN"
 
 
 def may_have_sent(candidate: Candidate, results: Sequence[VerifyResult]) -> bool:
-    """Whether the payout's money cannot have left by an attempt that the books know, so that the found transfer is its own."""
+    """Whether no recorded attempt can have paid the payout, so that the found transfer is its own."""
     if candidate.retry_count_after > RETRIES_MAX:
         return False
     return not any(isinstance(result, Reported) and result.update.status in _OUT for result in results)

@@ -1,4 +1,4 @@
-"""What is said to the payment gateway, and what a call can end with, as far as money is concerned."""
+"""Requests to the payment gateway, and their possible results."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -8,7 +8,7 @@ from payouts.domain.transfer_updates import TransferUpdate
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """Where a transfer goes: the account as it is kept (sealed), its bank, and the name that the gateway resolved."""
+    """The account of a transfer (as stored, encrypted), its bank, and the name that the gateway resolved."""
 
     vendor_id: UUID
     stored_account: str
@@ -18,14 +18,14 @@ class Recipient:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """The gateway has the transfer, and this is what it says of it."""
+    """The gateway has the transfer and reports its status."""
 
     update: TransferUpdate
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A definite no: as it stands this will never be accepted."""
+    """A definite refusal: the gateway will never accept this request."""
 
     reason: str
 
@@ -37,7 +37,7 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """A time-out, a 5xx, a limit: nobody here knows. Settled only by asking for the reference."""
+    """A timeout, a 5xx or a rate limit: the outcome is unknown until a query."""
 
     reason: str
 

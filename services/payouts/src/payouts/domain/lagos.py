@@ -1,4 +1,4 @@
-"""Time as vendors live in it: Africa/Lagos. It is one hour ahead of UTC all year, so that no table of zones is needed."""
+"""Local time of vendors: Africa/Lagos, one hour ahead of UTC all year, so that no zone table is needed."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
@@ -8,13 +8,13 @@ from common.primitives.problems import ValidationFailed
 
 LAGOS: Final = timezone(timedelta(hours=1), "Africa/Lagos")
 ZONE: Final = "Africa/Lagos"
-# Before it there was no marketplace; and the first and last year of a calendar have no month before or after them.
+# No marketplace existed before. A calendar's first and last year have no month before or after them.
 YEARS: Final = range(2000, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """A calendar month in Lagos: from its `begin` up to, not including, its `end`, both in UTC."""
+    """A calendar month in Lagos: from `start` up to, not including, `end`, both in UTC."""
 
     name: str
     start: datetime
@@ -22,7 +22,9 @@ class Month:
 
     @classmethod
     def of(cls, name: str, now: datetime) -> Self:
-        """The month `2026-11`; another form, or a month that has not begun, is ValidationFailed with invalid param `month`."""
+        """Returns the month of a text such as `2026-11`. Raises ValidationFailed (`month`) for another form or a future
+        month.
+        """
         year, _, number = name.partition("-")
         digits = f"{year}{number}"
         if not (len(year) == 4 and len(number) == 2 and digits.isascii() and digits.isdigit()):
@@ -36,7 +38,7 @@ class Month:
 
 
 def _first_of(year: int, number: int) -> datetime:
-    """The beginning of the month; the thirteenth is the next year's first."""
+    """The start of the month; the thirteenth is the next year's first."""
     carried, index = divmod(number - 1, 12)
     if year + carried > 9999:
         return datetime.max.replace(tzinfo=UTC)

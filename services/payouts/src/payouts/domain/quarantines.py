@@ -1,4 +1,4 @@
-"""What a quarantine of bank details does to the payout that it was about (contract section 8)."""
+"""Effects of a quarantine of bank details on its payout (contract section 8)."""
 
 from typing import Literal
 
@@ -11,9 +11,10 @@ QuarantineAction = Literal["restitute", "hold", "none"]
 
 
 def quarantine_action(payout: LockedPayout) -> QuarantineAction:
-    """restitute: it was never submitted, or each attempt before is over and the present one unsent. leave: it is decided already.
+    """restitute: the payout was never submitted, or every earlier attempt is final and the present one unsent. none: it
+    is decided.
 
-    hold: an attempt is with the gateway, or was: only the gateway's answer tells whether the money comes back.
+    hold: the gateway has or had an attempt, and only its report decides whether the money returns.
     """
     if payout.status != "pending":
         return "none"
@@ -22,7 +23,7 @@ def quarantine_action(payout: LockedPayout) -> QuarantineAction:
 
 
 def may_be_restituted(payout: LockedPayout) -> bool:
-    """Whether nothing of the payout is under way, or contradicted."""
+    """Whether no attempt of the payout is under way or contradicted."""
     try:
         return check_restitution(payout)
     except Conflict:
@@ -30,16 +31,16 @@ def may_be_restituted(payout: LockedPayout) -> bool:
 
 
 def confirms_failure(transfer: LockedTransfer, update: TransferUpdate) -> bool:
-    """Whether the gateway, called or asked, says that the whole amount of this attempt has not left, or has come back."""
+    """Whether the gateway, called or queried, reports that this attempt's whole amount has not left or has come back."""
     same_amount = (update.amount_minor, update.currency) == (transfer.amount_minor, transfer.currency)
     return same_amount and update.update_source != "webhook" and update.status in FAILED_OR_REVERSED
 
 
 def needs_query_first(update: TransferUpdate) -> bool:
-    """A webhook alone returns no money: it makes us ask."""
+    """A webhook alone returns no money: it causes a query."""
     return update.update_source == "webhook" and update.status in FAILED_OR_REVERSED
 
 
 def has_failed(transfer: LockedTransfer) -> bool:
-    """An attempt that failed in our books and that the gateway does not know never left."""
+    """Whether the attempt failed in our records. Unknown to the gateway, it was never paid."""
     return transfer.status in FAILED_OR_REVERSED

@@ -1,4 +1,4 @@
-"""Whether a wallet received what payments released to its vendor, and nothing else (decision 32). Amounts in kobo."""
+"""Compares a wallet's credits with what payments released to its vendor (decision 32). Amounts in kobo."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
-# How long a wallet may wait for an event of payments: longer than the whole retry ladder (756 s with its default delays).
+# The longest delay of an event from payments: above the whole retry ladder (756 s with its default delays).
 LATE_AFTER: Final = timedelta(minutes=20)
-# Of statements with a higher number than the newest one that is proven, so many are looked at: only forged ones stand there.
+# How many statements above the newest proven one are verified: only forged ones can have such numbers.
 STATEMENTS_TRIED_MAX: Final = 20
 
-# Lines that payments' releases, refunds and chargebacks made, and what an operator corrected of them.
+# Lines of payments' releases, refunds and chargebacks, and of their corrections.
 RECEIVED_KINDS: Final = ("release", "refund", "chargeback", "chargeback_won", "correction")
 # Lines of the vendor's own payouts.
 PAID_KINDS: Final = ("payout", "restitution", "reversal", "recovery", "recovery_returned")
@@ -21,7 +21,7 @@ Cover = Literal["covered", "waiting", "not_released"]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement of payments as it arrived: not yet verified. `place` counts the numbers that arrived up to this one."""
+    """A received statement of payments, not verified yet. `ordinal` counts the numbers received up to this one."""
 
     vendor_id: UUID
     source: str
@@ -34,24 +34,24 @@ class Statement:
 
     @property
     def message(self) -> bytes:
-        """What payments signed: the words of `contracts.payments.statement_message`."""
+        """The text that payments signed, as in `contracts.payments.statement_message`."""
         parts = (self.vendor_id, self.source, self.amount_minor, self.sequence, self.net_minor)
         return "|".join(("campus.release-statement.v1", *map(str, parts))).encode()
 
     @property
     def has_gap(self) -> bool:
-        """Whether a statement with a lower number has not arrived."""
+        """Whether a statement with a lower number is missing."""
         return self.ordinal < self.sequence
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedTotals:
-    """What the books say of one vendor, read in one moment.
+    """The recorded totals of one vendor, read in one statement.
 
-    `lines_minor` is the sum of the statement lines of `RECEIVED_KINDS`; `balances_minor` what the vendor's accounts hold of it, the
-    payouts added. `gap_since` is when a statement arrived whose predecessor is missing. `oddity` names a payout or a return that has no
-    posting or no decision behind it. `has_new_lines`: there are lines from after the upgrade that brought statements; `upgraded_at` is
-    when that was, None for a system that began with them.
+    `lines_minor` is the sum of the lines of `RECEIVED_KINDS`; `balances_minor` is the sum of the vendor's accounts plus
+    payouts. `gap_since` is when a statement without its predecessor arrived. `anomaly` names a payout or a return
+    without a posting or decision. `has_new_lines`: lines exist from after the upgrade that introduced statements, at
+    `upgraded_at` (None for a system that started with them).
     """
 
     vendor_id: UUID
@@ -66,17 +66,19 @@ class ReceivedTotals:
 
 @dataclass(frozen=True, slots=True)
 class CoverCheck:
-    """`surplus_minor` is what the wallet received beyond what payments released; below zero, what it lacks."""
+    """The result of the comparison. `surplus_minor` is the credit beyond what payments released; below zero, what is
+    missing.
+    """
 
     cover: Cover
     detail: str = ""
     surplus_minor: int = 0
     waits_since: datetime | None = None
-    # Whether `surplus_minor` is measured by a statement, and the books agree with themselves: only that can be posted back.
+    # Whether a statement measures `surplus_minor` and the ledger is consistent: only then can it be corrected.
     is_correctable: bool = False
 
     def is_late(self, now: datetime) -> bool:
-        """Whether a wait has lasted longer than a message may be under way."""
+        """Whether the wait is longer than any event may take."""
         return self.waits_since is not None and now - self.waits_since > LATE_AFTER
 
 
@@ -84,7 +86,7 @@ COVERED: Final = CoverCheck("covered")
 
 
 def evaluate_cover(totals: ReceivedTotals, newest: Statement | None, now: datetime) -> CoverCheck:
-    """Compares the books with `newest`, the statement with the highest number whose signature holds."""
+    """Compares the totals with `newest`, the statement with the highest number and a valid signature."""
     if totals.anomaly is not None:
         return CoverCheck("not_released", totals.anomaly)
     if totals.balances_minor != totals.lines_minor:
@@ -126,10 +128,10 @@ def _evaluate_without_statement(totals: ReceivedTotals, now: datetime) -> CoverC
 
 
 def _is_in_upgrade(totals: ReceivedTotals, now: datetime) -> bool:
-    """While the version before still publishes events without a statement."""
+    """While processes of the previous version may publish events without a statement."""
     return totals.upgraded_at is not None and now - totals.upgraded_at <= LATE_AFTER
 
 
 def describe_unstated_lines(lines: Sequence[str]) -> str:
-    """A sentence that names the lines without a statement."""
+    """Returns a sentence that lists the lines without a statement."""
     return f" Lines without a statement: {', '.join(lines)}." if lines else ""

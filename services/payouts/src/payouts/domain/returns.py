@@ -1,4 +1,4 @@
-"""When a payout may be sent again, and when its amount goes back: once, and only while nothing is under way (contract section 8)."""
+"""When a payout may be sent again, and when its amount returns: once, and with nothing under way (contract section 8)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,16 +28,16 @@ ReturnKind = Literal["restitution", "reversal", "recovery", "recovery_returned"]
 ReconciliationStatus = Literal["prepared", "approved", "rejected"]
 
 RETRIES_MAX: Final = 3
-# Nothing leaves with these any more. `reserved` was never sent, and is withdrawn when the money goes back.
+# No money leaves with these. A `reserved` attempt is withdrawn when the amount returns.
 _AT_AN_END: Final = ("reserved", *FAILED_OR_REVERSED)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One transfer of a payout. `leased`: somebody is to send it, or to ask for it, at a certain time.
+    """One transfer of a payout. `leased`: a process sends or queries it at a set time.
 
-    `contradicted`: the last word about it disagrees with the books, and the gateway was not asked since. `recovered`: what left with
-    it beside the books was taken back from the vendor, and was not returned since. `sent`: the gateway may have heard of it.
+    `contradicted`: its last report disagrees with the ledger and was not queried since. `recovered`: its unrecorded
+    amount was taken back from the vendor and not returned since. `sent`: the gateway may know it.
     """
 
     id: UUID
@@ -51,7 +51,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class LockedPayout:
-    """A payout under lock with its attempts, oldest first; `returned` is how its money came back, if it did. Amount in kobo."""
+    """A payout under lock with its attempts, oldest first; `returned` is the kind of its return. Amount in kobo."""
 
     id: UUID
     vendor_id: UUID
@@ -65,7 +65,7 @@ class LockedPayout:
 
 @dataclass(frozen=True, slots=True)
 class ReconciliationPlan:
-    """What a reconciliation does: its posting, and the extra transfer that a recovery, or its return, is about."""
+    """What a reconciliation does: its posting, and the extra transfer of a recovery or of its return."""
 
     kind: ReturnKind
     posting: Posting
@@ -73,9 +73,9 @@ class ReconciliationPlan:
 
 
 def check_restitution(payout: LockedPayout) -> bool:
-    """Whether the restitution takes effect now; False for its repetition.
+    """Whether the restitution has an effect; False for its repetition.
 
-    Raises PayoutNotPending, MoneyReturnedAlready, GatewayContradictsItself and TransferUnderWay (409).
+    Raises PayoutNotPending, AmountAlreadyReturned, TransferContradicted and TransferUnderWay (409).
     """
     if payout.status == "failed" and payout.returned == "restitution":
         return False
@@ -84,9 +84,9 @@ def check_restitution(payout: LockedPayout) -> bool:
 
 
 def check_cancellation(payout: LockedPayout) -> bool:
-    """Whether the vendor takes the payout back now; False for the repetition.
+    """Whether the cancellation has an effect; False for its repetition.
 
-    Raises WasSent, and what `judge_restitution` refuses (409).
+    Raises TransferAlreadySent, and the errors of `check_restitution` (409).
     """
     if any(attempt.sent for attempt in payout.attempts):
         raise TransferAlreadySent
@@ -94,10 +94,10 @@ def check_cancellation(payout: LockedPayout) -> bool:
 
 
 def check_reset(payout: LockedPayout) -> None:
-    """Whether a new attempt may be written down. The gateway must have been asked for the earlier ones.
+    """Checks that a new attempt may be recorded. The gateway must have been queried about the earlier ones.
 
-    Raises PayoutNotPending, MoneyReturnedAlready, NothingWasSent, AttemptWaits, ReversedNotReset, RetriesUsedUp,
-    GatewayContradictsItself and TransferUnderWay (409).
+    Raises PayoutNotPending, AmountAlreadyReturned, NoTransferSent, AttemptAlreadyReserved,
+    ReversedTransferNotResettable, RetryLimitReached, TransferContradicted and TransferUnderWay (409).
     """
     _check_unreturned(payout)
     _check_was_sent(payout)
@@ -110,17 +110,17 @@ def check_reset(payout: LockedPayout) -> None:
 
 
 def wait_before_retry(retry_count: int, first_wait: timedelta) -> timedelta:
-    """How long the attempt after the `retry_count`-th reset waits: twice as long each time."""
+    """Returns the wait of the attempt after the `retry_count`-th reset: doubled each time."""
     return first_wait * (1 << (retry_count - 1))
 
 
 def plan_reconciliation(payout: LockedPayout, wallet: WalletSnapshot) -> ReconciliationPlan:
-    """What the books need so that they agree with what the gateway, asked, says; raises a Conflict when they need nothing.
+    """Returns what makes the ledger agree with the gateway's present reports. Raises a Conflict when nothing does.
 
-    A processed payout of which fewer transfers stand than the books have (none, or one beside which another was recovered): reversal. A
-    pending one whose transfers all ended for good: restitution. A transfer that succeeded beside these (after a restitution, or beside
-    another success): recovery, from the wallet and the rest as debt. One that was recovered and then came back to the gateway, of a payout
-    whose own amount was returned before: return of the recovery.
+    Reversal: a processed payout with fewer successful transfers than recorded. Restitution: a pending payout whose
+    transfers have all failed. Recovery: an unrecorded success, after a restitution or beside another success; the
+    wallet pays, the rest becomes debt. Return of a recovery: a recovered transfer that came back, of a payout whose own
+    amount was returned before.
     """
     extra = _extra_success(payout)
     if extra is not None:
@@ -145,7 +145,7 @@ def plan_reconciliation(payout: LockedPayout, wallet: WalletSnapshot) -> Reconci
         raise NothingToReconcile(payout.status)
     _check_unreturned(payout)
     _check_was_sent(payout)
-    # One that is held, because the details changed, say, goes nowhere by itself, and is withdrawn.
+    # A held attempt, for example after changed details, has no lease and is withdrawn.
     if payout.attempts[-1].status == "reserved" and payout.attempts[-1].leased:
         raise AttemptAlreadyReserved
     return ReconciliationPlan(
@@ -154,7 +154,7 @@ def plan_reconciliation(payout: LockedPayout, wallet: WalletSnapshot) -> Reconci
 
 
 def describe_posting(posting: Posting) -> dict[str, Any]:
-    """The posting as people see it before it is made, in the public shape of a transaction."""
+    """Returns the posting in the public shape of a transaction, for people to review."""
     entries = sorted((entry.account.name, entry.amount_minor) for entry in posting.entries)
     return {
         "type": posting.type,
@@ -165,12 +165,12 @@ def describe_posting(posting: Posting) -> dict[str, Any]:
 
 
 def reconciliation_hash(payout_id: UUID, kind: ReturnKind, postings: Sequence[Mapping[str, Any]]) -> str:
-    """The hash of payout, kind and exact postings."""
+    """Returns the hash of payout, kind and exact postings."""
     return content_hash({"payoutId": str(payout_id), "kind": kind, "postings": postings})
 
 
 def _extra_success(payout: LockedPayout) -> Attempt | None:
-    """A success that the books do not have: the money is out with more transfers than stand there."""
+    """Returns a success that the ledger does not have: more transfers have paid than are recorded."""
     unrecovered = [attempt for attempt in payout.attempts if attempt.status == "success" and not attempt.recovered]
     if payout.status == "pending" or not unrecovered or _count_successes(payout) <= _count_recorded_transfers(payout):
         return None
@@ -178,7 +178,7 @@ def _extra_success(payout: LockedPayout) -> Attempt | None:
 
 
 def _returned_recovery(payout: LockedPayout) -> Attempt | None:
-    """A recovered transfer that the vendor has no more, where no return of the payout's own amount stands for it."""
+    """Returns a recovered transfer that came back, unless a return of the payout's own amount covers it."""
     if payout.returned is None or _count_successes(payout) >= _count_recorded_transfers(payout):
         return None
     recovered = [attempt for attempt in payout.attempts if attempt.recovered]
@@ -187,12 +187,12 @@ def _returned_recovery(payout: LockedPayout) -> Attempt | None:
 
 
 def _count_successes(payout: LockedPayout) -> int:
-    """With how many transfers the money is out."""
+    """How many transfers have paid."""
     return sum(attempt.status == "success" for attempt in payout.attempts)
 
 
 def _count_recorded_transfers(payout: LockedPayout) -> int:
-    """How many transfers the books have: the one that completed a payout and was not returned, and each that was recovered."""
+    """How many transfers the ledger has: the one of a processed, unreturned payout, and each recovered one."""
     completed = payout.status == "processed" and payout.returned is None
     return completed + sum(attempt.recovered for attempt in payout.attempts)
 

@@ -1,4 +1,4 @@
-"""When a vendor's payout is asked for by itself, and why it may not be."""
+"""When a vendor's payout is requested automatically, and why it may be skipped."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -28,7 +28,7 @@ _WEEKDAYS: Final[tuple[Weekday, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A vendor's wish: `weekday` with a weekly one only; `minimum_minor` in kobo, below which nothing is asked for."""
+    """A vendor's setting: `weekday` for weekly payouts only; `minimum_minor` in kobo, below which none is requested."""
 
     frequency: Frequency = "none"
     weekday: Weekday | None = None
@@ -41,7 +41,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class DueSchedule:
-    """A schedule whose time has come; `due_at` is the first instant that nobody has decided about yet."""
+    """A due schedule; `due_at` is its first undecided instant."""
 
     vendor_id: UUID
     schedule: Schedule
@@ -50,7 +50,7 @@ class DueSchedule:
 
 
 def due_after(schedule: Schedule, instant: datetime) -> datetime | None:
-    """The first instant later than this one at which the schedule is due, in UTC; None for none."""
+    """Returns the first due instant after this one, in UTC; None for no schedule."""
     if schedule.frequency == "none":
         return None
     day = instant.astimezone(LAGOS).date()
@@ -62,18 +62,18 @@ def due_after(schedule: Schedule, instant: datetime) -> datetime | None:
 
 
 def latest_due(schedule: Schedule, due_at: datetime, now: datetime) -> datetime:
-    """Of the instants from `due_at` up to now the last: after a week of downtime one payout is asked for, not seven."""
+    """Returns the last due instant up to now: after a week of downtime one payout is requested, not seven."""
     step = timedelta(days=7 if schedule.frequency == "weekly" else 1)
     return due_at + (now - due_at) // step * step
 
 
 def period_of(due_at: datetime) -> date:
-    """The day in Lagos that names the period."""
+    """Returns the day in Lagos that names the period."""
     return due_at.astimezone(LAGOS).date()
 
 
 def skip_reason(wallet: WalletSnapshot, minimum_minor: int) -> SkippedReason | None:
-    """Why nothing is asked for; None: all that is available is. In the order in which a request would be refused."""
+    """Returns why no payout is requested, in the order of a request's errors; None when one is."""
     if wallet.suspended:
         return "vendor_suspended"
     if wallet.debt_minor > 0:

@@ -1,4 +1,4 @@
-"""How bad a payout exception is, and how soon somebody must answer (specification: Payout failure handling)."""
+"""Severity of a payout exception, and its response time (specification: Payout failure handling)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,15 +24,15 @@ RESPOND_WITHIN: Final[dict[Severity, timedelta]] = {
     "SEV-2": timedelta(hours=1),
     "SEV-3": timedelta(hours=4),
 }
-# A single payout above 200,000 naira, in kobo.
+# 200,000 naira, in kobo: a single payout above it is large.
 LARGE_PAYOUT_MINOR: Final = 20_000_000
-# A failure that touches more vendors of one batch than this is no vendor's own problem.
+# A failure of more vendors of one batch than this has a common cause.
 VENDORS_OF_ONE_BATCH: Final = 5
 
-# The gateway's word, or its silence, about a bank: one payout is enough for SEV-1, several make an alert about the bank itself.
+# Causes at a bank's switch: one payout is SEV-1, several raise an alert for the bank itself.
 SWITCH_CAUSES: Final[tuple[Cause, ...]] = ("bank_switch_error", "timeout")
 
-# What banks and gateways write, looked for in this order. Everything else is `unclassified`.
+# Texts of banks and gateways, searched in this order. Anything else is `unclassified`.
 _WORDS: Final[tuple[tuple[Cause, tuple[str, ...]], ...]] = (
     ("balance_insufficient", ("balance is not enough", "insufficient balance", "insufficient fund", "balance_insufficient")),
     ("bank_details_changed", ("bank_details_changed",)),
@@ -51,7 +51,7 @@ _WORDS: Final[tuple[tuple[Cause, tuple[str, ...]], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class ExceptionContext:
-    """What is known when an exception opens. `vendors_in_batch` and `earlier_rejections` count this one's company."""
+    """What is known when an exception opens. `vendors_in_batch` and `earlier_rejections` count related exceptions."""
 
     cause: Cause
     amount_minor: int
@@ -60,7 +60,7 @@ class ExceptionContext:
 
 
 def cause_of(status: str, reason: str | None) -> Cause:
-    """The cause, by the gateway's state and its words."""
+    """Returns the cause by the gateway's status and reason."""
     if status == "reversed":
         return "reversed"
     words = (reason or "").casefold()
@@ -68,7 +68,7 @@ def cause_of(status: str, reason: str | None) -> Cause:
 
 
 def severity_of(trouble: ExceptionContext) -> Severity:
-    """The first line of the specification's table that fits."""
+    """Returns the severity by the first matching line of the specification's table."""
     if trouble.cause in ("balance_insufficient", "bank_switch_error", "timeout", "credit_not_released"):
         return "SEV-1"
     if trouble.cause == "release_statement_late":
@@ -81,10 +81,10 @@ def severity_of(trouble: ExceptionContext) -> Severity:
 
 
 def worse_severity(severity: Severity, other: Severity) -> Severity:
-    """The graver of two: news raises a severity, and only people lower one."""
+    """Returns the worse of two: a report raises a severity, and only people lower one."""
     return min(severity, other)
 
 
 def respond_by(opened_at: datetime, severity: Severity) -> datetime:
-    """Counted from the opening, whenever the severity was found out: whoever waits has waited since then."""
+    """Returns the deadline, counted from the opening: the vendor waits since then."""
     return opened_at + RESPOND_WITHIN[severity]

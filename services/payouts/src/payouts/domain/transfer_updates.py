@@ -16,7 +16,7 @@ UpdateSource = Literal["webhook", "call", "query"]
 
 @dataclass(frozen=True, slots=True)
 class TransferUpdate:
-    """What the gateway said of a transfer: by webhook, in answer to our call, or when asked. Amount in kobo."""
+    """A report of the gateway, by webhook, in the response to a call, or in the response to a query. Amount in kobo."""
 
     update_source: UpdateSource
     status: Report
@@ -28,13 +28,13 @@ class TransferUpdate:
 
     @property
     def failure(self) -> str | None:
-        """Why it failed. Of a transfer that did not, the reason is our own narration."""
+        """The reason of a failure. The reason of any other status is our own narration."""
         return None if self.status == "success" or self.status in UNDER_WAY else self.reason
 
 
 @dataclass(frozen=True, slots=True)
 class LockedTransfer:
-    """A transfer under lock, with its payout, and the last state of it that took effect."""
+    """A transfer under lock with its payout. `effective_status` is that of the last report that took effect."""
 
     id: UUID
     payout_id: UUID
@@ -48,15 +48,15 @@ class LockedTransfer:
     payout_status: str
     effective_status: Report | None
     poll_count: int = 0
-    # Somebody is to do something with it at a certain time.
+    # A process is to act on it at a set time.
     leased: bool = True
-    # How often it was taken to be sent: whoever has another number in hand was overtaken.
+    # The number of submissions: a caller with another number was replaced.
     submissions: int = 0
-    # When the last call began that is not known to have ended; None: there is none.
+    # The start of the last call whose end is unknown; None when there is none.
     called_at: datetime | None = None
-    # When the gateway first said that it arrived.
+    # When the gateway first reported the success.
     arrived_at: datetime | None = None
-    # Two people have returned a processed payout's amount to the wallet, because its money had come back.
+    # Two people have returned a processed payout's amount to the wallet.
     returned: bool = False
 
 
@@ -98,14 +98,14 @@ def has_effect(verdict: Verdict) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
-    """All that follows from one piece of news; whoever records it carries out each of these in one transaction."""
+    """All consequences of one report. They are carried out in one transaction."""
 
     verdict: Verdict
-    # The news' status becomes the transfer's own, as the row shows it.
+    # The reported status becomes the row's status.
     sets_status: bool = False
-    # The first that is heard of the gateway having the order.
+    # The gateway accepted the transfer, reported for the first time.
     is_submitted: bool = False
-    # The money has left for good: the payout is processed, unless it was before.
+    # The money has left for good: the payout becomes processed, unless it is.
     completes_payout: bool = False
     closes_exception: bool = False
     opens: Cause | None = None
@@ -114,13 +114,13 @@ class Consequences:
 
 
 def consequences_of(transfer: LockedTransfer, update: TransferUpdate) -> Consequences:
-    """What the news does to the transfer and its payout. A failure or reversal moves neither: an operator decides."""
+    """Returns the effects on transfer and payout. A failure or reversal changes neither: an operator decides."""
     verdict = evaluate_update(transfer, update)
     effective = has_effect(verdict)
     if verdict == "contradiction":
-        # Never dropped: people hear of it, and the gateway is asked, unless this was its answer.
+        # Never dropped: an exception opens, and the gateway is queried, unless this is its response.
         detail = (
-            f"The gateway reports {update.status} over {update.amount_minor} {update.currency} kobo; the books have "
+            f"The gateway reports {update.status} over {update.amount_minor} {update.currency} kobo; the ledger has "
             f"{transfer.effective_status or transfer.status} over {transfer.amount_minor} {transfer.currency}."
         )
         return Consequences(
@@ -132,12 +132,13 @@ def consequences_of(transfer: LockedTransfer, update: TransferUpdate) -> Consequ
         )
     if effective and update.status == "success":
         is_submitted = transfer.status in OWN_STATES
-        # After a reversal the exception stays: the gateway said that the money came back, and somebody must look.
+        # After a reversal the exception stays open: the gateway reported the return of the money, and people must
+        # check.
         return Consequences(
             verdict, True, is_submitted, completes_payout=True, closes_exception=verdict != "late_success"
         )
     if verdict == "repeated" and (update.update_source, update.status) == ("query", "success"):
-        # The gateway, asked, stands by the success: that answers a contradiction, and never a reversal.
+        # The gateway, queried, confirms the success: that settles a contradiction, and never a reversal.
         return Consequences(verdict, sets_status=True, closes_exception=transfer.effective_status != "reversed")
     if (verdict, update.update_source, update.status, transfer.status) == (
         "repeated",
@@ -145,7 +146,7 @@ def consequences_of(transfer: LockedTransfer, update: TransferUpdate) -> Consequ
         "success",
         "reversed",
     ):
-        # The row says what the gateway answered before. Whether the money has left again since then, it knows when asked.
+        # The row has the gateway's earlier response. A query shows whether the money has left again since.
         return Consequences(verdict, needs_query=True)
     sets_status = _sets_status(transfer, update, verdict)
     is_submitted = sets_status and transfer.status in OWN_STATES and update.status in (*UNDER_WAY, "success")
@@ -158,7 +159,7 @@ def consequences_of(transfer: LockedTransfer, update: TransferUpdate) -> Consequ
 
 
 def _sets_status(transfer: LockedTransfer, update: TransferUpdate, verdict: Verdict) -> bool:
-    """Whether what the gateway said becomes the row's state. A webhook's failure never does; how it ended, asked, does."""
+    """Whether the reported status becomes the row's. A webhook's failure never does; a queried end does."""
     if update.update_source == "webhook":
         return False
     if update.update_source == "query" and update.status not in UNDER_WAY and verdict != "stale":

@@ -1,4 +1,4 @@
-"""What moves a vendor's wallet, as statement lines whose nets always sum to the balance (contract section 8)."""
+"""Movements of a vendor's wallet, as statement lines whose net amounts sum to the balance (contract section 8)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ LineKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class WalletLine:
-    """One line of a statement before it is written; `net_minor` is its effect on the balance, in kobo."""
+    """A statement line before it is written; `net_minor` is its effect on the balance, in kobo."""
 
     kind: LineKind
     net_minor: int
@@ -48,7 +48,7 @@ class WalletLine:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What escrow handed over for an order, in kobo; `id` is the release's own."""
+    """A release from escrow for an order, in kobo; `id` is the release's own."""
 
     id: UUID
     order_id: UUID
@@ -61,7 +61,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    """A refund of an order, in kobo; `from_vendor_minor` left the vendor's earnings (0 while all was in escrow)."""
+    """A refund of an order, in kobo; `from_vendor_minor` is the vendor's part (0 while all was in escrow)."""
 
     id: UUID
     order_id: UUID
@@ -72,7 +72,7 @@ class Refund:
 
 @dataclass(frozen=True, slots=True)
 class WalletSnapshot:
-    """What a vendor's wallet holds, in kobo, whether payouts have somewhere to go, and whether staff hold them."""
+    """A vendor's wallet in kobo, the state of its bank details, and whether staff suspended the vendor."""
 
     available_minor: int
     debt_minor: int
@@ -84,7 +84,7 @@ class WalletSnapshot:
 
 
 def with_balances(available_minor: int, lines: list[WalletLine]) -> Iterator[tuple[WalletLine, int]]:
-    """Each line with the running balance after it."""
+    """Yields each line with the balance after it."""
     balance = available_minor
     for line in lines:
         balance += line.net_minor
@@ -92,20 +92,21 @@ def with_balances(available_minor: int, lines: list[WalletLine]) -> Iterator[tup
 
 
 def repayment(debt_minor: int, net_minor: int) -> int:
-    """How much of a release repays debt: debt comes first."""
+    """Returns how much of a credit repays debt: debt comes first."""
     return min(debt_minor, net_minor)
 
 
 def shortfall(available_minor: int, from_vendor_minor: int) -> int:
-    """How much of a refund the wallet cannot give, and the vendor owes from then on."""
+    """Returns how much of a debit the wallet lacks and the vendor owes."""
     return max(0, from_vendor_minor - available_minor)
 
 
 def check_payout_request(wallet: WalletSnapshot, amount_minor: int, minimum_minor: int = 1) -> UUID:
-    """The bank details that the payout will go to; raises the refusal that the contract orders first (section 8).
+    """Returns the version of the bank details for the payout. Raises the error that the contract orders first (section
+    8).
 
-    What no other amount would mend (suspension, debt, details that are quarantined or unverified) comes first: a wallet that
-    owes is empty, and its owner should hear why.
+    Errors that another amount would not avoid come first: suspension, debt, quarantined or unverified details. A vendor
+    with debt has an empty wallet and should see that reason.
     """
     if wallet.suspended:
         raise VendorSuspended

@@ -1,4 +1,4 @@
-"""Reads of bank details; a number leaves only as its last four digits."""
+"""Reads of bank details. An account number appears only as its last four digits."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -8,7 +8,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
 from payouts.domain.bank_accounts import BANK_NAMES
 
-# A closed vendor has none any more.
+# A closed vendor has no legal name.
 _FIND_LEGAL_NAME: Final = "SELECT nullif(legal_name, '') FROM vendors WHERE id = $1"
 _FIND_BANK_DETAILS: Final = """
 SELECT last4, bank_code, account_name, verified, reason, check_digit_valid, quarantine_reason, payouts_from, updated_at
@@ -31,7 +31,7 @@ async def find_legal_name(uow: UnitOfWork, vendor_id: UUID) -> str | None:
 
 
 async def find_bank_details(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any] | None:
-    """The vendor's present account, by its last four digits."""
+    """Returns the vendor's present account, by its last four digits."""
     row = await uow.fetch_row(_FIND_BANK_DETAILS, vendor_id)
     if row is None:
         return None
@@ -49,7 +49,7 @@ async def find_bank_details(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any] 
 async def page_of_bank_details_history(
     uow: UnitOfWork, vendor_id: UUID, before: tuple[datetime, UUID] | None, limit: int
 ) -> tuple[list[dict[str, Any]], tuple[datetime, UUID] | None]:
-    """Changes from newest to oldest before a position, and the position at which the next page begins."""
+    """Returns changes from newest to oldest before a position, and the position of the next page."""
     changed_at, version_id = before or (None, None)
     rows = await uow.fetch(_PAGE_OF_HISTORY, vendor_id, changed_at, version_id, limit + 1)
     changes = [
@@ -59,7 +59,7 @@ async def page_of_bank_details_history(
             **_account(row),
             "reason": row["reason"],
             "change": row["change"],
-            # Another legal name came from identity: nobody changed the account here.
+            # The legal name changed in identity: nobody changed the account here.
             "changedBy": None if row["change"] == "legal_name_changed" else row["changed_by"],
             "changedAt": iso(row["changed_at"]),
         }
@@ -70,7 +70,7 @@ async def page_of_bank_details_history(
 
 
 async def find_quarantined_payout(uow: UnitOfWork, payout_id: UUID) -> dict[str, Any] | None:
-    """What became of the payout that a quarantine was about; `restitution` is `done`, `awaited`, or None when its money left."""
+    """Returns the payout of a quarantine. `restitution` is `done`, `awaited`, or None when its money left."""
     row = await uow.fetch_row(_FIND_QUARANTINED_PAYOUT, payout_id)
     if row is None:
         return None

@@ -18,14 +18,15 @@ WHERE l.batch_id = $1 ORDER BY l.place
 
 
 async def list_unsent(uow: UnitOfWork, batch_id: UUID) -> list[UUID]:
-    """Attempts of the batch that nobody has begun to send, in the plan's order."""
+    """Returns the batch's attempts without a submission, in the plan's order."""
     return [row["id"] for row in await uow.fetch(_LIST_UNSENT, batch_id)]
 
 
 async def describe_batch(uow: UnitOfWork, batch_id: UUID) -> dict[str, Any]:
-    """The answer of a dispatch. A dry run shows what would be sent as `planned`, and has submitted nothing.
+    """Returns the response of a dispatch. A dry run lists its transfers as `planned`.
 
-    `queued` are those that the worker still sends, `remaining` the payouts that could go and that this batch did not take.
+    `queued` counts attempts left to the worker, `remaining` the payouts that could be sent and that this batch did not
+    select.
     """
     batch = await uow.fetch_row(_READ_BATCH, batch_id)
     if batch is None:

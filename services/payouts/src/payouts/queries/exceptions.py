@@ -1,4 +1,4 @@
-"""Reads of exceptions and their trail."""
+"""Reads of exceptions and their history."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -45,7 +45,7 @@ _PAGES_OF_EXCEPTIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ExceptionFilter:
-    """What a list of exceptions is narrowed to; None: not by this."""
+    """Filters of a list of exceptions; None does not filter."""
 
     status: str | None = None
     severity: str | None = None
@@ -55,7 +55,7 @@ class ExceptionFilter:
 
 
 async def find_exception(uow: UnitOfWork, exception_id: UUID) -> dict[str, Any] | None:
-    """One exception with the attempt that it is about, and its trail."""
+    """Returns one exception with its attempt and its history."""
     row = await uow.fetch_row(_FIND_EXCEPTION, exception_id)
     if row is None:
         return None
@@ -66,7 +66,7 @@ async def find_exception(uow: UnitOfWork, exception_id: UUID) -> dict[str, Any] 
 async def page_of_exceptions(
     uow: UnitOfWork, page: OffsetPage, narrowed: ExceptionFilter
 ) -> tuple[list[dict[str, Any]], int]:
-    """One page and the total, seen by one transaction."""
+    """Returns one page and the total, both from one transaction."""
     filters = (narrowed.status, narrowed.severity, narrowed.cause, narrowed.vendor_id, narrowed.payout_id)
     total: int = await uow.fetch_value(_COUNT_EXCEPTIONS, *filters)
     statement = _PAGES_OF_EXCEPTIONS[page.sort, page.descending]

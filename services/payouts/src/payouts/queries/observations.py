@@ -1,4 +1,4 @@
-"""How payouts went lately: attempts, failures, and what the failures were."""
+"""Recent payouts: attempts, failures and their causes."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -7,9 +7,9 @@ from common.database.unit_of_work import UnitOfWork
 from payouts.domain.failure_rate import SWITCH_FAILURES_OF_ONE_BANK, SWITCH_WINDOW, ObservedFailureRate, OpenAlert
 from payouts.domain.severity import CAUSES, RESPOND_WITHIN, SWITCH_CAUSES
 
-# An attempt belongs to the window by its beginning or by its failure: one that was sent long ago and fails now counts now.
-# Of two exceptions of one attempt the newer one says what is the matter. A batch that was stopped as a whole is one attempt that failed.
-# An exception that holds a vendor is neither an attempt nor a failure of one: it is not counted.
+# An attempt belongs to the window by its start or by its failure: an old attempt that fails now counts now. Of two
+# exceptions of one attempt the newer one gives the cause. A batch that was stopped as a whole is one failed attempt. An
+# exception that holds a vendor is no attempt and is not counted.
 _OBSERVE_WINDOW: Final = """
 WITH seen AS (
     SELECT DISTINCT ON (coalesce(e.transfer_id, e.id)) e.transfer_id, e.batch_id, e.severity, e.cause FROM payout_exceptions AS e
@@ -38,7 +38,7 @@ WHERE e.status = 'open' AND e.cause = ANY ($1) GROUP BY v.bank_code
 async def observe_window(
     uow: UnitOfWork, now: datetime, window: timedelta
 ) -> tuple[ObservedFailureRate, dict[str, Any]]:
-    """Attempts and failures of the window that ends now, and its exceptions by severity and by cause."""
+    """Returns the attempts and failures of the window that ends now, and its exceptions by severity and by cause."""
     row = await uow.fetch_row(_OBSERVE_WINDOW, now - window, now)
     if row is None:
         raise AssertionError("the statement always gives a row")
@@ -50,17 +50,17 @@ async def observe_window(
 
 
 async def find_open_alert(uow: UnitOfWork, dedup_key: str) -> OpenAlert | None:
-    """The alert of that key, while it stands raised."""
+    """Returns the open alert of that key."""
     row = await uow.fetch_row(_FIND_ALERT, dedup_key)
     return None if row is None else OpenAlert(row["raised_at"], row["calm_since"])
 
 
 async def list_open_alert_keys(uow: UnitOfWork, prefix: str) -> list[str]:
-    """Keys of the alerts that stand raised, by the beginning of their names."""
+    """Returns the keys of open alerts with this prefix."""
     return [row["dedup_key"] for row in await uow.fetch(_FIND_KEYS, prefix)]
 
 
 async def list_troubled_banks(uow: UnitOfWork, now: datetime) -> dict[str, bool]:
-    """Banks with open exceptions by their switch; true where several of them opened lately."""
+    """Returns the banks with open exceptions at their switch; true where several of them opened lately."""
     rows = await uow.fetch(_TROUBLED_BANKS, list(SWITCH_CAUSES), now - SWITCH_WINDOW)
     return {row["bank_code"]: row["recent"] >= SWITCH_FAILURES_OF_ONE_BANK for row in rows}

@@ -40,7 +40,7 @@ async def find_payout(uow: UnitOfWork, payout_id: UUID) -> dict[str, Any] | None
 async def page_of_payouts(
     uow: UnitOfWork, page: OffsetPage, status: str | None, vendor_id: UUID | None
 ) -> tuple[list[dict[str, Any]], int]:
-    """One page and the total, seen by one transaction."""
+    """Returns one page and the total, both from one transaction."""
     total: int = await uow.fetch_value(_COUNT_PAYOUTS, status, vendor_id)
     statement = _PAGES_OF_PAYOUTS[page.sort, page.descending]
     rows = await uow.fetch(statement, status, vendor_id, page.limit, page.offset)

@@ -1,4 +1,4 @@
-"""What this service keeps of a person's own vendor, for themselves. Whoever sells nothing has nothing here."""
+"""The sections of a user's personal records: their own vendor's data. A user without a vendor has none."""
 
 from typing import Final
 

@@ -33,7 +33,7 @@ async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID) -> dict[
 async def page_of_reconciliations(
     uow: UnitOfWork, page: OffsetPage, status: str | None, payout_id: UUID | None
 ) -> tuple[list[dict[str, Any]], int]:
-    """One page, newest first by default, and the total."""
+    """Returns one page, newest first by default, and the total."""
     total: int = await uow.fetch_value(_COUNT, status, payout_id)
     rows = await uow.fetch(_PAGES[page.descending], status, payout_id, page.limit, page.offset)
     return [_reconciliation(row) for row in rows], total

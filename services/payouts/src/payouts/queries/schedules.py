@@ -1,4 +1,4 @@
-"""Reads of a vendor's schedule of payouts."""
+"""Reads of a vendor's payout schedule."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -16,7 +16,7 @@ WHERE vendor_id = $1 ORDER BY period DESC LIMIT 1
 
 
 async def find_schedule(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any]:
-    """When payouts are asked for by themselves, and what became of the latest period; `none` where nothing was ever set."""
+    """Returns the schedule and the decision of its latest period; `none` where no schedule was ever set."""
     row = await uow.fetch_row(_FIND_SCHEDULE, vendor_id)
     latest = await uow.fetch_row(_FIND_LATEST_DECISION, vendor_id)
     return {

@@ -1,4 +1,4 @@
-"""Reads of statements: pages of a vendor's lines, and calendar months. A vendor's lines are in one order by place and by time."""
+"""Reads of statements: pages of a vendor's lines, and calendar months. Position and time order the lines alike."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ from common.primitives.clock import iso
 from payouts.domain.lagos import ZONE, Month
 from payouts.domain.wallet import LineKind
 
-# A line that somebody began to write before midnight stands in the month, and is there by then.
+# A line whose transaction started before midnight is written by then.
 LAST_LINES_WITHIN: Final = timedelta(minutes=5)
 _BEYOND_EVERY_POSITION: Final = 2**63 - 1
 _LINES: Final = """
@@ -18,7 +18,7 @@ SELECT l.position, l.id, l.kind, l.order_id, l.payout_id, l.gross_minor, l.commi
        l.balance_minor, l.at, p.status AS payout_status, p.transfer_failure
 FROM wallet_lines AS l LEFT JOIN payout_requests AS p ON p.id = l.payout_id
 """
-# Where the period begins and ends is found once, in the index by time; the page is then read by place.
+# The index by time finds the period's limits once; the page is then read by position.
 _PAGE_OF_STATEMENT: Final = f"""
 {_LINES}
 WHERE l.vendor_id = $1 AND ($6::text IS NULL OR l.kind = $6)
@@ -47,7 +47,7 @@ ORDER BY kinds.kind
 
 @dataclass(frozen=True, slots=True)
 class StatementFilter:
-    """The filters of a statement: a period, its end not included, and a kind of line."""
+    """Filters of a statement: a period without its end, and a kind of line."""
 
     start: datetime | None = None
     end: datetime | None = None
@@ -56,7 +56,7 @@ class StatementFilter:
 
 @dataclass(frozen=True, slots=True)
 class MonthStatement:
-    """A month as its public summary, and the places between which its lines stand, however many arrive later."""
+    """A month's public summary, and the positions between which its lines are, however many arrive later."""
 
     summary: dict[str, Any]
     after: int
@@ -66,7 +66,7 @@ class MonthStatement:
 async def page_of_statement(
     uow: UnitOfWork, vendor_id: UUID, before: int | None, limit: int, narrowed: StatementFilter
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """Lines from newest to oldest before a position, and the position at which the next page begins."""
+    """Returns lines from newest to oldest before a position, and the position of the next page."""
     rows = await uow.fetch(
         _PAGE_OF_STATEMENT,
         vendor_id,
@@ -80,7 +80,7 @@ async def page_of_statement(
 
 
 async def read_month(uow: UnitOfWork, vendor_id: UUID, month: Month, now: datetime) -> MonthStatement:
-    """Opening balance, sums for each kind of line, closing balance; `isOver` once no line can join it any more."""
+    """Returns opening balance, sums for each kind of line and closing balance; `isOver` once no line can be added."""
     rows = await uow.fetch(_READ_MONTH, vendor_id, month.start, month.end)
     kinds = [row for row in rows if row["kind"] is not None]
     opening_minor: int = rows[0]["opening_minor"]
@@ -116,7 +116,7 @@ async def read_month(uow: UnitOfWork, vendor_id: UUID, month: Month, now: dateti
 async def page_of_month(
     uow: UnitOfWork, vendor_id: UUID, after: int, last: int, limit: int
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """Lines behind one position up to another, oldest first, and the position to go on behind; None at the end."""
+    """Returns lines after one position up to another, oldest first, and the position of the next page; None at the end."""
     rows = await uow.fetch(_PAGE_OF_MONTH, vendor_id, after, last, limit)
     ends_at = rows[-1]["position"] if rows else last
     return [_line(row) for row in rows], ends_at if ends_at < last else None

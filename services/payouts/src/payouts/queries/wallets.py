@@ -19,7 +19,7 @@ SELECT
 
 
 async def find_wallet(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any]:
-    """What the vendor may withdraw, what is in escrow for them, what is on its way, and what they owe; in kobo."""
+    """Returns the amounts available, in escrow, in transit, owed and held, in kobo."""
     row = await uow.fetch_row(_READ_WALLET, vendor_id)
     if row is None:
         raise AssertionError("the statement always gives a row")

@@ -1,4 +1,4 @@
-"""The HTTP doors of the service."""
+"""The HTTP endpoints of the service, one module for each noun."""
 
 from fastapi import APIRouter
 

@@ -1,4 +1,4 @@
-"""The account that a vendor's payouts go to."""
+"""Endpoints of the account that receives a vendor's payouts."""
 
 from datetime import datetime
 from uuid import UUID
@@ -29,7 +29,7 @@ router = guarded_router(tags=["bank details"])
 @router.get("/api/vendors/{id}/bank-details", responses=answers(schemas.BankDetailsResponse, 403, 404))
 @requires_one_of("bank_details:own", "bank_details:read")
 async def read_bank_details(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    """The present details, by the last four digits of the account."""
+    """Returns the present details, by the last four digits of the account."""
     return await _respond(request, caller, id)
 
 
@@ -67,7 +67,7 @@ async def list_bank_details_history(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """Each change of the details, newest first: who made it, when, and what came of it."""
+    """Lists each change of the details, newest first, with its author and time."""
     dependencies = dependencies_of(request, Dependencies)
     scope = ["bank details history", id, caller.id]
     before = None
@@ -77,7 +77,7 @@ async def list_bank_details_history(
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         changes, ends_at = await queries.page_of_bank_details_history(uow, id, before, limit)
     if not changes and caller.vendor_id != id:
-        # Another merchant's row policies show none, and a vendor without details looks like no vendor.
+        # Row policies hide other merchants' rows: a vendor without details looks like no vendor.
         raise NotFound
     next_cursor = None
     if ends_at is not None:
@@ -93,7 +93,7 @@ async def quarantine(
     id: UUID,  # noqa: A002 - the contract's name
     body: schemas.BankDetailsQuarantineRequest,
 ) -> Response:
-    """Stops payouts to the present account. The payout that it is about goes back to the wallet as far as it has not left."""
+    """Stops payouts to the present account. The named payout returns to the wallet unless its money has left."""
     dependencies = dependencies_of(request, Dependencies)
     done = await quarantine_bank_details(
         dependencies.database,

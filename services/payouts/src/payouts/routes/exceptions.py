@@ -1,4 +1,4 @@
-"""Payout exceptions, for finance, operators and auditors."""
+"""Endpoints of payout exceptions, for finance, operators and auditors."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -32,18 +32,18 @@ async def list_exceptions(
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
     payout_id: Annotated[UUID | None, Query(alias="payoutId")] = None,
 ) -> Response:
-    """Exceptions with cause, severity and the time by which somebody must respond."""
+    """Lists exceptions with cause, severity and response deadline."""
     narrowed = queries.ExceptionFilter(status, severity, cause, vendor_id, payout_id)
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         exceptions, total = await queries.page_of_exceptions(uow, page, narrowed)
     return ok(request, exceptions, headers=None, **page.meta(total))
 
 
-# Before the door of one exception: `observations` is no id.
+# Before the endpoint of one exception: `observations` is no id.
 @router.get("/api/payout-exceptions/observations", responses=schemas.enveloped(schemas.Observations))
 @requires("exceptions:read")
 async def read_observations(request: Request, caller: CurrentCaller) -> Response:
-    """How many attempts and batches of the last while opened an exception, and all exceptions of it by severity and cause."""
+    """Counts the attempts and batches of the window that opened an exception, and its exceptions by severity and cause."""
     dependencies = dependencies_of(request, Dependencies)
     policy = dependencies.failure_rate_policy
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -64,14 +64,14 @@ async def read_observations(request: Request, caller: CurrentCaller) -> Response
 @router.get("/api/payout-exceptions/{id}", responses=schemas.enveloped(schemas.PayoutExceptionDetail))
 @requires("exceptions:read")
 async def read_exception(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    """One exception with the attempt that it is about, and everything that was done about it."""
+    """Returns one exception with its attempt and its history."""
     return ok(request, await _respond(request, caller, id))
 
 
 @router.post("/api/payout-exceptions/{id}/classify", responses=answers(schemas.ExceptionResponse, 403, 404, 409, 422))
 @requires("exceptions:classify")
 async def classify(request: Request, caller: CurrentCaller, id: UUID, body: schemas.ClassifyRequest) -> Response:  # noqa: A002
-    """Says what is the matter and how bad it is. 409 when the exception is closed; the same again has no effect."""
+    """Sets cause and severity. 409 when the exception is closed; a repetition has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
         finding = Finding(body.cause, body.severity)
@@ -82,7 +82,7 @@ async def classify(request: Request, caller: CurrentCaller, id: UUID, body: sche
 @router.post("/api/payout-exceptions/{id}/close", responses=answers(schemas.ExceptionResponse, 403, 404, 409, 422))
 @requires("exceptions:classify")
 async def close(request: Request, caller: CurrentCaller, id: UUID, body: schemas.CloseRequest) -> Response:  # noqa: A002
-    """Closes with evidence. 409 while the payout's money is unsettled; a closed one stays as it is."""
+    """Closes with evidence. 409 while the payout's money is unsettled; a repetition has no effect."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await close_exception(uow, id, body.evidence, caller.id, dependencies.clock.now())

@@ -1,4 +1,4 @@
-"""Payouts: asked for by merchants, dispatched by staff."""
+"""Endpoints of payouts: requested by merchants, dispatched by staff."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -55,7 +55,7 @@ async def list_payouts(
     status: Literal["pending", "processed", "failed"] | None = None,
     vendor_id: Annotated[UUID | None, Query(alias="vendorId")] = None,
 ) -> Response:
-    """The merchant's own payouts; finance and auditors see all."""
+    """Lists the merchant's own payouts; finance and auditors see all."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         payouts, total = await queries.page_of_payouts(uow, page, status, vendor_id)
     return ok(request, payouts, headers=None, **page.meta(total))
@@ -64,7 +64,7 @@ async def list_payouts(
 @router.get("/api/payouts/{id}", responses=schemas.enveloped(schemas.Payout))
 @requires_one_of("wallet:own", "payouts:read")
 async def read_payout(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    """One payout with its latest transfer and the exception that holds it."""
+    """Returns one payout with its latest transfer and open exception."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         payout = await queries.find_payout(uow, id)
     if payout is None:
@@ -80,9 +80,9 @@ async def cancel(
     id: UUID,  # noqa: A002 - the contract's name
     body: schemas.PayoutCancellation | None = None,
 ) -> Response:
-    """Returns the amount of a payout that was never sent to the wallet, at once. 409 for one that was sent or is not pending."""
+    """Returns the amount of a payout that was never sent to the wallet. 409 for one that was sent or is not pending."""
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
-    # As the service: a merchant's role cannot change a payout.
+    # Acts as the service: a merchant's role cannot change a payout.
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await cancel_payout(uow, id, vendor_id, caller.id, dependencies.clock.now())
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
@@ -98,7 +98,7 @@ async def dispatch(
     body: schemas.DispatchRequest,
     key: IdempotencyKey,
 ) -> Response:
-    """Sends waiting payouts to the gateway, each once. A dry run shows what would be sent."""
+    """Sends waiting payouts to the gateway, each once. A dry run returns the plan alone."""
     dependencies = dependencies_of(request, Dependencies)
     order = DispatchOrder(body.payout_ids, body.max_total_minor, body.dry_run)
     response = await dispatch_payouts(

@@ -1,4 +1,4 @@
-"""Whose wallet it is."""
+"""The caller's own vendor."""
 
 from uuid import UUID
 
@@ -7,7 +7,7 @@ from common.primitives.problems import Forbidden
 
 
 def vendor_of(caller: Caller) -> UUID:
-    """The vendor that the caller acts for; Forbidden for a merchant without one."""
+    """Returns the caller's vendor. Raises Forbidden for a merchant without one."""
     if caller.vendor_id is None:
         raise Forbidden
     return caller.vendor_id

@@ -1,4 +1,6 @@
-"""Payouts that did not arrive: sent again by whoever is on call, or returned by two people of finance (contract section 8)."""
+"""Endpoints of failed payouts: resets by the people on call, reconciliations by two people of finance (contract section
+8).
+"""
 
 from datetime import timedelta
 from typing import Annotated, Final
@@ -35,7 +37,9 @@ DECIDED: Final = answers(ReconciliationResponse, 403, 404, 409, 422)
 @router.post("/api/payouts/{id}/reset", responses=answers(ResetResponse, 403, 404, 409, 422))
 @requires("payouts:reset", step_up=True)
 async def reset(request: Request, caller: CurrentCaller, id: UUID, body: ResetRequest) -> Response:  # noqa: A002 - the contract's name
-    """A new attempt under a new reference, sent by itself after a back-off. Only after the gateway confirmed that the last one failed."""
+    """Records a new attempt under a new reference, sent after a back-off. The gateway must confirm that the last one
+    failed.
+    """
     dependencies = dependencies_of(request, Dependencies)
     first_wait = timedelta(seconds=dependencies.settings.payout_retry_seconds)
     parts = (dependencies.database, dependencies.gateway, dependencies.clock)
@@ -52,7 +56,7 @@ async def reset(request: Request, caller: CurrentCaller, id: UUID, body: ResetRe
 )
 @requires("reconciliations:prepare", step_up=True)
 async def prepare(request: Request, caller: CurrentCaller, id: UUID, body: ReconciliationRequest) -> Response:  # noqa: A002 - the contract's name
-    """Says exactly what would be posted so that the books agree with the gateway; another person decides on it. No money moves yet."""
+    """Prepares the posting that makes the ledger agree with the gateway; another person decides. No money moves yet."""
     dependencies = dependencies_of(request, Dependencies)
     parts = (dependencies.database, dependencies.gateway, dependencies.clock)
     reconciliation_id = await prepare_reconciliation(*parts, caller, id, body.reason)
@@ -68,7 +72,7 @@ async def list_reconciliations(
     status: ReconciliationStatus | None = None,
     payout_id: Annotated[UUID | None, Query(alias="payoutId")] = None,
 ) -> Response:
-    """What was prepared, by whom, and who decided on it."""
+    """Lists reconciliations with their makers and checkers."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         found, total = await page_of_reconciliations(uow, page, status, payout_id)
     return ok(request, found, headers=None, **page.meta(total))
@@ -93,7 +97,7 @@ async def approve(request: Request, caller: CurrentCaller, id: UUID, body: Decis
 @router.post("/api/reconciliations/{id}/reject", responses=DECIDED)
 @requires("reconciliations:approve", step_up=True)
 async def reject(request: Request, caller: CurrentCaller, id: UUID, body: ReconciliationRejection) -> Response:  # noqa: A002 - the contract's name
-    """Nothing is posted; the payout may be prepared anew."""
+    """Rejects without a posting; the payout may be prepared again."""
     dependencies = dependencies_of(request, Dependencies)
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         await reject_reconciliation(uow, id, body.reason, caller.id, dependencies.clock.now())

@@ -1,4 +1,4 @@
-"""When a vendor's payouts are asked for by themselves."""
+"""Endpoints of automatic payouts."""
 
 from uuid import UUID
 
@@ -17,9 +17,9 @@ router = guarded_router(tags=["payout schedules"])
 @router.get("/api/vendors/{id}/payout-schedule", responses=schemas.documented(schemas.PayoutSchedule, 403, 404))
 @requires_one_of("wallet:own", "payouts:read")
 async def read_schedule(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    """The schedule, and what became of its latest period; `none` until one is set."""
+    """Returns the schedule and the decision of its latest period; `none` until one is set."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
-        # Finance and auditors see the vendors that there are, a merchant the own one even before its approval was heard of.
+        # Finance and auditors see existing vendors; a merchant sees the own one even before its approval was received.
         if id != caller.vendor_id and await queries.find_legal_name(uow, id) is None:
             raise NotFound
         schedule = await queries.find_schedule(uow, id)
@@ -34,7 +34,7 @@ async def replace_schedule(
     id: UUID,  # noqa: A002 - the contract's name
     body: schemas.PayoutScheduleRequest,
 ) -> Response:
-    """From its next day on, at 06:00 in Lagos, all that is available is asked for; staff dispatch it as any other payout."""
+    """Requests all that is available on each of its days, at 06:00 in Lagos; staff dispatch it as any other payout."""
     if id != caller.vendor_id:
         raise NotFound
     dependencies = dependencies_of(request, Dependencies)

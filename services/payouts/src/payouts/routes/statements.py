@@ -1,4 +1,4 @@
-"""A vendor's calendar month in Lagos: as a summary, as a file, and as a page for the printer."""
+"""Endpoints of a vendor's calendar month in Lagos: a summary, a CSV file and a printable page."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final
@@ -22,7 +22,7 @@ _PATH: Final = "/api/wallets/current/statements/{month}"
 
 
 def _file_responses(media_type: str, description: str) -> dict[int | str, dict[str, Any]]:
-    """What the reference shows of a file: its refusals are problem documents as everywhere."""
+    """Returns the documented responses of a file; errors are problem documents."""
     errors = schemas.documented(schemas.StatementMonth, 403, 422)
     return {**errors, 200: {"description": description, "content": {media_type: {"schema": {"type": "string"}}}}}
 
@@ -30,7 +30,7 @@ def _file_responses(media_type: str, description: str) -> dict[int | str, dict[s
 @router.get(_PATH, responses=schemas.documented(schemas.StatementMonth, 403, 422))
 @requires("wallet:own")
 async def read_month(request: Request, caller: CurrentCaller, month: str) -> Response:
-    """A month such as `2026-11`, in Lagos: opening balance, sums for each kind of line, closing balance."""
+    """Returns a month such as `2026-11`, in Lagos: opening balance, sums for each kind of line, closing balance."""
     _, statement = await _read(request, caller, month)
     return ok(request, statement.summary)
 
@@ -42,7 +42,7 @@ async def read_month(request: Request, caller: CurrentCaller, month: str) -> Res
 )
 @requires("wallet:own")
 async def export_month(request: Request, caller: CurrentCaller, month: str) -> Response:
-    """The lines of the month as a CSV file, sent in pieces as they are read."""
+    """Returns the lines of the month as a CSV file, streamed page by page."""
     _, statement = await _read(request, caller, month)
     headers = {
         "Content-Disposition": f'attachment; filename="statement-{statement.summary["month"]}.csv"',
@@ -59,7 +59,7 @@ async def export_month(request: Request, caller: CurrentCaller, month: str) -> R
 )
 @requires("wallet:own")
 async def print_month(request: Request, caller: CurrentCaller, month: str) -> Response:
-    """The month as a page for the printer: totals and every line, in naira."""
+    """Returns the month as a printable page: totals and every line, in naira."""
     legal_name, statement = await _read(request, caller, month)
     headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
     head, foot = page_head(legal_name, statement.summary), page_foot(statement.summary)
@@ -72,7 +72,7 @@ async def _read(request: Request, caller: Caller, name: str) -> tuple[str, Month
     now = dependencies.clock.now()
     month = Month.of(name, now)
     async with dependencies.database.unit_of_work(acting_as=caller) as uow:
-        # The name comes with the news of the vendor's approval; until then the page does without it.
+        # The name arrives with the vendor's approval; the page works without it.
         legal_name = await queries.find_legal_name(uow, vendor_id) or ""
         return legal_name, await queries.read_month(uow, vendor_id, month, now)
 
@@ -85,11 +85,13 @@ async def _pages(
     head: str,
     foot: str,
 ) -> AsyncIterator[str]:
-    """The lines that the summary counted, however many arrive meanwhile. The first are read before the answer begins."""
+    """Yields the lines that the summary counted, however many arrive meanwhile. The first page is read before the
+    response starts.
+    """
     dependencies, vendor_id = dependencies_of(request, Dependencies), vendor_of(caller)
 
     async def page(after: int) -> tuple[str, int | None]:
-        # A unit of work for each piece: a slow reader holds no transaction open.
+        # One unit of work for each page: a slow client holds no transaction open.
         async with dependencies.database.unit_of_work(acting_as=caller) as uow:
             lines, next_after = await queries.page_of_month(uow, vendor_id, after, statement.last, PAGE_LINES)
         return written(lines), next_after

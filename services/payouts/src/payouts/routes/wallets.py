@@ -1,4 +1,4 @@
-"""A vendor's wallet and statement: the merchant's own, and any vendor's for finance and auditors."""
+"""Endpoints of a vendor's wallet and statement: the merchant's own, and any vendor's for finance and auditors."""
 
 from typing import Annotated
 from uuid import UUID
@@ -33,7 +33,7 @@ Filters = Annotated[StatementFilter, Depends(statement_filter)]
 @router.get("/api/wallets/current", responses=schemas.documented(schemas.Wallet, 403))
 @requires("wallet:own")
 async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
-    """What the vendor may withdraw, what escrow holds for them, and what is on its way to their bank."""
+    """Returns the amounts available, in escrow and in transit."""
     vendor_id = vendor_of(caller)
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         wallet = await queries.find_wallet(uow, vendor_id)
@@ -43,7 +43,7 @@ async def read_wallet(request: Request, caller: CurrentCaller) -> Response:
 @router.get("/api/vendors/{id}/wallet", responses=schemas.documented(schemas.Wallet, 403, 404))
 @requires("payouts:read")
 async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUID) -> Response:  # noqa: A002 - the contract's name
-    """The same of any vendor."""
+    """Returns any vendor's wallet."""
     async with dependencies_of(request, Dependencies).database.unit_of_work(acting_as=caller) as uow:
         if await queries.find_legal_name(uow, id) is None:
             raise NotFound
@@ -56,7 +56,7 @@ async def read_wallet_of_vendor(request: Request, caller: CurrentCaller, id: UUI
 async def read_statement(
     request: Request, caller: CurrentCaller, filters: Filters, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
 ) -> Response:
-    """Everything that moved the wallet, newest first, with the balance after each line."""
+    """Lists every movement of the wallet, newest first, with the balance after each line."""
     return await _statement(request, caller, vendor_of(caller), filters, limit, cursor)
 
 
@@ -70,7 +70,7 @@ async def read_statement_of_vendor(
     limit: Limit = LIMIT_DEFAULT,
     cursor: Cursor = None,
 ) -> Response:
-    """The same of any vendor."""
+    """Lists every movement of any vendor's wallet."""
     return await _statement(request, caller, id, filters, limit, cursor)
 
 

@@ -1,4 +1,4 @@
-"""Request bodies, and the response shapes that the API reference shows; one module per area."""
+"""Request bodies, and the response shapes of the API reference; one module per area."""
 
 from payouts.schemas.bank_details import (
     BankDetails,

@@ -1,4 +1,4 @@
-"""The bodies and the shapes of bank details."""
+"""Request bodies and responses of bank details."""
 
 from typing import Annotated, Literal
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""The body and the shapes of a dispatch."""
+"""Request body and response of a dispatch."""
 
 from typing import Annotated
 from uuid import UUID

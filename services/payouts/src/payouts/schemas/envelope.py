@@ -1,4 +1,4 @@
-"""The envelope that the API reference shows around every answer."""
+"""The envelope of every response in the API reference."""
 
 from typing import Any, Literal, get_origin
 
@@ -13,9 +13,10 @@ class Meta(ResponseShape):
 
 
 def enveloped(shape: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The documented success answer of an endpoint: the shape inside the envelope.
+    """Returns the documented success of an endpoint: the shape inside the envelope.
 
-    The document puts a list into its envelope itself, with the page's part of `meta` by the endpoint's parameters.
+    The generator of the document puts a list into its envelope itself, with the page's part of `meta` by the endpoint's
+    parameters.
     """
     if get_origin(shape) is list:
         return {status: {"model": shape}}
@@ -30,5 +31,5 @@ def enveloped(shape: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
 
 
 def documented(shape: Any, *refusals: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The success of an endpoint in the envelope, and each refusal of its own as a problem document."""
+    """Returns the success of an endpoint in the envelope, and each of its own errors as a problem document."""
     return answers(enveloped(shape, status)[status]["model"], *refusals, status=status)

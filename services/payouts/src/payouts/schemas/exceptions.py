@@ -1,4 +1,4 @@
-"""Bodies and shapes of exceptions."""
+"""Request bodies and responses of exceptions."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -49,7 +49,7 @@ class ExceptionTransfer(ResponseShape):
 
 
 class ExceptionAction(ResponseShape):
-    """One line of the trail. `by` is null where the service acted on the gateway's news."""
+    """One line of the history. `by` is null where the service acted on a report of the gateway."""
 
     id: UUID
     kind: Literal["classified", "changed", "noted", "closed"]

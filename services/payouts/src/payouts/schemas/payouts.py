@@ -1,4 +1,4 @@
-"""The body and the shapes of payouts."""
+"""Request bodies and responses of payouts."""
 
 from typing import Literal
 from uuid import UUID
@@ -7,7 +7,7 @@ from common.web.schemas import PositiveKobo, RequestBody, ResponseShape
 
 
 class PayoutCancellation(RequestBody):
-    """`{}`: who cancels says nothing more."""
+    """`{}`: a cancellation has no members."""
 
 
 class PayoutRequest(RequestBody):

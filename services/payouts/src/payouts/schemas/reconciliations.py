@@ -1,4 +1,4 @@
-"""Bodies and shapes of resets and of reconciliations by two people (contract section 8)."""
+"""Request bodies and responses of resets and of reconciliations by two people (contract section 8)."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -41,9 +41,7 @@ class Reconciliation(ResponseShape):
     id: UUID
     payout_id: UUID
     vendor_id: UUID
-    transfer_id: UUID | None = Field(
-        description="With `recovery` and `recovery_returned`: the transfer that left beside the books."
-    )
+    transfer_id: UUID | None = Field(description="With `recovery` and `recovery_returned`: the unrecorded transfer.")
     kind: ReturnKind
     status: ReconciliationStatus
     amount_minor: int
@@ -51,7 +49,7 @@ class Reconciliation(ResponseShape):
     reason: str
     postings: list[PreparedPosting]
     hash: str = Field(
-        description="SHA-256, in hex, of payout, kind and postings; `/approve` must repeat it, and it is made anew before the posting."
+        description="SHA-256, in hex, of payout, kind and postings; `/approve` must repeat it, calculated again before the posting."
     )
     prepared_by: UUID
     prepared_at: str

@@ -1,4 +1,4 @@
-"""The body and the shape of a payout schedule."""
+"""Request body and response of a payout schedule."""
 
 from typing import Annotated, Literal, Self
 from uuid import UUID

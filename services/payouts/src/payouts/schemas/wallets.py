@@ -1,4 +1,4 @@
-"""Shapes of wallets and statements."""
+"""Responses of wallets and statements."""
 
 from typing import Annotated, Literal
 from uuid import UUID

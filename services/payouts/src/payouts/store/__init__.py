@@ -1,4 +1,4 @@
-"""SQL for writes. Every function runs in the unit of work of its caller; nothing here decides."""
+"""SQL for writes. Every function runs in its caller's unit of work; no decision is made here."""
 
 from payouts.store.bank_details import (
     BankDetails,

@@ -1,4 +1,4 @@
-"""Account numbers at rest: encrypted under `ACCOUNT_NUMBER_KEY`, and compared by a keyed fingerprint."""
+"""Account numbers at rest: encrypted under `ACCOUNT_NUMBER_KEY`, compared by a keyed fingerprint."""
 
 import hashlib
 import hmac
@@ -12,22 +12,24 @@ from common.database.hash_keys import hash_key_rows
 from common.database.reencryption import EncryptedRows, stale_text
 from common.primitives.encryption import Encryptor
 
-# What a row of the release before sealing still holds.
+# An account number in plain text, written by the previous release.
 _PLAIN: Final = re.compile(r"[0-9]{10}")
 
 
 @dataclass(frozen=True, slots=True)
 class EncryptedNumber:
-    """An account number that only the key opens. The fingerprint is the same for the same account of the same bank."""
+    """An encrypted account number. The fingerprint is the same for the same account of the same bank."""
 
     ciphertext: str
     fingerprint: str
 
 
 class AccountNumbers:
-    """AES-256-GCM, bound to the vendor; the fingerprint is an HMAC-SHA-256 under the hash key (`common.database.hash_keys`).
+    """AES-256-GCM, bound to the vendor. The fingerprint is an HMAC-SHA-256 under the hash key
+    (`common.database.hash_keys`).
 
-    A rotation changes no fingerprint: SQL compares those of a vendor's accounts, among them quarantined ones.
+    A key rotation changes no fingerprint: SQL compares the fingerprints of a vendor's accounts, quarantined ones
+    included.
     """
 
     def __init__(self, encryptor: Encryptor, fingerprint_key: bytes) -> None:
@@ -35,21 +37,21 @@ class AccountNumbers:
         self._fingerprint_key = fingerprint_key
 
     def encrypt(self, vendor_id: UUID, bank_code: str, account_number: str) -> EncryptedNumber:
-        """Another text each time, and always the same fingerprint."""
+        """Returns a new ciphertext each time, and always the same fingerprint."""
         return EncryptedNumber(
             self._encryptor.encrypt(account_number, _context(vendor_id)), self.fingerprint(bank_code, account_number)
         )
 
     def fingerprint(self, bank_code: str, account_number: str) -> str:
-        """By which the same account is found among the sealed ones."""
+        """Returns the key by which SQL compares accounts."""
         return hmac.new(self._fingerprint_key, f"{bank_code}:{account_number}".encode(), hashlib.sha256).hexdigest()
 
     def decrypt(self, vendor_id: UUID, stored: str) -> str:
-        """The ten digits; raises SealBroken for another vendor's text or another key's."""
+        """Returns the ten digits. Raises SealBroken for another vendor's ciphertext or another key's."""
         return stored if _PLAIN.fullmatch(stored) else self._encryptor.decrypt(stored, _context(vendor_id))
 
     def encrypted_rows(self, hash_key: Encryptor) -> list[EncryptedRows]:
-        """For re-encryption: the numbers, and the hash key."""
+        """Returns the encrypted columns for re-encryption: the numbers and the hash key."""
         tables = (("vendor_bank_details", "vendor_id", ()), ("bank_detail_versions", "id", ("vendor_id",)))
         return [
             *(
@@ -74,7 +76,7 @@ class AccountNumbers:
 
 
 def previous_release_fingerprint_key(sealing_key: str) -> bytes:
-    """The key that earlier releases derived from `SEALING_KEY`: their fingerprints stay valid."""
+    """Returns the key that earlier releases derived from `SEALING_KEY`: their fingerprints stay valid."""
     return hashlib.sha256(b"account-fingerprints:" + sealing_key.encode()).digest()
 
 

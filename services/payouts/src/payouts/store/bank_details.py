@@ -1,4 +1,4 @@
-"""SQL for writes to bank details and their history. Nothing here decides."""
+"""SQL for writes to bank details and their history. No decision is made here."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,7 @@ SELECT coalesce(account_sealed, account_number) AS kept, account_fingerprint, la
        check_digit_valid, quarantine_reason, payouts_from
 FROM vendor_bank_details WHERE vendor_id = $1 FOR UPDATE
 """
-# The API role may read every column of this: none opens a number.
+# The API role may read all these columns: none reveals a number.
 _READ_KNOWN_ACCOUNTS: Final = """
 SELECT d.quarantine_reason, d.payouts_from,
        (SELECT account_fingerprint FROM bank_detail_versions WHERE vendor_id = $1 AND verified
@@ -45,7 +45,7 @@ _FIND_NEWEST_REASON: Final = """
 SELECT reason FROM bank_detail_quarantines WHERE vendor_id = $1 AND account_fingerprint = $2
 ORDER BY quarantined_at DESC, id DESC LIMIT 1
 """
-# The account as it stands in the history, once more with the newer reason; what the vendor has at present is not touched.
+# Repeats the account's row of the history with the newer reason; the present details stay.
 _SAVE_NEWER_REASON: Final = """
 INSERT INTO bank_detail_versions (id, vendor_id, account_number, account_sealed, account_fingerprint, last4, bank_code, account_name,
                                   verified, reason, check_digit_valid, change, changed_by, changed_at)
@@ -61,7 +61,7 @@ _AWAIT_RESTITUTION: Final = """
 UPDATE payout_requests SET restitution_awaited_since = $2, restitution_reason = $3, updated_at = $2
 WHERE id = $1 AND restitution_awaited_since IS NULL
 """
-# Only of the present attempt: what became of an earlier one says nothing about where the money is.
+# Only of the present attempt: the outcome of an earlier one does not show where the money is.
 _FIND_AWAITED: Final = """
 SELECT p.restitution_reason FROM payout_transfers AS t JOIN payout_requests AS p ON p.id = t.payout_id
 WHERE t.id = $1 AND t.attempt = p.retry_count + 1 AND p.status = 'pending'
@@ -70,7 +70,7 @@ _FIND_PRESENT_ATTEMPT: Final = """
 SELECT t.id FROM payout_transfers AS t JOIN payout_requests AS p ON p.id = t.payout_id
 WHERE p.id = $1 AND t.attempt = p.retry_count + 1
 """
-# Vendors of which a row stands unsealed; each vendor's rows are sealed together, so that they compare throughout.
+# Vendors with a plaintext row. The rows of one vendor are encrypted together, so that they stay comparable.
 _LIST_VENDORS_WITH_PLAINTEXT: Final = """
 SELECT vendor_id FROM bank_detail_versions WHERE account_number IS NOT NULL
 UNION SELECT vendor_id FROM vendor_bank_details WHERE account_number IS NOT NULL
@@ -95,7 +95,7 @@ _FIND_ONE_CIPHERTEXT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class BankDetails:
-    """A vendor's account as it was resolved and judged. `payouts_from` None: at once."""
+    """A vendor's account with the result of its name check. `payouts_from` None: at once."""
 
     vendor_id: UUID
     number: EncryptedNumber
@@ -111,7 +111,7 @@ class BankDetails:
 async def save_bank_details(
     uow: UnitOfWork, details: BankDetails, changed_by: UUID, at: datetime, change: Change = "set"
 ) -> None:
-    """Appends to the history and makes it the present one."""
+    """Appends the details to the history and makes them the present ones."""
     version_id, name_check = new_id(), details.name_check
     account = (
         details.number.ciphertext,
@@ -127,7 +127,7 @@ async def save_bank_details(
 
 
 async def lock_bank_details(uow: UnitOfWork, numbers: AccountNumbers, vendor_id: UUID) -> BankDetails | None:
-    """The present details with their sealed number: for the service itself only, the API role may not read it."""
+    """Returns the present details with their encrypted number. Only for the service: the API role may not read it."""
     row = await uow.fetch_row(_LOCK_BANK_DETAILS, vendor_id)
     if row is None:
         return None
@@ -148,7 +148,7 @@ async def lock_bank_details(uow: UnitOfWork, numbers: AccountNumbers, vendor_id:
 
 
 async def read_known_accounts(uow: UnitOfWork, vendor_id: UUID) -> KnownAccounts:
-    """What is known of the vendor's accounts so far. The wallet must be locked: it orders the changes."""
+    """Returns the vendor's accounts so far. The wallet must be locked: it orders the changes."""
     row = await uow.fetch_row(_READ_KNOWN_ACCOUNTS, vendor_id)
     if row is None:
         raise AssertionError("the statement always gives a row")
@@ -163,7 +163,7 @@ async def read_known_accounts(uow: UnitOfWork, vendor_id: UUID) -> KnownAccounts
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedAccount:
-    """What a quarantine stops. `version_id` None: the present account; else the version that a payout was asked for with."""
+    """The account that a quarantine stops. `version_id` None: the present account; else the version of a payout."""
 
     version_id: UUID | None
     fingerprint: str
@@ -172,7 +172,7 @@ class QuarantinedAccount:
 
 
 async def find_account_of_payout(uow: UnitOfWork, numbers: AccountNumbers, payout_id: UUID) -> QuarantinedAccount:
-    """The account that the payout was asked for with."""
+    """Returns the account that the payout was requested with."""
     row = await uow.fetch_row(_FIND_ACCOUNT_OF_PAYOUT, payout_id)
     if row is None:
         raise AssertionError("neither a payout nor a version of bank details is ever removed")
@@ -191,13 +191,13 @@ async def save_quarantine(
     by: UUID,
     at: datetime,
 ) -> None:
-    """The trail of who quarantined which account, over which payout, and why."""
+    """Records who quarantined which account, for which payout, and why."""
     values = (payout_id, reason, by, at, stopped.version_id, stopped.fingerprint)
     await uow.execute(_SAVE_QUARANTINE, new_id(), vendor_id, *values)
 
 
 async def find_newest_quarantine_reason(uow: UnitOfWork, vendor_id: UUID, stopped: QuarantinedAccount) -> str | None:
-    """Why the account was stopped, as it was last said; None when it never was. The wallet must be locked."""
+    """Returns the newest reason of the account's quarantine; None without one. The wallet must be locked."""
     reason: str | None = await uow.fetch_value(_FIND_NEWEST_REASON, vendor_id, stopped.fingerprint)
     return reason
 
@@ -205,18 +205,20 @@ async def find_newest_quarantine_reason(uow: UnitOfWork, vendor_id: UUID, stoppe
 async def save_newer_reason(
     uow: UnitOfWork, vendor_id: UUID, stopped: QuarantinedAccount, reason: str, by: UUID, at: datetime
 ) -> None:
-    """A line of the history alone: the account was stopped before, and somebody says another reason."""
+    """Adds another reason of an existing quarantine to the history."""
     quarantine_reason = f"quarantined: {reason}"
     await uow.execute(_SAVE_NEWER_REASON, new_id(), vendor_id, stopped.version_id, quarantine_reason, by, at)
 
 
 async def mark_restitution_awaited(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> bool:
-    """Marks a payout whose money goes back as soon as it is settled that it did not leave; False when it is marked."""
+    """Marks a payout whose amount returns once the gateway confirms that it did not leave; False when it is marked
+    already.
+    """
     return await uow.execute(_AWAIT_RESTITUTION, payout_id, at, reason) == 1
 
 
 async def find_awaited_restitution(uow: UnitOfWork, transfer_id: UUID) -> str | None:
-    """Why the payout of this attempt waits for its restitution; None when it does not, or has gone on to another attempt."""
+    """Returns why the payout of this attempt awaits its restitution; None when it does not, or has a later attempt."""
     reason: str | None = await uow.fetch_value(_FIND_AWAITED, transfer_id)
     return reason
 
@@ -227,12 +229,12 @@ async def find_present_attempt(uow: UnitOfWork, payout_id: UUID) -> UUID | None:
 
 
 async def list_vendors_with_plaintext_numbers(uow: UnitOfWork, limit: int) -> list[UUID]:
-    """Vendors with numbers from before they were sealed."""
+    """Returns vendors with account numbers that the previous release wrote in plain text."""
     return [row["vendor_id"] for row in await uow.fetch(_LIST_VENDORS_WITH_PLAINTEXT, limit)]
 
 
 async def encrypt_numbers_of(uow: UnitOfWork, numbers: AccountNumbers, vendor_id: UUID) -> None:
-    """Seals each number of the vendor that stands open."""
+    """Encrypts each plaintext number of the vendor."""
     for listed, save in ((_LOCK_PLAINTEXT_DETAILS, _ENCRYPT_DETAILS), (_LOCK_PLAINTEXT_VERSIONS, _ENCRYPT_VERSION)):
         for row in await uow.fetch(listed, vendor_id):
             number = numbers.encrypt(vendor_id, row["bank_code"], row["account_number"])
@@ -240,6 +242,6 @@ async def encrypt_numbers_of(uow: UnitOfWork, numbers: AccountNumbers, vendor_id
 
 
 async def find_encrypted_number(uow: UnitOfWork) -> tuple[UUID, str] | None:
-    """Any vendor with its sealed number: the key must open it."""
+    """Returns any vendor with its encrypted number, for a check of the key."""
     row = await uow.fetch_row(_FIND_ONE_CIPHERTEXT)
     return None if row is None else (row["vendor_id"], row["account_sealed"])

@@ -1,4 +1,4 @@
-"""SQL for writes: disputed charges, and what is held for them. The wallet must be locked. Nothing here decides."""
+"""SQL for writes to disputed charges and their holds. The wallet must be locked. No decision is made here."""
 
 from typing import Final
 from uuid import UUID
@@ -20,13 +20,13 @@ _REMAINING: Final = "SELECT remaining_vendor_minor FROM order_shares WHERE order
 
 
 async def find_chargeback(uow: UnitOfWork, chargeback_id: UUID) -> KnownChargeback | None:
-    """How the chargeback stands; None for one that is not known yet."""
+    """Returns the chargeback's newest state; None for an unknown one."""
     row = await uow.fetch_row(_FIND, chargeback_id)
     return None if row is None else KnownChargeback(row["status"], row["held_minor"])
 
 
 async def save_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: int) -> bool:
-    """False when this or later news of the chargeback was heard before. A decided one holds nothing."""
+    """Saves the event; False when this one or a later one was received before. A decided chargeback holds nothing."""
     return (
         await uow.execute(
             _SAVE, update.id, update.order_id, update.vendor_id, update.status, update.vendor_minor, sequence
@@ -47,5 +47,5 @@ async def add_hold(uow: UnitOfWork, chargeback_id: UUID, amount_minor: int) -> N
 
 
 async def find_remaining_share(uow: UnitOfWork, order_id: UUID) -> int:
-    """The vendor's share of what the order still has in escrow."""
+    """Returns the vendor's share of the order's escrow, in kobo."""
     return await uow.fetch_value(_REMAINING, order_id) or 0

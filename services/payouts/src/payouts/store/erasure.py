@@ -1,11 +1,11 @@
-"""SQL about vendors whose owner wants to be erased: what is under way, and what is taken away. The book is never touched."""
+"""SQL for the erasure of a vendor's owner: open matters, and the data that is removed. The ledger never changes."""
 
 from typing import Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
 
-# The names are the matters as they are told.
+# The column names are the public names of the matters.
 _FIND_OPEN_MATTERS: Final = """
 SELECT
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'wallet:' || $1::uuid), 0) <> 0 AS wallet_balance,
@@ -23,14 +23,14 @@ _CLOSE_VENDOR: Final = """
 INSERT INTO vendors AS known (id, owner_user_id, legal_name, sequence) VALUES ($1, $2, '', $3)
 ON CONFLICT (id) DO UPDATE SET legal_name = '', sequence = excluded.sequence
 """
-# The rows stay, as payouts name the version that they were asked for with; what tells the account and its owner goes.
+# The rows stay, as payouts name their version; the data that identifies account and owner goes.
 _FORGET: Final = (
     "DELETE FROM vendor_bank_details WHERE vendor_id = $1",
     "UPDATE bank_detail_versions SET account_number = NULL, account_sealed = '', account_fingerprint = '', last4 = '', bank_code = '', "
     "account_name = NULL, reason = NULL, verified = false, check_digit_valid = NULL WHERE vendor_id = $1",
     "UPDATE payout_transfers SET recipient_code = NULL WHERE vendor_id = $1",
     "DELETE FROM payout_schedules WHERE vendor_id = $1",
-    # What staff wrote about their payouts stands once more in the trail of acts, which is kept for the audit; here it goes.
+    # Free text of staff also exists in the actions' history, which the audit keeps; here it is removed.
     "UPDATE payout_requests SET restitution_reason = CASE WHEN restitution_reason IS NOT NULL THEN 'erased' END, "
     "transfer_failure = CASE WHEN transfer_failure IS NOT NULL THEN 'erased' END WHERE vendor_id = $1",
     "UPDATE reconciliations AS decision SET reason = 'erased', rejection = CASE WHEN rejection IS NOT NULL THEN 'erased' END "
@@ -39,13 +39,13 @@ _FORGET: Final = (
 
 
 async def list_open_matters(uow: UnitOfWork, vendor_id: UUID) -> list[str]:
-    """What is under way of the vendor, in words. The wallet must be locked."""
+    """Returns the public names of the vendor's open matters. The wallet must be locked."""
     row = await uow.fetch_row(_FIND_OPEN_MATTERS, vendor_id)
     return [] if row is None else [matter for matter, is_open in row.items() if is_open]
 
 
 async def close_vendor(uow: UnitOfWork, vendor_id: UUID, owner_user_id: UUID, sequence: int) -> None:
-    """No name, no account, no schedule; what was paid, and when, stays."""
+    """Removes name, account and schedule; amounts and times of payments stay."""
     await uow.execute(_CLOSE_VENDOR, vendor_id, owner_user_id, sequence)
     for statement in _FORGET:
         await uow.execute(statement, vendor_id)

@@ -1,4 +1,4 @@
-"""SQL for writes to payout exceptions and their trail. Nothing here decides."""
+"""SQL for writes to payout exceptions and their history. No decision is made here."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,8 +10,8 @@ from common.primitives.ids import new_id
 from payouts.domain.exceptions import ExceptionAction, Finding, OpenException, Settlement
 from payouts.domain.severity import Cause, ExceptionContext, Severity
 
-# Of two failures of one batch at once, the second counts the first. Payout and transfer before batch, everywhere; a new
-# attempt of the batch only shares the row, and does not wait.
+# Of two concurrent failures of one batch, the second counts the first. Payout and transfer are locked before the batch,
+# everywhere; a new attempt of the batch only shares the row, and does not wait.
 _LOCK_BATCH: Final = "SELECT FROM dispatch_batches WHERE id = $1 FOR NO KEY UPDATE"
 _COUNT_RELATED: Final = """
 SELECT
@@ -67,16 +67,17 @@ SELECT p.status,
        EXISTS (SELECT FROM wallet_lines AS l WHERE l.payout_id = p.id AND l.kind IN ('restitution', 'reversal')) AS returned
 FROM payout_requests AS p WHERE p.id = $1
 """
-# How far back a rejection still counts as the repetition of one.
+# An earlier rejection within this time makes a new one a repetition.
 REJECTIONS_COUNT_FOR: Final = timedelta(days=30)
 
 
 async def count_related_exceptions(
     uow: UnitOfWork, batch_id: UUID | None, vendor_id: UUID, transfer_id: UUID, now: datetime
 ) -> tuple[int, int]:
-    """Vendors of the batch with an exception, this one included; and rejections of this vendor's other attempts. Holds the batch.
+    """Returns the number of the batch's vendors with an exception, this one included, and of rejections of this
+    vendor's other attempts. Locks the batch.
 
-    An attempt that nobody dispatched, a retry, belongs to none.
+    A retry belongs to no batch.
     """
     if batch_id is not None:
         await uow.execute(_LOCK_BATCH, batch_id)
@@ -86,7 +87,7 @@ async def count_related_exceptions(
 
 @dataclass(frozen=True, slots=True)
 class OpeningException:
-    """An exception of a payout and its attempt, of a batch, or of a vendor."""
+    """A new exception of a payout and its attempt, of a batch, or of a vendor."""
 
     id: UUID
     trouble: ExceptionContext
@@ -100,7 +101,7 @@ class OpeningException:
 
 
 async def open_exception_if_new(uow: UnitOfWork, exception: OpeningException, at: datetime) -> bool:
-    """False when the payout, batch or vendor has a live one already."""
+    """Opens the exception; False when the payout, batch or vendor has an open one already."""
     values = (
         exception.id,
         exception.payout_id,
@@ -118,30 +119,30 @@ async def open_exception_if_new(uow: UnitOfWork, exception: OpeningException, at
 
 
 async def lock_exception(uow: UnitOfWork, exception_id: UUID) -> OpenException | None:
-    """Holds an exception until the end of the unit of work."""
+    """Locks an exception until the end of the unit of work."""
     row = await uow.fetch_row(_LOCK_EXCEPTION, exception_id)
     return None if row is None else _open_exception(row)
 
 
 async def lock_open_exception(uow: UnitOfWork, payout_id: UUID) -> OpenException | None:
-    """Holds the payout's open exception, if it has one."""
+    """Locks the payout's open exception, if it has one."""
     row = await uow.fetch_row(_LOCK_OPEN, payout_id)
     return None if row is None else _open_exception(row)
 
 
 async def lock_open_exception_of_vendor(uow: UnitOfWork, vendor_id: UUID) -> OpenException | None:
-    """Holds the open exception that holds all payouts of the vendor, if there is one."""
+    """Locks the open exception that holds all payouts of the vendor, if there is one."""
     row = await uow.fetch_row(_LOCK_OPEN_OF_VENDOR, vendor_id)
     return None if row is None else _open_exception(row)
 
 
 async def lock_open_exceptions_of_batch(uow: UnitOfWork, batch_id: UUID) -> list[OpenException]:
-    """Holds the open exceptions of a batch's attempts, always in the same order."""
+    """Locks the open exceptions of a batch's attempts, always in the same order."""
     return [_open_exception(row) for row in await uow.fetch(_LOCK_OPEN_OF_BATCH, batch_id)]
 
 
 async def find_payout_of_exception(uow: UnitOfWork, exception_id: UUID) -> UUID | None:
-    """The payout that the exception holds; None for an exception of a batch or of a vendor."""
+    """Returns the payout of the exception; None for an exception of a batch or of a vendor."""
     payout_id: UUID | None = await uow.fetch_value(_FIND_PAYOUT_OF, exception_id)
     return payout_id
 
@@ -155,7 +156,7 @@ async def save_closed(uow: UnitOfWork, exception_id: UUID, reason: str, at: date
 
 
 async def record_exception_action(uow: UnitOfWork, exception_id: UUID, action: ExceptionAction, at: datetime) -> None:
-    """One more line of the trail; nothing there is ever changed."""
+    """Appends a line to the history. Lines never change."""
     await uow.execute(
         _RECORD_ACTION,
         new_id(),
@@ -172,12 +173,12 @@ async def record_exception_action(uow: UnitOfWork, exception_id: UUID, action: E
 
 
 async def has_note(uow: UnitOfWork, exception_id: UUID, note: str) -> bool:
-    """Whether the trail says this already: the gateway repeats itself."""
+    """Whether the history has this note already: the gateway repeats itself."""
     return bool(await uow.fetch_value(_HAS_NOTE, exception_id, note))
 
 
 async def read_settlement(uow: UnitOfWork, payout_id: UUID) -> Settlement:
-    """Where the payout's money is. The payout must be locked."""
+    """Returns where the payout's money is. The payout must be locked."""
     row = await uow.fetch_row(_READ_SETTLEMENT, payout_id)
     if row is None:
         raise AssertionError("a payout is never removed")

@@ -1,4 +1,4 @@
-"""SQL of the comparison with the gateway's list of transfers. Nothing here decides."""
+"""SQL for the comparison with the gateway's list of transfers. No decision is made here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from uuid import UUID
 from common.database.unit_of_work import UnitOfWork
 from payouts.domain.found_transfers import Candidate, ListedTransfer, Outcome
 
-# Which history of which server this is. A server put back at an earlier instant begins a new timeline; another one has another identifier.
+# The server's identifier and timeline. A restore starts a new timeline; another server has another identifier.
 _TIMELINE: Final = (
     "(SELECT system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system())"
 )
@@ -17,13 +17,13 @@ _IS_COMPARED: Final = f"SELECT place = {_TIMELINE} FROM transfer_comparison"
 _READ_COMPARISON: Final = f"""
 SELECT {_TIMELINE} AS place, place = {_TIMELINE} AS is_compared, compared_until, now() AS now FROM transfer_comparison
 """
-# After the database was put back it is due at once, whatever was planned before, and again soon after until it is complete.
+# After a restore it is due at once, whatever was planned, and soon again until it is complete.
 _CLAIM: Final = f"""
 UPDATE transfer_comparison SET due_at = CASE WHEN place = {_TIMELINE} THEN $2 ELSE $3 END::timestamptz
 WHERE due_at IS NULL OR due_at <= $1 OR (place <> {_TIMELINE} AND due_at > $3) RETURNING true
 """
 _SAVE_COMPARED: Final = "UPDATE transfer_comparison SET place = $1, compared_until = $2, due_at = $3"
-# One at a time takes found transfers in.
+# One process at a time records found transfers.
 _LOCK_COMPARISON: Final = "SELECT FROM transfer_comparison FOR UPDATE"
 _LIST_KNOWN: Final = """
 SELECT reference FROM payout_transfers WHERE reference = ANY ($1::text[])
@@ -49,7 +49,7 @@ FROM payout_requests WHERE id = $1 FOR UPDATE
 _NAME_REFERENCE: Final = """
 UPDATE payout_requests SET retry_count = $2, transfer_reference = $3, transfer_code = NULL, updated_at = $4 WHERE id = $1
 """
-# `unknown`: the gateway is asked, and what it says has all its consequences.
+# `unknown`: the gateway is queried, and its report has all its consequences.
 _SAVE_ATTEMPT: Final = """
 INSERT INTO payout_transfers (id, payout_id, vendor_id, attempt, reference, status, amount, currency, bank_details_version_id,
                               submissions, due_at, created_at, updated_at)
@@ -79,7 +79,7 @@ UPDATE found_transfers SET outcome = 'explained', evidence = $2 WHERE reference 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How far the gateway's list was compared, and whether that was in the history that the database stands in now."""
+    """How far the gateway's list was compared, and whether that was on the present timeline."""
 
     timeline: str
     is_compared: bool
@@ -88,7 +88,7 @@ class Comparison:
 
 
 async def transfers_are_compared(uow: UnitOfWork) -> bool:
-    """False from the moment at which the database was put back, until what left since is in the books."""
+    """Whether the comparison is complete. False from a restore of the database until all transfers since are recorded."""
     return bool(await uow.fetch_value(_IS_COMPARED))
 
 
@@ -100,7 +100,7 @@ async def read_comparison(uow: UnitOfWork) -> Comparison:
 
 
 async def claim_comparison(uow: UnitOfWork, now: datetime, again_at: datetime, recheck_at: datetime) -> bool:
-    """Whether a comparison is due; then it is nobody else's until `again_at`, or sooner after the database was put back."""
+    """Claims a due comparison until `again_at`; after a restore until `recheck_at`. False when none is due."""
     return bool(await uow.fetch_value(_CLAIM, now, again_at, recheck_at))
 
 
@@ -109,12 +109,12 @@ async def save_compared(uow: UnitOfWork, timeline: str, until: datetime, due_at:
 
 
 async def lock_comparison(uow: UnitOfWork) -> None:
-    """Holds the comparison until the end of the unit of work."""
+    """Locks the comparison until the end of the unit of work."""
     await uow.execute(_LOCK_COMPARISON)
 
 
 async def list_known_references(uow: UnitOfWork, references: Sequence[str]) -> set[str]:
-    """Those that stand in the books, and those that people have explained."""
+    """Returns those that are recorded, and those that people have explained."""
     return {row["reference"] for row in await uow.fetch(_LIST_KNOWN, references)}
 
 
@@ -125,14 +125,14 @@ async def is_known(uow: UnitOfWork, reference: str) -> bool:
 async def list_owners(
     uow: UnitOfWork, fingerprint: str, account_number: str, bank_code: str
 ) -> list[tuple[UUID, UUID]]:
-    """Each vendor who ever had this account, with the newest version of the details that names it."""
+    """Returns each vendor who ever had this account, with the newest version of the details that names it."""
     return [
         (row["vendor_id"], row["id"]) for row in await uow.fetch(_LIST_OWNERS, fingerprint, account_number, bank_code)
     ]
 
 
 async def list_candidates(uow: UnitOfWork, vendor_id: UUID, amount_minor: int) -> list[Candidate]:
-    """Pending payouts of the vendor over this amount: those that were never sent first, oldest first."""
+    """Returns pending payouts of the vendor with this amount: those never sent first, oldest first."""
     return [
         Candidate(row["id"], row["retry_count"], tuple(row["refs"]), row["has_present_attempt"])
         for row in await uow.fetch(_LIST_CANDIDATES, vendor_id, amount_minor)
@@ -140,7 +140,7 @@ async def list_candidates(uow: UnitOfWork, vendor_id: UUID, amount_minor: int) -
 
 
 async def lock_candidate(uow: UnitOfWork, candidate: Candidate) -> bool:
-    """Holds the payout; False when it is not any more what it was."""
+    """Locks the payout; False when it has changed."""
     values = (candidate.payout_id, candidate.retry_count, candidate.has_present_attempt)
     return bool(await uow.fetch_value(_LOCK_CANDIDATE, *values))
 
@@ -148,13 +148,13 @@ async def lock_candidate(uow: UnitOfWork, candidate: Candidate) -> bool:
 async def save_found_attempt(
     uow: UnitOfWork, payout_id: UUID, retry_count: int, transfer_id: UUID, reference: str, at: datetime
 ) -> None:
-    """The found transfer becomes the payout's present attempt, of which the gateway is to be asked."""
+    """Records the found transfer as the payout's present attempt, to be queried at the gateway."""
     await uow.execute(_NAME_REFERENCE, payout_id, retry_count, reference, at)
     await uow.execute(_SAVE_ATTEMPT, payout_id, transfer_id, at)
 
 
 async def find_owner(uow: UnitOfWork, vendor_id: UUID) -> UUID | None:
-    """Who acts for the vendor, as far as it was heard."""
+    """Returns the vendor's owner, if the vendor was received."""
     owner: UUID | None = await uow.fetch_value(_READ_OWNER, vendor_id)
     return owner
 
@@ -162,7 +162,7 @@ async def find_owner(uow: UnitOfWork, vendor_id: UUID) -> UUID | None:
 async def save_found(
     uow: UnitOfWork, transfer: ListedTransfer, outcome: Outcome, payout_id: UUID | None, at: datetime
 ) -> None:
-    """What the gateway lists and the books did not know; of the account the last four digits."""
+    """Records a listed transfer that the ledger did not have; of the account only the last four digits."""
     await uow.execute(
         _SAVE_FOUND,
         transfer.reference,
@@ -180,19 +180,19 @@ async def save_found(
 
 
 async def count_open(uow: UnitOfWork) -> int:
-    """Found transfers that only people can place."""
+    """Counts found transfers that only people can assign."""
     count: int = await uow.fetch_value(_COUNT_OPEN)
     return count
 
 
 async def count_unsettled(uow: UnitOfWork) -> int:
-    """Found transfers that were taken in, and of which the gateway has not said what became of them."""
+    """Counts recorded found transfers whose outcome the gateway has not reported."""
     count: int = await uow.fetch_value(_COUNT_UNSETTLED)
     return count
 
 
 async def list_open(uow: UnitOfWork) -> list[tuple[str, int, str, str, str, datetime]]:
-    """Reference, amount in kobo, currency, bank, last four digits of the account, and time of each."""
+    """Returns reference, amount in kobo, currency, bank, last four digits of the account, and time of each."""
     return [
         (row["reference"], row["amount"], row["currency"], row["bank_code"], row["account_last4"], row["created_at"])
         for row in await uow.fetch(_LIST_OPEN)
@@ -200,5 +200,5 @@ async def list_open(uow: UnitOfWork) -> list[tuple[str, int, str, str, str, date
 
 
 async def save_explained(uow: UnitOfWork, reference: str, evidence: str) -> bool:
-    """False when no such transfer is open."""
+    """Records the explanation; False when no such transfer is open."""
     return await uow.execute(_EXPLAIN, reference, evidence) == 1

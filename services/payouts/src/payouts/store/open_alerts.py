@@ -1,4 +1,4 @@
-"""SQL for alerts that stand raised, so that several workers raise one once and clear it once. Nothing here decides."""
+"""SQL for open alerts: several workers raise one once and clear it once. No decision is made here."""
 
 from datetime import datetime
 from typing import Final
@@ -11,12 +11,12 @@ _SAVE_CALM: Final = "UPDATE standing_alerts SET calm_since = $2 WHERE dedup_key 
 
 
 async def save_alert_if_new(uow: UnitOfWork, dedup_key: str, at: datetime) -> bool:
-    """False when it stands already: another worker saw the same."""
+    """Opens the alert; False when another worker has opened it."""
     return await uow.execute(_RAISE, dedup_key, at) == 1
 
 
 async def remove_alert(uow: UnitOfWork, dedup_key: str) -> bool:
-    """False when it stands no more."""
+    """Removes the alert; False when it is not open any more."""
     return await uow.execute(_CLEAR, dedup_key) == 1
 
 

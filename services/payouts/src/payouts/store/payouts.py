@@ -1,4 +1,4 @@
-"""SQL for writes to payouts and the batches that send them. Nothing here decides."""
+"""SQL for writes to payouts and the batches that send them. No decision is made here."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,20 +32,21 @@ UPDATE dispatch_lines SET outcome = 'skipped', reason = $3 WHERE batch_id = $1 A
 _SAVE_REMAINING: Final = "UPDATE dispatch_batches SET remaining = $2 WHERE id = $1"
 _FINISH_BATCH: Final = "UPDATE dispatch_batches SET answer = $2, finished_at = $3 WHERE id = $1 AND answer IS NULL"
 _READ_RESPONSE: Final = "SELECT answer FROM dispatch_batches WHERE id = $1"
-# An attempt that is reserved without a lease was never sent and is nobody's: it waits as the payout does.
+# A reserved attempt without a lease was never sent and waits as the payout does.
 _ATTEMPTED: Final = """EXISTS (SELECT FROM payout_transfers AS t WHERE t.payout_id = p.id AND t.attempt = p.retry_count + 1
                AND NOT (t.status = 'reserved' AND t.due_at IS NULL))"""
-# The fingerprint tells the bank too. Numbers that are not sealed yet compare as they are. What a quarantine will give back never goes.
+# The fingerprint includes the bank. Plaintext numbers are compared as they are. A payout that awaits its restitution
+# never goes.
 _DETAILS_VALID: Final = """coalesce(d.verified AND p.restitution_awaited_since IS NULL
                        AND (d.version_id = v.id OR d.account_fingerprint = v.account_fingerprint
                            OR (d.account_number = v.account_number AND d.bank_code = v.bank_code)), false)"""
-# Changed not long ago: their owner may not have heard of it yet.
+# Changed recently: the owner may not have noticed yet.
 _DETAILS_COOLING: Final = "coalesce(d.payouts_from > $2, false)"
 _SUSPENDED: Final = "EXISTS (SELECT FROM vendors AS seller WHERE seller.id = p.vendor_id AND seller.suspended)"
-# What was asked for before a refund or a lost chargeback found the wallet empty stays where it can still be taken back.
+# A payout requested before a refund or a lost chargeback emptied the wallet can still be recovered.
 _HAS_DEBT: Final = """EXISTS (SELECT FROM ledger_balances AS debt
                        WHERE debt.account = 'vendor_debt:' || p.vendor_id AND debt.balance_minor > 0)"""
-# Its wallet received what payments did not release, or waits too long for what it did.
+# The vendor's wallet received more than payments released, or waits too long for a statement.
 _HELD: Final = """EXISTS (SELECT FROM payout_exceptions AS e WHERE e.vendor_id = p.vendor_id AND e.status = 'open'
                        AND e.payout_id IS NULL AND e.batch_id IS NULL)"""
 _WITH_DETAILS: Final = """
@@ -59,7 +60,7 @@ SELECT p.id, p.amount, p.vendor_id, p.status = 'pending' AS pending, {_ATTEMPTED
 {_WITH_DETAILS}
 WHERE p.id = ANY ($1) ORDER BY p.created_at, p.id
 """
-# Those that are held come last: however many they are, they keep no other from its batch.
+# Held payouts come last: however many they are, they keep no other out of its batch.
 _LIST_WAITING: Final = f"""
 SELECT p.id {_WITH_DETAILS}
 WHERE p.status = 'pending' AND NOT {_ATTEMPTED}
@@ -72,9 +73,9 @@ WHERE p.status = 'pending' AND NOT {_ATTEMPTED} AND {_DETAILS_VALID} AND NOT {_S
   AND NOT {_DETAILS_COOLING.replace("$2", "$1")}
 """
 _LIST_VENDORS: Final = "SELECT DISTINCT vendor_id FROM payout_requests WHERE id = ANY ($1) ORDER BY vendor_id"
-# In one order, whoever locks several: two batches at once never wait for each other in a circle.
+# Always in one order: two batches never wait for each other in a circle.
 _LOCK_PAYOUTS: Final = "SELECT id FROM payout_requests WHERE id = ANY ($1) ORDER BY id FOR UPDATE"
-# An attempt that was held back is taken up again with the reference that it has.
+# A held attempt is used again with its reference.
 _RESERVE: Final = """
 INSERT INTO payout_transfers (id, payout_id, vendor_id, batch_id, attempt, reference, status, amount, currency,
                               bank_details_version_id, due_at, created_at, updated_at)
@@ -98,7 +99,7 @@ async def save_payout(
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A dispatch under its caller's key; `answer` stands once it is finished."""
+    """A dispatch under its caller's key; `response` is set once it is finished."""
 
     id: UUID
     fingerprint: bytes
@@ -113,13 +114,13 @@ async def find_batch(uow: UnitOfWork, caller_id: UUID, key: UUID) -> Batch | Non
 async def save_batch_if_new(
     uow: UnitOfWork, batch: Batch, caller_id: UUID, key: UUID, *, dry_run: bool, balance_minor: int, at: datetime
 ) -> bool:
-    """False when the caller's key already names a batch: two requests raced, and the other one was first."""
+    """Saves the batch; False when a concurrent request with the same key was first."""
     values = (batch.id, caller_id, key, batch.fingerprint, dry_run, balance_minor, at)
     return await uow.execute(_SAVE_BATCH, *values) == 1
 
 
 async def save_plan(uow: UnitOfWork, batch_id: UUID, lines: Sequence[PlanLine], outcome: str) -> None:
-    """The lines in their order; those that are not skipped get `outcome`."""
+    """Saves the lines in order; those that are not skipped get `outcome`."""
     rows = [
         (batch_id, line.payout_id, position, "skipped" if line.skipped else outcome, line.skipped, line.amount_minor)
         for position, line in enumerate(lines)
@@ -128,7 +129,7 @@ async def save_plan(uow: UnitOfWork, batch_id: UUID, lines: Sequence[PlanLine], 
 
 
 async def skip_line(uow: UnitOfWork, batch_id: UUID | None, payout_id: UUID, reason: str) -> None:
-    """What the batch had taken was not sent after all."""
+    """Marks a selected payout as skipped."""
     await uow.execute(_SKIP_LINE, batch_id, payout_id, reason)
 
 
@@ -137,37 +138,36 @@ async def save_remaining(uow: UnitOfWork, batch_id: UUID, remaining: int) -> Non
 
 
 async def finish_batch(uow: UnitOfWork, batch_id: UUID, response: dict[str, Any], at: datetime) -> dict[str, Any]:
-    """Keeps the first answer for good, and gives back the one that stands."""
+    """Saves the first response for good, and returns the saved one."""
     await uow.execute(_FINISH_BATCH, batch_id, response, at)
     stored: dict[str, Any] = await uow.fetch_value(_READ_RESPONSE, batch_id)
     return stored
 
 
 async def list_waiting(uow: UnitOfWork, limit: int, now: datetime) -> list[UUID]:
-    """Payouts that wait for a dispatch: those that can go first, oldest first."""
+    """Returns payouts that wait for a dispatch: those that can be sent first, oldest first."""
     return [row["id"] for row in await uow.fetch(_LIST_WAITING, limit, now)]
 
 
 async def count_ready(uow: UnitOfWork, now: datetime) -> int:
-    """How many payouts wait for a dispatch and could be sent now."""
+    """Counts the payouts that could be dispatched now."""
     count: int = await uow.fetch_value(_COUNT_READY, now)
     return count
 
 
 async def lock_payouts(uow: UnitOfWork, payout_ids: Sequence[UUID]) -> None:
-    """Holds payouts until the end of the unit of work; whoever changes their transfers or exceptions holds them."""
+    """Locks payouts until the end of the unit of work, before any change of their transfers or exceptions."""
     await uow.execute(_LOCK_PAYOUTS, list(payout_ids))
 
 
 async def list_vendors_of(uow: UnitOfWork, payout_ids: Sequence[UUID]) -> list[UUID]:
-    """The vendors of these payouts."""
     return [row["vendor_id"] for row in await uow.fetch(_LIST_VENDORS, list(payout_ids))]
 
 
 async def list_candidates(
     uow: UnitOfWork, payout_ids: Sequence[UUID], covers: Mapping[UUID, Cover], now: datetime
 ) -> list[Candidate]:
-    """The payouts as they are at `now`, oldest first, with how each vendor is covered. They must be locked."""
+    """Returns the payouts at `now`, oldest first, with each vendor's cover. They must be locked."""
     return [
         Candidate(
             row["id"],
@@ -185,7 +185,7 @@ async def list_candidates(
 
 
 async def reserve_transfers(uow: UnitOfWork, batch_id: UUID, payout_ids: Sequence[UUID], at: datetime) -> None:
-    """Writes attempts down before anybody outside hears of them. Their lease lets the worker take them over."""
+    """Records attempts before any call. Their lease lets the worker replace a dead dispatcher."""
     rows = [(new_id(), payout_id, batch_id, f"po-{new_id().hex}", at + LEASE, at) for payout_id in payout_ids]
     await uow.execute_many(_RESERVE, rows)
     await uow.execute(_NAME_REFERENCES, batch_id, at)

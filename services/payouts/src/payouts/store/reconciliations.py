@@ -23,7 +23,7 @@ UPDATE reconciliations SET status = $2, decided_by = $3, decided_at = $4, reject
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
-    """What was prepared, as far as the decision needs it."""
+    """A prepared reconciliation, as far as its decision needs it."""
 
     id: UUID
     payout_id: UUID
@@ -45,7 +45,7 @@ async def save_reconciliation_if_new(
     reason: str,
     at: datetime,
 ) -> bool:
-    """False when the payout has a prepared one already."""
+    """Saves it; False when the payout has a prepared one already."""
     made = reconciliation
     values = (made.id, made.payout_id, transfer_id, made.kind, reason, postings, made.hash, made.prepared_by, at)
     return await uow.execute(_SAVE, *values) == 1

@@ -1,4 +1,4 @@
-"""SQL for writes: what payments stated of each vendor, and what the wallets received. Nothing here decides."""
+"""SQL for writes to payments' statements, and the vendors' recorded totals. No decision is made here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,13 @@ from payouts.domain.release_statements import (
     Statement,
 )
 
-# One that repeats itself under another event id is the same. Two with one number and different signatures are both kept: one is forged.
+# The same statement under another event id is a repetition. Two with one number and different signatures are both
+# stored: one is forged.
 _SAVE: Final = """
 INSERT INTO release_statements (vendor_id, sequence, signature, source, line_key, amount_minor, net_minor, key_id, received_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (vendor_id, sequence, signature) DO NOTHING
 """
-# All of it in one statement: lines, balances and the statements that came with them are of one moment.
+# One SQL statement: lines, balances and statements are of one moment.
 _READ: Final = f"""
 SELECT v.vendor_id, lines.*, accounts.minor - lines.paid_minor AS balances_minor, stated.gap_since, stated.newest, odd.what AS oddity,
        coalesce(lines.last_position > begin.last_line, false) AS has_new_lines, begin.upgraded_at
@@ -85,21 +86,21 @@ SELECT vendor_id FROM payout_exceptions WHERE status = 'open' AND payout_id IS N
 UNION SELECT vendor_id FROM payout_requests WHERE status = 'pending'
 ORDER BY vendor_id LIMIT $1
 """
-# Lines whose statement is looked at when a vendor's sum does not fit, the newest first: a forged one is among what came last.
+# How many newest lines are verified when a vendor's sum does not match: a forged one is among the newest.
 LINES_CHECKED_MAX: Final = 500
 _LINE_KINDS: Final = [kind for kind in RECEIVED_KINDS if kind != "correction"]
 
 
 @dataclass(frozen=True, slots=True)
 class VendorLedger:
-    """What the books say of one vendor, and the newest statements that came, the highest number first."""
+    """A vendor's recorded totals, and its newest statements, the highest number first."""
 
     totals: ReceivedTotals
     statements: tuple[Statement, ...]
 
 
 async def save_statement(uow: UnitOfWork, statement: Statement, line_key: str | None, received_at: datetime) -> None:
-    """Keeps a statement as it came. `line_key` is the source of the line that its event made."""
+    """Saves a statement as received. `line_key` is the source of its event's line."""
     await uow.execute(
         _SAVE,
         statement.vendor_id,
@@ -115,7 +116,7 @@ async def save_statement(uow: UnitOfWork, statement: Statement, line_key: str | 
 
 
 async def read_vendor_ledgers(uow: UnitOfWork, vendor_ids: Sequence[UUID]) -> list[VendorLedger]:
-    """The books of each vendor, all of one moment."""
+    """Returns the totals of each vendor, all of one moment."""
     rows = await uow.fetch(_READ, list(vendor_ids), list(RECEIVED_KINDS), list(PAID_KINDS))
     return [
         VendorLedger(
@@ -136,12 +137,12 @@ async def read_vendor_ledgers(uow: UnitOfWork, vendor_ids: Sequence[UUID]) -> li
 
 
 async def list_unstated_lines(uow: UnitOfWork, vendor_id: UUID) -> list[str]:
-    """Lines for which no statement came, or one of another amount, with what they moved."""
+    """Returns lines without a statement of their amount, with their net amounts."""
     return [row["line"] for row in await uow.fetch(_LIST_UNSTATED, vendor_id, _LINE_KINDS)]
 
 
 async def list_statements_of_lines(uow: UnitOfWork, vendor_id: UUID) -> list[tuple[str, Statement]]:
-    """The newest lines that came with a statement: the line's source, and the statement."""
+    """Returns the newest lines with a statement: the line's source, and the statement."""
     rows = await uow.fetch(_LIST_OF_LINES, vendor_id, _LINE_KINDS, LINES_CHECKED_MAX)
     return [
         (
@@ -161,5 +162,5 @@ async def list_statements_of_lines(uow: UnitOfWork, vendor_id: UUID) -> list[tup
 
 
 async def list_vendors_to_check(uow: UnitOfWork, limit: int) -> list[UUID]:
-    """Vendors whose payouts wait, and those that have an open exception of their own."""
+    """Returns vendors with pending payouts, and those with an open exception of their own."""
     return [row["vendor_id"] for row in await uow.fetch(_LIST_TO_CHECK, limit)]

@@ -1,10 +1,12 @@
-"""What payouts keeps for a time only. The book, transfers, observations, decisions and their trails stay for ever (decision 23)."""
+"""Retention rules of payouts. The ledger, transfers, observations, decisions and their histories are kept forever
+(decision 23).
+"""
 
 from datetime import timedelta
 
 from common.database.retention import RetentionRule, Rule
 
-# What a vendor sees of their schedule is its latest period; and a period that asked for a payout belongs to the payout.
+# The vendor sees the latest period of the schedule; a period that requested a payout belongs to that payout.
 _SKIPPED = """
 outcome = 'skipped' AND EXISTS (
     SELECT FROM scheduled_payouts AS later
@@ -14,5 +16,5 @@ outcome = 'skipped' AND EXISTS (
 
 
 def retention_rules(skipped_periods: timedelta) -> tuple[Rule, ...]:
-    """`skipped_periods`: how long it is known why a schedule asked for no payout."""
+    """`skipped_periods`: how long the reasons of skipped periods are kept."""
     return (RetentionRule("scheduled_payouts", ("vendor_id", "period"), "decided_at", skipped_periods, over=_SKIPPED),)

@@ -1,4 +1,4 @@
-"""SQL for writes that send a payout again or return its amount to its vendor's wallet. Nothing here decides."""
+"""SQL for writes that send a payout again or return its amount to the wallet. No decision is made here."""
 
 from datetime import datetime
 from typing import Final
@@ -11,7 +11,7 @@ from payouts.domain.transitions import MAY_STILL_PAY
 _LOCK_PAYOUT: Final = """
 SELECT vendor_id, amount, status, retry_count, transfer_reference FROM payout_requests WHERE id = $1 FOR UPDATE
 """
-# With the payout's own lock held: a reserved attempt cannot begin to leave while this is decided.
+# Under the payout's lock no submission of a reserved attempt can start.
 _LOCK_ATTEMPTS: Final = """
 SELECT t.id, t.reference, t.status, t.due_at IS NOT NULL AS leased,
        coalesce((SELECT o.verdict = 'contradiction' AND (o.heard_from <> 'query' OR (o.amount, o.currency) <> (t.amount, t.currency))
@@ -30,7 +30,7 @@ UPDATE payout_transfers SET status = 'failed', failure = $2, due_at = NULL, upda
 WHERE payout_id = $1 AND status = 'reserved'
 """
 _LIST_SENT: Final = """
-SELECT t.id, t.reference, (SELECT coalesce(max(o.position), 0) FROM transfer_observations AS o WHERE o.transfer_id = t.id) AS heard
+SELECT t.id, t.reference, (SELECT coalesce(max(o.position), 0) FROM transfer_observations AS o WHERE o.transfer_id = t.id) AS last_position
 FROM payout_transfers AS t WHERE t.payout_id = $1 AND t.submissions > 0 ORDER BY t.attempt
 """
 _WAS_CONTRADICTED_SINCE: Final = """
@@ -62,7 +62,7 @@ INSERT INTO payout_acts (payout_id, reconciliation_id, act, acted_by, reason, ac
 
 
 async def lock_payout_with_attempts(uow: UnitOfWork, payout_id: UUID) -> LockedPayout | None:
-    """Holds the payout and all its attempts until the end of the unit of work, and reads them under the lock."""
+    """Locks the payout and all its attempts until the end of the unit of work, and reads them."""
     row = await uow.fetch_row(_LOCK_PAYOUT, payout_id)
     if row is None:
         return None
@@ -96,50 +96,50 @@ async def mark_failed(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetim
 
 
 async def withdraw_unsent_attempts(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> None:
-    """An attempt that is written down and was never sent: nobody sends it any more."""
+    """Fails the recorded attempts that were never sent."""
     await uow.execute(_WITHDRAW_UNSENT, payout_id, reason, at)
 
 
 async def list_sent_attempts(uow: UnitOfWork, payout_id: UUID) -> list[tuple[UUID, str, int]]:
-    """Id and reference of each attempt that the gateway may have heard of, and the place of what was last heard of it."""
-    return [(row["id"], row["reference"], row["heard"]) for row in await uow.fetch(_LIST_SENT, payout_id)]
+    """Returns id and reference of each attempt that the gateway may know, and the position of its last observation."""
+    return [(row["id"], row["reference"], row["last_position"]) for row in await uow.fetch(_LIST_SENT, payout_id)]
 
 
 async def was_contradicted_since(uow: UnitOfWork, transfer_id: UUID, last_position: int) -> bool:
-    """Whether something that disagrees with the books was heard after the place `heard`. The transfer must be locked."""
+    """Whether a contradiction was observed after `last_position`. The transfer must be locked."""
     return bool(await uow.fetch_value(_WAS_CONTRADICTED_SINCE, transfer_id, last_position))
 
 
 async def was_accepted(uow: UnitOfWork, transfer_id: UUID) -> bool:
-    """Whether the gateway ever gave the transfer a code of its own."""
+    """Whether the gateway ever returned a code of the transfer."""
     return bool(await uow.fetch_value(_WAS_ACCEPTED, transfer_id))
 
 
 async def list_others_under_way(uow: UnitOfWork, payout_id: UUID, transfer_id: UUID) -> list[UUID]:
-    """Attempts of the payout, beside this one, that may still arrive."""
+    """Returns the payout's other attempts that may still pay."""
     return [row["id"] for row in await uow.fetch(_LIST_UNDER_WAY, payout_id, transfer_id, list(MAY_STILL_PAY))]
 
 
 async def save_reset(
     uow: UnitOfWork, payout_id: UUID, transfer_id: UUID, reference: str, reason: str, due_at: datetime, at: datetime
 ) -> None:
-    """Counts the reset and writes the new attempt down, which belongs to no batch."""
+    """Counts the reset and records the new attempt, which belongs to no batch."""
     await uow.execute(_SAVE_RESET, payout_id, reason, reference, at)
     await uow.execute(_SAVE_RETRY, payout_id, transfer_id, due_at, at)
 
 
 async def is_retry(uow: UnitOfWork, transfer_id: UUID) -> bool:
-    """Whether the attempt follows a reset, and no batch has taken it."""
+    """Whether the attempt follows a reset, and no batch has selected it."""
     return bool(await uow.fetch_value(_IS_RETRY, transfer_id))
 
 
 async def delay_retry(uow: UnitOfWork, transfer_id: UUID, reason: str, due_at: datetime, at: datetime) -> None:
-    """The attempt is not sent for now; the row says why, and when it is looked at again."""
+    """Postpones the attempt; the row has the reason and the next time."""
     await uow.execute(_DELAY_RETRY, transfer_id, reason, due_at, at)
 
 
 async def record_payout_action(
     uow: UnitOfWork, payout_id: UUID, reconciliation_id: UUID | None, action: str, by: UUID, reason: str, at: datetime
 ) -> None:
-    """Who did what, when and why; kept for good."""
+    """Records an action of staff for good."""
     await uow.execute(_RECORD_ACTION, payout_id, reconciliation_id, action, by, reason, at)

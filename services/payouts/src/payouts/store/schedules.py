@@ -1,4 +1,4 @@
-"""SQL for writes of schedules, and of what was decided on each of their days. Nothing here decides."""
+"""SQL for writes to schedules and to the decisions of their periods. No decision is made here."""
 
 from datetime import date, datetime
 from typing import Final
@@ -16,7 +16,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (vendor_id) DO UPDATE SET frequency = excluded.frequency, weekday = excluded.weekday,
     minimum_minor = excluded.minimum_minor, due_at = excluded.due_at, changed_by = excluded.changed_by, updated_at = excluded.updated_at
 """
-# Another worker's is not waited for: it decides about it.
+# A schedule that another worker has locked is skipped: that worker decides.
 _CLAIM_DUE: Final = """
 SELECT vendor_id, frequency, weekday, minimum_minor, due_at, changed_by FROM payout_schedules
 WHERE due_at <= $1 ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
@@ -30,7 +30,7 @@ _SAVE_NEXT: Final = "UPDATE payout_schedules SET due_at = $2 WHERE vendor_id = $
 
 
 async def lock_schedule(uow: UnitOfWork, vendor_id: UUID) -> tuple[Schedule, datetime | None]:
-    """The vendor's schedule until the end of the unit of work, and when it is due; none at all is `none`."""
+    """Locks the vendor's schedule and returns it with its due time; `none` without one."""
     row = await uow.fetch_row(_LOCK_SCHEDULE, vendor_id)
     if row is None:
         return Schedule(), None
@@ -45,7 +45,7 @@ async def save_schedule(
 
 
 async def claim_due_schedule(uow: UnitOfWork, now: datetime) -> DueSchedule | None:
-    """A schedule whose time has come, nobody else's until the end of the unit of work."""
+    """Claims a due schedule until the end of the unit of work."""
     row = await uow.fetch_row(_CLAIM_DUE, now)
     if row is None:
         return None
@@ -66,7 +66,7 @@ async def record_decision(
     due_at: datetime,
     at: datetime,
 ) -> None:
-    """What became of a period: the payout that was asked for, or why none was."""
+    """Records the decision of a period: the requested payout, or why it was skipped."""
     payout_id, reason = (decided, None) if isinstance(decided, UUID) else (None, decided)
     await uow.execute(_RECORD_DECISION, vendor_id, period, reason, payout_id, available_minor, due_at, at)
 

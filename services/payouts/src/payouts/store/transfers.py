@@ -1,4 +1,4 @@
-"""SQL for writes to transfers and what was observed of them. Nothing here decides."""
+"""SQL for writes to transfers and their observations. No decision is made here."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,7 +24,7 @@ RETURNING t.reference, t.amount, t.vendor_id, t.submissions, coalesce(v.account_
 _HOLD: Final = """
 UPDATE payout_transfers SET due_at = NULL, failure = $2, updated_at = $3 WHERE id = $1 AND status = 'reserved'
 """
-# What a request has not sent when it must answer is due at once.
+# Attempts that a request has not sent in time are due at once.
 _REQUEUE_UNSENT: Final = """
 UPDATE payout_transfers SET due_at = $2 WHERE batch_id = $1 AND status = 'reserved' AND due_at IS NOT NULL
 """
@@ -37,7 +37,7 @@ WHERE {} FOR UPDATE OF p, t
 """
 _LOCK_BY_REFERENCE: Final = _LOCK_TRANSFER.format("t.reference = $1")
 _LOCK_BY_ID: Final = _LOCK_TRANSFER.format("t.id = $1")
-# Read after the lock is held: a subquery of the locking statement would still see what was there before it waited.
+# Read after the lock is held: a subquery of the locking statement would see the rows from before its wait.
 _READ_EFFECTIVE_STATUS: Final = """
 SELECT status FROM transfer_observations WHERE transfer_id = $1 AND verdict IN ('advanced', 'confirmed')
 ORDER BY position DESC LIMIT 1
@@ -54,7 +54,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 _SAVE_STATUS: Final = """
 UPDATE payout_transfers SET status = $2, transfer_code = coalesce($3, transfer_code), failure = $4, updated_at = $5 WHERE id = $1
 """
-# News of an earlier attempt does not name the payout's present one.
+# A report of an earlier attempt does not change the payout's present code.
 _SAVE_TRANSFER_CODE: Final = """
 UPDATE payout_requests SET transfer_code = CASE WHEN transfer_reference = $4 THEN coalesce($2, transfer_code) ELSE transfer_code END,
     updated_at = $3
@@ -66,14 +66,14 @@ _MARK_UNKNOWN: Final = """
 UPDATE payout_transfers SET status = 'unknown', failure = $2, due_at = $3, updated_at = $4, called_at = $5
 WHERE id = $1 AND status = 'submitting'
 """
-# A second look at what has arrived comes last: however many are due, they keep nobody's money from leaving.
+# Later checks of paid transfers come last: however many are due, they delay no payment.
 _LOCK_DUE: Final = """
 SELECT id, status FROM payout_transfers WHERE due_at <= $1
 ORDER BY status = 'success', due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 """
 _CLAIM: Final = "UPDATE payout_transfers SET status = $2, due_at = $3 WHERE id = $1"
 _FIND_TRANSFER: Final = "SELECT reference, status FROM payout_transfers WHERE id = $1"
-# Whichever attempt arrived is the payout's transfer from then on.
+# The attempt that was paid becomes the payout's transfer.
 _MARK_PROCESSED: Final = """
 UPDATE payout_requests AS p SET status = 'processed', processed_at = $2, updated_at = $2,
     transfer_reference = t.reference, transfer_code = t.transfer_code
@@ -83,7 +83,7 @@ FROM payout_transfers AS t WHERE t.id = $1 AND p.id = t.payout_id AND p.status =
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What is sent for an attempt; one that may not go is only asked for, so that it can be given up."""
+    """The data of a submission. One that may not be sent is only queried, so that it can fail."""
 
     reference: str
     amount_minor: int
@@ -94,7 +94,7 @@ class Submission:
 
 
 async def start_submission(uow: UnitOfWork, transfer: LockedTransfer, *, may_send: bool, at: datetime) -> Submission:
-    """Takes an attempt, with a lease. The transfer must be locked."""
+    """Starts a submission with a lease. The transfer must be locked."""
     row = await uow.fetch_row(_START_SUBMISSION, transfer.id, at + LEASE, at, may_send)
     if row is None:
         raise AssertionError("a transfer is never removed")
@@ -104,19 +104,19 @@ async def start_submission(uow: UnitOfWork, transfer: LockedTransfer, *, may_sen
 
 
 async def hold_transfer(uow: UnitOfWork, transfer_id: UUID, reason: str, at: datetime) -> None:
-    """An attempt that was never sent waits for another dispatch: it keeps its reference and loses its lease."""
+    """Returns an attempt that was never sent to the next dispatch: it keeps its reference and loses its lease."""
     await uow.execute(_HOLD, transfer_id, reason, at)
 
 
 async def requeue_unsent(uow: UnitOfWork, batch_id: UUID, at: datetime) -> None:
-    """What the batch has not begun to send becomes the worker's."""
+    """Hands the batch's unsent attempts to the worker."""
     await uow.execute(_REQUEUE_UNSENT, batch_id, at)
 
 
 async def lock_transfer(
     uow: UnitOfWork, *, reference: str | None = None, transfer_id: UUID | None = None
 ) -> LockedTransfer | None:
-    """Holds a transfer and its payout until the end of the unit of work."""
+    """Locks a transfer and its payout until the end of the unit of work."""
     by, value = (_LOCK_BY_ID, transfer_id) if reference is None else (_LOCK_BY_REFERENCE, reference)
     row = await uow.fetch_row(by, value)
     if row is None:
@@ -162,7 +162,7 @@ async def record_observation(
 
 
 async def save_transfer_status(uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate, at: datetime) -> None:
-    """The gateway's own word for the transfer, and its code for it on both rows."""
+    """Saves the gateway's status of the transfer, and its code on both rows."""
     await uow.execute(_SAVE_STATUS, transfer.id, update.status, update.transfer_code, update.failure, at)
     await uow.execute(_SAVE_TRANSFER_CODE, transfer.payout_id, update.transfer_code, at, transfer.reference)
 
@@ -172,32 +172,32 @@ async def save_recipient_code(uow: UnitOfWork, transfer_id: UUID, recipient_code
 
 
 async def schedule_poll(uow: UnitOfWork, transfer_id: UUID, due_at: datetime | None, *, polled: bool) -> None:
-    """When the gateway is to be asked next; None: there is nothing left to ask."""
+    """Saves when the gateway is queried next; None: never."""
     await uow.execute(_SCHEDULE_POLL, transfer_id, due_at, int(polled))
 
 
 async def mark_unknown(uow: UnitOfWork, transfer_id: UUID, after: AttemptUpdate, at: datetime) -> bool:
-    """The call ended without an answer that counts; False when news of the transfer was quicker."""
+    """Marks a call without a valid result; False when an update of the transfer came first."""
     values = (after.reason, after.poll_at, at, after.called_at)
     return await uow.execute(_MARK_UNKNOWN, transfer_id, *values) == 1
 
 
 async def lock_due_transfers(uow: UnitOfWork, now: datetime, limit: int) -> list[tuple[UUID, State]]:
-    """Transfers that are due, each for one worker at a time."""
+    """Locks due transfers, each for one worker."""
     return [(row["id"], row["status"]) for row in await uow.fetch(_LOCK_DUE, now, limit)]
 
 
 async def claim_transfer(uow: UnitOfWork, transfer_id: UUID, status: State, until: datetime) -> None:
-    """The transfer is this worker's until its lease runs out."""
+    """Leases the transfer to this worker."""
     await uow.execute(_CLAIM, transfer_id, status, until)
 
 
 async def find_transfer(uow: UnitOfWork, transfer_id: UUID) -> tuple[str, State] | None:
-    """Reference and status, without a lock."""
+    """Returns reference and status, without a lock."""
     row = await uow.fetch_row(_FIND_TRANSFER, transfer_id)
     return None if row is None else (row["reference"], row["status"])
 
 
 async def mark_processed(uow: UnitOfWork, transfer_id: UUID, at: datetime) -> bool:
-    """The payout of a transfer that arrived; False when it was over before."""
+    """Completes the payout of a paid transfer; False when it was decided before."""
     return await uow.execute(_MARK_PROCESSED, transfer_id, at) == 1

@@ -1,4 +1,4 @@
-"""SQL for writes to wallets and their statements. Nothing here decides."""
+"""SQL for writes to wallets and their statements. No decision is made here."""
 
 from datetime import datetime
 from typing import Final
@@ -8,7 +8,7 @@ from common.database.unit_of_work import UnitOfWork
 from common.primitives.ids import new_id
 from payouts.domain.wallet import WalletLine, WalletSnapshot, with_balances
 
-# `DO UPDATE` to the same value takes the row's lock and makes the row in one round trip.
+# `DO UPDATE` to the same value locks the row and creates a missing one in one round trip.
 _LOCK_WALLET: Final = """
 INSERT INTO wallets (vendor_id) VALUES ($1) ON CONFLICT (vendor_id) DO UPDATE SET vendor_id = excluded.vendor_id
 """
@@ -23,8 +23,8 @@ SELECT
 FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1
 """
 _FIND_LINE_NET: Final = "SELECT net_minor FROM wallet_lines WHERE source_key = $1 AND kind = $2"
-# A clock may run behind another machine's: a line is never earlier than the one before it, so that a month is one piece of the
-# statement. No other line is written meanwhile, for the wallet is locked.
+# A clock may be behind another machine's. No line is earlier than its predecessor, so that a month is one range of the
+# statement. The locked wallet permits no other line meanwhile.
 _APPEND_LINE: Final = """
 INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, payout_id, gross_minor, commission_minor, delivery_fee_minor,
                           net_minor, balance_minor, at)
@@ -34,7 +34,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
 
 
 async def lock_wallet(uow: UnitOfWork, vendor_id: UUID) -> WalletSnapshot:
-    """Holds the vendor's wallet until the end of the unit of work, and reads it under the lock."""
+    """Locks the vendor's wallet until the end of the unit of work, and reads it."""
     await uow.execute(_LOCK_WALLET, vendor_id)
     row = await uow.fetch_row(_READ_SNAPSHOT, vendor_id)
     if row is None:
@@ -51,7 +51,7 @@ async def lock_wallet(uow: UnitOfWork, vendor_id: UUID) -> WalletSnapshot:
 
 
 async def find_line_net(uow: UnitOfWork, source_key: str, kind: str) -> int | None:
-    """What an earlier delivery of the same news did to the wallet, in kobo; None for the first."""
+    """Returns the net amount of an earlier delivery of the same event, in kobo; None for the first."""
     net_minor: int | None = await uow.fetch_value(_FIND_LINE_NET, source_key, kind)
     return net_minor
 
@@ -59,7 +59,7 @@ async def find_line_net(uow: UnitOfWork, source_key: str, kind: str) -> int | No
 async def append_lines(
     uow: UnitOfWork, vendor_id: UUID, source_key: str, available_minor: int, lines: list[WalletLine], at: datetime
 ) -> None:
-    """Writes statement lines with their running balance. The wallet must be locked."""
+    """Writes statement lines with the balance after each. The wallet must be locked."""
     rows = [
         (
             new_id(),

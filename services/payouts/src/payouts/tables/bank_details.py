@@ -1,4 +1,4 @@
-"""Bank details, every set that a vendor ever had, and quarantines."""
+"""Bank details with their history, and quarantines."""
 
 import sqlalchemy as sa
 

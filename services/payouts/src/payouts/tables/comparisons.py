@@ -1,4 +1,4 @@
-"""How far the gateway's transfers were compared with the books, and those that the books did not know."""
+"""The state of the comparison with the gateway's transfers, and the transfers that it found."""
 
 import sqlalchemy as sa
 

@@ -1,4 +1,4 @@
-"""Exceptions, alerts that stand, and what staff decided about payouts."""
+"""Exceptions, open alerts, and the decisions of staff about payouts."""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB

@@ -1,4 +1,4 @@
-"""What every table of the service belongs to."""
+"""The metadata of all tables of the service."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Payouts, their batches and transfers, and what the gateway said."""
+"""Payouts, their batches and transfers, and the gateway's reports."""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB

@@ -1,4 +1,4 @@
-"""What payments stated about each vendor, as it came, and where the statements begin."""
+"""Payments' statements about each vendor, as received, and where they start."""
 
 import sqlalchemy as sa
 

@@ -1,4 +1,4 @@
-"""Wallets, their lines, schedules, and what other services said of vendors and orders."""
+"""Wallets, their lines and schedules, and projections of vendors and orders."""
 
 import sqlalchemy as sa
 

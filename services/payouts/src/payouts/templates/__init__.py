@@ -1,1 +1,1 @@
-"""The page on which a vendor prints a month."""
+"""The printable page of a vendor's month."""

@@ -1,4 +1,4 @@
-"""A month as a page for the printer, in pieces: its head with the totals, lines, its foot. No script, and no style but its own."""
+"""A month as a printable page, in parts: head with the totals, lines, foot. No script, and no foreign style."""
 
 import base64
 import hashlib
@@ -44,7 +44,7 @@ _PAGES.filters |= {"naira": _naira, "in_lagos": _in_lagos, "words": _words}
 
 
 def page_head(legal_name: str, summary: Mapping[str, Any]) -> str:
-    # The one text that is not escaped is our own: its hash stands in the policy.
+    # The only text that is not escaped is our own style; the policy has its hash.
     style = Markup(_STYLE)  # noqa: S704 - a constant of this package
     return _PAGES.get_template("month_head.html").render(legal_name=legal_name, summary=summary, style=style)
 

@@ -1,1 +1,1 @@
-"""What this service can do: one verb, one file."""
+"""The operations of this service, one per module."""

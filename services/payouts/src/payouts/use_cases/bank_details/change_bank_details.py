@@ -1,4 +1,4 @@
-"""Set the account that a vendor's payouts go to."""
+"""Set the account that receives a vendor's payouts."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,7 +18,7 @@ from payouts.store.account_numbers import AccountNumbers
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The account as the vendor states it."""
+    """An account as the vendor states it."""
 
     number: str
     bank_code: str
@@ -34,10 +34,11 @@ async def change_bank_details(
     vendor_id: UUID,
     account: Account,
 ) -> None:
-    """Resolves the account's name at the gateway and keeps the details, verified when it is the vendor's legal name.
+    """Resolves the account's name at the gateway and saves the details, verified when it is the vendor's legal name.
 
-    Raises NotFound (another vendor), ValidationFailed (no such bank), AccountQuarantined (409), VendorNotHeardOf and GatewayAway
-    (503); nothing is changed then. An account that the bank does not know is kept, unverified and with the reason.
+    An account that the bank does not know is saved unverified, with the reason. Raises NotFound (another vendor),
+    ValidationFailed (no such bank), AccountQuarantined (409), VendorNotReceived and GatewayUnavailable (503); nothing
+    is changed then.
     """
     if caller.vendor_id != vendor_id:
         raise NotFound
@@ -49,7 +50,7 @@ async def change_bank_details(
     number, now = numbers.encrypt(vendor_id, account.bank_code, account.number), clock.now()
     async with database.unit_of_work(acting_as=caller) as uow:
         await store.lock_wallet(uow, vendor_id)
-        # Read again under the lock: name, quarantine and details may have changed while the gateway was asked.
+        # Read again under the lock: name, quarantine and details may have changed during the call.
         name_check = check_account_name(await _legal_name(uow, vendor_id), account_name)
         known = await store.read_known_accounts(uow, vendor_id)
         change = check_change(known, number.fingerprint, name_check, now, cooling)

@@ -1,16 +1,16 @@
-"""Seal account numbers that were written before they were sealed."""
+"""Encrypt the account numbers that the previous release wrote in plain text."""
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
 from payouts import store
 from payouts.store.account_numbers import AccountNumbers
 
-# One short transaction for each vendor: nobody waits for the sealing of many.
+# One short transaction for each vendor: no request waits for many.
 VENDORS_MAX = 500
 
 
 async def encrypt_account_numbers(database: Database, numbers: AccountNumbers) -> int:
-    """Seals what stands open of up to `VENDORS_MAX` vendors, each with all its rows at once; tells how many. Repeatable."""
+    """Encrypts all rows of up to `VENDORS_MAX` vendors. Returns how many vendors. Repeatable."""
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         vendors = await store.list_vendors_with_plaintext_numbers(uow, VENDORS_MAX)
     for vendor_id in vendors:

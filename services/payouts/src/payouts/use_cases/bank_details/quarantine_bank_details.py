@@ -1,4 +1,4 @@
-"""Stop payouts to a vendor's account, and bring back the one that it was about."""
+"""Stop payouts to a vendor's account, and return the payout that revealed the problem."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,7 +22,7 @@ from payouts.use_cases.transfers.resolve_transfer import resolve_transfer
 
 @dataclass(frozen=True, slots=True)
 class QuarantineOrder:
-    """What a member of staff asked for. `payout_id`: the payout that showed that something is wrong with the account."""
+    """A request of staff. `payout_id`: the payout that revealed the problem."""
 
     vendor_id: UUID
     reason: str
@@ -32,12 +32,12 @@ class QuarantineOrder:
 async def quarantine_bank_details(
     database: Database, gateway: Gateway, clock: Clock, numbers: AccountNumbers, caller: Caller, order: QuarantineOrder
 ) -> dict[str, Any]:
-    """The details lose their verification at once. A payout never submitted is the wallet's again in the same transaction.
+    """Unverifies the details. A payout never submitted returns to the wallet in the same transaction.
 
-    A payout that was asked for with another account than the present one stops that other account instead: it never comes back.
-    One that was submitted is marked, and the gateway is asked now; while it is away, the worker goes on asking, and the settling path
-    honours the mark. Said again, nothing more happens, but the gateway is asked again, and another reason is written down. Writes as
-    the service: finance may not write a vendor's details. Raises NotFound: no details, or a payout of another vendor.
+    A payout requested with an earlier account quarantines that account. A submitted payout is marked and queried now;
+    while the gateway is unavailable, the worker continues, and the settlement honours the mark. A repetition queries
+    again and records another reason. Acts as the service: finance may not write a vendor's details. Raises NotFound (no
+    details, or another vendor's payout).
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         query_attempts_of = await _stop(uow, numbers, caller.id, order, clock.now())
@@ -52,7 +52,7 @@ async def quarantine_bank_details(
 async def _stop(
     uow: UnitOfWork, numbers: AccountNumbers, by: UUID, order: QuarantineOrder, now: datetime
 ) -> UUID | None:
-    """The attempt that the gateway is to be asked about. Payout, wallet, details: locked in the order of all who lock them."""
+    """Returns the attempt to query. Locks payout, wallet and details, in the order of all callers."""
     payout = None
     if order.payout_id is not None:
         payout = await returns.lock_payout_with_attempts(uow, order.payout_id)
@@ -68,7 +68,7 @@ async def _stop(
         has_effect |= await store.mark_restitution_awaited(uow, payout.id, f"quarantined: {order.reason}", now)
         query_attempts_of = await store.find_present_attempt(uow, payout.id)
         if query_attempts_of is not None:
-            # For the case that this process dies before it has asked.
+            # The process may die before its query.
             uow.enqueue_work("payouts.transfers", str(payout.id), {"transferId": str(query_attempts_of)})
     if has_effect:
         await store.save_quarantine(uow, order.vendor_id, stopped, order.payout_id, order.reason, by, now)
@@ -78,7 +78,7 @@ async def _stop(
 async def _record_newer_reason(
     uow: UnitOfWork, stopped: store.QuarantinedAccount, by: UUID, order: QuarantineOrder, now: datetime
 ) -> bool:
-    """Whether the reason is another one than was last said of this account; then the history shows it."""
+    """Whether the reason differs from the newest one, and was recorded."""
     if await store.find_newest_quarantine_reason(uow, order.vendor_id, stopped) == order.reason:
         return False
     await store.save_newer_reason(uow, order.vendor_id, stopped, order.reason, by, now)
@@ -88,14 +88,14 @@ async def _record_newer_reason(
 async def _stop_account(
     uow: UnitOfWork, numbers: AccountNumbers, by: UUID, order: QuarantineOrder, now: datetime
 ) -> tuple[store.QuarantinedAccount, bool]:
-    """The account that is stopped from now on, and whether it was not before."""
+    """Returns the quarantined account, and whether its quarantine is new."""
     await store.lock_wallet(uow, order.vendor_id)
     details = await store.lock_bank_details(uow, numbers, order.vendor_id)
     if details is None:
         raise NotFound
     stopped = store.QuarantinedAccount(None, details.number.fingerprint, details.last4, details.bank_code)
     if order.payout_id is not None:
-        # What it was about is where its money went, or was to go: a present account that is another one stays as it is.
+        # The quarantine concerns the account of the payout; another present account stays as it is.
         its_own = await store.find_account_of_payout(uow, numbers, order.payout_id)
         stopped = stopped if its_own.fingerprint == stopped.fingerprint else its_own
     if stopped.fingerprint in (await store.read_known_accounts(uow, order.vendor_id)).quarantined:

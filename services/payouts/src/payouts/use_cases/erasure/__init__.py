@@ -1,3 +1,3 @@
-"""Open obligations that block a user's erasure."""
+"""Open matters that block a user's erasure."""
 
 __all__ = ["evaluate_erasure"]

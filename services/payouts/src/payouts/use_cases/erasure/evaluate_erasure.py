@@ -1,4 +1,4 @@
-"""Somebody wants to be erased."""
+"""Report open matters that block a user's erasure."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from payouts.store import erasure
 
 
 async def evaluate_erasure(uow: UnitOfWork, request_id: UUID, user_id: UUID, vendor_id: UUID | None) -> None:
-    """Says what is in, owed to or on its way out of the wallet of a person's vendor; who sells nothing has nothing here."""
+    """Publishes what is in, owed to or leaving the wallet of the user's vendor; nothing for a user without a vendor."""
     matters: list[str] = []
     if vendor_id is not None:
         await store.lock_wallet(uow, vendor_id)

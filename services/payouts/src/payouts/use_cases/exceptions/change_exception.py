@@ -1,4 +1,4 @@
-"""Change what an open exception says, keep who did it and why, and tell everybody who must know."""
+"""Change the finding of an open exception, record the action, publish the change."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from payouts.domain.severity import respond_by
 
 
 async def change_exception(uow: UnitOfWork, exception: OpenException, action: ExceptionAction, now: datetime) -> None:
-    """The exception must be locked and open. Who is on call hears again when it grew worse, and only then."""
+    """The exception must be locked and open. The people on call are alerted again only when it became worse."""
     due = respond_by(exception.opened_at, action.after.severity)
     await store.save_finding(uow, exception.id, action.after, due)
     await store.record_exception_action(uow, exception.id, action, now)

@@ -1,4 +1,4 @@
-"""Look for banks whose switch is down, and wake somebody once for the bank, beside the exception of each payout."""
+"""Alert the people on call about a bank whose switch is down, besides each payout's exception."""
 
 from datetime import datetime
 
@@ -18,7 +18,7 @@ from payouts.store import open_alerts
 
 
 async def check_bank_outages(uow: UnitOfWork, now: datetime) -> None:
-    """SEV-1 for a bank to which several payouts failed by its switch lately; over when none of them is open any more."""
+    """Raises SEV-1 for a bank with several recent failures at its switch; clears it when none of them is open."""
     troubled = await queries.list_troubled_banks(uow, now)
     for bank_code, several_lately in sorted(troubled.items()):
         if several_lately and await open_alerts.save_alert_if_new(uow, bank_key(bank_code), now):

@@ -1,4 +1,4 @@
-"""Look at the rate of failing payouts, and wake somebody when it is too high; once."""
+"""Observe the rate of failing payouts, and alert the people on call once when it is too high."""
 
 from datetime import datetime
 
@@ -22,7 +22,7 @@ from payouts.store import open_alerts
 
 
 async def check_failure_rate(uow: UnitOfWork, policy: FailureRatePolicy, now: datetime) -> DueStep:
-    """Measures, and raises or clears the SEV-2 alert. Of several workers that see the same, one says so."""
+    """Raises or clears the SEV-2 alert. Of several workers with the same result, one publishes it."""
     observed, _ = await queries.observe_window(uow, now, policy.window)
     PAYOUT_ATTEMPTS.set(observed.attempts)
     PAYOUT_FAILURE_RATE.set(observed.rate)

@@ -1,4 +1,4 @@
-"""A person says what is the matter with a payout and how bad it is."""
+"""A person names the cause and the severity of an exception."""
 
 from datetime import datetime
 from uuid import UUID
@@ -13,7 +13,7 @@ from payouts.use_cases.exceptions.change_exception import change_exception
 async def classify_exception(
     uow: UnitOfWork, exception_id: UUID, finding: Finding, note: str, by: UUID, now: datetime
 ) -> None:
-    """The time to respond counts from the opening. The finding that stands already: success without effect.
+    """The response time counts from the opening. The present finding again has no effect.
 
     Raises NotFound and ExceptionIsClosed (409).
     """

@@ -1,4 +1,4 @@
-"""A person closes an exception, with the evidence that it is over."""
+"""A person closes an exception with evidence."""
 
 from datetime import datetime
 from uuid import UUID
@@ -13,11 +13,11 @@ from payouts.use_cases.releases.check_released_credits import check_released_cre
 
 
 async def close_exception(uow: UnitOfWork, exception_id: UUID, evidence: str, by: UUID, now: datetime) -> None:
-    """Only once the payout's money has arrived, at the bank or in the wallet; a vendor's only once the wallet is what payments released;
-    a batch's at any time. Twice: without effect.
+    """Closes a payout's exception once its money has arrived, at the bank or in the wallet. A vendor's exception closes
+    once the wallet is covered, a batch's at any time. A repetition has no effect.
 
-    Payout before exception, as everywhere. Only as the service itself: whoever is on call may not read payouts or what was
-    observed of them. Raises NotFound, MoneyUnsettled and CreditNotReleased (409).
+    Locks the payout before the exception. Acts as the service: the people on call may not read payouts. Raises
+    NotFound, PayoutUnsettled and CreditNotReleased (409).
     """
     payout_id = await store.find_payout_of_exception(uow, exception_id)
     settlement = None

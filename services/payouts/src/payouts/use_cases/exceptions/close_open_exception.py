@@ -17,9 +17,10 @@ async def close_open_exception(
     by: UUID | None = None,
     transfer_id: UUID | None = None,
 ) -> bool:
-    """What has settled the payout has settled its exception too; False when none was open. The payout must be locked.
+    """Closes the exception of a settled payout; False when none was open. The payout must be locked.
 
-    With `transfer_id`, only an exception of this attempt: a success of the newest one explains nothing about an older one.
+    With `transfer_id`, only an exception of this attempt: a success of the newest one explains nothing about an older
+    one.
     """
     exception = await store.lock_open_exception(uow, payout_id)
     if exception is None or transfer_id not in (None, exception.transfer_id):

@@ -1,4 +1,4 @@
-"""Open the exception that holds a payout, a batch or a vendor, and tell everybody who must know."""
+"""Open the exception that holds a payout, a batch or a vendor, and publish it."""
 
 from datetime import datetime
 from uuid import UUID
@@ -23,9 +23,9 @@ Ids = tuple[UUID | None, UUID | None, UUID | None, UUID | None]
 async def open_exception(
     uow: UnitOfWork, held: LockedTransfer | ShortBatch | HeldVendor, cause: Cause, detail: str, now: datetime
 ) -> bool:
-    """One live exception for each payout, batch and vendor: False when it has one already, which then learns the news.
+    """Opens one exception for each payout, batch and vendor. False when one is open already, which is then revised.
 
-    A payout must be locked. When it is the sixth vendor's of its batch, the batch's other open ones are raised with it.
+    A payout must be locked. The sixth vendor of a batch raises the batch's other open exceptions.
     """
     if isinstance(held, LockedTransfer):
         related = await store.count_related_exceptions(uow, held.batch_id, held.vendor_id, held.id, now)
@@ -45,7 +45,7 @@ async def open_exception(
             await revise_exception(uow, exception, Finding(cause, severity), detail, now)
         elif isinstance(held, HeldVendor):
             exception = await store.lock_open_exception_of_vendor(uow, held.vendor_id)
-            # None: another process found the vendor covered and closed it just now. The next look judges anew.
+            # None: another process has just closed it as covered. The next check decides again.
             if exception is not None:
                 await revise_exception(uow, exception, Finding(cause, severity), detail, now)
         return False
@@ -58,7 +58,7 @@ async def open_exception(
 
 
 def _notify_vendor(uow: UnitOfWork, held: LockedTransfer, opening: store.OpeningException) -> None:
-    """Whoever has the money, at the bank or in the wallet, waits for nothing."""
+    """A vendor who has the money, at the bank or in the wallet, is not notified."""
     if held.payout_status == "failed" or (held.payout_status == "processed" and opening.trouble.cause != "reversed"):
         return
     uow.publish(

@@ -1,4 +1,4 @@
-"""Further news of what has an open exception."""
+"""Apply a further report to an open exception."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from payouts.use_cases.exceptions.change_exception import change_exception
 async def revise_exception(
     uow: UnitOfWork, exception: OpenException, update: Finding, detail: str, now: datetime
 ) -> None:
-    """What the news finds takes effect on the locked, open exception, and what it says is kept in the trail, once."""
+    """Changes the finding of the locked, open exception, or records the detail once in its history."""
     finding = revised(exception, update)
     if finding != exception.finding:
         await change_exception(

@@ -1,4 +1,4 @@
-"""Payouts: request, reset, restitution."""
+"""Payouts: request, cancellation, reset, restitution."""
 
 __all__ = [
     "cancel_payout",

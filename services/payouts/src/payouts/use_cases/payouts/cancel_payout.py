@@ -1,4 +1,4 @@
-"""Take back a payout that was never sent."""
+"""Cancel a payout that was never sent."""
 
 from datetime import datetime
 from typing import Final
@@ -14,10 +14,11 @@ _REASON: Final = "cancelled by the vendor"
 
 
 async def cancel_payout(uow: UnitOfWork, payout_id: UUID, vendor_id: UUID, by: UUID, now: datetime) -> None:
-    """The amount is the wallet's again at once, and the payout `failed`; again: success without effect. Only as the service itself.
+    """Returns the amount to the wallet at once; the payout becomes `failed`. A repetition has no effect. Acts as the
+    service.
 
-    Under the payout's lock: an attempt that is written down cannot begin to leave meanwhile, and is withdrawn. Raises NotFound (also
-    for another vendor's), WasSent, PayoutNotPending and MoneyReturnedAlready (409).
+    Under the payout's lock no submission can start, and a reserved attempt is withdrawn. Raises NotFound (also for
+    another vendor's payout), TransferAlreadySent, PayoutNotPending and AmountAlreadyReturned (409).
     """
     payout = await returns.lock_payout_with_attempts(uow, payout_id)
     if payout is None or payout.vendor_id != vendor_id:

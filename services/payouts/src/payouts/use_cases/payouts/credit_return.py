@@ -12,7 +12,7 @@ from payouts import store
 from payouts.domain.returns import LockedPayout
 from payouts.domain.wallet import WalletLine, repayment
 
-# About what (a payout, a transfer), for which vendor, how much of it, and how much of that repays debt, in kobo.
+# The subject (a payout, a transfer), the vendor, the amount, and how much of it repays debt, in kobo.
 PostingOf = Callable[[UUID, UUID, int, int], Posting]
 
 
@@ -24,7 +24,7 @@ async def credit_return(
     posting_of: PostingOf,
     now: datetime,
 ) -> None:
-    """Statement lines and posting of one return, debt repaid first. The payout must be locked and judged."""
+    """Writes statement lines and posting of one return, debt repaid first. The payout must be locked and checked."""
     wallet = await store.lock_wallet(uow, payout.vendor_id)
     repaid_minor = repayment(wallet.debt_minor, payout.amount_minor)
     lines = [WalletLine(kind, payout.amount_minor, payout_id=payout.id)]

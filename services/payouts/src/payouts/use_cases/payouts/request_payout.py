@@ -1,4 +1,4 @@
-"""Ask for money out of a wallet."""
+"""Request a payout from a wallet."""
 
 from datetime import datetime
 from uuid import UUID
@@ -15,10 +15,11 @@ from payouts.domain.wallet import WalletLine, check_payout_request
 async def request_payout(
     uow: UnitOfWork, vendor_id: UUID, amount_minor: int, by: UUID, now: datetime, *, minimum_minor: int = 1
 ) -> UUID:
-    """Moves the amount from wallet to in transit and writes the payout down, `pending`, with the bank details of now.
+    """Moves the amount from wallet to in transit and records the payout, `pending`, with the present bank details.
+    Returns its id.
 
-    Raises EscrowLocked (423), BelowMinimum and MoreThanTheWalletHolds (422), VendorSuspended, DebtOutstanding, BankDetailsQuarantined and
-    BankDetailsUnverified (409).
+    Raises EscrowLocked (423), BelowMinimum and AmountAboveWallet (422), VendorSuspended, DebtOutstanding,
+    BankDetailsQuarantined and BankDetailsUnverified (409).
     """
     wallet = await store.lock_wallet(uow, vendor_id)
     version_id = check_payout_request(wallet, amount_minor, minimum_minor)

@@ -1,4 +1,4 @@
-"""Write down a new attempt of a payout whose last one failed."""
+"""Record a new attempt of a payout whose last one failed."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -24,11 +24,12 @@ async def reset_payout(
     reason: str,
     first_wait: timedelta,
 ) -> None:
-    """The payout stays `pending` with one more retry; the worker sends the new attempt, under a new reference, after the back-off.
+    """The payout stays `pending` with one more retry. The worker sends the new attempt under a new reference, after the
+    back-off.
 
-    The gateway is asked first: a signed failure may be late, and a success must never be sent again. The attempt and the count commit
-    together, so that of two resets at once the second finds the first one's attempt. Raises NotFound, GatewayAway (503), and what
-    `judge_reset` refuses (409).
+    The gateway is queried first: a signed failure may be late, and a success must never be sent again. Attempt and
+    count commit together: of two concurrent resets the second finds the first one's attempt. Raises NotFound,
+    GatewayUnavailable (503), and the errors of `check_reset` (409).
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         payout = await returns.lock_payout_with_attempts(uow, payout_id)

@@ -1,4 +1,4 @@
-"""Return a payout's amount that a quarantine has held until its transfer was settled."""
+"""Return a payout's amount that a quarantine has held until its transfer ended."""
 
 from datetime import datetime
 
@@ -13,10 +13,10 @@ from payouts.use_cases.payouts.restitute_payout import restitute_payout
 async def restitute_after_settlement(
     uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate | None, now: datetime
 ) -> bool:
-    """Restitutes when the payout waits for it and the gateway says that the present attempt failed or came back.
+    """Restitutes an awaiting payout when the gateway confirms that its present attempt failed or came back.
 
-    `news` None: the gateway, asked, knows no such reference. A webhook's failure only makes us ask. False when nothing was returned.
-    The transfer and its payout must be locked.
+    `update` None: the gateway, queried, knows no such reference. A webhook's failure only causes a query. False when
+    nothing was returned. The transfer and its payout must be locked.
     """
     reason = await store.find_awaited_restitution(uow, transfer.id)
     if reason is None:
@@ -27,10 +27,10 @@ async def restitute_after_settlement(
     if not (has_failed(transfer) if update is None else confirms_failure(transfer, update)):
         return False
     if update is not None:
-        # Of a transfer that a webhook had reported first, this names the row's state.
+        # A webhook alone did not set the row's status: now it is confirmed.
         await store.save_transfer_status(uow, transfer, update, now)
     payout = await returns.lock_payout_with_attempts(uow, transfer.payout_id)
     if payout is None or not may_be_restituted(payout):
-        # Another attempt is under way, or the gateway contradicts itself: it is held on, and two people may reconcile it.
+        # Another attempt is under way or contradicted: the payout stays held, and two people may reconcile it.
         return False
     return await restitute_payout(uow, transfer.payout_id, reason, now)

@@ -1,4 +1,4 @@
-"""Return the amount of a payout that will not leave to its vendor's wallet."""
+"""Return the amount of a payout that will not be paid to its vendor's wallet."""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,11 +16,12 @@ from payouts.use_cases.payouts.credit_return import credit_return
 async def restitute_payout(
     uow: UnitOfWork, payout_id: UUID, reason: str, now: datetime, *, cancelled: bool = False
 ) -> bool:
-    """In transit becomes the wallet's again, repaying debt first; the payout is `failed`. False when that stands already.
+    """Moves the amount from in transit to the wallet, debt repaid first; the payout becomes `failed`. False when it was
+    done before.
 
-    The one place that does this; only as the service itself. Whoever calls has asked the gateway what became of the last attempt:
-    one that is under way is refused here too. `because` is shown to the vendor. Raises NotFound, PayoutNotPending,
-    MoneyReturnedAlready and TransferUnderWay (409).
+    The only operation that does this; it acts as the service. The caller has queried the last attempt; one under way is
+    refused here too. The vendor sees `reason`. Raises NotFound, PayoutNotPending, AmountAlreadyReturned and
+    TransferUnderWay (409).
     """
     payout = await returns.lock_payout_with_attempts(uow, payout_id)
     if payout is None:

@@ -12,7 +12,7 @@ from payouts.use_cases.payouts.credit_return import credit_return
 
 
 async def reverse_payout(uow: UnitOfWork, payout: LockedPayout, reconciliation_id: UUID, now: datetime) -> None:
-    """Gateway cash becomes the wallet's again, repaying debt first; the payout stays `processed`. It must be locked and judged."""
+    """Moves gateway cash to the wallet, debt repaid first; the payout, locked and checked, stays `processed`."""
     await credit_return(uow, payout, "reversal", payout.id, accounts.reversal, now)
     uow.publish(
         PayoutReversed(

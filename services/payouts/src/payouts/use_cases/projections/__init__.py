@@ -1,4 +1,4 @@
-"""Copies of identity's vendors."""
+"""Projections of identity's vendors."""
 
 __all__ = [
     "close_vendor",

@@ -1,4 +1,4 @@
-"""Keep what identity says of a vendor."""
+"""Project a vendor of identity."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -21,8 +21,8 @@ async def project_vendor(
     sequence: int,
     now: datetime,
 ) -> None:
-    """Keeps owner and legal name; older news is ignored. Details verified under another legal name lose their verification."""
-    # It orders this and a change of the details: neither judges by a name or an account that the other has just replaced.
+    """Saves owner and legal name; ignores an older event. Details verified under another legal name become unverified."""
+    # The lock orders this and a change of the details: neither checks a name or account that the other has replaced.
     await store.lock_wallet(uow, vendor_id)
     if not await store.save_vendor(uow, vendor_id, owner_user_id, legal_name, sequence):
         STALE_EVENTS.labels("identity.vendor").inc()

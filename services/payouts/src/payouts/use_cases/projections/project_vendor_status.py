@@ -1,4 +1,4 @@
-"""Keep whether a vendor is suspended."""
+"""Project whether a vendor is suspended."""
 
 from uuid import UUID
 
@@ -8,6 +8,8 @@ from payouts import store
 
 
 async def project_vendor_status(uow: UnitOfWork, vendor_id: UUID, suspended: bool, sequence: int) -> None:
-    """A suspended vendor's payouts are held: none is asked for, none is sent. Older news is ignored (contract section 10)."""
+    """A suspended vendor's payouts are held: none is requested, none is sent. Ignores an older event (contract section
+    10).
+    """
     if not await store.save_vendor_status(uow, vendor_id, suspended, sequence):
         STALE_EVENTS.labels("identity.vendor_standing").inc()

@@ -1,4 +1,4 @@
-"""The second person agrees: what was prepared is posted."""
+"""Approve and post a prepared reconciliation."""
 
 from datetime import datetime
 from uuid import UUID
@@ -29,10 +29,10 @@ from payouts.use_cases.transfers.query_attempts import query_attempts
 async def approve_reconciliation(
     database: Database, gateway: Gateway, clock: Clock, caller: Caller, reconciliation_id: UUID, approved_hash: str
 ) -> None:
-    """Posts and credits the wallet in one transaction, when the plan made anew has the hash that was prepared and approved; once.
+    """Posts and credits the wallet in one transaction, once, when a new plan has the prepared and approved hash.
 
-    The gateway is asked again before it. Raises NotFound, what `evaluate_approval` refuses, ReconciliationStale (409: nothing was
-    posted), and GatewayAway (503).
+    The gateway is queried before. Raises NotFound, the errors of `evaluate_approval`, ReconciliationStale (409: nothing
+    was posted), and GatewayUnavailable (503).
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         prepared = await reconciliations.find_reconciliation(uow, reconciliation_id)

@@ -1,4 +1,4 @@
-"""What the books of a payout need, as the first of two people sees it."""
+"""Prepare the posting that makes the ledger agree with the gateway."""
 
 from uuid import UUID
 
@@ -18,9 +18,9 @@ from payouts.use_cases.transfers.query_attempts import query_attempts
 async def prepare_reconciliation(
     database: Database, gateway: Gateway, clock: Clock, caller: Caller, payout_id: UUID, reason: str
 ) -> UUID:
-    """Writes down the exact posting and its hash; no money moves yet. The gateway is asked first, by every reference.
+    """Records the exact posting and its hash; no money moves yet. The gateway is queried first, by every reference.
 
-    Raises NotFound, GatewayAway (503), ReconciliationPrepared and what `plan_reconciliation` refuses (409).
+    Raises NotFound, GatewayUnavailable (503), ReconciliationPrepared and the errors of `plan_reconciliation` (409).
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if await returns.lock_payout_with_attempts(uow, payout_id) is None:

@@ -1,4 +1,4 @@
-"""The second person does not agree."""
+"""Reject a prepared reconciliation."""
 
 from datetime import datetime
 from uuid import UUID
@@ -10,7 +10,7 @@ from payouts.store import reconciliations, returns
 
 
 async def reject_reconciliation(uow: UnitOfWork, reconciliation_id: UUID, reason: str, by: UUID, now: datetime) -> None:
-    """Nothing is posted, and the payout may be prepared anew. Raises NotFound, and what `evaluate_rejection` refuses."""
+    """Nothing is posted, and the payout may be prepared again. Raises NotFound, and the errors of `evaluate_rejection`."""
     found = await reconciliations.find_reconciliation(uow, reconciliation_id)
     if found is None:
         raise NotFound

@@ -1,4 +1,4 @@
-"""Correct a wallet that received what payments did not release: afterwards it holds what payments' statements say."""
+"""Correct a wallet to the amount that payments' statements prove."""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,10 +16,10 @@ from payouts.use_cases.releases.hold_vendors import hold_vendors
 
 
 async def correct_wallet(uow: UnitOfWork, vendor_id: UUID, surplus_minor: int, evidence: str, now: datetime) -> None:
-    """Posts the surplus back (below zero: what is missing), and closes the vendor's exception with the evidence in its trail.
+    """Posts the surplus back (below zero: what is missing), and closes the vendor's exception with the evidence.
 
-    `surplus_minor` is what the operator saw, and must be the present difference: so nothing can be moved but what brings the wallet to
-    what payments signed. What the wallet cannot give any more becomes debt. Raises NothingToCorrect (409).
+    `surplus_minor` must be the present difference, so that the result is exactly what payments signed. What the wallet
+    lacks becomes debt. Raises NothingToCorrect (409).
     """
     wallet = await store.lock_wallet(uow, vendor_id)
     check = (await check_released_credits(uow, [vendor_id], now))[vendor_id]
@@ -30,7 +30,7 @@ async def correct_wallet(uow: UnitOfWork, vendor_id: UUID, surplus_minor: int, e
     if surplus_minor > 0:
         settled_minor = shortfall(wallet.available_minor, surplus_minor)
         if settled_minor:
-            # The advance comes first, so that no line shows a balance below zero.
+            # The advance comes first, so that no line has a balance below zero.
             lines.insert(0, WalletLine("debt_taken", settled_minor))
     else:
         settled_minor = repayment(wallet.debt_minor, -surplus_minor)

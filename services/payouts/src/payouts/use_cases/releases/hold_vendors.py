@@ -1,4 +1,4 @@
-"""Hold all payouts of vendors whose wallets received what payments did not release, and let them go when that is resolved."""
+"""Hold all payouts of vendors with wrong credits, and release them after the correction."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,9 +13,9 @@ from payouts.use_cases.exceptions.resolve_exception import resolve_exception
 
 
 async def hold_vendors(uow: UnitOfWork, checks: Mapping[UUID, CoverCheck], now: datetime) -> None:
-    """Opens, revises or closes the exception of each vendor. A wait is none until it is late.
+    """Opens, revises or closes the exception of each vendor. A wait opens one only when it is late.
 
-    In the order of the vendors' ids: of two processes that judge the same ones, neither waits for the other in a circle.
+    Vendors are locked in the order of their ids, so that two processes never wait for each other in a circle.
     """
     for vendor_id in sorted(checks):
         verdict = checks[vendor_id]

@@ -1,4 +1,4 @@
-"""Keep what payments stated about a vendor, as it came."""
+"""Record a received statement of payments."""
 
 from datetime import datetime
 
@@ -11,12 +11,12 @@ from payouts.use_cases.releases.verify_statement import verify_statement
 async def record_statement(
     uow: UnitOfWork, statement: Statement | None, now: datetime, *, line_key: str | None = None
 ) -> bool:
-    """Whether the statement is proven. One that is not, or absent, refuses nothing here: the wallet is compared before money leaves,
-    with the keys of that moment, so that a key that came too late stops payouts and loses no event.
+    """Returns whether the statement is proven. An unproven or absent one refuses nothing: the wallet is compared before
+    money leaves, with the keys of that moment. So a late key stops payouts and loses no event.
 
-    `line_key` is the source of the statement line that the same event makes.
+    `line_key` is the source of the event's statement line.
     """
-    # No statement of payments has a number below one.
+    # Payments' statements count from one.
     if statement is None or statement.sequence < 1:
         return False
     await release_statements.save_statement(uow, statement, line_key, now)

@@ -1,4 +1,4 @@
-"""Ask for a vendor's payout because its day has come."""
+"""Request a vendor's scheduled payout."""
 
 from datetime import datetime
 
@@ -10,15 +10,15 @@ from payouts.use_cases.payouts.request_payout import request_payout
 
 
 async def request_scheduled_payout(uow: UnitOfWork, minimum_minor: int, now: datetime) -> bool:
-    """Decides one due period: all that is available is asked for, or why not is recorded. False when nothing is due.
+    """Decides one due period: requests all that is available, or records why not. False when none is due.
 
-    The payout, the decision and the next due time commit together, so that a worker that dies leaves all of it to the next.
+    Payout, decision and next due time commit together: a dying worker leaves all of it to the next.
     """
     due = await schedules.claim_due_schedule(uow, now)
     if due is None:
         return False
     due_at = latest_due(due.schedule, due.due_at, now)
-    # A schedule that was taken away and set again on the same day finds that day decided.
+    # A schedule that was removed and set again on the same day finds that day decided.
     if not await schedules.period_is_decided(uow, due.vendor_id, period_of(due_at)):
         await _decide(uow, due, due_at, max(minimum_minor, due.schedule.minimum_minor or 1), now)
     await schedules.save_next_due(uow, due.vendor_id, due_after(due.schedule, now))

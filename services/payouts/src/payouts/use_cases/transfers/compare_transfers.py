@@ -1,4 +1,4 @@
-"""Compare the gateway's list of transfers with the books, and take in what left beside them."""
+"""Compare the gateway's list of transfers with the ledger, and record the unrecorded ones."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a comparison saw, what it took into the books, and what keeps payouts from being sent after the database was put back."""
+    """The counts of a comparison. `open` and `unsettled` transfers block payouts after a restore of the database."""
 
     listed: int
     recorded: int
@@ -38,15 +38,15 @@ class Compared:
 async def compare_transfers(
     database: Database, gateway: Gateway, numbers: AccountNumbers, clock: Clock, since: datetime | None = None
 ) -> Compared:
-    """From where the last one ended, unless `since` says otherwise. No transaction is open while the gateway is asked.
+    """Continues where the last one ended, unless `since` is given. No transaction is open during a call.
 
-    Only a complete comparison lets payouts leave again after the database was put back. Raises GatewayAway: what was taken in stands.
+    Only a complete comparison permits payouts after a restore. Raises GatewayUnavailable; recorded transfers stay.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         before = await found_transfers.read_comparison(uow)
     listed, unknown = await _list_unknown(database, gateway, since or before.compared_until - OVERLAP)
     recorded = 0
-    # Oldest first, as they left.
+    # Oldest first, as they were sent.
     for found in sorted(unknown, key=lambda transfer: (transfer.created_at, transfer.reference)):
         transfer_id = await record_found_transfer(database, gateway, numbers, found, clock.now())
         if transfer_id is not None:
@@ -84,17 +84,19 @@ async def _list_unknown(database: Database, gateway: Gateway, since: datetime) -
 
 
 async def _alert_comparison(uow: UnitOfWork, done: Compared, now: datetime) -> None:
-    """SEV-1 while somebody must say whose money left; a message for what was taken in by itself."""
+    """Raises SEV-1 while people must assign transfers, and SEV-2 for those that were recorded."""
     if done.recorded:
-        detail = f"{done.recorded} transfers of the gateway's list were not in the books and stand there now: was the database put back?"
+        detail = f"{done.recorded} unrecorded transfers of the gateway's list were recorded. Check whether the database was restored."
         uow.publish(
             _alert("SEV-2", "Transfers found at the gateway", detail, f"{ALERT_KEY}:{new_id()}"), source="payouts"
         )
     if done.open and await open_alerts.save_alert_if_new(uow, ALERT_KEY, now):
-        detail = f"{done.open} transfers left the gateway, and the books cannot tell for whom."
-        uow.publish(_alert("SEV-1", "Transfers that nobody knows", detail, ALERT_KEY), source="payouts")
+        detail = (
+            f"{done.open} transfers of the gateway belong to no known payout. Explain each with `explain-transfer`."
+        )
+        uow.publish(_alert("SEV-1", "Transfers without a payout", detail, ALERT_KEY), source="payouts")
     elif not done.open and await open_alerts.remove_alert(uow, ALERT_KEY):
-        reason = "Every transfer of the gateway's list is in the books or explained."
+        reason = "Every transfer of the gateway's list is recorded or explained."
         uow.publish(AlertCleared(alert_id=new_id(), dedup_key=ALERT_KEY, reason=reason), source="payouts")
 
 

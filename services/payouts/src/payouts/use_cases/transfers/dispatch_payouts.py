@@ -33,7 +33,7 @@ from payouts.use_cases.transfers.submit_transfer import submit_transfer
 
 @dataclass(frozen=True, slots=True)
 class DispatchOrder:
-    """What a member of staff asked for. Without ids: whatever waits, oldest first."""
+    """A request of staff. Without ids: the waiting payouts, oldest first."""
 
     payout_ids: tuple[UUID, ...] | None
     max_total_minor: int | None
@@ -41,7 +41,7 @@ class DispatchOrder:
 
     @property
     def fingerprint(self) -> bytes:
-        """Tells the same request from another one under the same key."""
+        """Distinguishes another request under the same key."""
         named_ids = None if self.payout_ids is None else sorted(str(payout_id) for payout_id in self.payout_ids)
         return hashlib.sha256(msgspec.json.encode([named_ids, self.max_total_minor, self.dry_run])).digest()
 
@@ -49,12 +49,13 @@ class DispatchOrder:
 async def dispatch_payouts(
     database: Database, gateway: Gateway, clock: Clock, caller: Caller, key: UUID, order: DispatchOrder
 ) -> dict[str, Any]:
-    """The batch of this caller and key: made once, continued after a crash, and answered the same for good.
+    """Creates the batch of this caller and key once, continues it after a crash, and always returns the same response.
 
-    The gateway's balance is read first; a short one stops the batch before the first transfer. Batch, lines and all attempts with their
-    references commit together: from then on each payout is sent, by this request or, when it dies or has no more time, by the worker.
-    Writes as the service: the caller's role may not read account numbers.
-    Raises ValidationFailed (the key names another request), GatewayAway and TransfersNotCompared (503, nothing changed).
+    The gateway's balance is read first; a short one stops the batch before the first transfer. Batch, lines and
+    attempts with their references commit together. From then on each payout is sent, by this request or, after its
+    death or its time, by the worker. Acts as the service: the caller's role may not read account numbers. Raises
+    ValidationFailed (the key names another request), GatewayUnavailable and TransfersNotCompared (503, nothing
+    changed).
     """
     async with database.unit_of_work(acting_as=caller) as uow:
         batch = await store.find_batch(uow, caller.id, key)
@@ -75,7 +76,7 @@ async def dispatch_payouts(
 async def _plan(
     uow: UnitOfWork, clock: Clock, caller: Caller, key: UUID, order: DispatchOrder, balance_minor: int
 ) -> store.Batch:
-    """Writes the batch, its lines and its attempts, or finds the one that a request under the same key wrote a moment earlier."""
+    """Saves the batch, its lines and its attempts, or returns the one of a concurrent request with the same key."""
     now = clock.now()
     if not await found_transfers.transfers_are_compared(uow):
         raise TransfersNotCompared
@@ -111,9 +112,9 @@ async def _plan(
 
 
 async def _send(database: Database, gateway: Gateway, clock: Clock, batch_id: UUID) -> None:
-    """Submits each attempt by itself; one that fails for a reason of ours holds up no other.
+    """Submits each attempt by itself; one that fails by our fault delays no other.
 
-    After `SEND_FOR_SECONDS` none is begun any more, and those that had begun are waited for: their calls end.
+    After `SEND_FOR_SECONDS` no submission starts, and open ones are awaited: their calls end.
     """
     turn, until = asyncio.Semaphore(SUBMISSIONS_CONCURRENT_MAX), time.monotonic() + SEND_FOR_SECONDS
 

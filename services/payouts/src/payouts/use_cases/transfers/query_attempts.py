@@ -1,4 +1,4 @@
-"""Ask the gateway what became of every transfer of a payout, before anybody decides about its money."""
+"""Query the gateway about every transfer of a payout, before people decide about its money."""
 
 import asyncio
 from uuid import UUID
@@ -17,10 +17,10 @@ from payouts.use_cases.transfers.record_update import record_update
 
 
 async def query_attempts(database: Database, gateway: Gateway, clock: Clock, payout_id: UUID) -> None:
-    """Asks by reference, outside any transaction, and records each answer with all that follows from it.
+    """Queries by reference, outside any transaction, and records each result with its consequences.
 
-    A transfer that the gateway never accepted stays as the books have it. What was recorded stands even when the caller's act is then
-    refused. Raises GatewayAway (503), GatewayContradictsItself and GatewayForgot (409).
+    A transfer that the gateway never accepted keeps its status. The records stay even when the caller's action is then
+    refused. Raises GatewayUnavailable (503), TransferContradicted and TransferMissingAtGateway (409).
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         sent = await returns.list_sent_attempts(uow, payout_id)
@@ -39,7 +39,7 @@ async def _record(
         if transfer is None:
             raise AssertionError("a transfer is never removed")
         if await returns.was_contradicted_since(uow, transfer_id, last_position):
-            # The answer may be older than what contradicts it, and must not be taken for a reply to it.
+            # The result may be older than the contradiction, and is no response to it.
             raise TransferContradicted
         if isinstance(result, Reported):
             await record_update(uow, transfer, result.update, clock.now())

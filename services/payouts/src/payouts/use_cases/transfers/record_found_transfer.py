@@ -1,4 +1,4 @@
-"""Take a transfer into the books of which only the gateway still knows."""
+"""Record a transfer that only the gateway knows."""
 
 from datetime import datetime
 from uuid import UUID
@@ -22,11 +22,11 @@ from payouts.store.account_numbers import AccountNumbers
 async def record_found_transfer(
     database: Database, gateway: Gateway, numbers: AccountNumbers, found: ListedTransfer, now: datetime
 ) -> UUID | None:
-    """The attempt that it became; None when people must say whose it is, or when the books have it already.
+    """Returns the recorded attempt; None when people must assign the transfer, or when it was recorded before.
 
-    It becomes the attempt of a pending payout of its vendor over the same amount, whose money cannot have left otherwise. When there is
-    none, the payout was asked for after the instant at which the database was put back: it is written down again, and what the wallet
-    does not hold for it is owed. Raises GatewayAway.
+    It becomes the attempt of a pending payout of its vendor and amount, unless another attempt may have paid that one.
+    Without such a payout, the request was lost in the restore: the payout is recorded again, and what the wallet lacks
+    becomes debt. Raises GatewayUnavailable.
     """
     if not may_be_recorded(found):
         await _leave_open(database, found, now)

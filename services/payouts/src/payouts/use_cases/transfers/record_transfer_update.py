@@ -1,4 +1,4 @@
-"""Take in what a signed transfer webhook said."""
+"""Process a signed transfer webhook."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from payouts.use_cases.transfers.record_update import record_update
 
 
 async def record_transfer_update(uow: UnitOfWork, reference: str, update: TransferUpdate, now: datetime) -> Verdict:
-    """Finds the attempt by the reference that was written down before the gateway heard of it. Raises TransferUnheardOf."""
+    """Finds the attempt by its reference, which is recorded before any call. Raises TransferNotRecorded."""
     transfer = await store.lock_transfer(uow, reference=reference)
     if transfer is None:
         raise TransferNotRecorded(reference)

@@ -1,4 +1,4 @@
-"""Judge what the gateway says of a transfer, keep it, and do what follows."""
+"""Evaluate and record a report of the gateway about a transfer, with its consequences."""
 
 from datetime import datetime
 
@@ -17,10 +17,11 @@ from payouts.use_cases.transfers.stop_other_attempts import stop_other_attempts
 
 
 async def record_update(uow: UnitOfWork, transfer: LockedTransfer, update: TransferUpdate, now: datetime) -> Verdict:
-    """Keeps the observation and acts on the verdict. The transfer and its payout must be locked (contract section 8).
+    """Records the observation and carries out its consequences. The transfer and its payout must be locked (contract
+    section 8).
 
-    A failure or reversal opens an exception and moves neither money nor state: an operator decides. One has decided before where
-    a quarantine holds the payout until its transfer is settled.
+    A failure or reversal opens an exception and moves neither money nor state: an operator decides. Where a quarantine
+    awaits the end of the transfer, that decision was made before.
     """
     follows = consequences_of(transfer, update)
     await store.record_observation(uow, transfer.id, update, follows.verdict, now)
@@ -51,7 +52,7 @@ async def record_update(uow: UnitOfWork, transfer: LockedTransfer, update: Trans
 
 
 async def _complete_payout(uow: UnitOfWork, transfer: LockedTransfer, now: datetime) -> None:
-    """The money has left: in transit becomes gateway cash, once."""
+    """Moves the amount from in transit to gateway cash, once."""
     if await store.mark_processed(uow, transfer.id, now):
         await ledger.post(uow, accounts.payout_processed(transfer.payout_id, transfer.amount_minor))
         uow.publish(_about_payout(PayoutProcessed, transfer))

@@ -1,4 +1,4 @@
-"""Ask the gateway what became of a transfer."""
+"""Query the gateway about a transfer."""
 
 from uuid import UUID
 
@@ -19,7 +19,9 @@ from payouts.use_cases.transfers.submit_transfer import submit_transfer
 
 
 async def resolve_transfer(database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID) -> None:
-    """Asks by reference and records the answer. What the gateway never accepted is sent again under the same reference."""
+    """Queries by reference and records the result. A transfer that the gateway never accepted is sent again under its
+    reference.
+    """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         found = await store.find_transfer(uow, transfer_id)
     if found is None:
@@ -41,7 +43,7 @@ async def _record(database: Database, clock: Clock, transfer_id: UUID, result: V
         if transfer is None:
             raise AssertionError("a transfer is never removed")
         if isinstance(result, Absent) and has_failed(transfer) and not await returns.was_accepted(uow, transfer_id):
-            # Our books and the gateway agree that it never left.
+            # Our records and the gateway agree that it was never paid.
             await restitute_after_settlement(uow, transfer, None, now)
             await store.schedule_poll(uow, transfer_id, None, polled=True)
             return

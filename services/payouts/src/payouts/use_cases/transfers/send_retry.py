@@ -1,4 +1,4 @@
-"""Send the attempt that follows a reset, when its time has come."""
+"""Send the attempt of a reset when it is due."""
 
 from datetime import datetime
 from typing import Final
@@ -16,13 +16,14 @@ from payouts.use_cases.exceptions.open_exception import open_exception
 from payouts.use_cases.transfers.submit_transfer import submit_transfer
 
 _SHORT: Final = "balance_insufficient: the gateway's balance does not cover this payout"
-_UNAVAILABLE: Final = "the gateway did not tell its balance"
+_UNAVAILABLE: Final = "the gateway's balance could not be read"
 
 
 async def send_retry(database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID) -> None:
-    """Sends a reserved attempt as a dispatch does: the balance first, then whatever holds the payout now.
+    """Sends a reserved attempt as a dispatch does: after a check of the balance and of the reasons to hold the payout.
 
-    A short balance is an exception, and the attempt is looked at again after a while. An attempt of a batch had its balance checked.
+    A short balance opens an exception, and the attempt is retried later. A batch has checked the balance of its
+    attempts.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         is_retry = await returns.is_retry(uow, transfer_id)

@@ -1,4 +1,4 @@
-"""Take an attempt to send it, or leave it where it is."""
+"""Claim a transfer attempt for submission if it is still eligible."""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,13 +16,12 @@ from payouts.use_cases.releases.hold_vendors import hold_vendors
 async def start_submission(
     uow: UnitOfWork, transfer_id: UUID, was: SubmittableStatus, now: datetime
 ) -> store.Submission | None:
-    """`submitting`, with a lease, when it is this caller's to send; None otherwise.
+    """Marks the attempt `submitting`, with a lease, and returns the submission; None when this caller may not send it.
 
-    Judged again under the payout's lock: a suspension, quarantine, restitution or credit that payments did not release, and that came
-    after the plan, stops it here. An attempt that
-    was never sent then waits for another dispatch, under the same reference. One that was sent, and that the gateway does not know, is
-    given up only when no call of it can arrive any more. Nothing begins while the database was put back and not yet compared with the
-    gateway: the lease runs out, and the attempt is taken up again.
+    Checked again under the payout's lock: a suspension, quarantine, restitution or wrong credit after the plan stops
+    the attempt. An attempt that was never sent then waits for another dispatch, under its reference. One that was sent,
+    and that the gateway does not know, fails only when no call of it can arrive any more. Nothing starts between a
+    restore of the database and the end of its comparison: the lease runs out, and the worker claims the attempt again.
     """
     if not await found_transfers.transfers_are_compared(uow):
         return None

@@ -1,4 +1,4 @@
-"""One attempt of a payout has arrived: the others must not."""
+"""Stop the other attempts of a payout after one was paid."""
 
 from datetime import datetime
 
@@ -10,9 +10,9 @@ from payouts.use_cases.exceptions.open_exception import open_exception
 
 
 async def stop_other_attempts(uow: UnitOfWork, arrived: LockedTransfer, now: datetime) -> None:
-    """Withdraws one that was never sent. One that is with the gateway cannot be stopped: people hear of it at once.
+    """Withdraws attempts that were never sent. One at the gateway cannot be stopped: an exception opens at once.
 
-    The payout must be locked. It happens when an attempt that the gateway called failed, and that was reset, arrives after all.
+    The payout must be locked. It happens when a failed attempt is paid after a reset.
     """
     reason = "withdrawn before it was sent: an earlier attempt arrived after all"
     await returns.withdraw_unsent_attempts(uow, arrived.payout_id, reason, now)

@@ -26,10 +26,10 @@ from payouts.use_cases.transfers.start_submission import start_submission
 async def submit_transfer(
     database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID, *, was: SubmittableStatus
 ) -> None:
-    """Whoever moves the attempt from `was` to `submitting` sends it; nobody else does. Always under the same reference.
+    """Sends the attempt, always under its reference, if this process moves it from `was` to `submitting`.
 
-    A time-out or a 5xx leaves it `unknown`. A refusal counts only after the gateway, asked, has no such transfer: it also
-    refuses a reference that an earlier, lost call has used. Nor does it count while such a call may still arrive.
+    A timeout or a 5xx leaves it `unknown`. The gateway also refuses a reference that an earlier, lost call has used. So
+    a refusal counts only when a query finds no such transfer, and no earlier call may still arrive.
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         submission = await start_submission(uow, transfer_id, was, clock.now())
@@ -75,7 +75,7 @@ async def _record(
                 uow.enqueue_work("payouts.transfers", transfer.reference, {"transferId": str(transfer_id)})
             return
         if after.update is None:
-            raise AssertionError("a call that ended with an answer has news")
+            raise AssertionError("a call that ended with a result has an update")
         verdict = await record_update(uow, transfer, after.update, now)
         if stays_unknown(transfer.status, verdict):
             await store.mark_unknown(uow, transfer_id, update_after_contradiction(transfer, now), now)

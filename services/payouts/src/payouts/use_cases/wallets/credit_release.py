@@ -1,4 +1,4 @@
-"""Credit a vendor with what escrow released."""
+"""Credit a vendor with a release from escrow."""
 
 from datetime import datetime
 
@@ -11,10 +11,10 @@ from payouts.domain.wallet import Release, WalletLine, repayment
 
 
 async def credit_release(uow: UnitOfWork, released: Release, now: datetime, *, is_proven: bool = False) -> None:
-    """Posts the release once, by its id; it repays the vendor's debt first. Raises ReleaseContradicts.
+    """Posts the release once, by its id; debt is repaid first. Raises ReleaseContradicts.
 
-    One that payments signed is no contradiction: the line that stands is the wrong one. The comparison with payments' statements finds
-    the difference and holds the vendor's payouts.
+    A signed release never contradicts: the recorded line is the wrong one. The comparison with payments' statements
+    finds it and holds the vendor's payouts.
     """
     vendor_id = released.vendor_id
     key = f"release:{released.id}"

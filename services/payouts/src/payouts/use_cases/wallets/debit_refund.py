@@ -1,4 +1,4 @@
-"""Take a refund after release out of the vendor's earnings."""
+"""Debit a refund after release from the vendor's wallet."""
 
 from datetime import datetime
 
@@ -11,9 +11,9 @@ from payouts.domain.wallet import Refund, WalletLine, shortfall
 
 
 async def debit_refund(uow: UnitOfWork, refunded: Refund, now: datetime, *, is_proven: bool = False) -> None:
-    """Posts the vendor's part once, by the refund's id; what the wallet cannot give becomes debt. Raises ReleaseContradicts.
+    """Posts the vendor's part once, by the refund's id; what the wallet lacks becomes debt. Raises ReleaseContradicts.
 
-    One that payments signed is no contradiction, as with a release.
+    A signed refund never contradicts, as with a release.
     """
     if refunded.from_vendor_minor == 0:
         return
@@ -31,7 +31,7 @@ async def debit_refund(uow: UnitOfWork, refunded: Refund, now: datetime, *, is_p
         )
     ]
     if shortfall_minor:
-        # The advance comes first, so that no line shows a balance below zero.
+        # The advance comes first, so that no line has a balance below zero.
         lines.insert(0, WalletLine("debt_taken", shortfall_minor, order_id=refunded.order_id))
     await store.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now)
     await ledger.post(uow, accounts.refund(key, vendor_id, refunded.from_vendor_minor, shortfall_minor))

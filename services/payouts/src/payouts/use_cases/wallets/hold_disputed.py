@@ -1,4 +1,4 @@
-"""Hold in the wallet what a bank asks back, as far as escrow does not answer for it."""
+"""Hold a disputed amount in the wallet, as far as escrow does not cover it."""
 
 from datetime import datetime
 from uuid import UUID
@@ -13,7 +13,7 @@ from payouts.store import chargebacks
 
 
 async def hold_disputed(uow: UnitOfWork, vendor_id: UUID, order_id: UUID, cause: str, now: datetime) -> None:
-    """Judged anew after each news of the order; `cause` names the news, so that each hold has a key of its own."""
+    """Calculated again after each event of the order; `cause` names the event, so that each hold has its own key."""
     opened = await chargebacks.list_open_chargebacks(uow, order_id)
     if not opened:
         return

@@ -1,4 +1,4 @@
-"""A bank disputes a charge, or the gateway has decided (contract sections 6 to 8)."""
+"""Record the opening or the decision of a chargeback (contract sections 6 to 8)."""
 
 from datetime import datetime
 
@@ -15,16 +15,16 @@ from payouts.use_cases.wallets.hold_disputed import hold_disputed
 
 
 async def record_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: int, now: datetime) -> None:
-    """Opened: held. Won: free again. Lost: taken, and what the wallet cannot give is owed.
+    """Opened: holds the amount. Won: releases the hold. Lost: debits the amount; what the wallet lacks becomes debt.
 
-    Older news than the last holds and frees nothing. What a loss took is taken all the same, once: payments has posted it, whatever
-    came after. Raises LossUnheardOf.
+    An event older than the last holds and releases nothing. A loss is still debited, once: payments has posted it,
+    whatever came after. Raises ChargebackLossNotReceived.
     """
-    # Every change of a chargeback stands under its vendor's wallet's lock.
+    # The vendor's wallet's lock orders every change of a chargeback.
     await store.lock_wallet(uow, update.vendor_id)
     known = await chargebacks.find_chargeback(uow, update.id)
     if update.to_vendor_minor and (known is None or known.status == "opened"):
-        raise ChargebackLossNotReceived(f"chargeback {update.id} gives back what nobody has taken yet")
+        raise ChargebackLossNotReceived(f"chargeback {update.id} is won, and its loss has not been received")
     key = f"chargeback:{update.id}:{sequence}"
     if not await chargebacks.save_chargeback(uow, update, sequence):
         STALE_EVENTS.labels("payments.charge_disputed").inc()
@@ -57,7 +57,7 @@ async def _debit_if_new(uow: UnitOfWork, update: ChargebackUpdate, key: str, now
     shortfall_minor = shortfall(wallet.available_minor, update.from_vendor_minor)
     lines = [WalletLine("chargeback", -update.from_vendor_minor, order_id=update.order_id)]
     if shortfall_minor:
-        # The advance comes first, so that no line shows a balance below zero.
+        # The advance comes first, so that no line has a balance below zero.
         lines.insert(0, WalletLine("debt_taken", shortfall_minor, order_id=update.order_id))
     await store.append_lines(uow, update.vendor_id, key, wallet.available_minor, lines, now)
     await ledger.post(uow, accounts.chargeback(key, update.vendor_id, update.from_vendor_minor, shortfall_minor))
