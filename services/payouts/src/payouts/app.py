@@ -152,9 +152,10 @@ async def compare_command(dependencies: Dependencies, *arguments: str) -> None:
     done = await compare_transfers(database, dependencies.gateway, numbers, dependencies.clock, since)
     sys.stdout.write(f"{done.listed} transfers listed, {done.recorded} recorded, {done.unsettled} not settled\n")
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        for reference, amount_minor, currency, last4, bank_code, created_at in await found_transfers.list_open(uow):
+        for found in await found_transfers.list_open(uow):
+            account = f"{found.bank_code} ...{found.account_last4}"
             sys.stdout.write(
-                f"unknown: {reference}, {amount_minor} {currency} kobo to {bank_code} ...{last4}, {iso(created_at)}\n"
+                f"unknown: {found.reference}, {found.amount_minor} {found.currency} kobo to {account}, {iso(found.created_at)}\n"
             )
     if not done.is_complete:
         sys.exit(1)
@@ -170,7 +171,7 @@ async def explain_command(dependencies: Dependencies, reference: str, evidence: 
     """`explain-transfer <reference> <evidence>`: records why a listed transfer is none of ours."""
     async with dependencies.database.unit_of_work(acting_as=THE_SERVICE) as uow:
         if not await found_transfers.save_explained(uow, reference, evidence):
-            sys.exit(f"no open transfer {reference}: `compare-transfers` lists the open ones")
+            sys.exit(f"no transfer {reference} is open: `compare-transfers` lists the open ones")
     sys.stdout.write(f"{reference} is explained\n")
 
 

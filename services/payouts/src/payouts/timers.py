@@ -1,7 +1,6 @@
 """Timers: transfers of dead dispatchers, transfers to query, scheduled payouts, checks of failures and releases."""
 
 import asyncio
-from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database
@@ -15,7 +14,6 @@ from payouts.domain.dispatch import LEASE, SUBMISSIONS_CONCURRENT_MAX
 from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.failure_rate import FailureRatePolicy
 from payouts.domain.found_transfers import RECHECK_AFTER_RESTORE
-from payouts.domain.transitions import State
 from payouts.metrics import GATEWAY_BALANCE_MINOR, GATEWAY_BALANCE_TIME
 from payouts.store import found_transfers, release_statements
 from payouts.store.account_numbers import AccountNumbers
@@ -44,7 +42,7 @@ async def process_due_transfers_once(database: Database, gateway: Gateway, clock
         claimed = await _claim_due(database, clock)
         if not claimed:
             break
-        steps = (_step(database, gateway, clock, *attempt) for attempt in claimed)
+        steps = (_step(database, gateway, clock, transfer) for transfer in claimed)
         outcomes = await asyncio.gather(*steps, return_exceptions=True)
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
@@ -53,23 +51,23 @@ async def process_due_transfers_once(database: Database, gateway: Gateway, clock
     return done
 
 
-async def _claim_due(database: Database, clock: Clock) -> list[tuple[UUID, State]]:
+async def _claim_due(database: Database, clock: Clock) -> list[store.DueTransfer]:
     now = clock.now()
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         claimed = [
-            (transfer_id, status_when_claimed(status))
-            for transfer_id, status in await store.lock_due_transfers(uow, now, CLAIM_BATCH_MAX)
+            store.DueTransfer(due.id, status_when_claimed(due.status))
+            for due in await store.lock_due_transfers(uow, now, CLAIM_BATCH_MAX)
         ]
-        for transfer_id, status in claimed:
-            await store.claim_transfer(uow, transfer_id, status, now + LEASE)
+        for transfer in claimed:
+            await store.claim_transfer(uow, transfer.id, transfer.status, now + LEASE)
     return claimed
 
 
-async def _step(database: Database, gateway: Gateway, clock: Clock, transfer_id: UUID, status: State) -> None:
-    if step_when_due(status) == "submit":
-        await send_retry(database, gateway, clock, transfer_id)
+async def _step(database: Database, gateway: Gateway, clock: Clock, transfer: store.DueTransfer) -> None:
+    if step_when_due(transfer.status) == "submit":
+        await send_retry(database, gateway, clock, transfer.id)
     else:
-        await resolve_transfer(database, gateway, clock, transfer_id)
+        await resolve_transfer(database, gateway, clock, transfer.id)
 
 
 async def compare_transfers_once(database: Database, gateway: Gateway, numbers: AccountNumbers, clock: Clock) -> bool:

@@ -31,9 +31,7 @@ TAMPERINGS = {
 }
 
 
-async def test_promises_about_wallets_are_seen_broken_and_the_account_is_named(
-    scenario: Any, urls: DatabaseUrls
-) -> None:
+async def test_the_audit_names_the_account_of_a_broken_wallet_invariant(scenario: Any, urls: DatabaseUrls) -> None:
     vendor, debtor = await scenario.ready_vendor(1_000), await scenario.ready_vendor(500)
     await scenario.payout(vendor, 300)
     parties = {"order_id": new_id(), "buyer_id": new_id(), "remaining_minor": 0, "remaining_vendor_minor": 0}

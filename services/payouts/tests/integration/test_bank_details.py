@@ -73,7 +73,7 @@ async def test_an_account_under_the_vendors_legal_name_is_verified(scenario):
     assert await said(scenario, CHANGED, vendor) == [{"vendorId": str(vendor.id), "last4": "6785", "bankCode": "058"}]
 
 
-async def test_another_name_is_kept_unverified_with_a_reason_and_the_history_tells_who_and_when(scenario):
+async def test_another_name_is_saved_unverified_with_a_reason(scenario):
     vendor = await scenario.vendor()
     assert await history(scenario, vendor) == []
     await scenario.put_bank_details(vendor, *ADA)
@@ -91,7 +91,7 @@ async def test_another_name_is_kept_unverified_with_a_reason_and_the_history_tel
     assert len(await said(scenario, CHANGED, vendor)) == 2
 
 
-async def test_a_walk_through_the_history_gives_every_change_once_and_is_bound_to_its_reader(scenario):
+async def test_a_cursor_of_the_history_is_complete_and_bound_to_its_reader(scenario):
     vendor, other = await scenario.vendor(), await scenario.vendor()
     for _ in range(5):
         await scenario.put_bank_details(vendor, *ADA)
@@ -109,7 +109,7 @@ async def test_a_walk_through_the_history_gives_every_change_once_and_is_bound_t
     assert (await get(scenario, vendor, path="/history?limit=101")).status_code == 422
 
 
-async def test_finance_and_auditors_read_the_history_and_other_vendors_do_not(scenario):
+async def test_other_vendors_do_not_read_the_history(scenario):
     vendor, other = await scenario.vendor(), await scenario.vendor()
     await scenario.put_bank_details(vendor, *ADA)
     headers = scenario.app.headers
@@ -122,7 +122,7 @@ async def test_finance_and_auditors_read_the_history_and_other_vendors_do_not(sc
         assert (await get(scenario, vendor, headers(new_id(), roles=(role,)), "/history")).status_code == 403
 
 
-async def test_a_failed_check_digit_is_a_warning_and_the_gateway_decides(scenario, sandbox):
+async def test_a_wrong_check_digit_is_only_a_warning(scenario, sandbox):
     vendor = await scenario.vendor()
     await sandbox.name_account("011", "0000014578", "ADA OBI VENTURES")
     details = (await scenario.put_bank_details(vendor, "0000014578", "011")).json()["data"]
@@ -134,7 +134,7 @@ async def test_a_failed_check_digit_is_a_warning_and_the_gateway_decides(scenari
 
 
 @pytest.mark.parametrize("fault", [{"error_before": True}, {"timeout": True}])
-async def test_when_the_gateway_is_away_nothing_changes(scenario, sandbox, limit_gateway_timeout, fault):
+async def test_an_unavailable_gateway_changes_no_details(scenario, sandbox, limit_gateway_timeout, fault):
     vendor = await scenario.vendor()
     await scenario.put_bank_details(vendor, *ADA)
     limit_gateway_timeout(0.5)
@@ -192,7 +192,7 @@ async def test_changing_details_needs_a_second_factor_and_the_own_vendor(scenari
     assert await history(scenario, vendor) == []
 
 
-async def test_others_do_not_see_the_details_and_auditors_do(scenario):
+async def test_auditors_read_the_details_and_others_do_not(scenario):
     vendor, other = await scenario.vendor(), await scenario.vendor()
     await scenario.put_bank_details(vendor, *ADA)
     headers = scenario.app.headers
@@ -202,11 +202,11 @@ async def test_others_do_not_see_the_details_and_auditors_do(scenario):
     assert auditor.json()["data"]["accountLast4"] == "6785"
 
 
-async def test_a_vendor_not_heard_of_yet_is_asked_to_come_again(scenario):
+async def test_a_vendor_not_received_yet_is_503(scenario):
     assert (await scenario.put_bank_details(Vendor(new_id(), new_id()), *ADA)).status_code == 503
 
 
-async def test_payouts_to_a_changed_account_wait_out_the_cooling_off(scenario, sandbox):
+async def test_payouts_to_a_changed_account_wait_for_the_cooling_off(scenario, sandbox):
     vendor = await scenario.ready_vendor(10_000)
     changed = (await scenario.put_bank_details(vendor, *OTHER)).json()["data"]
     assert changed["verified"] is True
@@ -224,7 +224,7 @@ async def test_payouts_to_a_changed_account_wait_out_the_cooling_off(scenario, s
     assert [line["payoutId"] for line in sent["transfers"]] == [payout_id]
 
 
-async def test_a_first_account_that_fits_needs_no_cooling_off_and_going_back_does(scenario, sandbox):
+async def test_a_first_verified_account_needs_no_cooling_off(scenario, sandbox):
     vendor = await scenario.vendor()
     assert (await scenario.put_bank_details(vendor, *ADA_TOO)).json()["data"]["verified"] is False
     first = (await scenario.put_bank_details(vendor, *ADA)).json()["data"]
@@ -294,7 +294,7 @@ async def stored(scenario, vendor):
     ])  # fmt: skip
 
 
-async def test_account_numbers_rest_sealed_and_older_ones_are_sealed_while_payouts_go_on(scenario, sandbox):
+async def test_plaintext_account_numbers_are_encrypted_while_payouts_continue(scenario, sandbox):
     first, second = await scenario.ready_vendor(5_000), await scenario.ready_vendor(5_000)
     assert ADA[0] not in await stored(scenario, first)
     payouts = [await scenario.payout(vendor, 1_000) for vendor in (first, second)]
@@ -314,7 +314,7 @@ async def test_account_numbers_rest_sealed_and_older_ones_are_sealed_while_payou
     assert (await scenario.put_bank_details(second, *ADA)).json()["data"]["verified"] is True
 
 
-async def test_another_sealing_key_stops_the_start(scenario):
+async def test_a_wrong_encryption_key_stops_the_start(scenario):
     await scenario.put_bank_details(await scenario.vendor(), *ADA)
     settings = scenario.app.settings.model_copy(update={"account_number_key": "quite another key"})
     with pytest.raises(DecryptionFailed):
@@ -322,7 +322,7 @@ async def test_another_sealing_key_stops_the_start(scenario):
             pass
 
 
-async def test_demo_vendors_have_accounts_that_the_sandbox_knows_under_their_names(scenario):
+async def test_demo_vendors_have_verified_sandbox_accounts(scenario):
     from contracts import demo
     from payouts.demo import _ACCOUNTS, load_demo_data
 

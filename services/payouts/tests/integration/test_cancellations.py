@@ -33,7 +33,7 @@ async def acts(staff, case):
     return [tuple(row) for row in rows]
 
 
-async def test_a_payout_to_an_account_that_was_changed_is_cancelled_and_asked_for_again(staff):
+async def test_a_payout_to_a_former_account_can_be_cancelled_and_requested_again(staff):
     case = await asked_for(staff)
     await staff.sandbox.name_account("058", "0123456789", case.vendor.legal_name)
     assert (await staff.scenario.put_bank_details(case.vendor, "0123456789")).json()["data"]["verified"] is True
@@ -87,7 +87,7 @@ async def restituted(staff):
 
 
 @pytest.mark.parametrize("situation", [on_its_way, failed, reset, processed, restituted])
-async def test_what_was_sent_is_cancelled_no_more(staff, situation):
+async def test_a_sent_payout_cannot_be_cancelled(staff, situation):
     case = await situation(staff)
     before = await staff.payout(case), await staff.scenario.wallet(case.vendor)
     refused = await cancel(staff, case)
@@ -96,7 +96,7 @@ async def test_what_was_sent_is_cancelled_no_more(staff, situation):
     assert ("cancelled", case.vendor.owner) not in await acts(staff, case)
 
 
-async def test_another_vendors_payout_is_no_payout_and_staff_cannot_cancel(staff):
+async def test_only_the_own_vendor_can_cancel_a_payout(staff):
     case, other = await asked_for(staff), await staff.scenario.vendor()
     assert (await cancel(staff, case, other)).status_code == 404
     assert (await cancel(staff, Case(case.vendor, str(new_id()), ""))).status_code == 404
@@ -106,7 +106,7 @@ async def test_another_vendors_payout_is_no_payout_and_staff_cannot_cancel(staff
     assert (await staff.payout(case))["status"] == "pending"
 
 
-async def test_a_dispatch_and_a_cancellation_at_once_send_or_return_and_never_both(staff):
+async def test_a_concurrent_dispatch_and_cancellation_send_or_return(staff):
     cases = [await asked_for(staff) for _ in range(6)]
     both = [
         asyncio.gather(staff.scenario.dispatch(uuid4(), payoutIds=[case.payout_id]), cancel(staff, case))

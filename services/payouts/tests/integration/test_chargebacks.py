@@ -36,7 +36,7 @@ async def check_books(scenario: Any, vendor: Any) -> None:
     assert await scenario.balance("escrow_released") == total
 
 
-async def test_what_a_bank_asks_back_cannot_be_withdrawn_and_is_free_when_the_dispute_is_won(scenario):
+async def test_a_disputed_amount_is_held_until_the_dispute_is_won(scenario):
     vendor = await scenario.ready_vendor(500)
     event = await scenario.release(vendor, 900)
     opened = disputed(vendor, event.order_id, vendor_minor=900)
@@ -58,7 +58,7 @@ async def test_what_a_bank_asks_back_cannot_be_withdrawn_and_is_free_when_the_di
     await check_books(scenario, vendor)
 
 
-async def test_a_lost_one_is_taken_and_what_an_emptied_wallet_cannot_give_is_owed(scenario):
+async def test_a_lost_chargeback_is_debited_and_the_shortfall_becomes_debt(scenario):
     vendor = await scenario.ready_vendor(100)
     event = await scenario.release(vendor, 900)
     await scenario.payout(vendor, 700)
@@ -81,7 +81,7 @@ async def test_a_lost_one_is_taken_and_what_an_emptied_wallet_cannot_give_is_owe
     await check_books(scenario, vendor)
 
 
-async def test_what_was_asked_for_before_the_loss_is_not_sent_while_its_vendor_owes(scenario, sandbox):
+async def test_an_earlier_payout_is_not_sent_while_its_vendor_has_debt(scenario, sandbox):
     vendor, other = await scenario.ready_vendor(100), await scenario.ready_vendor(300)
     event = await scenario.release(vendor, 900)
     waiting, sent = await scenario.payout(vendor, 1_000), await scenario.payout(other, 300)
@@ -100,7 +100,7 @@ async def test_what_was_asked_for_before_the_loss_is_not_sent_while_its_vendor_o
     assert (await scenario.dispatch(uuid4(), payoutIds=[rest])).json()["data"]["submitted"] == 1
 
 
-async def test_what_is_still_in_escrow_answers_first_and_a_release_during_the_dispute_is_held(scenario):
+async def test_escrow_covers_a_dispute_before_the_wallet(scenario):
     vendor = await scenario.ready_vendor(50)
     order = new_id()
     opened = disputed(vendor, order, vendor_minor=900, remaining_minor=1_000, remaining_vendor_minor=900)
@@ -112,7 +112,7 @@ async def test_what_is_still_in_escrow_answers_first_and_a_release_during_the_di
     await check_books(scenario, vendor)
 
 
-async def test_the_news_of_one_order_ends_in_the_same_wallet_in_every_order(scenario):
+async def test_chargeback_events_in_any_order_end_in_the_same_wallet(scenario):
     for arrival in permutations((1, 2, 3)):
         vendor = await scenario.ready_vendor(100)
         order, chargeback = new_id(), new_id()
@@ -141,7 +141,7 @@ async def heard_as_the_ladder_brings_it(scenario: Any, update: dict[int, Any], a
         waiting = early
 
 
-async def test_a_loss_that_a_late_victory_overtook_is_taken_and_given_back_in_every_order(scenario):
+async def test_a_loss_overtaken_by_its_win_nets_to_zero_in_every_order(scenario):
     for arrival in permutations((1, 2, 3, 4)):
         vendor = await scenario.ready_vendor(100)
         order, chargeback = new_id(), new_id()
@@ -156,7 +156,7 @@ async def test_a_loss_that_a_late_victory_overtook_is_taken_and_given_back_in_ev
         assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (1_000, 0, 0), arrival
 
 
-async def test_a_loss_that_a_return_had_counted_before_the_victory_is_taken_once_however_late_it_comes(scenario):
+async def test_a_late_loss_is_debited_once(scenario):
     vendor = await scenario.ready_vendor(1_000)
     order, chargeback = new_id(), new_id()
     lost = disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900)
@@ -170,7 +170,7 @@ async def test_a_loss_that_a_return_had_counted_before_the_victory_is_taken_once
     await check_books(scenario, vendor)
 
 
-async def test_news_and_payout_requests_at_once_never_hand_out_what_is_held(scenario):
+async def test_concurrent_payout_requests_never_withdraw_a_hold(scenario):
     vendor = await scenario.ready_vendor(100)
     event = await scenario.release(vendor, 900)
     opened = disputed(vendor, event.order_id, vendor_minor=900)

@@ -85,7 +85,7 @@ async def settled(staff, cases):
     return {row["id"]: row for row in found}
 
 
-async def test_of_two_approvals_at_once_one_posts(staff):
+async def test_of_concurrent_approvals_one_posts(staff):
     cases = await failed_payouts(staff)
     prepared = await asyncio.gather(*(staff.prepared(case) for case in cases))
     answers = await asyncio.gather(*(status_of(staff.approve(one)) for one in prepared for _ in range(2)))
@@ -98,7 +98,7 @@ async def test_of_two_approvals_at_once_one_posts(staff):
     assert acts[0]["approvals"] == ROUNDS
 
 
-async def test_of_an_approval_and_a_reset_at_once_one_takes_effect(staff):
+async def test_of_a_concurrent_approval_and_reset_one_takes_effect(staff):
     cases = await failed_payouts(staff)
     prepared = await asyncio.gather(*(staff.prepared(case) for case in cases))
 
@@ -113,7 +113,7 @@ async def test_of_an_approval_and_a_reset_at_once_one_takes_effect(staff):
         assert (row["status"], row["retry_count"]) == (("failed", 0) if approved == 200 else ("pending", 1))
 
 
-async def test_of_a_reset_and_a_late_success_at_once_the_payout_arrives_once(staff):
+async def test_a_payout_with_a_concurrent_reset_and_late_success_is_paid_once(staff):
     cases = await failed_payouts(staff)
     rounds = await at_once(
         staff, cases, lambda case: status_of(staff.reset(case)), lambda case: staff.succeeds(case.reference)
@@ -129,7 +129,7 @@ async def test_of_a_reset_and_a_late_success_at_once_the_payout_arrives_once(sta
     assert unsent == []
 
 
-async def test_of_an_approval_and_a_late_success_at_once_the_money_is_returned_or_left_and_never_silently_both(staff):
+async def test_a_concurrent_approval_and_late_success_never_pay_silently_twice(staff):
     cases = await failed_payouts(staff)
     prepared = dict(zip(cases, await asyncio.gather(*(staff.prepared(case) for case in cases)), strict=True))
     rounds = await at_once(
@@ -146,7 +146,7 @@ async def test_of_an_approval_and_a_late_success_at_once_the_money_is_returned_o
         assert is_open == (approved == 200)
 
 
-async def test_of_a_quarantines_restitution_and_a_reset_at_once_the_money_is_returned_once_and_nothing_leaves(staff):
+async def test_a_concurrent_quarantine_and_reset_return_the_amount_once(staff):
     cases = await failed_payouts(staff)
 
     async def restitute(case):

@@ -78,7 +78,7 @@ async def state(scenario):
 
 
 @pytest.mark.parametrize("event", [line.event for line in SUBSCRIPTIONS], ids=lambda event: event.__name__)
-async def test_delivered_twice_equals_once_and_a_crash_before_the_commit_leaves_nothing(scenario, event):
+async def test_a_consumer_is_idempotent_and_atomic(scenario, event):
     said = await an_event_of(scenario, event)
     before = await state(scenario)
     [line] = [line for line in SUBSCRIPTIONS if line.event is event]

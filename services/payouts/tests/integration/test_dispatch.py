@@ -51,7 +51,7 @@ async def assert_paid_once(scenario, sandbox, payout_id, amount_minor):
     assert len(await scenario.app.published("payouts.payout_processed.v1")) == 1
 
 
-async def test_a_dispatch_sends_each_waiting_payout_and_says_what_it_did(scenario, sandbox):
+async def test_a_dispatch_sends_and_lists_each_waiting_payout(scenario, sandbox):
     vendor = await scenario.ready_vendor(100_000)
     first, second = await scenario.payout(vendor, 10_000), await scenario.payout(vendor, 20_000)
     answer = (await scenario.dispatch(KEY)).json()["data"]
@@ -70,7 +70,7 @@ async def test_a_dispatch_sends_each_waiting_payout_and_says_what_it_did(scenari
     assert (again["submitted"], again["skipped"]) == (0, [{"payoutId": first, "reason": "already_dispatched"}])
 
 
-async def test_the_same_key_gives_the_same_answer_for_good_and_other_content_is_refused(scenario, sandbox):
+async def test_a_dispatch_key_always_returns_the_same_response(scenario, sandbox):
     vendor = await scenario.ready_vendor(100_000)
     await scenario.payout(vendor, 10_000)
     first = await scenario.dispatch(KEY)
@@ -83,7 +83,7 @@ async def test_the_same_key_gives_the_same_answer_for_good_and_other_content_is_
     assert refused.json()["invalid_params"][0]["name"] == "Idempotency-Key"
 
 
-async def test_twenty_requests_at_once_under_one_key_are_one_batch(scenario, sandbox):
+async def test_concurrent_requests_under_one_key_are_one_batch(scenario, sandbox):
     vendor = await scenario.ready_vendor(100_000)
     for _ in range(3):
         await scenario.payout(vendor, 10_000)
@@ -93,7 +93,7 @@ async def test_twenty_requests_at_once_under_one_key_are_one_batch(scenario, san
     assert len(await sandbox.transfers()) == 3
 
 
-async def test_dispatchers_at_once_send_each_payout_once(scenario, sandbox):
+async def test_concurrent_dispatchers_send_each_payout_once(scenario, sandbox):
     vendor = await scenario.ready_vendor(1_000_000)
     payouts = [await scenario.payout(vendor, 1_000) for _ in range(12)]
     answers = await asyncio.gather(*(scenario.dispatch(key) for key in (KEY, OTHER_KEY)))
@@ -103,7 +103,7 @@ async def test_dispatchers_at_once_send_each_payout_once(scenario, sandbox):
     assert await sandbox.balance_minor() == OPENING_BALANCE_MINOR - 12_000
 
 
-async def test_a_dry_run_shows_what_would_go_and_sends_nothing(scenario, sandbox):
+async def test_a_dry_run_sends_nothing(scenario, sandbox):
     vendor = await scenario.ready_vendor(100_000)
     payout_id = await scenario.payout(vendor, 10_000)
     answer = (await scenario.dispatch(KEY, dryRun=True)).json()["data"]
@@ -114,7 +114,7 @@ async def test_a_dry_run_shows_what_would_go_and_sends_nothing(scenario, sandbox
     assert (await scenario.dispatch(OTHER_KEY)).json()["data"]["submitted"] == 1
 
 
-async def test_named_payouts_and_a_limit_are_kept(scenario):
+async def test_a_dispatch_honours_named_payouts_and_the_limit(scenario):
     vendor = await scenario.ready_vendor(100_000)
     payouts = [await scenario.payout(vendor, amount) for amount in (10_000, 8_000, 2_000, 1_000)]
     absent = str(new_id())
@@ -154,7 +154,7 @@ async def test_changed_or_unverified_bank_details_stop_a_payout(scenario, sandbo
     assert answer["skipped"] == [{"payoutId": payout_id, "reason": "bank_details_changed"} for payout_id in payouts[:2]]
 
 
-async def test_who_may_not_dispatch_is_refused_before_anything_happens(scenario, sandbox):
+async def test_a_dispatch_without_permission_has_no_effect(scenario, sandbox):
     vendor = await scenario.ready_vendor(10_000)
     await scenario.payout(vendor, 1_000)
 
@@ -175,7 +175,7 @@ async def test_who_may_not_dispatch_is_refused_before_anything_happens(scenario,
     assert await scenario.app.fetch("SELECT id FROM dispatch_batches") == []
 
 
-async def test_when_the_gateway_does_not_tell_its_balance_nothing_is_written(scenario, sandbox):
+async def test_a_failed_balance_query_writes_nothing(scenario, sandbox):
     vendor = await scenario.ready_vendor(10_000)
     await scenario.payout(vendor, 1_000)
     await sandbox.faults(balance_call={"error_before": True})
@@ -187,9 +187,7 @@ async def test_when_the_gateway_does_not_tell_its_balance_nothing_is_written(sce
 
 
 @pytest.mark.parametrize("fault", [{"timeout": True}, {"error_after": True}])
-async def test_a_call_without_an_answer_is_unknown_until_the_gateway_is_asked(
-    scenario, immediate, limit_gateway_timeout, fault
-):
+async def test_a_call_without_a_response_is_unknown_until_a_query(scenario, immediate, limit_gateway_timeout, fault):
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     await immediate.faults(transfer_call={**fault, "times": 1})
@@ -202,7 +200,7 @@ async def test_a_call_without_an_answer_is_unknown_until_the_gateway_is_asked(
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
-async def test_what_the_gateway_never_accepted_is_sent_again_under_the_same_reference(scenario, immediate):
+async def test_an_unaccepted_transfer_is_sent_again_under_its_reference(scenario, immediate):
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     await immediate.faults(transfer_call={"error_before": True, "times": 1})
@@ -214,7 +212,7 @@ async def test_what_the_gateway_never_accepted_is_sent_again_under_the_same_refe
     assert (await immediate.transfers())[0]["reference"] == transfer["reference"]
 
 
-async def test_a_gateway_that_cannot_be_asked_leaves_it_unknown_and_people_hear_of_it(scenario, immediate):
+async def test_failing_queries_open_an_exception(scenario, immediate):
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     await immediate.faults(transfer_call={"error_after": True, "times": 1}, verify_call={"error_before": True})
@@ -266,7 +264,7 @@ async def called_late(scenario):
 
 
 @pytest.mark.parametrize("arrives", [True, False])
-async def test_a_call_that_may_still_arrive_is_not_given_up_when_its_details_changed(scenario, sandbox, arrives):
+async def test_changed_details_fail_no_call_that_may_still_arrive(scenario, sandbox, arrives):
     async with called_late(scenario) as (vendor, payout_id, late):
         await scenario.put_bank_details(vendor, "0690123456", "044")
         await scenario.app.work("payouts.transfers")
@@ -329,7 +327,7 @@ async def reset(scenario, payout_id):
     return await scenario.app.client.post(path, json={"reason": "no answer"}, headers=headers)
 
 
-async def test_a_definite_refusal_is_a_failed_attempt_and_returns_nothing_by_itself(scenario, sandbox):
+async def test_a_definite_refusal_fails_the_attempt_and_returns_nothing(scenario, sandbox):
     """The balance leaves between the reading and the transfer: two batches that each fit, and together do not."""
     vendor = await scenario.ready_vendor(2 * OPENING_BALANCE_MINOR)
     first, second = [await scenario.payout(vendor, OPENING_BALANCE_MINOR - 1_000) for _ in range(2)]
@@ -361,7 +359,7 @@ async def test_a_definite_refusal_is_a_failed_attempt_and_returns_nothing_by_its
     assert len(await sandbox.transfers()) == 1
 
 
-async def test_a_success_told_before_our_own_call_returned_is_accepted(scenario, immediate):
+async def test_a_success_webhook_before_the_calls_response_is_accepted(scenario, immediate):
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
 
@@ -465,7 +463,7 @@ async def carry_on(scenario, again_under):
 
 
 @pytest.mark.parametrize("commits", range(7))
-async def test_a_process_that_dies_between_two_commits_of_a_dispatch_pays_once(scenario, immediate, commits):
+async def test_a_dispatch_killed_between_two_commits_pays_once(scenario, immediate, commits):
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     mortal = MortalDatabase(scenario.app.runtime.database, commits)
@@ -478,7 +476,7 @@ async def test_a_process_that_dies_between_two_commits_of_a_dispatch_pays_once(s
 
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("calls", range(3))
-async def test_a_process_that_dies_around_a_call_to_the_gateway_pays_once(scenario, immediate, calls, after):
+async def test_a_dispatch_killed_around_a_gateway_call_pays_once(scenario, immediate, calls, after):
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     async with httpx.AsyncHTTPTransport() as inner:
@@ -489,9 +487,7 @@ async def test_a_process_that_dies_around_a_call_to_the_gateway_pays_once(scenar
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
-async def test_a_dispatch_that_nobody_kills_ends_within_the_commits_that_the_deaths_were_counted_on(
-    scenario, immediate
-):
+async def test_a_dispatch_has_no_more_commits_than_the_kills_cover(scenario, immediate):
     vendor = await scenario.ready_vendor(10_000)
     await scenario.payout(vendor, 1_000)
     mortal = MortalDatabase(scenario.app.runtime.database, 7)
@@ -517,9 +513,7 @@ async def release_hold(scenario, vendor):
 
 
 @pytest.mark.parametrize("by", ["vendor_suspended", "bank_details_changed"])
-async def test_what_is_held_after_it_was_written_down_is_not_sent_and_goes_with_a_later_dispatch(
-    scenario, immediate, by
-):
+async def test_a_reserved_attempt_that_is_held_is_sent_by_a_later_dispatch(scenario, immediate, by):
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     # Dies with the attempt written down, and before it is taken to be sent: find, plan, unsent.
@@ -542,7 +536,7 @@ async def test_what_is_held_after_it_was_written_down_is_not_sent_and_goes_with_
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
-async def test_what_the_gateway_never_got_is_not_sent_again_to_a_suspended_vendor(scenario, immediate):
+async def test_an_unaccepted_transfer_is_not_sent_again_to_a_suspended_vendor(scenario, immediate):
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     await immediate.faults(transfer_call={"error_before": True, "times": 1})
@@ -558,7 +552,7 @@ async def test_what_the_gateway_never_got_is_not_sent_again_to_a_suspended_vendo
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
-async def test_held_payouts_keep_no_other_from_its_batch_and_the_answer_tells_what_remains(scenario, sandbox):
+async def test_held_payouts_keep_no_other_out_of_its_batch(scenario, sandbox):
     held, other = await scenario.ready_vendor(1_000_000), await scenario.ready_vendor(1_000_000)
     first = await scenario.payout(held, 1_000)
     copy = """
@@ -595,7 +589,7 @@ async def test_more_than_two_hundred_named_payouts_are_refused_with_the_limit(sc
     assert "200" in invalid_param["reason"]
 
 
-async def test_a_transfer_whose_webhook_is_lost_is_asked_for(scenario, sandbox):
+async def test_a_transfer_with_a_lost_webhook_is_queried(scenario, sandbox):
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     await scenario.dispatch(KEY)
@@ -609,7 +603,7 @@ async def test_a_transfer_whose_webhook_is_lost_is_asked_for(scenario, sandbox):
 
 
 @pytest.mark.parametrize(("days", "rounds"), [(1, 1), (7, 2)])
-async def test_a_reversal_whose_webhook_is_lost_for_good_is_found_by_a_later_look(scenario, immediate, days, rounds):
+async def test_a_reversal_with_a_lost_webhook_is_found_by_a_later_query(scenario, immediate, days, rounds):
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     await scenario.dispatch(KEY)
@@ -629,7 +623,7 @@ async def test_a_reversal_whose_webhook_is_lost_for_good_is_found_by_a_later_loo
     assert await scenario.app.fetch("SELECT id FROM payout_transfers WHERE due_at IS NOT NULL") == []
 
 
-async def test_what_stands_after_a_week_is_asked_about_no_more_and_no_look_pays_it_again(scenario, immediate):
+async def test_a_paid_transfer_is_not_queried_after_a_week(scenario, immediate):
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     await scenario.dispatch(KEY)
@@ -641,7 +635,7 @@ async def test_what_stands_after_a_week_is_asked_about_no_more_and_no_look_pays_
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
-async def test_two_workers_take_up_a_due_transfer_once(scenario, immediate):
+async def test_concurrent_workers_claim_a_due_transfer_once(scenario, immediate):
     vendor = await scenario.ready_vendor(10_000)
     payouts = [await scenario.payout(vendor, 1_000) for _ in range(3)]
     await dispatch_until_death(scenario, database=MortalDatabase(scenario.app.runtime.database, 5))

@@ -13,7 +13,7 @@ async def evaluate_update(scenario, vendor, user_id=None):
     return (await scenario.app.published("payouts.erasure_judged.v1"))[-1].get("openMatters", [])
 
 
-async def test_money_in_the_wallet_in_escrow_and_on_its_way_keeps_a_vendor(shared_scenario):
+async def test_open_amounts_block_a_vendors_erasure(shared_scenario):
     scenario = shared_scenario
     vendor = await scenario.vendor()
     assert await evaluate_update(scenario, vendor) == []
@@ -27,7 +27,7 @@ async def test_money_in_the_wallet_in_escrow_and_on_its_way_keeps_a_vendor(share
     assert await evaluate_update(scenario, other, user_id=new_id()) == []
 
 
-async def test_a_closed_vendor_has_neither_name_nor_account_and_the_book_is_as_it_was(shared_scenario):
+async def test_closing_a_vendor_removes_personal_data_and_keeps_the_ledger(shared_scenario):
     scenario = shared_scenario
     vendor = await scenario.ready_vendor(50_000)
     book = "SELECT * FROM ledger_entries ORDER BY 1, 2"
@@ -56,7 +56,7 @@ async def test_a_closed_vendor_has_neither_name_nor_account_and_the_book_is_as_i
     assert await scenario.app.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
 
 
-async def test_the_reasons_of_staff_leave_the_payouts_of_a_closed_vendor_and_stay_in_the_trail(shared_scenario):
+async def test_closing_a_vendor_moves_no_reason_out_of_the_audit_history(shared_scenario):
     scenario, secret = shared_scenario, "Ada Obi asked by phone"
     vendor, other = await scenario.ready_vendor(50_000), await scenario.ready_vendor(50_000)
     scenario.clock.advance(timedelta(days=2))
@@ -81,7 +81,7 @@ async def test_the_reasons_of_staff_leave_the_payouts_of_a_closed_vendor_and_sta
     assert act["reason"] == secret
 
 
-async def test_a_vendor_reads_accounts_payouts_and_statement_of_their_own(shared_scenario):
+async def test_personal_records_contain_the_own_vendors_data_only(shared_scenario):
     scenario = shared_scenario
     vendor, other = await scenario.ready_vendor(50_000), await scenario.ready_vendor(70_000)
     path = "/api/personal-records/payouts?limit=100"

@@ -94,7 +94,7 @@ FINDING = {"severity": "SEV-1", "cause": "bank_switch_error", "note": "The bank 
 # --- News -------------------------------------------------------------------------------------------------------------
 
 
-async def test_the_sixth_vendor_of_a_batch_raises_all_six_also_when_they_fail_at_once(shared_scenario):
+async def test_the_sixth_vendor_of_a_batch_raises_all_six_exceptions(shared_scenario):
     scenario = shared_scenario
     attempts = await sent(scenario, 6)
     await asyncio.gather(*(attempt.hear(TransferFailed) for attempt in attempts))
@@ -114,13 +114,13 @@ async def test_the_sixth_vendor_of_a_batch_raises_all_six_also_when_they_fail_at
         assert [page["severity"] for page in pages] == ["SEV-3", "SEV-1"]
 
 
-async def test_five_vendors_are_not_more_than_five(shared_scenario):
+async def test_five_vendors_of_a_batch_raise_no_exception(shared_scenario):
     attempts = await sent(shared_scenario, 5)
     await asyncio.gather(*(attempt.hear(TransferFailed) for attempt in attempts))
     assert {(await attempt.exception())["severity"] for attempt in attempts} == {"SEV-3"}
 
 
-async def test_a_reversal_becomes_the_cause_of_the_failure_before_it_and_the_vendor_is_told_once(shared_scenario):
+async def test_a_reversal_replaces_the_cause_of_an_earlier_failure(shared_scenario):
     [attempt] = await sent(shared_scenario)
     await attempt.hear(TransferFailed)
     await attempt.hear(TransferReversed, reason=None)
@@ -136,7 +136,7 @@ async def test_a_reversal_becomes_the_cause_of_the_failure_before_it_and_the_ven
     assert len(await said(shared_scenario, "payouts.exception_opened.v1", payoutId=attempt.payout_id)) == 1
 
 
-async def test_further_news_of_an_exception_is_kept_in_its_trail_once(shared_scenario):
+async def test_a_further_report_is_recorded_once_in_the_history(shared_scenario):
     [attempt] = await sent(shared_scenario)
     await attempt.hear(TransferFailed)
     for _ in range(3):
@@ -147,7 +147,7 @@ async def test_further_news_of_an_exception_is_kept_in_its_trail_once(shared_sce
     assert await said(shared_scenario, "payouts.exception_changed.v1", exceptionId=exception["id"]) == []
 
 
-async def test_a_vendor_who_has_the_money_is_told_of_no_delay(shared_scenario):
+async def test_a_vendor_with_the_money_is_not_notified_of_a_delay(shared_scenario):
     [attempt] = await sent(shared_scenario)
     await attempt.hear(TransferSucceeded)
     await attempt.hear(TransferFailed)
@@ -179,7 +179,7 @@ async def hear(scenario, reference, update_source, status):
 HEARD = ("pending", "otp", "success", "failed", "rejected", "reversed")
 
 
-async def test_in_whatever_order_two_pieces_of_news_come_the_gateways_last_word_decides(shared_scenario):
+async def test_a_query_decides_between_two_reports_in_any_order(shared_scenario):
     """Ordered pairs of states by webhook, then the gateway, asked, says success: paid once; open only after a reversal."""
     scenario, pairs = shared_scenario, [(first, second) for first in HEARD for second in HEARD]
     vendor = await scenario.ready_vendor(AMOUNT * len(pairs))
@@ -212,7 +212,7 @@ async def states(scenario, payouts):
 # --- People -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_classification_counts_from_the_opening_and_says_who_did_it(shared_scenario):
+async def test_the_response_time_of_a_classification_counts_from_the_opening(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.hear(TransferFailed)
@@ -249,7 +249,7 @@ async def test_a_classification_counts_from_the_opening_and_says_who_did_it(shar
     assert (await attempt.exception())["cause"] == "name_mismatch"
 
 
-async def test_an_exception_does_not_go_while_money_is_unsettled(shared_scenario):
+async def test_an_exception_with_unsettled_money_cannot_be_closed(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.hear(TransferFailed)
@@ -303,7 +303,7 @@ async def test_a_short_batch_is_closed_at_any_time(shared_scenario, shared_sandb
     assert event["batchId"] == batch["batchId"]
 
 
-async def test_classifying_and_closing_at_once_leave_one_order_and_a_whole_trail(shared_scenario):
+async def test_concurrent_classification_and_closing_leave_a_complete_history(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.hear(TransferSucceeded)
@@ -340,7 +340,7 @@ async def test_classifying_and_closing_at_once_leave_one_order_and_a_whole_trail
     assert len(await said(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
 
 
-async def test_a_success_and_a_person_closing_at_once_close_once(shared_scenario):
+async def test_a_concurrent_success_and_closing_close_once(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.hear(TransferFailed)
@@ -354,7 +354,7 @@ async def test_a_success_and_a_person_closing_at_once_close_once(shared_scenario
     assert len(await said(scenario, "payouts.exception_closed.v1", exceptionId=exception["id"])) == 1
 
 
-async def test_a_refusal_changes_nothing_and_only_those_who_may_act(shared_scenario):
+async def test_a_refused_exception_action_changes_nothing(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.hear(TransferFailed)
@@ -407,7 +407,7 @@ async def test_a_list_is_narrowed_and_sorted(shared_scenario):
 # --- Who sees what ----------------------------------------------------------------------------------------------------
 
 
-async def test_row_policies_hold_when_a_query_forgets_its_filter(shared_scenario):
+async def test_row_policies_hide_exceptions_without_any_filter(shared_scenario):
     scenario = shared_scenario
     [attempt] = await sent(scenario)
     await attempt.hear(TransferFailed)

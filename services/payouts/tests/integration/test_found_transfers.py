@@ -49,7 +49,7 @@ async def left(sandbox, amount_minor, reference=None, account_number="0123456785
     return reference
 
 
-async def test_nothing_is_sent_until_the_gateways_list_was_compared(scenario, immediate):
+async def test_nothing_is_sent_before_the_comparison_with_the_gateway(scenario, immediate):
     vendor = await scenario.ready_vendor(100_000)
     payout_id = await scenario.payout(vendor, 10_000)
     await put_back(scenario)
@@ -65,7 +65,7 @@ async def test_nothing_is_sent_until_the_gateways_list_was_compared(scenario, im
     assert len(await immediate.transfers()) == 1
 
 
-async def test_an_attempt_that_was_written_down_is_not_sent_before_the_comparison_either(scenario, immediate):
+async def test_a_reserved_attempt_is_not_sent_before_the_comparison(scenario, immediate):
     vendor = await scenario.ready_vendor(100_000)
     await scenario.payout(vendor, 10_000)
     await immediate.faults(transfer_call={"error_before": True, "times": 1})
@@ -82,7 +82,7 @@ async def test_an_attempt_that_was_written_down_is_not_sent_before_the_compariso
     assert len(await immediate.transfers()) == 1
 
 
-async def test_a_transfer_that_left_since_is_the_waiting_payouts_own_and_none_is_sent_again(scenario, immediate):
+async def test_a_found_transfer_becomes_the_attempt_of_its_waiting_payout(scenario, immediate):
     vendor = await scenario.ready_vendor(100_000)
     payout_id = await scenario.payout(vendor, 10_000)
     reference = await left(immediate, 10_000)
@@ -98,7 +98,7 @@ async def test_a_transfer_that_left_since_is_the_waiting_payouts_own_and_none_is
     assert await immediate.balance_minor() == OPENING_BALANCE_MINOR - 10_000
 
 
-async def test_an_attempt_that_never_arrived_is_not_sent_when_the_payout_left_by_a_later_one(scenario, immediate):
+async def test_an_unaccepted_attempt_is_not_sent_when_a_later_one_was_paid(scenario, immediate):
     vendor = await scenario.ready_vendor(100_000)
     payout_id = await scenario.payout(vendor, 10_000)
     await immediate.faults(transfer_call={"error_before": True, "times": 1})
@@ -116,7 +116,7 @@ async def test_an_attempt_that_never_arrived_is_not_sent_when_the_payout_left_by
     assert [transfer["reference"] for transfer in await immediate.transfers()] == [later]
 
 
-async def test_a_payout_asked_for_since_is_written_down_again_and_what_the_wallet_lacks_is_owed(scenario, immediate):
+async def test_a_lost_payout_is_recorded_again_and_its_shortfall_becomes_debt(scenario, immediate):
     vendor = await scenario.ready_vendor(5_000)
     await left(immediate, 8_000)
     await put_back(scenario)
@@ -133,7 +133,7 @@ async def test_a_payout_asked_for_since_is_written_down_again_and_what_the_walle
     assert (await compare(scenario)).recorded == 0
 
 
-async def test_what_nobody_can_place_keeps_payouts_waiting_until_people_explain_it(scenario, immediate, capsys):
+async def test_an_unassigned_transfer_blocks_payouts_until_its_explanation(scenario, immediate, capsys):
     vendor = await scenario.ready_vendor(100_000)
     await scenario.payout(vendor, 10_000)
     stranger = await left(immediate, 7_000, account_number="0690123456", bank_code="044")
@@ -159,7 +159,7 @@ async def test_what_nobody_can_place_keeps_payouts_waiting_until_people_explain_
     assert (await scenario.dispatch(KEY)).json()["data"]["submitted"] == 1
 
 
-async def test_a_gateway_that_does_not_answer_keeps_payouts_waiting(scenario, immediate):
+async def test_an_unavailable_gateway_blocks_payouts_after_a_restore(scenario, immediate):
     vendor = await scenario.ready_vendor(100_000)
     await scenario.payout(vendor, 10_000)
     await left(immediate, 10_000)

@@ -57,7 +57,7 @@ async def quarantined(scenario, vendor):
     assert answer.status_code == 200, answer.text
 
 
-async def test_payouts_reach_the_same_account_through_a_rotation_and_after_it(open_story, sandbox, capsys):
+async def test_payouts_reach_the_same_account_during_and_after_a_key_rotation(open_story, sandbox, capsys):
     async with open_story(account_number_key=OLD) as scenario:
         vendor = await scenario.ready_vendor(5_000)
         stopped = await scenario.ready_vendor(5_000)
@@ -87,7 +87,7 @@ async def test_payouts_reach_the_same_account_through_a_rotation_and_after_it(op
             pass
 
 
-async def test_changes_of_bank_details_beside_re_encryption_lose_nothing(open_story):
+async def test_concurrent_changes_of_bank_details_survive_re_encryption(open_story):
     accounts = ("0123456785", "058"), ("2087654321", "033")
     async with open_story(account_number_key=OLD) as scenario:
         vendors = [await scenario.ready_vendor(1_000) for _ in range(6)]
@@ -112,7 +112,7 @@ async def test_changes_of_bank_details_beside_re_encryption_lose_nothing(open_st
         assert all(numbers.decrypt(row["vendor_id"], row["account_sealed"])[-4:] == row["last4"] for row in rows)
 
 
-async def test_an_installation_of_the_release_before_keeps_its_fingerprints(open_story, sandbox):
+async def test_fingerprints_of_the_previous_release_stay_valid(open_story, sandbox):
     async with open_story(account_number_key=NEW, sealing_key=SHARED) as scenario:
         vendor, stopped = await scenario.ready_vendor(5_000), await scenario.ready_vendor(5_000)
         await quarantined(scenario, stopped)
@@ -130,7 +130,7 @@ async def test_an_installation_of_the_release_before_keeps_its_fingerprints(open
         assert (await scenario.put_bank_details(stopped)).status_code == 409
 
 
-async def test_an_installation_of_the_release_before_does_not_start_without_its_key(open_story):
+async def test_an_upgraded_installation_does_not_start_without_its_former_key(open_story):
     """A key of fingerprints made anew would know no quarantined account."""
     async with open_story(account_number_key=NEW, sealing_key=SHARED) as scenario:
         await scenario.ready_vendor(1_000)

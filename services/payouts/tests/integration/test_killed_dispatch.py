@@ -183,9 +183,7 @@ async def reach(
 
 
 @pytest.mark.parametrize("step", STEPS)
-async def test_a_process_killed_at_any_step_of_a_dispatch_leaves_work_that_is_done_once(
-    scenario, sandbox, urls, broker_url, held_port, step
-):
+async def test_a_dispatch_killed_at_any_step_is_finished_once(scenario, sandbox, urls, broker_url, held_port, step):
     await sandbox.configure(transfer_settlement="immediate")
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)

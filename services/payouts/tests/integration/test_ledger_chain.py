@@ -8,7 +8,7 @@ from payouts.app import SERVICE, verify_ledger_command
 from payouts.metrics import LEDGER
 
 
-async def test_a_changed_posting_is_found_and_named_and_on_call_hears_of_it(scenario, urls, capsys):
+async def test_a_changed_posting_is_named_and_alerted(scenario, urls, capsys):
     vendor = await scenario.ready_vendor(1_000)
     await scenario.payout(vendor, 400)
     await scenario.release(vendor, 50)
@@ -38,7 +38,7 @@ async def test_a_changed_posting_is_found_and_named_and_on_call_hears_of_it(scen
     assert str(tampered) in alert["detail"]
 
 
-async def test_the_book_is_verified_once_a_day(scenario, clock):
+async def test_the_ledger_chain_is_verified_once_a_day(scenario, clock):
     database = scenario.app.runtime.database
     assert await LEDGER.verify_when_due(database, clock) is True
     assert await LEDGER.verify_when_due(database, clock) is False

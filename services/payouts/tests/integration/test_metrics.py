@@ -8,7 +8,7 @@ from payouts.timers import observe_balance_once
 from .conftest import OPENING_BALANCE_MINOR
 
 
-async def test_the_balance_at_the_gateway_is_shown_with_the_time_at_which_it_was_told(scenario, sandbox):
+async def test_the_gateway_balance_is_published_with_its_time(scenario, sandbox):
     gateway = scenario.app.dependencies.gateway
     await observe_balance_once(gateway, scenario.clock)
     told_at = scenario.clock.now().timestamp()

@@ -32,7 +32,7 @@ async def test_parallel_requests_never_overdraw_a_wallet(scenario):
     assert [line["balanceMinor"] for line in lines] == [*range(0, 1_000, 100), 1_000]
 
 
-async def test_what_escrow_still_holds_cannot_be_withdrawn(scenario):
+async def test_an_amount_in_escrow_cannot_be_withdrawn(scenario):
     vendor = await scenario.ready_vendor(1_000)
     await scenario.hold(vendor, 500)
     locked = await scenario.request_payout(vendor, 1_500)
@@ -96,7 +96,7 @@ async def test_a_merchant_sees_own_payouts_only_and_staff_see_all(scenario):
     assert (await scenario.app.client.get("/api/payouts", headers=buyer)).status_code == 403
 
 
-async def test_the_policies_hold_in_sql_even_when_a_query_forgets_its_filter(scenario):
+async def test_row_policies_hide_other_vendors_payouts_without_any_filter(scenario):
     one, other = await scenario.ready_vendor(1_000), await scenario.ready_vendor(2_000)
     for vendor in (one, other):
         await scenario.payout(vendor, 100)

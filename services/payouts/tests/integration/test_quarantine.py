@@ -101,7 +101,7 @@ async def assert_held(scenario, vendor, payout_id):
     assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (10_000 - AMOUNT, AMOUNT)
 
 
-async def test_a_payout_that_was_never_submitted_is_the_wallets_again_at_once(scenario, vendor):
+async def test_a_quarantine_returns_an_unsubmitted_payout_at_once(scenario, vendor):
     payout_id = await scenario.payout(vendor, AMOUNT)
     assert await quarantined(scenario, vendor, payout_id) == "done"
     await assert_returned(scenario, vendor, payout_id)
@@ -113,7 +113,7 @@ async def test_a_payout_that_was_never_submitted_is_the_wallets_again_at_once(sc
     assert skipped == [{"payoutId": payout_id, "reason": "not_pending"}]
 
 
-async def test_again_is_a_success_without_effect_and_the_trail_tells_who(scenario, vendor):
+async def test_a_repeated_quarantine_has_no_effect(scenario, vendor):
     payout_id = await scenario.payout(vendor, AMOUNT)
     await asyncio.gather(*(quarantined(scenario, vendor, payout_id) for _ in range(5)))
     assert await quarantined(scenario, vendor) is None
@@ -130,7 +130,7 @@ async def test_again_is_a_success_without_effect_and_the_trail_tells_who(scenari
     )
 
 
-async def test_another_reason_of_the_same_quarantine_stands_in_the_trail_and_changes_nothing_else(scenario, vendor):
+async def test_another_reason_of_a_quarantine_is_only_recorded(scenario, vendor):
     await quarantined(scenario, vendor)
     present = "SELECT * FROM vendor_bank_details WHERE vendor_id = $1"
     before = await scenario.app.fetch(present, vendor.id)
@@ -151,7 +151,7 @@ async def test_another_reason_of_the_same_quarantine_stands_in_the_trail_and_cha
     assert (await scenario.put_bank_details(vendor, *ADA)).status_code == 409
 
 
-async def test_a_payout_that_comes_to_light_later_is_returned_though_the_details_are_quarantined(scenario, vendor):
+async def test_a_payout_named_by_a_later_quarantine_is_returned(scenario, vendor):
     first, second = await scenario.payout(vendor, 1_000), await scenario.payout(vendor, 2_000)
     assert await quarantined(scenario, vendor, first) == "done"
     assert await quarantined(scenario, vendor, second) == "done"
@@ -160,7 +160,7 @@ async def test_a_payout_that_comes_to_light_later_is_returned_though_the_details
 
 
 @pytest.mark.parametrize("act", ["fail", "reverse"])
-async def test_the_gateway_is_asked_now_and_what_failed_or_came_back_is_returned(scenario, sandbox, vendor, act):
+async def test_a_quarantine_queries_the_gateway_and_returns_failed_payouts(scenario, sandbox, vendor, act):
     payout_id, reference = await sent(scenario, vendor)
     if act == "reverse":
         await settle_at_gateway(sandbox, reference, "succeed")
@@ -182,7 +182,7 @@ async def test_a_failure_that_opened_an_exception_closes_it_with_the_restitution
 
 
 @pytest.mark.parametrize("told_by", ["webhook", "question"])
-async def test_what_is_in_flight_is_held_and_returned_when_the_gateway_has_settled_it_as_failed(
+async def test_a_transfer_under_way_is_returned_once_the_gateway_reports_its_failure(
     scenario, sandbox, vendor, told_by
 ):
     payout_id, reference = await sent(scenario, vendor)
@@ -200,7 +200,7 @@ async def test_what_is_in_flight_is_held_and_returned_when_the_gateway_has_settl
     await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_what_is_in_flight_and_succeeds_is_processed_and_nothing_is_returned(scenario, sandbox, vendor):
+async def test_a_transfer_under_way_that_succeeds_is_not_returned(scenario, sandbox, vendor):
     payout_id, reference = await sent(scenario, vendor)
     assert await quarantined(scenario, vendor, payout_id) == "awaited"
     await settle_at_gateway(sandbox, reference, "succeed")
@@ -225,7 +225,7 @@ async def test_a_webhook_alone_returns_nothing_while_the_gateway_says_otherwise(
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
 
 
-async def test_while_the_gateway_is_away_the_account_is_stopped_and_the_worker_asks_later(scenario, sandbox, vendor):
+async def test_a_quarantine_stops_the_account_while_the_gateway_is_unavailable(scenario, sandbox, vendor):
     payout_id, reference = await sent(scenario, vendor)
     await settle_at_gateway(sandbox, reference, "fail")
     await sandbox.faults(verify_call={"error_before": True}, transfer_webhook={"drop": True})
@@ -250,7 +250,7 @@ async def test_an_attempt_that_the_gateway_never_accepted_is_returned(scenario, 
     assert payout_id not in str(await sandbox.transfers())
 
 
-async def test_an_attempt_whose_answer_was_lost_is_held_until_the_gateway_tells(scenario, sandbox, vendor):
+async def test_an_attempt_without_a_response_is_held_until_the_gateway_reports(scenario, sandbox, vendor):
     await sandbox.faults(transfer_call={"error_after": True, "times": 1})
     payout_id = await scenario.payout(vendor, AMOUNT)
     await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])
@@ -279,9 +279,7 @@ async def test_a_refused_attempt_that_the_gateway_does_not_know_is_returned(scen
     await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_a_process_that_dies_before_it_asks_leaves_the_question_to_the_worker(
-    scenario, sandbox, vendor, monkeypatch
-):
+async def test_the_worker_makes_the_query_of_a_killed_quarantine(scenario, sandbox, vendor, monkeypatch):
     payout_id, reference = await sent(scenario, vendor)
     await settle_at_gateway(sandbox, reference, "fail")
     from payouts.use_cases.bank_details import quarantine_bank_details as module
@@ -298,7 +296,7 @@ async def test_a_process_that_dies_before_it_asks_leaves_the_question_to_the_wor
     await assert_returned(scenario, vendor, payout_id)
 
 
-async def test_dispatch_and_quarantine_at_once_send_or_return_and_never_both(scenario, sandbox):
+async def test_a_concurrent_dispatch_and_quarantine_send_or_return(scenario, sandbox):
     vendors = [await scenario.ready_vendor(10_000) for _ in range(10)]
     payouts = {vendor: await scenario.payout(vendor, AMOUNT) for vendor in vendors}
 
@@ -330,7 +328,7 @@ async def test_dispatch_and_quarantine_at_once_send_or_return_and_never_both(sce
             assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
 
 
-async def test_payout_requests_and_quarantine_at_once_leave_no_payout_asked_for_afterwards(scenario, vendor):
+async def test_no_payout_is_requested_after_a_concurrent_quarantine(scenario, vendor):
     answers = await asyncio.gather(
         *(scenario.request_payout(vendor, 100) for _ in range(6)),
         quarantine(scenario, vendor),
@@ -343,9 +341,7 @@ async def test_payout_requests_and_quarantine_at_once_leave_no_payout_asked_for_
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - 100 * len(accepted)
 
 
-async def test_the_same_account_stays_quarantined_and_another_verified_one_ends_it_after_the_cooling_off(
-    scenario, vendor
-):
+async def test_only_another_verified_account_ends_a_quarantine(scenario, vendor):
     await quarantined(scenario, vendor)
     again = await scenario.put_bank_details(vendor, *ADA)
     assert (again.status_code, again.json()["code"]) == (409, "CONCURRENCY_CONFLICT")
@@ -364,7 +360,7 @@ async def test_the_same_account_stays_quarantined_and_another_verified_one_ends_
     assert len((await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]) == 1
 
 
-async def test_every_refusal_changes_nothing(scenario, vendor):
+async def test_a_refused_quarantine_changes_nothing(scenario, vendor):
     other, without = await scenario.ready_vendor(10_000), await scenario.vendor()
     payout_id, foreign = await scenario.payout(vendor, AMOUNT), await scenario.payout(other, AMOUNT)
     headers = scenario.app.headers
@@ -393,7 +389,7 @@ async def test_every_refusal_changes_nothing(scenario, vendor):
         assert await trail(scenario, seller) == []
 
 
-async def test_who_quarantined_is_never_edited_and_seen_by_those_who_may(scenario, vendor):
+async def test_the_history_of_quarantines_is_append_only(scenario, vendor):
     await quarantined(scenario, vendor)
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await scenario.app.fetch("UPDATE bank_detail_quarantines SET reason = '' RETURNING 1")
@@ -410,7 +406,7 @@ async def test_who_quarantined_is_never_edited_and_seen_by_those_who_may(scenari
     assert vendor.id in await seen_by(permissions=permissions_of(["auditor"]))
 
 
-async def test_releases_and_refunds_at_once_repay_debt_first_and_lose_nothing(scenario, vendor):
+async def test_concurrent_releases_and_refunds_repay_debt_first(scenario, vendor):
     from .test_wallet import refunded
 
     await scenario.payout(vendor, 9_000)
@@ -428,9 +424,7 @@ async def test_releases_and_refunds_at_once_repay_debt_first_and_lose_nothing(sc
     assert (await scenario.request_payout(vendor, 50)).status_code == 201
 
 
-async def test_a_payout_that_went_to_another_account_stops_that_one_and_not_an_innocent_present_one(
-    scenario, sandbox, vendor
-):
+async def test_a_quarantine_stops_the_account_of_the_named_payout(scenario, sandbox, vendor):
     payout_id = await scenario.payout(vendor, AMOUNT)
     await sandbox.name_account("058", "0123456789", vendor.legal_name)
     assert (await scenario.put_bank_details(vendor, "0123456789")).json()["data"]["verified"] is True

@@ -241,7 +241,7 @@ def test_every_schedule_sends_each_payout_once(shared_scenario: tuple[Any, Any, 
     )
 
 
-async def test_many_payouts_through_a_gateway_that_fails_each_leave_once(
+async def test_many_payouts_through_a_failing_gateway_are_each_sent_once(
     scenario: Any, sandbox: Any, limit_gateway_timeout: Callable[[float], None]
 ) -> None:
     """`make payout-soak` in small: 5 % of the calls are not answered, 2 % answer an error after acceptance."""

@@ -103,7 +103,7 @@ async def test_a_payout_that_failed_for_good_is_restituted_and_repays_debt_first
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_the_maker_decides_nothing_under_another_role_or_session(staff):
+async def test_the_maker_cannot_decide_under_another_role_or_session(staff):
     case = await staff.reversed()
     prepared = await staff.prepared(case)
     path = f"/api/reconciliations/{prepared['id']}"
@@ -136,7 +136,7 @@ async def test_an_approval_names_the_hash_that_was_prepared(staff):
     assert (await staff.approve(prepared)).status_code == 200
 
 
-async def test_a_rejected_reconciliation_posts_nothing_and_is_prepared_anew(staff):
+async def test_a_rejected_reconciliation_posts_nothing(staff):
     case = await staff.failed()
     first = await staff.prepared(case)
     again = await staff.prepare(case)
@@ -159,7 +159,7 @@ async def test_a_rejected_reconciliation_posts_nothing_and_is_prepared_anew(staf
     assert (await staff.get("/api/reconciliations?status=lost")).status_code == 422
 
 
-async def test_the_audit_names_a_reversal_that_nobody_approved_and_a_payout_that_came_back_twice(staff):
+async def test_the_audit_names_an_unapproved_reversal(staff):
     case = await staff.reversed()
     await staff.prepared(case)
     [said] = await staff.findings(case)
@@ -180,7 +180,7 @@ async def test_the_audit_names_a_reversal_that_nobody_approved_and_a_payout_that
     assert any(said.startswith("a failed payout was restituted and no other was") for said in findings)
 
 
-async def test_nothing_is_prepared_for_a_payout_whose_books_agree_with_the_gateway(staff):
+async def test_a_payout_that_agrees_with_the_gateway_is_not_reconciled(staff):
     way = await staff.dispatched()
     only_heard = await staff.dispatched()
     await staff.receive_webhook(only_heard.reference, TransferFailed)
@@ -194,7 +194,7 @@ async def test_nothing_is_prepared_for_a_payout_whose_books_agree_with_the_gatew
         assert (await staff.get(f"/api/reconciliations?payoutId={case.payout_id}")).json()["data"] == []
 
 
-async def test_what_changed_since_it_was_prepared_is_not_posted(staff):
+async def test_a_stale_reconciliation_is_not_posted(staff):
     case = await staff.failed()
     prepared = await staff.prepared(case)
     await refund(staff, case.vendor, 1_000)
@@ -226,7 +226,7 @@ async def test_a_success_between_the_two_people_completes_the_payout_instead(sta
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_success_after_a_restitution_is_an_exception_until_two_people_take_it_back(staff):
+async def test_a_success_after_a_restitution_is_recovered_by_two_people(staff):
     case = await staff.failed()
     await staff.reconcile(case)
     await staff.scenario.release(case.vendor, 5_000)
@@ -264,7 +264,7 @@ async def test_a_success_after_a_restitution_is_an_exception_until_two_people_ta
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_success_after_a_reversal_that_was_returned_is_an_exception_until_two_people_take_it_back(staff):
+async def test_a_success_after_a_returned_reversal_is_recovered_by_two_people(staff):
     case = await staff.reversed()
     await staff.reconcile(case)
     assert (await staff.scenario.wallet(case.vendor))["availableMinor"] == AMOUNT
@@ -283,7 +283,7 @@ async def test_a_success_after_a_reversal_that_was_returned_is_an_exception_unti
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_success_after_a_confirmed_reversal_that_nobody_returned_stands_in_the_transfer_again(staff):
+async def test_a_success_after_an_unreturned_reversal_restores_the_transfer(staff):
     """Two people looked at the reversal and rejected its return; then the bank says that the money left after all."""
     case = await staff.reversed()
     prepared = await staff.prepared(case)
@@ -300,7 +300,7 @@ async def test_a_success_after_a_confirmed_reversal_that_nobody_returned_stands_
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_a_gateway_that_does_not_answer_stops_both_people_and_changes_nothing(staff):
+async def test_an_unavailable_gateway_stops_preparation_and_approval(staff):
     case = await staff.reversed()
     await staff.sandbox.faults(verify_call={"error_before": True})
     assert (await staff.prepare(case)).status_code == 503
@@ -366,7 +366,7 @@ async def test_row_security_shows_and_changes_only_what_a_permission_opens(staff
             await seen(statement, "finance_checker", "finance_maker", "ops_oncall", "auditor")
 
 
-async def test_the_database_refuses_a_second_return_and_a_changed_act(staff):
+async def test_the_database_refuses_a_second_return(staff):
     case = await staff.failed()
     await staff.reconcile(case)
     line = (

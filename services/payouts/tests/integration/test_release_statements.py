@@ -62,7 +62,7 @@ def refunded(vendor: Any, amount_minor: int, **changes: Any) -> EscrowRefunded:
     return EscrowRefunded(**values)
 
 
-async def test_what_payments_released_and_took_back_is_sent(scenario: Any, sandbox: Any) -> None:
+async def test_a_wallet_that_matches_payments_statements_is_paid_out(scenario: Any, sandbox: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await scenario.app.hear(refunded(vendor, 300))
     payout = await scenario.payout(vendor, 700)
@@ -168,9 +168,7 @@ FORGERIES = [
 
 
 @pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.__name__)
-async def test_a_wallet_credited_by_anything_else_stops_this_vendor_and_no_other(
-    scenario: Any, sandbox: Any, urls: Any, forgery: Any
-) -> None:
+async def test_an_unsigned_credit_stops_its_vendor_alone(scenario: Any, sandbox: Any, urls: Any, forgery: Any) -> None:
     vendor, other = await scenario.ready_vendor(1), await scenario.ready_vendor(200)
     event = scenario.payments.signed(released(vendor, 999))
     await scenario.app.deliver_unsigned(event)
@@ -195,7 +193,7 @@ async def test_a_wallet_credited_by_anything_else_stops_this_vendor_and_no_other
     assert (await scenario.put_bank_details(vendor)).status_code == 200
 
 
-async def test_the_line_that_payments_did_not_sign_is_named(scenario: Any) -> None:
+async def test_the_exception_names_the_unsigned_line(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     forged = released(vendor, 500)
     await scenario.app.deliver_unsigned(forged)
@@ -221,7 +219,7 @@ async def test_a_forged_refund_stops_the_vendor_too(scenario: Any) -> None:
     assert "300 kobo less" in held["detail"]
 
 
-async def test_a_payout_written_by_hand_is_not_sent(scenario: Any, urls: Any, sandbox: Any) -> None:
+async def test_a_forged_payout_is_not_sent(scenario: Any, urls: Any, sandbox: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     real = await scenario.payout(vendor, 100)
     admin = await asyncpg.connect(urls.admin)
@@ -237,9 +235,7 @@ async def test_a_payout_written_by_hand_is_not_sent(scenario: Any, urls: Any, sa
     assert await sandbox.transfers() == []
 
 
-async def test_a_credit_that_comes_between_plan_and_sending_stops_the_attempt_under_its_lock(
-    scenario: Any, sandbox: Any, monkeypatch: Any
-) -> None:
+async def test_a_forged_credit_after_the_plan_stops_the_attempt(scenario: Any, sandbox: Any, monkeypatch: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     payout = await scenario.payout(vendor, 400)
     from payouts.use_cases.transfers import dispatch_payouts as dispatching
@@ -256,7 +252,7 @@ async def test_a_credit_that_comes_between_plan_and_sending_stops_the_attempt_un
     assert (await scenario.read_payout(payout))["transfer"]["failure"] == "credit_not_released"
 
 
-async def test_events_in_any_order_and_repeated_end_covered_and_a_missing_one_is_waited_for(scenario: Any) -> None:
+async def test_a_wallet_is_covered_once_all_events_have_arrived_in_any_order(scenario: Any) -> None:
     for order in permutations(range(3)):
         vendor = await scenario.ready_vendor(1_000)
         events = [
@@ -280,7 +276,7 @@ async def test_events_in_any_order_and_repeated_end_covered_and_a_missing_one_is
         assert await exceptions(scenario, vendor) == []
 
 
-async def test_a_statement_that_stays_away_is_raised_after_a_while_and_closed_when_it_comes(scenario: Any) -> None:
+async def test_a_late_statement_opens_an_exception_until_it_arrives(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     late = scenario.payments.signed(refunded(vendor, 200))
     await scenario.app.hear(released(vendor, 50))
@@ -323,7 +319,7 @@ async def test_a_crash_before_the_commit_leaves_neither_credit_nor_statement(sce
     assert await skipped(scenario, await scenario.payout(vendor, 1_400)) is None
 
 
-async def test_nobody_closes_the_exception_before_it_is_resolved_and_a_correction_resolves_it(scenario: Any) -> None:
+async def test_a_credit_exception_closes_only_after_a_correction(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     forged = released(vendor, 500)
     await scenario.app.deliver_unsigned(forged)
@@ -354,7 +350,7 @@ async def test_nobody_closes_the_exception_before_it_is_resolved_and_a_correctio
         await correct(scenario, vendor, 500)
 
 
-async def test_a_forged_refund_is_given_back_by_a_correction(scenario: Any) -> None:
+async def test_a_correction_returns_a_forged_refund(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await scenario.app.deliver_unsigned(refunded(vendor, 300))
     await correct(scenario, vendor, -300)
@@ -362,7 +358,7 @@ async def test_a_forged_refund_is_given_back_by_a_correction(scenario: Any) -> N
     assert await skipped(scenario, await scenario.payout(vendor, 1_000)) is None
 
 
-async def test_a_forged_amount_that_came_before_the_signed_one_is_found_and_not_credited_twice(scenario: Any) -> None:
+async def test_a_forged_amount_before_the_signed_one_is_found(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     real = scenario.payments.signed(released(vendor, 100))
     await scenario.app.deliver_unsigned(msgspec.structs.replace(real, net_minor=900, gross_minor=900, statement=None))
@@ -374,7 +370,7 @@ async def test_a_forged_amount_that_came_before_the_signed_one_is_found_and_not_
     assert (await scenario.wallet(vendor))["availableMinor"] == 1_050
 
 
-async def test_both_keys_are_believed_during_a_rotation_and_an_old_statement_is_renewed(scenario: Any) -> None:
+async def test_both_keys_are_valid_during_a_rotation(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     payout = await scenario.payout(vendor, 100)
     database = scenario.app.runtime.database
@@ -411,9 +407,7 @@ async def begin_statements_now(urls: Any, clock: Any) -> None:
         await admin.close()
 
 
-async def test_after_the_upgrade_a_vendor_waits_for_the_first_statement_and_then_goes_on(
-    scenario: Any, urls: Any
-) -> None:
+async def test_after_the_upgrade_a_vendor_waits_for_its_first_statement(scenario: Any, urls: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await begin_statements_now(urls, scenario.clock)
     # The version before still publishes, without a statement.
@@ -431,9 +425,7 @@ async def test_after_the_upgrade_a_vendor_waits_for_the_first_statement_and_then
     assert await skipped(scenario, payout) is None
 
 
-async def test_what_is_credited_without_a_statement_long_after_the_upgrade_stops_the_vendor(
-    scenario: Any, urls: Any
-) -> None:
+async def test_an_unstated_credit_long_after_the_upgrade_stops_the_vendor(scenario: Any, urls: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await begin_statements_now(urls, scenario.clock)
     scenario.clock.advance(LATE_AFTER + timedelta(seconds=1))
@@ -441,7 +433,7 @@ async def test_what_is_credited_without_a_statement_long_after_the_upgrade_stops
     assert await skipped(scenario, await scenario.payout(vendor, 1_500)) == "credit_not_released"
 
 
-async def test_a_dry_run_shows_the_reason_and_opens_nothing(scenario: Any) -> None:
+async def test_a_dry_run_opens_no_exception(scenario: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await scenario.app.deliver_unsigned(released(vendor, 500))
     payout = await scenario.payout(vendor, 100)
@@ -450,7 +442,7 @@ async def test_a_dry_run_shows_the_reason_and_opens_nothing(scenario: Any) -> No
     assert await exceptions(scenario, vendor) == []
 
 
-async def test_a_held_vendor_keeps_no_other_from_a_batch(scenario: Any) -> None:
+async def test_a_held_vendor_keeps_no_other_out_of_a_batch(scenario: Any) -> None:
     vendor, other = await scenario.ready_vendor(1_000), await scenario.ready_vendor(200)
     await scenario.app.deliver_unsigned(released(vendor, 500))
     held = await scenario.payout(vendor, 100)

@@ -27,7 +27,7 @@ async def rows(staff, case):
     )
 
 
-async def test_a_reset_payout_is_sent_again_by_itself_under_a_new_reference_and_arrives(staff):
+async def test_the_worker_sends_a_reset_payout_under_a_new_reference(staff):
     case = await staff.failed()
     answer = await staff.reset(case, "  bank switch was down ")
     assert answer.status_code == 200, answer.text
@@ -50,7 +50,7 @@ async def test_a_reset_payout_is_sent_again_by_itself_under_a_new_reference_and_
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_each_further_reset_waits_twice_as_long_and_the_fourth_is_refused(staff):
+async def test_each_reset_doubles_the_wait_up_to_the_limit(staff):
     case = await staff.failed()
     for count, wait in ((1, FIRST_WAIT), (2, 2 * FIRST_WAIT), (3, 4 * FIRST_WAIT)):
         assert (await staff.reset(case)).json()["data"]["retryCount"] == count
@@ -66,7 +66,7 @@ async def test_each_further_reset_waits_twice_as_long_and_the_fourth_is_refused(
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_of_two_resets_at_once_one_takes_effect_and_a_repeated_one_is_refused(staff):
+async def test_of_concurrent_resets_one_takes_effect(staff):
     case = await staff.failed()
     answers = await asyncio.gather(*(staff.reset(case) for _ in range(4)))
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
@@ -134,7 +134,7 @@ async def restituted(staff):
         (contradicted_since, 503),
     ],
 )
-async def test_nothing_is_sent_again_unless_the_gateway_confirms_the_failure(staff, situation, status):
+async def test_a_reset_needs_the_gateways_confirmation_of_the_failure(staff, situation, status):
     case = await situation(staff)
     answer = await staff.reset(case)
     await staff.sandbox.faults(verify_call=None)
@@ -173,7 +173,7 @@ async def test_a_reset_is_guarded_in_the_order_of_the_contract(staff):
     assert (await staff.payout(case))["retryCount"] == 0
 
 
-async def test_a_retry_that_the_balance_does_not_cover_waits_and_people_hear_of_it(staff):
+async def test_a_retry_above_the_balance_waits_with_an_exception(staff):
     case = await staff.failed()
     await staff.reset(case)
     drain = await staff.scenario.ready_vendor(2 * await staff.sandbox.balance_minor())
@@ -194,7 +194,7 @@ async def test_a_retry_that_the_balance_does_not_cover_waits_and_people_hear_of_
     assert (settled["status"], settled["openException"]) == ("processed", None)
 
 
-async def test_a_retry_is_held_while_its_vendor_is_suspended_and_says_so(staff):
+async def test_a_suspended_vendors_retry_is_held_with_its_reason(staff):
     case = await staff.failed()
     await staff.reset(case)
     await staff.scenario.app.hear(vendor_news(VendorSuspended, case.vendor, reason="Complaints"))
@@ -211,7 +211,7 @@ async def test_a_retry_is_held_while_its_vendor_is_suspended_and_says_so(staff):
     assert (await staff.payout(case))["status"] == "processed"
 
 
-async def test_a_retry_to_an_account_that_is_no_longer_the_vendors_is_held_and_can_be_returned(staff):
+async def test_a_retry_to_a_former_account_is_held_and_can_be_returned(staff):
     case = await staff.failed()
     await staff.reset(case)
     await staff.sandbox.name_account("058", "0123456789", case.vendor.legal_name)
@@ -225,7 +225,7 @@ async def test_a_retry_to_an_account_that_is_no_longer_the_vendors_is_held_and_c
     assert (await staff.payout(case))["transfer"]["status"] == "failed"
 
 
-async def test_a_reset_attempt_that_arrives_after_all_completes_the_payout_and_its_successor_is_never_sent(staff):
+async def test_a_late_success_of_a_reset_attempt_stops_its_successor(staff):
     case = await staff.failed()
     await staff.reset(case)
     await staff.succeeds(case.reference)
@@ -243,7 +243,7 @@ async def test_a_reset_attempt_that_arrives_after_all_completes_the_payout_and_i
     await staff.assert_ledger_matches_gateway(case)
 
 
-async def test_when_both_attempts_arrive_the_second_is_an_exception_and_is_taken_back_by_two_people(staff):
+async def test_a_second_paid_attempt_is_recovered_by_two_people(staff):
     case = await staff.failed()
     await staff.reset(case)
     staff.scenario.clock.advance(FIRST_WAIT)

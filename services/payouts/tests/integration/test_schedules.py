@@ -39,7 +39,7 @@ async def decisions(scenario, vendor):
     return await scenario.app.fetch("SELECT * FROM scheduled_payouts WHERE vendor_id = $1 ORDER BY period", vendor.id)
 
 
-async def test_sixty_days_ask_once_for_each_day_that_had_something(scenario, clock):
+async def test_a_daily_schedule_requests_one_payout_for_each_day_with_money(scenario, clock):
     vendor, weekly = await scenario.ready_vendor(1_000), await scenario.ready_vendor(1_000)
     assert (await put(scenario, vendor, {**DAILY, "minimumMinor": 100})).json()["data"][
         "nextAt"
@@ -72,7 +72,7 @@ async def test_sixty_days_ask_once_for_each_day_that_had_something(scenario, clo
     assert (latest["period"], latest["outcome"], latest["reason"]) == ("2026-03-01", "skipped", "below_minimum")
 
 
-async def test_two_workers_at_once_ask_once(scenario, clock):
+async def test_concurrent_workers_request_a_scheduled_payout_once(scenario, clock):
     vendors = [await scenario.ready_vendor(1_000) for _ in range(3)]
     for vendor in vendors:
         assert (await put(scenario, vendor, DAILY)).status_code == 200
@@ -84,7 +84,7 @@ async def test_two_workers_at_once_ask_once(scenario, clock):
         assert (wallet["availableMinor"], wallet["inTransitMinor"]) == (0, 1_000)
 
 
-async def test_a_worker_that_dies_before_its_commit_leaves_the_period_to_the_next(scenario, clock):
+async def test_a_period_whose_worker_died_is_decided_by_the_next_worker(scenario, clock):
     vendor = await scenario.ready_vendor(1_000)
     await put(scenario, vendor, DAILY)
     clock.advance(timedelta(days=1))
@@ -102,7 +102,7 @@ async def test_a_worker_that_dies_before_its_commit_leaves_the_period_to_the_nex
     assert [row["outcome"] for row in await decisions(scenario, vendor)] == ["requested"]
 
 
-async def test_a_week_of_downtime_asks_once_for_its_last_day(scenario, clock):
+async def test_a_week_of_downtime_requests_one_payout(scenario, clock):
     vendor = await scenario.ready_vendor(1_000)
     await put(scenario, vendor, DAILY)
     clock.advance(timedelta(days=7, hours=7))
@@ -113,7 +113,7 @@ async def test_a_week_of_downtime_asks_once_for_its_last_day(scenario, clock):
     assert (await schedule_of(scenario, vendor))["nextAt"] == "2026-01-09T05:00:00.000Z"
 
 
-async def test_a_schedule_set_again_neither_loses_a_due_day_nor_asks_twice(scenario, clock):
+async def test_a_schedule_set_again_keeps_each_due_day_once(scenario, clock):
     vendor = await scenario.ready_vendor(1_000)
     await put(scenario, vendor, DAILY)
     clock.advance(timedelta(hours=6))
@@ -132,7 +132,7 @@ async def test_a_schedule_set_again_neither_loses_a_due_day_nor_asks_twice(scena
     assert await run(scenario) == 0
 
 
-async def test_a_day_is_skipped_with_its_reason_and_the_next_one_is_tried_again(scenario, clock):
+async def test_a_skipped_day_records_its_reason(scenario, clock):
     vendor, unverified = await scenario.ready_vendor(1_000), await scenario.vendor()
     await scenario.release(unverified, 1_000)
     for each in (vendor, unverified):
@@ -167,14 +167,14 @@ SENSELESS = [
 ]
 
 
-async def test_a_schedule_that_makes_no_sense_is_422_and_changes_nothing(scenario):
+async def test_an_invalid_schedule_is_422(scenario):
     vendor = await scenario.vendor()
     for body in SENSELESS:
         assert (await put(scenario, vendor, body)).status_code == 422, body
     assert (await schedule_of(scenario, vendor))["frequency"] == "none"
 
 
-async def test_a_schedule_is_its_vendors_alone_and_needs_a_second_factor(scenario):
+async def test_only_the_own_vendor_with_a_second_factor_changes_a_schedule(scenario):
     vendor, other = await scenario.vendor(), await scenario.vendor()
     refused = await put(scenario, vendor, DAILY, stepped_up=False)
     assert (refused.status_code, refused.json()["code"]) == (403, "AUTH_AAL2_REQUIRED")
@@ -195,7 +195,7 @@ async def test_a_schedule_is_its_vendors_alone_and_needs_a_second_factor(scenari
     assert (await scenario.app.client.get(path.format(new_id()), headers=auditor)).status_code == 404
 
 
-async def test_periods_without_a_payout_are_forgotten_after_a_year_but_for_the_latest(scenario, clock):
+async def test_skipped_periods_are_purged_after_a_year_except_the_latest(scenario, clock):
     vendor = await scenario.ready_vendor(1_000)
     await put(scenario, vendor, DAILY)
     for _ in range(4):

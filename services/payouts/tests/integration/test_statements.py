@@ -42,7 +42,7 @@ async def exported(scenario, vendor, month):
     return list(csv.DictReader(io.StringIO(answer.text, newline="")))
 
 
-async def test_a_line_tells_the_fate_of_its_payout(scenario):
+async def test_a_statement_line_has_the_status_of_its_payout(scenario):
     vendor = await scenario.ready_vendor(1_000)
     payout = await scenario.payout(vendor, 400)
     line, _ = await scenario.statement(vendor)
@@ -61,7 +61,7 @@ async def test_a_line_tells_the_fate_of_its_payout(scenario):
     assert [row["payoutFailure"] for row in await exported(scenario, vendor, "2026-01")] == ["", "'=1+1"]
 
 
-async def test_a_statement_is_narrowed_by_time_and_kind_and_its_cursor_stays_right_meanwhile(scenario, clock):
+async def test_a_filtered_statement_keeps_a_stable_cursor(scenario, clock):
     vendor = await scenario.vendor()
     for _ in range(6):
         await scenario.release(vendor, 10)
@@ -89,7 +89,7 @@ async def test_a_statement_is_narrowed_by_time_and_kind_and_its_cursor_stays_rig
 
 
 @pytest.mark.parametrize("seed", range(2))
-async def test_opening_balance_and_lines_make_the_closing_balance_which_opens_the_next_month(scenario, clock, seed):
+async def test_a_months_closing_balance_opens_the_next_month(scenario, clock, seed):
     """Whatever happens, and though one machine's clock runs behind another's."""
     chance, vendor = Random(seed), await scenario.ready_vendor(3_000 + seed)
     for _ in range(40):
@@ -130,7 +130,7 @@ async def test_opening_balance_and_lines_make_the_closing_balance_which_opens_th
     assert everything == row["lines"] > 20
 
 
-async def test_a_long_month_comes_in_pieces_and_says_the_same_as_a_file_and_as_a_page(scenario, clock):
+async def test_a_long_month_has_the_same_lines_as_file_and_page(scenario, clock):
     vendor, count = await scenario.vendor(), 2 * PAGE_LINES + 1
     await scenario.app.fetch(
         "INSERT INTO wallet_lines (id, vendor_id, kind, source_key, order_id, gross_minor, net_minor, balance_minor, at) "
@@ -156,7 +156,7 @@ async def test_a_long_month_comes_in_pieces_and_says_the_same_as_a_file_and_as_a
     assert "<script" not in page.text
 
 
-async def test_what_is_no_month_yet_is_422_at_each_of_its_doors(scenario):
+async def test_an_invalid_month_is_422_at_each_endpoint(scenario):
     vendor = await scenario.vendor()
     for month in ("2026-13", "soon", "2026-1", "2099-01", "2026-01-01"):
         for door in ("", "/export", "/print"):
@@ -164,7 +164,7 @@ async def test_what_is_no_month_yet_is_422_at_each_of_its_doors(scenario):
             assert (answer.status_code, answer.json()["invalid_params"][0]["name"]) == (422, "month"), (month, door)
 
 
-async def test_finance_and_auditors_read_a_vendors_wallet_and_others_do_not(scenario):
+async def test_only_finance_and_auditors_read_a_vendors_wallet(scenario):
     vendor, other = await scenario.ready_vendor(1_000), await scenario.vendor()
     await scenario.payout(vendor, 300)
     for role in ("auditor", "finance_maker", "finance_checker"):
@@ -182,7 +182,7 @@ async def test_finance_and_auditors_read_a_vendors_wallet_and_others_do_not(scen
         assert (answer.status_code, answer.json()["code"]) == (403, "AUTH_FORBIDDEN")
 
 
-async def test_a_query_that_forgets_its_filter_finds_the_own_lines_and_schedules_only(scenario):
+async def test_row_policies_hide_other_vendors_lines_and_schedules(scenario):
     vendor, other = await scenario.ready_vendor(500), await scenario.ready_vendor(700)
     for each in (vendor, other):
         await scenario.payout(each, 100)
@@ -218,7 +218,7 @@ async def test_a_query_that_forgets_its_filter_finds_the_own_lines_and_schedules
             await uow.execute("DELETE FROM scheduled_payouts")
 
 
-async def test_a_payout_below_the_minimum_is_422_and_told_the_minimum(scenario):
+async def test_a_payout_below_the_minimum_is_422_with_the_minimum(scenario):
     vendor = await scenario.ready_vendor(1_000)
     assert (await scenario.request_payout(vendor, 1)).status_code == 201
     object.__setattr__(scenario.app.dependencies.settings, "payout_minimum_minor", 200)

@@ -34,7 +34,7 @@ async def is_suspended(scenario, vendor):
     return row["suspended"]
 
 
-async def test_no_payout_is_asked_for_or_sent_while_the_vendor_is_suspended(scenario, sandbox):
+async def test_a_suspended_vendors_payouts_are_neither_requested_nor_sent(scenario, sandbox):
     vendor, other = await scenario.ready_vendor(1_000), await scenario.ready_vendor(1_000)
     held, sent = await scenario.payout(vendor, 400), await scenario.payout(other, 300)
     await suspend(scenario, vendor)
@@ -58,7 +58,7 @@ async def test_no_payout_is_asked_for_or_sent_while_the_vendor_is_suspended(scen
 
 
 @pytest.mark.parametrize("order", [(2, 3), (3, 2)])
-async def test_the_later_word_of_a_suspension_counts_whichever_arrives_first(scenario, order):
+async def test_the_event_with_the_higher_sequence_decides_a_suspension(scenario, order):
     vendor = await scenario.vendor()
     said = {2: suspend, 3: reinstate}
     for sequence in order:

@@ -54,7 +54,7 @@ async def assert_still_in_transit(scenario, payout_id):
     assert await scenario.balance("gateway_cash") == 0
 
 
-async def test_a_success_completes_the_payout_once_however_often_it_is_said(scenario, sent):
+async def test_a_repeated_success_completes_the_payout_once(scenario, sent):
     payout_id, reference = sent
     received = await scenario.app.hear(update(TransferSucceeded, reference))
     await scenario.app.hear(update(TransferSucceeded, reference), event_id=received.event_id)
@@ -65,7 +65,7 @@ async def test_a_success_completes_the_payout_once_however_often_it_is_said(scen
 
 
 @pytest.mark.parametrize("event", [TransferFailed, TransferReversed])
-async def test_bad_news_opens_one_exception_and_changes_no_payout_or_transfer_row(scenario, sent, event):
+async def test_a_failure_webhook_opens_one_exception_and_changes_no_row(scenario, sent, event):
     payout_id, reference = sent
     rows = "SELECT p.*, t.* FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id"
     before = await scenario.app.fetch(rows)
@@ -104,7 +104,7 @@ async def test_a_success_after_a_reversal_completes_and_keeps_the_exception(scen
     assert (exception["cause"], exception["status"]) == ("reversed", "open")
 
 
-async def test_a_failure_after_success_is_an_exception_and_a_query_and_takes_nothing_back(scenario, sent, sandbox):
+async def test_a_failure_after_a_success_opens_an_exception_and_a_query(scenario, sent, sandbox):
     payout_id, reference = sent
     await sandbox.client.post(f"/control/transfers/{reference}/succeed", json={})
     await scenario.app.hear(update(TransferSucceeded, reference))
@@ -115,7 +115,7 @@ async def test_a_failure_after_success_is_an_exception_and_a_query_and_takes_not
     await assert_paid_once(scenario, payout_id)
 
 
-async def test_a_success_after_a_failure_pays_only_when_the_gateway_asked_confirms_it(scenario, sent, sandbox):
+async def test_a_success_after_a_failure_counts_once_a_query_confirms_it(scenario, sent, sandbox):
     payout_id, reference = sent
     await scenario.app.hear(update(TransferFailed, reference))
     await scenario.app.hear(update(TransferSucceeded, reference))
@@ -129,20 +129,20 @@ async def test_a_success_after_a_failure_pays_only_when_the_gateway_asked_confir
 
 
 @pytest.mark.parametrize("changes", [{"amount_minor": AMOUNT - 1}, {"currency": "GHS"}])
-async def test_a_success_over_other_money_pays_nothing_and_is_looked_into(scenario, sent, changes):
+async def test_a_success_over_another_amount_completes_nothing(scenario, sent, changes):
     payout_id, reference = sent
     await scenario.app.hear(update(TransferSucceeded, reference, **changes))
     await assert_still_in_transit(scenario, payout_id)
     assert len(await exceptions(scenario)) == 1
 
 
-async def test_news_of_a_transfer_nobody_wrote_down_climbs_the_ladder(scenario, sent):
+async def test_an_event_of_an_unrecorded_transfer_is_retried(scenario, sent):
     with pytest.raises(TransferNotRecorded):
         await scenario.app.hear(update(TransferSucceeded, "po-" + "0" * 32))
     assert await scenario.app.fetch("SELECT id FROM transfer_observations WHERE heard_from = 'webhook'") == []
 
 
-async def test_what_the_gateway_said_is_kept_and_never_edited(scenario, sent):
+async def test_observations_are_append_only(scenario, sent):
     _, reference = sent
     for event in (TransferSucceeded, TransferSucceeded, TransferReversed, TransferFailed):
         await scenario.app.hear(update(event, reference))
@@ -160,7 +160,7 @@ async def test_what_the_gateway_said_is_kept_and_never_edited(scenario, sent):
         await scenario.app.fetch("UPDATE transfer_observations SET status = 'success'")
 
 
-async def test_a_large_payout_answers_within_the_hour(scenario):
+async def test_a_large_payouts_exception_is_due_within_the_hour(scenario):
     vendor = await scenario.ready_vendor(30_000_000)
     payout_id = await scenario.payout(vendor, 20_000_001)
     [transfer] = (await scenario.dispatch(KEY)).json()["data"]["transfers"]
@@ -170,7 +170,7 @@ async def test_a_large_payout_answers_within_the_hour(scenario):
     assert exception["respondBy"] == "2026-01-01T01:00:00.000Z"
 
 
-async def test_exceptions_are_read_by_those_who_may(scenario, sent):
+async def test_only_permitted_roles_read_exceptions(scenario, sent):
     _, reference = sent
     await scenario.app.hear(update(TransferFailed, reference))
     [exception] = await exceptions(scenario)

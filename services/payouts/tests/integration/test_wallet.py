@@ -25,7 +25,7 @@ def refunded(vendor, from_vendor_minor, **changes):
     return EscrowRefunded(**values)
 
 
-async def test_events_of_an_order_end_in_the_same_wallet_whatever_their_order(scenario):
+async def test_an_orders_events_in_any_order_end_in_the_same_wallet(scenario):
     """1,000 held (50 commission, 100 delivery); half released; 200 of the rest refunded; the last 300 released."""
     for arrival in itertools.permutations(range(4)):
         vendor, order = await scenario.vendor(), new_id()
@@ -47,7 +47,7 @@ async def test_events_of_an_order_end_in_the_same_wallet_whatever_their_order(sc
         assert [line["kind"] for line in await scenario.statement(vendor)] == ["release", "release"]
 
 
-async def test_locked_is_the_vendors_net_share_of_what_is_still_held(scenario):
+async def test_the_locked_amount_is_the_vendors_share_of_escrow(scenario):
     vendor, order = await scenario.vendor(), new_id()
     held = EscrowHeld(
         order_id=order, buyer_id=new_id(), vendor_id=vendor.id, amount_minor=1_000, commission_minor=50,
@@ -63,7 +63,7 @@ async def test_locked_is_the_vendors_net_share_of_what_is_still_held(scenario):
     assert (wallet["availableMinor"], wallet["lockedMinor"]) == (425, 425)
 
 
-async def test_a_release_is_credited_once_however_often_it_is_said(scenario):
+async def test_a_repeated_release_is_credited_once(scenario):
     vendor = await scenario.vendor()
     event = released(vendor, 900, gross_minor=1_000, commission_minor=60, delivery_fee_minor=40)
     received = await scenario.app.hear(event)
@@ -80,7 +80,7 @@ async def test_a_release_is_credited_once_however_often_it_is_said(scenario):
     assert line["orderId"] == str(event.order_id)
 
 
-async def test_a_release_under_the_same_id_with_other_amounts_is_never_taken_silently(scenario):
+async def test_a_release_with_other_amounts_contradicts(scenario):
     vendor, release_id = await scenario.vendor(), new_id()
     await scenario.app.hear(released(vendor, 900, release_id=release_id))
     with pytest.raises(ReleaseContradicts):
@@ -88,7 +88,7 @@ async def test_a_release_under_the_same_id_with_other_amounts_is_never_taken_sil
     assert (await scenario.wallet(vendor))["availableMinor"] == 900
 
 
-async def test_a_refund_that_finds_the_wallet_empty_becomes_debt_which_later_releases_repay_first(scenario):
+async def test_a_refund_from_an_empty_wallet_becomes_debt(scenario):
     vendor = await scenario.ready_vendor(1_000)
     await scenario.payout(vendor, 800)
     event = refunded(vendor, 500)
@@ -114,7 +114,7 @@ async def test_a_refund_that_finds_the_wallet_empty_becomes_debt_which_later_rel
         assert line["balanceMinor"] == balance >= 0
 
 
-async def test_the_control_account_is_what_escrow_handed_over_and_every_transaction_sums_to_zero(scenario):
+async def test_the_control_account_equals_the_releases_from_escrow(scenario):
     vendors = [await scenario.vendor() for _ in range(3)]
     events = [released(vendor, 100 + place) for vendor in vendors for place in range(5)]
     events += [refunded(vendor, 250) for vendor in vendors]
@@ -131,7 +131,7 @@ async def test_the_control_account_is_what_escrow_handed_over_and_every_transact
         assert newest["balanceMinor"] == (await scenario.wallet(vendor))["availableMinor"]
 
 
-async def test_a_walk_through_the_statement_gives_every_line_once_while_new_ones_arrive(scenario):
+async def test_a_cursor_of_the_statement_is_complete_while_lines_arrive(scenario):
     vendor = await scenario.vendor()
     for _ in range(5):
         await scenario.release(vendor, 10)

@@ -345,7 +345,7 @@ def test_every_schedule_sends_each_payout_once_and_loses_none() -> None:
     assert {what for what in expected if not Schedules.seen[what]} == set()
 
 
-def test_a_bank_that_changes_its_word_pays_twice_and_two_people_take_one_of_it_back() -> None:
+def test_a_double_payment_of_the_bank_is_recovered_by_two_people() -> None:
     """Beyond what the schedules take for granted: a transfer that had failed arrives after all, beside its successor."""
     store, gateway = Store(), SimulatedGateway()
     store.request()

@@ -54,7 +54,7 @@ def reported(status: str) -> Reported:
         ("unknown", True, "unknown", "debt_outstanding", "wait"),
     ],
 )
-def test_one_who_moves_it_sends_it_and_what_is_held_stays(status, leased, was, reason, decision):
+def test_a_submission_is_decided_by_status_lease_and_hold_reason(status, leased, was, reason, decision):
     assert check_submission(transfer(status, leased=leased), was, reason, NOW) == decision
 
 
@@ -62,7 +62,7 @@ def test_one_who_moves_it_sends_it_and_what_is_held_stays(status, leased, was, r
     ("called_ago", "decision"),
     [(timedelta(0), "wait"), (LOST_CALL - timedelta(seconds=1), "wait"), (LOST_CALL, "fail")],
 )
-def test_silence_is_no_failure_while_a_call_may_still_arrive(called_ago, decision):
+def test_an_attempt_does_not_fail_while_a_call_may_still_arrive(called_ago, decision):
     unknown = transfer("unknown", called_at=NOW - called_ago)
     assert check_submission(unknown, "unknown", "bank_details_changed", NOW) == decision
     assert check_submission(unknown, "unknown", "vendor_suspended", NOW) == "wait"
@@ -70,7 +70,7 @@ def test_silence_is_no_failure_while_a_call_may_still_arrive(called_ago, decisio
 
 
 @pytest.mark.parametrize(("poll_count", "wait"), [(0, timedelta(seconds=15)), (8, timedelta(minutes=5))])
-def test_what_is_held_is_asked_for_again_at_the_latest_when_no_call_can_arrive_any_more(poll_count, wait):
+def test_a_held_attempt_is_polled_when_no_call_can_arrive_any_more(poll_count, wait):
     called_at = NOW - LOST_CALL + timedelta(minutes=5)
     assert (
         update_while_held(transfer("unknown", poll_count, called_at=called_at), "bank_details_changed", NOW).poll_at
@@ -94,19 +94,19 @@ def test_a_refusal_counts_only_when_no_earlier_call_can_arrive_any_more():
     assert (unclear.called_at, unclear.poll_now) == (earlier_at, True)
 
 
-def test_whoever_was_overtaken_by_another_call_of_the_same_reference_decides_nothing():
+def test_a_replaced_call_decides_nothing():
     overtaken = transfer(submissions=2, called_at=NOW)
     for answer in (Refused("no such bank"), Unclear("timeout")):
         assert update_after_call(overtaken, answer, CallHistory(1, None, refused=True, confirmed_at=NOW), NOW) is None
     assert update_after_call(overtaken, reported("pending"), CallHistory(1, None), NOW).update.status == "pending"
 
 
-def test_whoever_slept_through_the_lease_calls_no_more():
+def test_no_call_starts_after_the_lease():
     assert may_start_call(NOW - LEASE + timedelta(seconds=1), NOW)
     assert not may_start_call(NOW - LEASE, NOW)
 
 
-def test_what_arrived_is_looked_at_again_after_a_day_and_after_a_week_and_then_no_more():
+def test_a_paid_transfer_is_polled_after_a_day_and_a_week():
     day, looks, at = timedelta(days=1), [], NOW
     while (look := next_poll(NOW, at)) is not None:
         looks.append(look)
@@ -119,7 +119,7 @@ def test_what_arrived_is_looked_at_again_after_a_day_and_after_a_week_and_then_n
     assert update_after_query(arrived, Unclear("timeout"), NOW + 2 * day).opens is None
 
 
-def test_a_dead_dispatcher_leaves_an_attempt_of_which_nobody_knows_whether_it_was_sent():
+def test_a_claimed_submission_becomes_unknown():
     assert [status_when_claimed(status) for status in ("reserved", "submitting", "pending")] == [
         "reserved",
         "unknown",
@@ -127,7 +127,7 @@ def test_a_dead_dispatcher_leaves_an_attempt_of_which_nobody_knows_whether_it_wa
     ]
 
 
-def test_only_what_is_unknown_and_absent_at_the_gateway_is_sent_again():
+def test_only_an_unknown_and_absent_transfer_is_sent_again():
     assert should_resubmit("unknown", Absent())
     assert not should_resubmit("pending", Absent())
     assert not should_resubmit("unknown", Unclear("timeout"))
@@ -139,13 +139,13 @@ def test_only_what_is_unknown_and_absent_at_the_gateway_is_sent_again():
     ]
 
 
-def test_a_call_without_an_answer_is_no_failure():
+def test_a_call_without_a_response_is_no_failure():
     after = update_after_call(transfer(called_at=NOW), Unclear("timeout"), FIRST_CALL, NOW)
     assert (after.is_unknown, after.update, after.poll_at) == (True, None, NOW + poll_backoff(0))
     assert (after.poll_now, after.called_at) == (True, NOW)
 
 
-def test_a_refusal_is_a_failed_attempt_and_what_is_on_its_way_is_asked_about():
+def test_a_refusal_fails_and_a_pending_transfer_is_polled():
     refused = update_after_call(transfer(), Refused("no such bank"), FIRST_CALL, NOW)
     assert refused.update is not None
     assert (refused.update.status, refused.update.reason, refused.poll_at) == ("failed", "no such bank", None)
@@ -154,7 +154,7 @@ def test_a_refusal_is_a_failed_attempt_and_what_is_on_its_way_is_asked_about():
     assert update_after_call(transfer(), reported("failed"), FIRST_CALL, NOW).poll_at is None
 
 
-def test_the_asking_goes_on_and_from_the_fifth_question_people_hear_of_it():
+def test_the_fifth_poll_opens_an_exception():
     opened = [
         update_after_query(transfer("unknown", poll_count), Unclear("timeout"), NOW).opens for poll_count in range(6)
     ]
@@ -164,7 +164,7 @@ def test_the_asking_goes_on_and_from_the_fifth_question_people_hear_of_it():
     )
 
 
-def test_a_dispatch_answers_within_the_route_of_the_gateway():
+def test_a_dispatch_ends_within_the_time_limit_of_its_route():
     longest = next(rule.le for rule in Settings.model_fields["gateway_timeout_seconds"].metadata if hasattr(rule, "le"))
     # The balance, then what had begun when the time was up: recipient, transfer, and verify after a refusal.
     assert longest + SEND_FOR_SECONDS + 3 * longest < DISPATCH_SECONDS_MAX

@@ -28,7 +28,7 @@ def reasons(plan) -> list[str | None]:
         (candidate(), None),
     ],
 )
-def test_a_payout_that_cannot_go_is_skipped_with_its_reason(given, reason):
+def test_a_skipped_payout_has_its_reason(given, reason):
     assert reasons(plan_batch([given], [], None, 1_000)) == [reason]
 
 
@@ -45,11 +45,11 @@ def test_a_short_balance_stops_the_whole_batch():
     assert not plan_batch([candidate(60), candidate(40)], [], None, 100).short
 
 
-def test_what_is_skipped_needs_no_balance():
+def test_a_skipped_payout_needs_no_balance():
     assert not plan_batch([candidate(10_000, stand=False)], [], None, 0).short
 
 
-def test_waits_grow_and_end_at_an_hour():
+def test_the_poll_backoff_grows_to_an_hour():
     waits = [poll_backoff(poll_count) for poll_count in range(40)]
     assert waits == sorted(waits)
     assert waits[0] == timedelta(seconds=15)

@@ -41,7 +41,7 @@ CLOSING = [
 
 
 @pytest.mark.parametrize(("status", "reversed_after_success", "returned", "may"), CLOSING)
-def test_an_exception_goes_only_after_the_money_has_arrived(status, reversed_after_success, returned, may):
+def test_an_exception_closes_only_after_the_money_has_arrived(status, reversed_after_success, returned, may):
     settlement = Settlement(status, reversed_after_success, returned)
     if may:
         assert check_closing(STANDING, settlement)
@@ -50,12 +50,12 @@ def test_an_exception_goes_only_after_the_money_has_arrived(status, reversed_aft
             check_closing(STANDING, settlement)
 
 
-def test_a_batch_holds_no_money_and_a_closed_exception_stays_closed():
+def test_a_batchs_exception_closes_without_settlement():
     assert check_closing(replace(STANDING, payout_id=None, batch_id=new_id()), None)
     assert not check_closing(replace(STANDING, is_open=False), Settlement("pending", False, False))
 
 
-def test_a_classification_changes_an_open_exception_and_the_same_again_nothing():
+def test_a_repeated_classification_has_no_effect():
     assert check_classification(STANDING, Finding("name_mismatch", "SEV-3"))
     assert check_classification(STANDING, Finding("account_number_invalid", "SEV-1"))
     assert not check_classification(STANDING, STANDING.finding)
@@ -63,7 +63,7 @@ def test_a_classification_changes_an_open_exception_and_the_same_again_nothing()
         check_classification(replace(STANDING, is_open=False), STANDING.finding)
 
 
-def test_news_names_a_cause_unless_it_says_less_or_a_person_has_spoken():
+def test_a_report_sets_the_cause_unless_a_person_named_one():
     assert revised(STANDING, Finding("reversed", "SEV-3")).cause == "reversed"
     assert revised(STANDING, Finding("unclassified", "SEV-3")).cause == "account_number_invalid"
     assert revised(STANDING, Finding("timeout", "SEV-1")) == Finding("account_number_invalid", "SEV-1")
@@ -72,7 +72,7 @@ def test_news_names_a_cause_unless_it_says_less_or_a_person_has_spoken():
     )
 
 
-def test_news_in_any_order_never_lowers_a_severity():
+def test_reports_never_lower_a_severity():
     for order in permutations(
         [Finding("reversed", "SEV-2"), Finding("unclassified", "SEV-1"), Finding("timeout", "SEV-1")]
     ):

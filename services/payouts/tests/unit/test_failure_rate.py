@@ -48,12 +48,12 @@ def alert_steps(rates, *, every=timedelta(seconds=5)):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_noisy_rate_around_five_percent_raises_once(seed):
+def test_a_noisy_rate_around_five_percent_raises_one_alert(seed):
     noise = random.Random(seed)
     assert alert_steps(noise.randint(35, 65) for _ in range(3000)) == ["raise"]
 
 
-def test_a_rate_that_stays_low_clears_once_and_may_be_raised_again():
+def test_a_low_rate_clears_the_alert():
     minutes = 12  # of a look each five seconds
     assert alert_steps([60] * 3 + [20] * 119) == ["raise"]
     assert alert_steps([60] * 3 + [29] * 122) == ["raise", "clear"]
@@ -61,7 +61,7 @@ def test_a_rate_that_stays_low_clears_once_and_may_be_raised_again():
     assert alert_steps(([60] * minutes * 12 + [20] * minutes * 12) * 2) == ["raise", "clear", "raise", "clear"]
 
 
-def test_a_break_begins_the_quiet_time_anew():
+def test_an_interruption_restarts_the_quiet_time():
     assert alert_steps([60] + ([20] * 100 + [40]) * 5) == ["raise"]
     assert alert_steps([60] + [20] * 100 + [40] + [20] * 122) == ["raise", "clear"]
 

@@ -9,7 +9,7 @@ from payouts.domain.gateway_results import Unclear
 
 
 @pytest.mark.parametrize("body", [b'{"status": true, "data": "\xff"}', b"[" * 100_000, b"<html>", b"", b"\xff\xfe"])
-async def test_an_answer_that_cannot_be_read_is_no_answer(body):
+async def test_a_malformed_response_has_no_result(body):
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=body))
     async with httpx.AsyncClient(transport=transport, base_url="http://gateway") as client:
         gateway = Gateway(client, 5.0, lambda *_: "0123456789")

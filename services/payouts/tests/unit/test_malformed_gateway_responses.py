@@ -37,7 +37,7 @@ def gateway(body: Any) -> Gateway:
 
 
 @pytest.mark.parametrize("amount", NO_AMOUNTS)
-async def test_a_transfer_over_what_is_no_amount_in_kobo_is_unclear(amount: Any) -> None:
+async def test_a_transfer_with_an_invalid_amount_is_unclear(amount: Any) -> None:
     body = {**TRANSFER, "amount": amount}
     assert isinstance(await gateway(body).verify(REFERENCE), Unclear)
     assert isinstance(await gateway(body).transfer(REFERENCE, "RCP_1", 5_000), Unclear)
@@ -48,22 +48,22 @@ async def test_a_transfer_over_what_is_no_amount_in_kobo_is_unclear(amount: Any)
 
 
 @pytest.mark.parametrize("balance", [amount for amount in NO_AMOUNTS if amount != -1])
-async def test_a_balance_that_is_no_amount_in_kobo_is_no_balance(balance: Any) -> None:
+async def test_an_invalid_balance_is_unavailable(balance: Any) -> None:
     with pytest.raises(GatewayUnavailable):
         await gateway([{"currency": "NGN", "balance": balance}]).balance_minor()
 
 
-async def test_a_balance_below_zero_is_one() -> None:
+async def test_a_negative_balance_is_valid() -> None:
     assert await gateway([{"currency": "NGN", "balance": -1}]).balance_minor() == -1
 
 
-async def test_a_success_that_says_it_is_none_is_unclear() -> None:
+async def test_a_success_status_with_a_failure_body_is_unclear() -> None:
     said = json.dumps({"status": False, "message": "Transfer requires OTP", "data": TRANSFER}).encode()
     assert isinstance(await gateway(said).verify(REFERENCE), Unclear)
     assert isinstance(await gateway(said).transfer(REFERENCE, "RCP_1", 5_000), Unclear)
 
 
-async def test_an_amount_told_in_digits_is_an_amount() -> None:
+async def test_an_amount_as_digits_is_valid() -> None:
     for amount in (5_000, "5000"):
         answer = await gateway({**TRANSFER, "amount": amount}).verify(REFERENCE)
         assert isinstance(answer, Reported)
@@ -71,7 +71,7 @@ async def test_an_amount_told_in_digits_is_an_amount() -> None:
 
 
 @pytest.mark.parametrize("body", NO_ANSWERS)
-async def test_a_body_that_cannot_be_read_is_no_answer(body: bytes) -> None:
+async def test_a_malformed_body_has_no_result(body: bytes) -> None:
     odd = gateway(body)
     assert isinstance(await odd.verify(REFERENCE), Unclear)
     assert isinstance(await odd.transfer(REFERENCE, "RCP_1", 5_000), Unclear)

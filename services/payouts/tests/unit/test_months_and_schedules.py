@@ -53,13 +53,13 @@ def test_a_month_begins_an_hour_before_it_does_in_utc():
         "+026-11",
     ],
 )
-def test_what_is_no_month_is_refused_by_name(name):
+def test_an_invalid_month_is_refused(name):
     with pytest.raises(ValidationFailed) as refused:
         Month.of(name, FAR)
     assert [param.name for param in refused.value.invalid_params] == ["month"]
 
 
-def test_a_month_is_there_from_its_first_moment_in_lagos():
+def test_a_month_exists_from_its_first_moment_in_lagos():
     begins = datetime(2026, 11, 30, 23, tzinfo=UTC)
     assert Month.of("2026-12", begins).start == begins
     with pytest.raises(ValidationFailed):
@@ -67,7 +67,7 @@ def test_a_month_is_there_from_its_first_moment_in_lagos():
 
 
 @given(schedules, instants)
-def test_a_schedule_is_due_next_at_six_in_lagos_on_its_day_and_no_day_is_left_out(schedule, instant):
+def test_a_schedule_is_due_at_six_in_lagos_on_each_of_its_days(schedule, instant):
     due_at = due_after(schedule, instant)
     here = due_at.astimezone(LAGOS)
     assert (here.hour, here.minute, here.second, here.microsecond) == (6, 0, 0, 0)
@@ -116,7 +116,7 @@ def test_a_period_is_skipped_for_the_reason_a_request_would_be_refused_for(chang
 
 
 @given(st.integers(-(10**15), 10**15))
-def test_naira_text_says_the_kobo_exactly(amount_minor):
+def test_naira_text_is_exact_to_the_kobo(amount_minor):
     assert int(re.sub(r"[₦,.]", "", format_naira(amount_minor))) == amount_minor
     assert int(decimal_naira(amount_minor).replace(".", "")) == amount_minor
     assert format_naira(amount_minor)[-3] == decimal_naira(amount_minor)[-3] == "."
@@ -130,7 +130,7 @@ LINE = {
 
 
 @pytest.mark.parametrize("reason", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "  =HYPERLINK(1)", "\n=1"])
-def test_what_the_gateway_wrote_is_never_a_formula(reason):
+def test_gateway_text_is_never_a_formula(reason):
     [names, cells] = csv.reader(
         io.StringIO(csv_heading() + csv_of_lines([{**LINE, "payoutFailure": reason}]), newline="")
     )

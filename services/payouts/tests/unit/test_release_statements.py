@@ -69,7 +69,7 @@ def test_a_wait_is_late_after_the_whole_retry_ladder() -> None:
 
 
 @given(vendor=st.uuids(), source=st.uuids(), amount=AMOUNTS, sequence=st.integers(1, 2**62), net=AMOUNTS)
-def test_payouts_verifies_the_words_that_payments_signs(
+def test_the_verified_message_equals_the_signed_one(
     vendor: UUID, source: UUID, amount: int, sequence: int, net: int
 ) -> None:
     statement = Statement(vendor, f"release:{source}", amount, sequence, net, "key", "signature")

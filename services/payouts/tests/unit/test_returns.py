@@ -70,9 +70,7 @@ def outcome(act, *arguments):
 
 
 @pytest.mark.parametrize(("status", "returned", "attempts", "reset", "restitution", "kind"), TABLE)
-def test_what_may_become_of_a_payouts_money_follows_from_its_attempts(
-    status, returned, attempts, reset, restitution, kind
-):
+def test_the_attempts_decide_which_returns_are_allowed(status, returned, attempts, reset, restitution, kind):
     words = attempts.split()
     payout = LockedPayout(
         new_id(), new_id(), 500, status, max(0, len(words) - 1), "po-1", tuple(map(attempt, words)), returned
@@ -89,7 +87,7 @@ def test_the_wait_doubles_with_each_reset():
 
 
 @pytest.mark.parametrize(("debt_minor", "expected"), [(0, 500), (200, 300), (900, 0)])
-def test_what_comes_back_repays_debt_first(debt_minor, expected):
+def test_a_return_repays_debt_first(debt_minor, expected):
     payout = LockedPayout(new_id(), new_id(), 500, "processed", 0, "po-1", (attempt("reversed"),), None)
     posting = plan_reconciliation(payout, WalletSnapshot(0, debt_minor, 0, None, False)).posting
     entries = {entry.account.name: entry.amount_minor for entry in posting.entries}
@@ -98,7 +96,7 @@ def test_what_comes_back_repays_debt_first(debt_minor, expected):
 
 
 @pytest.mark.parametrize(("available_minor", "owed"), [(500, 0), (120, 380), (0, 500)])
-def test_what_a_recovery_does_not_find_in_the_wallet_is_owed(available_minor, owed):
+def test_the_shortfall_of_a_recovery_becomes_debt(available_minor, owed):
     attempts = (attempt("success"), attempt("success"))
     payout = LockedPayout(new_id(), new_id(), 500, "processed", 1, "po-1", attempts, None)
     plan = plan_reconciliation(payout, WalletSnapshot(available_minor, 0, 0, None, False))

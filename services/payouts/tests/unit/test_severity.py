@@ -83,7 +83,7 @@ def test_a_vendor_that_is_held_has_one_severity_whatever_the_amount(cause, expec
         assert (found, respond_by(OPENED, found)) == (expected[0], OPENED + timedelta(minutes=expected[1]))
 
 
-def test_the_worse_of_two_severities_stays():
+def test_the_worse_of_two_severities_is_kept():
     assert [worse_severity("SEV-3", "SEV-1"), worse_severity("SEV-1", "SEV-2"), worse_severity("SEV-2", "SEV-2")] == [
         "SEV-1",
         "SEV-1",

@@ -45,7 +45,9 @@ def locked_transfer(
 
 
 @pytest.mark.parametrize(("effective_status", "payout_status", "update_source", "status", "verdict"), TABLE)
-def test_news_is_judged_by_rank_and_never_by_arrival(effective_status, payout_status, update_source, status, verdict):
+def test_reports_are_evaluated_by_state_and_never_by_arrival(
+    effective_status, payout_status, update_source, status, verdict
+):
     assert (
         evaluate_update(
             locked_transfer(effective_status, payout_status), TransferUpdate(update_source, status, 500, "NGN")
@@ -64,7 +66,7 @@ def test_a_success_over_another_amount_or_currency_is_a_contradiction(amount_min
 
 @pytest.mark.parametrize("status", ["failed", "rejected", "success", "reversed"])
 @pytest.mark.parametrize("first_source", ["webhook", None])
-def test_what_the_gateway_says_when_asked_names_the_state_however_it_was_heard_first(status, first_source):
+def test_a_query_sets_the_status_whatever_was_reported_first(status, first_source):
     """A webhook of a failure leaves the row as it is: without this nobody could reset or return what the gateway confirms."""
     transfer = locked_transfer(status if first_source else "pending", "processed" if status == "success" else "pending")
     if status == "success" and first_source is None:
@@ -73,7 +75,7 @@ def test_what_the_gateway_says_when_asked_names_the_state_however_it_was_heard_f
     assert consequences_of(transfer, TransferUpdate("query", status, 500, "NGN")).sets_status
 
 
-def test_a_late_success_completes_the_payout_and_leaves_the_exception_of_its_reversal_open():
+def test_a_late_success_leaves_the_exception_of_its_reversal_open():
     for update_source in ("webhook", "query", "call"):
         follows = consequences_of(locked_transfer("reversed"), TransferUpdate(update_source, "success", 500, "NGN"))
         assert (follows.verdict, follows.completes_payout, follows.closes_exception) == ("late_success", True, False)

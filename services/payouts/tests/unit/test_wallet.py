@@ -12,7 +12,7 @@ moves = st.lists(st.tuples(st.sampled_from(["release", "refund"]), st.integers(1
 
 
 @given(moves)
-def test_wallet_and_debt_are_never_both_above_zero_and_always_say_what_escrow_handed_over(history):
+def test_wallet_and_debt_are_never_both_above_zero(history):
     vendor = new_id()
     book: dict[str, int] = {}
 
@@ -55,5 +55,5 @@ def test_a_payout_request_is_refused_by_its_condition(wallet, amount_minor, refu
     assert issubclass(DebtOutstanding, Conflict)
 
 
-def test_all_that_is_available_may_be_asked_for():
+def test_the_whole_available_amount_can_be_requested():
     assert check_payout_request(WalletSnapshot(100, 0, 50, VERSION, True), 100) == VERSION

@@ -40,72 +40,32 @@ def vendor_debt(vendor_id: UUID) -> Account:
 
 def release(key: str, vendor_id: UUID, net_minor: int, repaid_minor: int) -> Posting:
     """A release of `net_minor`; `repaid_minor` of it repays the vendor's debt."""
-    return balanced(
-        key,
-        "release",
-        [
-            debit(ESCROW_RELEASED, net_minor),
-            credit(vendor_debt(vendor_id), repaid_minor),
-            credit(wallet(vendor_id), net_minor - repaid_minor),
-        ],
-    )
+    return _credit("release", key, ESCROW_RELEASED, vendor_id, net_minor, repaid_minor)
 
 
 def refund(key: str, vendor_id: UUID, from_vendor_minor: int, shortfall_minor: int) -> Posting:
     """A refund after release: `from_vendor_minor`, of which the wallet lacks `shortfall_minor`."""
-    return balanced(
-        key,
-        "refund",
-        [
-            debit(wallet(vendor_id), from_vendor_minor - shortfall_minor),
-            debit(vendor_debt(vendor_id), shortfall_minor),
-            credit(ESCROW_RELEASED, from_vendor_minor),
-        ],
-    )
+    return _debit("refund", key, ESCROW_RELEASED, vendor_id, from_vendor_minor, shortfall_minor)
 
 
 def hold(key: str, vendor_id: UUID, amount_minor: int) -> Posting:
     """Moves a disputed amount from the wallet to its hold."""
-    return balanced(key, "hold", [debit(wallet(vendor_id), amount_minor), credit(held(vendor_id), amount_minor)])
+    return _debit("hold", key, held(vendor_id), vendor_id, amount_minor)
 
 
 def hold_released(key: str, vendor_id: UUID, held_minor: int, repaid_minor: int) -> Posting:
     """Returns a hold to the wallet; debt is repaid first."""
-    return balanced(
-        key,
-        "hold_released",
-        [
-            debit(held(vendor_id), held_minor),
-            credit(vendor_debt(vendor_id), repaid_minor),
-            credit(wallet(vendor_id), held_minor - repaid_minor),
-        ],
-    )
+    return _credit("hold_released", key, held(vendor_id), vendor_id, held_minor, repaid_minor)
 
 
 def chargeback(key: str, vendor_id: UUID, from_vendor_minor: int, shortfall_minor: int) -> Posting:
     """A lost chargeback after release: `from_vendor_minor`, of which the wallet lacks `shortfall_minor`."""
-    return balanced(
-        key,
-        "chargeback",
-        [
-            debit(wallet(vendor_id), from_vendor_minor - shortfall_minor),
-            debit(vendor_debt(vendor_id), shortfall_minor),
-            credit(ESCROW_RELEASED, from_vendor_minor),
-        ],
-    )
+    return _debit("chargeback", key, ESCROW_RELEASED, vendor_id, from_vendor_minor, shortfall_minor)
 
 
 def chargeback_won(key: str, vendor_id: UUID, to_vendor_minor: int, repaid_minor: int) -> Posting:
     """A lost chargeback that was won later: the vendor's part returns, debt is repaid first."""
-    return balanced(
-        key,
-        "chargeback_won",
-        [
-            debit(ESCROW_RELEASED, to_vendor_minor),
-            credit(vendor_debt(vendor_id), repaid_minor),
-            credit(wallet(vendor_id), to_vendor_minor - repaid_minor),
-        ],
-    )
+    return _credit("chargeback_won", key, ESCROW_RELEASED, vendor_id, to_vendor_minor, repaid_minor)
 
 
 def correction(key: str, vendor_id: UUID, surplus_minor: int, settled_minor: int) -> Posting:
@@ -113,95 +73,56 @@ def correction(key: str, vendor_id: UUID, surplus_minor: int, settled_minor: int
 
     `settled_minor` is the part that changes the debt: what the wallet lacks of a surplus, or what the addition repays.
     """
-    from_wallet_minor = surplus_minor - settled_minor if surplus_minor > 0 else surplus_minor + settled_minor
-    shortfall_minor = settled_minor if surplus_minor > 0 else -settled_minor
-    return balanced(
-        key,
-        "correction",
-        [
-            debit(wallet(vendor_id), from_wallet_minor),
-            debit(vendor_debt(vendor_id), shortfall_minor),
-            credit(ESCROW_RELEASED, surplus_minor),
-        ],
-    )
+    debt_minor = settled_minor if surplus_minor > 0 else -settled_minor
+    return _debit("correction", key, ESCROW_RELEASED, vendor_id, surplus_minor, debt_minor)
 
 
-def payout_requested(payout_id: UUID, vendor_id: UUID, amount_minor: int) -> Posting:
-    return balanced(
-        f"payout:{payout_id}",
-        "payout",
-        [debit(wallet(vendor_id), amount_minor), credit(in_transit(payout_id), amount_minor)],
-    )
-
-
-def payout_found(payout_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:
-    """A payout known only at the gateway. The wallet lacks `shortfall_minor` of it, which becomes debt."""
-    return balanced(
-        f"payout:{payout_id}",
-        "payout",
-        [
-            debit(wallet(vendor_id), amount_minor - shortfall_minor),
-            debit(vendor_debt(vendor_id), shortfall_minor),
-            credit(in_transit(payout_id), amount_minor),
-        ],
-    )
+def payout_requested(payout_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int = 0) -> Posting:
+    """Moves a payout into transit. The wallet lacks `shortfall_minor` only of a payout that was found at the gateway."""
+    return _debit("payout", f"payout:{payout_id}", in_transit(payout_id), vendor_id, amount_minor, shortfall_minor)
 
 
 def payout_processed(payout_id: UUID, amount_minor: int) -> Posting:
-    return balanced(
-        f"payout_processed:{payout_id}",
-        "payout_processed",
-        [debit(in_transit(payout_id), amount_minor), credit(GATEWAY_CASH, amount_minor)],
-    )
+    """A paid payout: in transit becomes gateway cash."""
+    entries = [debit(in_transit(payout_id), amount_minor), credit(GATEWAY_CASH, amount_minor)]
+    return balanced(f"payout_processed:{payout_id}", "payout_processed", entries)
 
 
 def restitution(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
     """Returns an unpaid payout to the wallet; `repaid_minor` of it repays debt."""
-    return balanced(
-        f"restitution:{payout_id}",
-        "restitution",
-        [
-            debit(in_transit(payout_id), amount_minor),
-            credit(vendor_debt(vendor_id), repaid_minor),
-            credit(wallet(vendor_id), amount_minor - repaid_minor),
-        ],
-    )
+    source, key = in_transit(payout_id), f"restitution:{payout_id}"
+    return _credit("restitution", key, source, vendor_id, amount_minor, repaid_minor)
 
 
 def reversal(payout_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
     """Returns a paid payout that came back; `repaid_minor` of it repays debt."""
-    return balanced(
-        f"reversal:{payout_id}",
-        "reversal",
-        [
-            debit(GATEWAY_CASH, amount_minor),
-            credit(vendor_debt(vendor_id), repaid_minor),
-            credit(wallet(vendor_id), amount_minor - repaid_minor),
-        ],
-    )
+    return _credit("reversal", f"reversal:{payout_id}", GATEWAY_CASH, vendor_id, amount_minor, repaid_minor)
 
 
 def recovery_returned(transfer_id: UUID, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
     """Returns a recovery whose transfer came back; `repaid_minor` of it repays debt."""
-    return balanced(
-        f"recovery_returned:{transfer_id}",
-        "recovery_returned",
-        [
-            debit(GATEWAY_CASH, amount_minor),
-            credit(vendor_debt(vendor_id), repaid_minor),
-            credit(wallet(vendor_id), amount_minor - repaid_minor),
-        ],
-    )
+    key = f"recovery_returned:{transfer_id}"
+    return _credit("recovery_returned", key, GATEWAY_CASH, vendor_id, amount_minor, repaid_minor)
 
 
 def recovery(transfer_id: UUID, vendor_id: UUID, amount_minor: int, shortfall_minor: int) -> Posting:
     """Takes back an unrecorded transfer from its vendor; `shortfall_minor` becomes debt."""
+    return _debit("recovery", f"recovery:{transfer_id}", GATEWAY_CASH, vendor_id, amount_minor, shortfall_minor)
+
+
+def _credit(type_: str, key: str, source: Account, vendor_id: UUID, amount_minor: int, repaid_minor: int) -> Posting:
+    """From `source` to the vendor: first the debt, the rest to the wallet."""
+    repaid = credit(vendor_debt(vendor_id), repaid_minor)
     return balanced(
-        f"recovery:{transfer_id}",
-        "recovery",
-        [
-            debit(wallet(vendor_id), amount_minor - shortfall_minor),
-            debit(vendor_debt(vendor_id), shortfall_minor),
-            credit(GATEWAY_CASH, amount_minor),
-        ],
+        key, type_, [debit(source, amount_minor), repaid, credit(wallet(vendor_id), amount_minor - repaid_minor)]
+    )
+
+
+def _debit(
+    type_: str, key: str, target: Account, vendor_id: UUID, amount_minor: int, shortfall_minor: int = 0
+) -> Posting:
+    """From the wallet to `target`; what the wallet lacks becomes debt."""
+    from_wallet = debit(wallet(vendor_id), amount_minor - shortfall_minor)
+    return balanced(
+        key, type_, [from_wallet, debit(vendor_debt(vendor_id), shortfall_minor), credit(target, amount_minor)]
     )

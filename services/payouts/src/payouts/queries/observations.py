@@ -52,7 +52,7 @@ async def observe_window(
 async def find_open_alert(uow: UnitOfWork, dedup_key: str) -> OpenAlert | None:
     """Returns the open alert of that key."""
     row = await uow.fetch_row(_FIND_ALERT, dedup_key)
-    return None if row is None else OpenAlert(row["raised_at"], row["calm_since"])
+    return None if row is None else OpenAlert(*row)
 
 
 async def list_open_alert_keys(uow: UnitOfWork, prefix: str) -> list[str]:

@@ -50,6 +50,7 @@ from payouts.store.payouts import (
 )
 from payouts.store.projections import save_order_share, save_vendor, save_vendor_status
 from payouts.store.transfers import (
+    DueTransfer,
     Submission,
     claim_transfer,
     find_transfer,
@@ -70,6 +71,7 @@ from payouts.store.wallets import append_lines, find_line_net, lock_wallet
 __all__ = [
     "BankDetails",
     "Batch",
+    "DueTransfer",
     "OpeningException",
     "QuarantinedAccount",
     "Submission",

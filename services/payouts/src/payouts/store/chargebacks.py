@@ -22,7 +22,7 @@ _REMAINING: Final = "SELECT remaining_vendor_minor FROM order_shares WHERE order
 async def find_chargeback(uow: UnitOfWork, chargeback_id: UUID) -> KnownChargeback | None:
     """Returns the chargeback's newest state; None for an unknown one."""
     row = await uow.fetch_row(_FIND, chargeback_id)
-    return None if row is None else KnownChargeback(row["status"], row["held_minor"])
+    return None if row is None else KnownChargeback(*row)
 
 
 async def save_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: int) -> bool:
@@ -36,10 +36,7 @@ async def save_chargeback(uow: UnitOfWork, update: ChargebackUpdate, sequence: i
 
 
 async def list_open_chargebacks(uow: UnitOfWork, order_id: UUID) -> list[OpenChargeback]:
-    return [
-        OpenChargeback(row["id"], row["vendor_minor"], row["held_minor"])
-        for row in await uow.fetch(_LIST_OPEN, order_id)
-    ]
+    return [OpenChargeback(*row) for row in await uow.fetch(_LIST_OPEN, order_id)]
 
 
 async def add_hold(uow: UnitOfWork, chargeback_id: UUID, amount_minor: int) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -17,7 +17,7 @@ _COUNT_RELATED: Final = """
 SELECT
     (SELECT count(DISTINCT e.vendor_id) FROM payout_exceptions AS e
      JOIN payout_transfers AS t ON t.id = e.transfer_id
-     WHERE t.batch_id = $1 AND e.vendor_id <> $2) AS other_vendors,
+     WHERE t.batch_id = $1 AND e.vendor_id <> $2) + 1 AS vendors_in_batch,
     (SELECT count(*) FROM payout_exceptions AS e
      WHERE e.vendor_id = $2 AND e.opened_at > $3 AND e.transfer_id IS DISTINCT FROM $4
        AND e.cause IN ('account_number_invalid', 'name_mismatch', 'reversed', 'unclassified')) AS rejections
@@ -71,18 +71,21 @@ FROM payout_requests AS p WHERE p.id = $1
 REJECTIONS_COUNT_FOR: Final = timedelta(days=30)
 
 
+class RelatedExceptions(NamedTuple):
+    """How many vendors of the batch have an exception, this one included, and how often this vendor was rejected before."""
+
+    vendors_in_batch: int = 1
+    earlier_rejections: int = 0
+
+
 async def count_related_exceptions(
     uow: UnitOfWork, batch_id: UUID | None, vendor_id: UUID, transfer_id: UUID, now: datetime
-) -> tuple[int, int]:
-    """Returns the number of the batch's vendors with an exception, this one included, and of rejections of this
-    vendor's other attempts. Locks the batch.
-
-    A retry belongs to no batch.
-    """
+) -> RelatedExceptions:
+    """Locks the batch and counts. A retry belongs to no batch."""
     if batch_id is not None:
         await uow.execute(_LOCK_BATCH, batch_id)
     row = await uow.fetch_row(_COUNT_RELATED, batch_id, vendor_id, now - REJECTIONS_COUNT_FOR, transfer_id)
-    return (row["other_vendors"] + 1, row["rejections"]) if row else (1, 0)
+    return RelatedExceptions(*row) if row else RelatedExceptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +185,7 @@ async def read_settlement(uow: UnitOfWork, payout_id: UUID) -> Settlement:
     row = await uow.fetch_row(_READ_SETTLEMENT, payout_id)
     if row is None:
         raise AssertionError("a payout is never removed")
-    return Settlement(row["status"], row["reversed_after_success"], row["returned"])
+    return Settlement(*row)
 
 
 def _open_exception(row: Any) -> OpenException:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -87,6 +87,24 @@ class Comparison:
     now: datetime
 
 
+class AccountOwner(NamedTuple):
+    """A vendor who had an account, and the newest version of the details that names it."""
+
+    vendor_id: UUID
+    version_id: UUID
+
+
+class OpenTransfer(NamedTuple):
+    """A found transfer without a payout; of its account the last four digits."""
+
+    reference: str
+    amount_minor: int
+    currency: str
+    account_last4: str
+    bank_code: str
+    created_at: datetime
+
+
 async def transfers_are_compared(uow: UnitOfWork) -> bool:
     """Whether the comparison is complete. False from a restore of the database until all transfers since are recorded."""
     return bool(await uow.fetch_value(_IS_COMPARED))
@@ -96,7 +114,7 @@ async def read_comparison(uow: UnitOfWork) -> Comparison:
     row = await uow.fetch_row(_READ_COMPARISON)
     if row is None:
         raise AssertionError("the migration wrote the one row")
-    return Comparison(row["place"], row["is_compared"], row["compared_until"], row["now"])
+    return Comparison(*row)
 
 
 async def claim_comparison(uow: UnitOfWork, now: datetime, again_at: datetime, recheck_at: datetime) -> bool:
@@ -122,13 +140,10 @@ async def is_known(uow: UnitOfWork, reference: str) -> bool:
     return bool(await uow.fetch_value(_IS_KNOWN, reference))
 
 
-async def list_owners(
-    uow: UnitOfWork, fingerprint: str, account_number: str, bank_code: str
-) -> list[tuple[UUID, UUID]]:
-    """Returns each vendor who ever had this account, with the newest version of the details that names it."""
-    return [
-        (row["vendor_id"], row["id"]) for row in await uow.fetch(_LIST_OWNERS, fingerprint, account_number, bank_code)
-    ]
+async def list_owners(uow: UnitOfWork, fingerprint: str, account_number: str, bank_code: str) -> list[AccountOwner]:
+    """Returns each vendor who ever had this account."""
+    rows = await uow.fetch(_LIST_OWNERS, fingerprint, account_number, bank_code)
+    return [AccountOwner(*row) for row in rows]
 
 
 async def list_candidates(uow: UnitOfWork, vendor_id: UUID, amount_minor: int) -> list[Candidate]:
@@ -191,12 +206,9 @@ async def count_unsettled(uow: UnitOfWork) -> int:
     return count
 
 
-async def list_open(uow: UnitOfWork) -> list[tuple[str, int, str, str, str, datetime]]:
-    """Returns reference, amount in kobo, currency, bank, last four digits of the account, and time of each."""
-    return [
-        (row["reference"], row["amount"], row["currency"], row["bank_code"], row["account_last4"], row["created_at"])
-        for row in await uow.fetch(_LIST_OPEN)
-    ]
+async def list_open(uow: UnitOfWork) -> list[OpenTransfer]:
+    """Returns the found transfers that only people can assign, oldest first."""
+    return [OpenTransfer(*row) for row in await uow.fetch(_LIST_OPEN)]
 
 
 async def save_explained(uow: UnitOfWork, reference: str, evidence: str) -> bool:

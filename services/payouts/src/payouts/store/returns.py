@@ -1,7 +1,7 @@
 """SQL for writes that send a payout again or return its amount to the wallet. No decision is made here."""
 
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -16,9 +16,9 @@ _LOCK_ATTEMPTS: Final = """
 SELECT t.id, t.reference, t.status, t.due_at IS NOT NULL AS leased,
        coalesce((SELECT o.verdict = 'contradiction' AND (o.heard_from <> 'query' OR (o.amount, o.currency) <> (t.amount, t.currency))
                  FROM transfer_observations AS o WHERE o.transfer_id = t.id ORDER BY o.position DESC LIMIT 1), false) AS contradicted,
-       t.submissions > 0 AS sent,
        EXISTS (SELECT FROM wallet_lines AS w WHERE w.source_key = 'recovery:' || t.id AND w.kind = 'recovery') AND NOT EXISTS
-       (SELECT FROM wallet_lines AS w WHERE w.source_key = 'recovery_returned:' || t.id AND w.kind = 'recovery_returned') AS recovered
+       (SELECT FROM wallet_lines AS w WHERE w.source_key = 'recovery_returned:' || t.id AND w.kind = 'recovery_returned') AS recovered,
+       t.submissions > 0 AS sent
 FROM payout_transfers AS t WHERE t.payout_id = $1 ORDER BY t.attempt FOR UPDATE
 """
 _FIND_RETURN: Final = "SELECT kind FROM wallet_lines WHERE payout_id = $1 AND kind IN ('restitution', 'reversal')"
@@ -61,34 +61,23 @@ INSERT INTO payout_acts (payout_id, reconciliation_id, act, acted_by, reason, ac
 """
 
 
+class SentAttempt(NamedTuple):
+    """An attempt that the gateway may know, and the position of its last observation."""
+
+    id: UUID
+    reference: str
+    last_position: int
+
+
 async def lock_payout_with_attempts(uow: UnitOfWork, payout_id: UUID) -> LockedPayout | None:
     """Locks the payout and all its attempts until the end of the unit of work, and reads them."""
     row = await uow.fetch_row(_LOCK_PAYOUT, payout_id)
     if row is None:
         return None
-    attempts = tuple(
-        Attempt(
-            attempt["id"],
-            attempt["reference"],
-            attempt["status"],
-            attempt["leased"],
-            attempt["contradicted"],
-            attempt["recovered"],
-            attempt["sent"],
-        )
-        for attempt in await uow.fetch(_LOCK_ATTEMPTS, payout_id)
-    )
+    attempts = tuple(Attempt(*attempt) for attempt in await uow.fetch(_LOCK_ATTEMPTS, payout_id))
     returned = await uow.fetch_value(_FIND_RETURN, payout_id)
-    return LockedPayout(
-        payout_id,
-        row["vendor_id"],
-        row["amount"],
-        row["status"],
-        row["retry_count"],
-        row["transfer_reference"],
-        attempts,
-        returned,
-    )
+    fields: Any = (payout_id, *row, attempts, returned)
+    return LockedPayout(*fields)
 
 
 async def mark_failed(uow: UnitOfWork, payout_id: UUID, reason: str, at: datetime) -> None:
@@ -100,9 +89,9 @@ async def withdraw_unsent_attempts(uow: UnitOfWork, payout_id: UUID, reason: str
     await uow.execute(_WITHDRAW_UNSENT, payout_id, reason, at)
 
 
-async def list_sent_attempts(uow: UnitOfWork, payout_id: UUID) -> list[tuple[UUID, str, int]]:
-    """Returns id and reference of each attempt that the gateway may know, and the position of its last observation."""
-    return [(row["id"], row["reference"], row["last_position"]) for row in await uow.fetch(_LIST_SENT, payout_id)]
+async def list_sent_attempts(uow: UnitOfWork, payout_id: UUID) -> list[SentAttempt]:
+    """Returns each attempt that the gateway may know."""
+    return [SentAttempt(*row) for row in await uow.fetch(_LIST_SENT, payout_id)]
 
 
 async def was_contradicted_since(uow: UnitOfWork, transfer_id: UUID, last_position: int) -> bool:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
@@ -30,8 +30,8 @@ UPDATE payout_transfers SET due_at = $2 WHERE batch_id = $1 AND status = 'reserv
 """
 # Payout before transfer, everywhere: two that need both never wait for each other in a circle.
 _LOCK_TRANSFER: Final = """
-SELECT t.id, t.payout_id, t.vendor_id, t.batch_id, t.reference, t.status, t.amount, t.currency, t.asks,
-       t.due_at IS NOT NULL AS leased, p.status AS payout_status, t.submissions, t.called_at
+SELECT t.id, t.payout_id, t.vendor_id, t.batch_id, t.reference, t.status, t.amount, t.currency, p.status AS payout_status,
+       t.asks, t.due_at IS NOT NULL AS leased, t.submissions, t.called_at
 FROM payout_requests AS p JOIN payout_transfers AS t ON t.payout_id = p.id
 WHERE {} FOR UPDATE OF p, t
 """
@@ -93,6 +93,20 @@ class Submission:
     calls: CallHistory
 
 
+class DueTransfer(NamedTuple):
+    """A transfer that is due, with its status."""
+
+    id: UUID
+    status: State
+
+
+class TransferStatus(NamedTuple):
+    """A transfer's status under its reference."""
+
+    reference: str
+    status: State
+
+
 async def start_submission(uow: UnitOfWork, transfer: LockedTransfer, *, may_send: bool, at: datetime) -> Submission:
     """Starts a submission with a lease. The transfer must be locked."""
     row = await uow.fetch_row(_START_SUBMISSION, transfer.id, at + LEASE, at, may_send)
@@ -122,24 +136,11 @@ async def lock_transfer(
     if row is None:
         return None
     effective_status = await uow.fetch_value(_READ_EFFECTIVE_STATUS, row["id"])
-    return LockedTransfer(
-        row["id"],
-        row["payout_id"],
-        row["vendor_id"],
-        row["batch_id"],
-        row["reference"],
-        row["status"],
-        row["amount"],
-        row["currency"],
-        row["payout_status"],
-        effective_status,
-        row["asks"],
-        row["leased"],
-        row["submissions"],
-        row["called_at"],
-        await uow.fetch_value(_READ_ARRIVAL, row["id"]),
-        row["payout_status"] == "processed" and await uow.fetch_value(_WAS_RETURNED, row["payout_id"]),
-    )
+    arrived_at = await uow.fetch_value(_READ_ARRIVAL, row["id"])
+    returned = row["payout_status"] == "processed" and await uow.fetch_value(_WAS_RETURNED, row["payout_id"])
+    # The columns are in the order of the fields; the effective status is between those of the payout and of the calls.
+    fields: Any = (*row[:9], effective_status, *row[9:], arrived_at, returned)
+    return LockedTransfer(*fields)
 
 
 async def record_observation(
@@ -182,9 +183,9 @@ async def mark_unknown(uow: UnitOfWork, transfer_id: UUID, after: AttemptUpdate,
     return await uow.execute(_MARK_UNKNOWN, transfer_id, *values) == 1
 
 
-async def lock_due_transfers(uow: UnitOfWork, now: datetime, limit: int) -> list[tuple[UUID, State]]:
+async def lock_due_transfers(uow: UnitOfWork, now: datetime, limit: int) -> list[DueTransfer]:
     """Locks due transfers, each for one worker."""
-    return [(row["id"], row["status"]) for row in await uow.fetch(_LOCK_DUE, now, limit)]
+    return [DueTransfer(*row) for row in await uow.fetch(_LOCK_DUE, now, limit)]
 
 
 async def claim_transfer(uow: UnitOfWork, transfer_id: UUID, status: State, until: datetime) -> None:
@@ -192,10 +193,10 @@ async def claim_transfer(uow: UnitOfWork, transfer_id: UUID, status: State, unti
     await uow.execute(_CLAIM, transfer_id, status, until)
 
 
-async def find_transfer(uow: UnitOfWork, transfer_id: UUID) -> tuple[str, State] | None:
-    """Returns reference and status, without a lock."""
+async def find_transfer(uow: UnitOfWork, transfer_id: UUID) -> TransferStatus | None:
+    """Returns the transfer's status, without a lock."""
     row = await uow.fetch_row(_FIND_TRANSFER, transfer_id)
-    return None if row is None else (row["reference"], row["status"])
+    return None if row is None else TransferStatus(*row)
 
 
 async def mark_processed(uow: UnitOfWork, transfer_id: UUID, at: datetime) -> bool:

@@ -18,8 +18,8 @@ SELECT
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'vendor_debt:' || $1::uuid), 0) AS debt_minor,
     (SELECT coalesce(sum(remaining_vendor_minor), 0)::bigint FROM order_shares
      WHERE vendor_id = $1 AND remaining_vendor_minor > 0) AS locked_minor,
-    d.version_id, coalesce(d.verified, false) AS verified, d.quarantine_reason IS NOT NULL AS quarantined,
-    coalesce((SELECT suspended FROM vendors WHERE id = $1), false) AS suspended
+    d.version_id, coalesce(d.verified, false) AS verified,
+    coalesce((SELECT suspended FROM vendors WHERE id = $1), false) AS suspended, d.quarantine_reason IS NOT NULL AS quarantined
 FROM (VALUES (1)) AS one LEFT JOIN vendor_bank_details AS d ON d.vendor_id = $1
 """
 _FIND_LINE_NET: Final = "SELECT net_minor FROM wallet_lines WHERE source_key = $1 AND kind = $2"
@@ -39,15 +39,7 @@ async def lock_wallet(uow: UnitOfWork, vendor_id: UUID) -> WalletSnapshot:
     row = await uow.fetch_row(_READ_SNAPSHOT, vendor_id)
     if row is None:
         raise AssertionError("the statement always gives a row")
-    return WalletSnapshot(
-        row["available_minor"],
-        row["debt_minor"],
-        row["locked_minor"],
-        row["version_id"],
-        row["verified"],
-        row["suspended"],
-        row["quarantined"],
-    )
+    return WalletSnapshot(*row)
 
 
 async def find_line_net(uow: UnitOfWork, source_key: str, kind: str) -> int | None:

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Literal
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.ledger import posting as ledger
 from common.ledger.posting import Posting
 from payouts import store
 from payouts.domain.returns import LockedPayout
-from payouts.domain.wallet import WalletLine, repayment
+from payouts.domain.wallet import WalletLine
+from payouts.use_cases.wallets.credit_wallet import credit_wallet
 
 # The subject (a payout, a transfer), the vendor, the amount, and how much of it repays debt, in kobo.
 PostingOf = Callable[[UUID, UUID, int, int], Posting]
@@ -26,9 +27,6 @@ async def credit_return(
 ) -> None:
     """Writes statement lines and posting of one return, debt repaid first. The payout must be locked and checked."""
     wallet = await store.lock_wallet(uow, payout.vendor_id)
-    repaid_minor = repayment(wallet.debt_minor, payout.amount_minor)
-    lines = [WalletLine(kind, payout.amount_minor, payout_id=payout.id)]
-    if repaid_minor:
-        lines.append(WalletLine("debt_repaid", -repaid_minor, payout_id=payout.id))
-    await store.append_lines(uow, payout.vendor_id, f"{kind}:{about}", wallet.available_minor, lines, now)
-    await ledger.post(uow, posting_of(about, payout.vendor_id, payout.amount_minor, repaid_minor))
+    line = WalletLine(kind, payout.amount_minor, payout_id=payout.id)
+    posting = partial(posting_of, about, payout.vendor_id, payout.amount_minor)
+    await credit_wallet(uow, payout.vendor_id, wallet, f"{kind}:{about}", line, posting, now)

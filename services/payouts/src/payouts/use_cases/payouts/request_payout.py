@@ -1,15 +1,16 @@
 """Request a payout from a wallet."""
 
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.ledger import posting as ledger
 from common.primitives.ids import new_id
 from contracts.payouts import PayoutRequested
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.wallet import WalletLine, check_payout_request
+from payouts.use_cases.wallets.debit_wallet import debit_wallet
 
 
 async def request_payout(
@@ -25,8 +26,8 @@ async def request_payout(
     version_id = check_payout_request(wallet, amount_minor, minimum_minor)
     payout_id = new_id()
     await store.save_payout(uow, payout_id, vendor_id, amount_minor, version_id, by, now)
-    await ledger.post(uow, accounts.payout_requested(payout_id, vendor_id, amount_minor))
     line = WalletLine("payout", -amount_minor, payout_id=payout_id)
-    await store.append_lines(uow, vendor_id, f"payout:{payout_id}", wallet.available_minor, [line], now)
+    posting_of = partial(accounts.payout_requested, payout_id, vendor_id, amount_minor)
+    await debit_wallet(uow, vendor_id, wallet, f"payout:{payout_id}", line, posting_of, now)
     uow.publish(PayoutRequested(payout_id=payout_id, vendor_id=vendor_id, amount_minor=amount_minor))
     return payout_id

@@ -1,18 +1,20 @@
 """Correct a wallet to the amount that payments' statements prove."""
 
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.ledger import posting as ledger
 from common.primitives.ids import new_id
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.errors import NothingToCorrect
 from payouts.domain.exceptions import ExceptionAction
-from payouts.domain.wallet import WalletLine, repayment, shortfall
+from payouts.domain.wallet import WalletLine
 from payouts.use_cases.releases.check_released_credits import check_released_credits
 from payouts.use_cases.releases.hold_vendors import hold_vendors
+from payouts.use_cases.wallets.credit_wallet import credit_wallet
+from payouts.use_cases.wallets.debit_wallet import debit_wallet
 
 
 async def correct_wallet(uow: UnitOfWork, vendor_id: UUID, surplus_minor: int, evidence: str, now: datetime) -> None:
@@ -26,22 +28,13 @@ async def correct_wallet(uow: UnitOfWork, vendor_id: UUID, surplus_minor: int, e
     if check.cover != "not_released" or not check.is_correctable or check.surplus_minor != surplus_minor:
         raise NothingToCorrect(check.cover, check.detail)
     key = f"correction:{new_id()}"
-    lines = [WalletLine("correction", -surplus_minor)]
-    if surplus_minor > 0:
-        settled_minor = shortfall(wallet.available_minor, surplus_minor)
-        if settled_minor:
-            # The advance comes first, so that no line has a balance below zero.
-            lines.insert(0, WalletLine("debt_taken", settled_minor))
-    else:
-        settled_minor = repayment(wallet.debt_minor, -surplus_minor)
-        if settled_minor:
-            lines.append(WalletLine("debt_repaid", -settled_minor))
-    await store.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now)
-    await ledger.post(uow, accounts.correction(key, vendor_id, surplus_minor, settled_minor))
+    line = WalletLine("correction", -surplus_minor)
+    posting_of = partial(accounts.correction, key, vendor_id, surplus_minor)
+    change_wallet = debit_wallet if surplus_minor > 0 else credit_wallet
+    await change_wallet(uow, vendor_id, wallet, key, line, posting_of, now)
     exception = await store.lock_open_exception_of_vendor(uow, vendor_id)
     if exception is not None:
         note = f"Corrected by {-surplus_minor} kobo: {evidence}"
-        await store.record_exception_action(
-            uow, exception.id, ExceptionAction("noted", None, exception.finding, exception.finding, note), now
-        )
+        action = ExceptionAction("noted", None, exception.finding, exception.finding, note)
+        await store.record_exception_action(uow, exception.id, action, now)
     await hold_vendors(uow, await check_released_credits(uow, [vendor_id], now), now)

@@ -24,27 +24,25 @@ async def query_attempts(database: Database, gateway: Gateway, clock: Clock, pay
     """
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
         sent = await returns.list_sent_attempts(uow, payout_id)
-    results = await asyncio.gather(*(gateway.verify(reference) for _, reference, _ in sent))
+    results = await asyncio.gather(*(gateway.verify(attempt.reference) for attempt in sent))
     if any(isinstance(result, Unclear) for result in results):
         raise GatewayUnavailable
-    for (transfer_id, _, last_position), result in zip(sent, results, strict=True):
-        await _record(database, clock, transfer_id, last_position, result)
+    for attempt, result in zip(sent, results, strict=True):
+        await _record(database, clock, attempt, result)
 
 
-async def _record(
-    database: Database, clock: Clock, transfer_id: UUID, last_position: int, result: VerifyResult
-) -> None:
+async def _record(database: Database, clock: Clock, attempt: returns.SentAttempt, result: VerifyResult) -> None:
     async with database.unit_of_work(acting_as=THE_SERVICE) as uow:
-        transfer = await store.lock_transfer(uow, transfer_id=transfer_id)
+        transfer = await store.lock_transfer(uow, transfer_id=attempt.id)
         if transfer is None:
             raise AssertionError("a transfer is never removed")
-        if await returns.was_contradicted_since(uow, transfer_id, last_position):
+        if await returns.was_contradicted_since(uow, attempt.id, attempt.last_position):
             # The result may be older than the contradiction, and is no response to it.
             raise TransferContradicted
         if isinstance(result, Reported):
             await record_update(uow, transfer, result.update, clock.now())
             if result.update.status not in UNDER_WAY:
                 poll_at = next_poll_at(transfer, result.update, clock.now())
-                await store.schedule_poll(uow, transfer_id, poll_at, polled=True)
-        elif await returns.was_accepted(uow, transfer_id):
+                await store.schedule_poll(uow, attempt.id, poll_at, polled=True)
+        elif await returns.was_accepted(uow, attempt.id):
             raise TransferMissingAtGateway

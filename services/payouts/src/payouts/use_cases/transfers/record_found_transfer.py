@@ -1,11 +1,11 @@
 """Record a transfer that only the gateway knows."""
 
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from common.auth.caller import THE_SERVICE
 from common.database.unit_of_work import Database, UnitOfWork
-from common.ledger import posting as ledger
 from common.primitives.ids import new_id
 from contracts.payouts import PayoutRequested
 from payouts import store
@@ -14,9 +14,10 @@ from payouts.domain import accounts
 from payouts.domain.errors import GatewayUnavailable
 from payouts.domain.found_transfers import Candidate, ListedTransfer, may_be_recorded, may_have_sent
 from payouts.domain.gateway_results import Unclear
-from payouts.domain.wallet import WalletLine, shortfall
+from payouts.domain.wallet import WalletLine
 from payouts.store import found_transfers
 from payouts.store.account_numbers import AccountNumbers
+from payouts.use_cases.wallets.debit_wallet import debit_wallet
 
 
 async def record_found_transfer(
@@ -70,14 +71,10 @@ async def _recreate_payout(
 ) -> UUID:
     wallet = await store.lock_wallet(uow, vendor_id)
     payout_id, by = new_id(), await found_transfers.find_owner(uow, vendor_id) or vendor_id
-    shortfall_minor = shortfall(wallet.available_minor, found.amount_minor)
     await store.save_payout(uow, payout_id, vendor_id, found.amount_minor, version_id, by, now)
-    await ledger.post(uow, accounts.payout_found(payout_id, vendor_id, found.amount_minor, shortfall_minor))
-    lines = [WalletLine("payout", -found.amount_minor, payout_id=payout_id)]
-    if shortfall_minor:
-        # The advance comes first, so that no line shows a balance below zero.
-        lines.insert(0, WalletLine("debt_taken", shortfall_minor, payout_id=payout_id))
-    await store.append_lines(uow, vendor_id, f"payout:{payout_id}", wallet.available_minor, lines, now)
+    line = WalletLine("payout", -found.amount_minor, payout_id=payout_id)
+    posting_of = partial(accounts.payout_requested, payout_id, vendor_id, found.amount_minor)
+    await debit_wallet(uow, vendor_id, wallet, f"payout:{payout_id}", line, posting_of, now)
     uow.publish(PayoutRequested(payout_id=payout_id, vendor_id=vendor_id, amount_minor=found.amount_minor))
     return payout_id
 

@@ -26,11 +26,10 @@ async def resolve_transfer(database: Database, gateway: Gateway, clock: Clock, t
         found = await store.find_transfer(uow, transfer_id)
     if found is None:
         raise AssertionError("a transfer is never removed")
-    reference, status = found
-    if not is_allowed(status, "queried"):
+    if not is_allowed(found.status, "queried"):
         return
-    result = await gateway.verify(reference)
-    if should_resubmit(status, result):
+    result = await gateway.verify(found.reference)
+    if should_resubmit(found.status, result):
         await submit_transfer(database, gateway, clock, transfer_id, was="unknown")
         return
     await _record(database, clock, transfer_id, result)

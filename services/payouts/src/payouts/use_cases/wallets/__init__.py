@@ -7,3 +7,8 @@ __all__ = [
     "record_chargeback",
     "record_escrow_share",
 ]
+
+STEPS = (
+    "credit_wallet",
+    "debit_wallet",
+)

@@ -1,13 +1,14 @@
 """Credit a vendor with a release from escrow."""
 
 from datetime import datetime
+from functools import partial
 
 from common.database.unit_of_work import UnitOfWork
-from common.ledger import posting as ledger
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.errors import ReleaseContradicts
-from payouts.domain.wallet import Release, WalletLine, repayment
+from payouts.domain.wallet import Release, WalletLine
+from payouts.use_cases.wallets.credit_wallet import credit_wallet
 
 
 async def credit_release(uow: UnitOfWork, released: Release, now: datetime, *, is_proven: bool = False) -> None:
@@ -24,19 +25,13 @@ async def credit_release(uow: UnitOfWork, released: Release, now: datetime, *, i
         if before != released.net_minor and not is_proven:
             raise ReleaseContradicts(key)
         return
-    repaid_minor = repayment(wallet.debt_minor, released.net_minor)
-    lines = [
-        WalletLine(
-            "release",
-            released.net_minor,
-            order_id=released.order_id,
-            gross_minor=released.gross_minor,
-            commission_minor=released.commission_minor,
-            delivery_fee_minor=released.delivery_fee_minor,
-        )
-    ]
-    if repaid_minor:
-        lines.append(WalletLine("debt_repaid", -repaid_minor, order_id=released.order_id))
-    await store.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now)
-    if released.net_minor:
-        await ledger.post(uow, accounts.release(key, vendor_id, released.net_minor, repaid_minor))
+    line = WalletLine(
+        "release",
+        released.net_minor,
+        released.order_id,
+        gross_minor=released.gross_minor,
+        commission_minor=released.commission_minor,
+        delivery_fee_minor=released.delivery_fee_minor,
+    )
+    posting_of = partial(accounts.release, key, vendor_id, released.net_minor)
+    await credit_wallet(uow, vendor_id, wallet, key, line, posting_of, now)

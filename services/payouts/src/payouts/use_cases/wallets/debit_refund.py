@@ -1,13 +1,14 @@
 """Debit a refund after release from the vendor's wallet."""
 
 from datetime import datetime
+from functools import partial
 
 from common.database.unit_of_work import UnitOfWork
-from common.ledger import posting as ledger
 from payouts import store
 from payouts.domain import accounts
 from payouts.domain.errors import ReleaseContradicts
-from payouts.domain.wallet import Refund, WalletLine, shortfall
+from payouts.domain.wallet import Refund, WalletLine
+from payouts.use_cases.wallets.debit_wallet import debit_wallet
 
 
 async def debit_refund(uow: UnitOfWork, refunded: Refund, now: datetime, *, is_proven: bool = False) -> None:
@@ -24,14 +25,6 @@ async def debit_refund(uow: UnitOfWork, refunded: Refund, now: datetime, *, is_p
         if before != -refunded.from_vendor_minor and not is_proven:
             raise ReleaseContradicts(key)
         return
-    shortfall_minor = shortfall(wallet.available_minor, refunded.from_vendor_minor)
-    lines = [
-        WalletLine(
-            "refund", -refunded.from_vendor_minor, order_id=refunded.order_id, gross_minor=-refunded.amount_minor
-        )
-    ]
-    if shortfall_minor:
-        # The advance comes first, so that no line has a balance below zero.
-        lines.insert(0, WalletLine("debt_taken", shortfall_minor, order_id=refunded.order_id))
-    await store.append_lines(uow, vendor_id, key, wallet.available_minor, lines, now)
-    await ledger.post(uow, accounts.refund(key, vendor_id, refunded.from_vendor_minor, shortfall_minor))
+    line = WalletLine("refund", -refunded.from_vendor_minor, refunded.order_id, gross_minor=-refunded.amount_minor)
+    posting_of = partial(accounts.refund, key, vendor_id, refunded.from_vendor_minor)
+    await debit_wallet(uow, vendor_id, wallet, key, line, posting_of, now)
