@@ -53,10 +53,6 @@ async def test_the_audit_names_the_account_of_a_broken_wallet_invariant(scenario
                 named = await admin.fetch(PROMISES[promise])
                 await undone.rollback()
                 assert tampered, statement
-                assert all(any(word in str(row) for row in named) for word in tampered), (
-                    statement,
-                    tampered,
-                    named,
-                )
+                assert all(any(word in str(row) for row in named) for word in tampered), (statement, tampered, named)
     finally:
         await admin.close()

@@ -13,13 +13,7 @@ from contracts.identity import (
     VendorReinstated,
     VendorSuspended,
 )
-from contracts.payments import (
-    ChargeDisputed,
-    EscrowHeld,
-    EscrowRefunded,
-    EscrowReleased,
-    VendorStatementIssued,
-)
+from contracts.payments import ChargeDisputed, EscrowHeld, EscrowRefunded, EscrowReleased, VendorStatementIssued
 from payouts.consumers import SUBSCRIPTIONS
 
 STATE = (

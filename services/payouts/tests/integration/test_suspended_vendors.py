@@ -47,10 +47,7 @@ async def test_a_suspended_vendors_payouts_are_neither_requested_nor_sent(scenar
     assert [transfer["payoutId"] for transfer in batch["transfers"]] == [sent]
     assert batch["skipped"] == [{"payoutId": held, "reason": "vendor_suspended"}]
     named = (await scenario.dispatch(KEYS[1], payoutIds=[held])).json()["data"]
-    assert (named["submitted"], named["skipped"]) == (
-        0,
-        [{"payoutId": held, "reason": "vendor_suspended"}],
-    )
+    assert (named["submitted"], named["skipped"]) == (0, [{"payoutId": held, "reason": "vendor_suspended"}])
     assert len(await sandbox.transfers()) == 1
     await reinstate(scenario, vendor)
     assert (await scenario.request_payout(vendor, 100)).status_code == 201

@@ -127,11 +127,7 @@ class Schedules(RuleBasedStateMachine):
         self.start(settle(self.store, attempt), at_once)
 
     @precondition(lambda self: self.store.excepted)
-    @rule(
-        draw=st.randoms(use_true_random=False),
-        act=st.sampled_from(["reset", "reset", "reconcile"]),
-        at_once=AT_ONCE,
-    )
+    @rule(draw=st.randoms(use_true_random=False), act=st.sampled_from(["reset", "reset", "reconcile"]), at_once=AT_ONCE)
     def an_operator_acts_on_an_exception(self, draw: random.Random, act: str, at_once: str | None) -> None:
         held = [payout for payout in self.store.payouts if payout.id in self.store.excepted]
         self.start(decide(self.store, draw.choice(held), act), at_once)

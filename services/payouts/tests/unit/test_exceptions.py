@@ -6,14 +6,7 @@ import pytest
 
 from common.primitives.ids import new_id
 from payouts.domain.errors import ExceptionIsClosed, PayoutUnsettled
-from payouts.domain.exceptions import (
-    Finding,
-    OpenException,
-    Settlement,
-    check_classification,
-    check_closing,
-    revised,
-)
+from payouts.domain.exceptions import Finding, OpenException, Settlement, check_classification, check_closing, revised
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 STANDING = OpenException(

@@ -98,9 +98,7 @@ def evaluate_cover(totals: ReceivedTotals, newest: Statement | None, now: dateti
         return _evaluate_without_statement(totals, now)
     if newest.has_gap:
         return CoverCheck(
-            "waiting",
-            "An event of payments about this vendor has not arrived.",
-            waits_since=totals.gap_since,
+            "waiting", "An event of payments about this vendor has not arrived.", waits_since=totals.gap_since
         )
     surplus = totals.lines_minor - newest.net_minor
     if surplus == 0:

@@ -15,15 +15,7 @@ SkippedReason = Literal[
 ]
 
 DUE_AT: Final = time(6, tzinfo=LAGOS)
-_WEEKDAYS: Final[tuple[Weekday, ...]] = (
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-)
+_WEEKDAYS: Final[tuple[Weekday, ...]] = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 @dataclass(frozen=True, slots=True)

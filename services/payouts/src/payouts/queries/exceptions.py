@@ -5,22 +5,23 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
 from common.web.http import OffsetPage
+from payouts.queries.rows import response_of
 
 _EXCEPTION_COLUMNS: Final = """
-SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.amount, e.respond_by, e.opened_at,
-       e.closed_at, e.closed_because
+SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.amount AS amount_minor, e.respond_by,
+       e.opened_at, e.closed_at, e.closed_because
 FROM payout_exceptions AS e
 """
 _FIND_EXCEPTION: Final = """
-SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.amount, e.respond_by, e.opened_at,
-       e.closed_at, e.closed_because, t.id AS transfer_id, t.attempt, t.reference, t.status AS transfer_status, t.transfer_code
+SELECT e.id, e.payout_id, e.batch_id, e.vendor_id, e.cause, e.severity, e.status, e.detail, e.amount AS amount_minor, e.respond_by,
+       e.opened_at, e.closed_at, e.closed_because, t.id AS transfer__id, t.attempt AS transfer__attempt,
+       t.reference AS transfer__reference, t.status AS transfer__status, t.transfer_code AS transfer__transfer_code
 FROM payout_exceptions AS e LEFT JOIN payout_transfers AS t ON t.id = e.transfer_id
 WHERE e.id = $1
 """
 _LIST_ACTIONS: Final = """
-SELECT id, kind, acted_by, severity_before, severity_after, cause_before, cause_after, note, acted_at
+SELECT id, kind, acted_by AS by, acted_at AS at, severity_before, severity_after, cause_before, cause_after, note
 FROM payout_exception_acts WHERE exception_id = $1 ORDER BY position
 """
 _EXCEPTION_FILTER: Final = """
@@ -60,7 +61,7 @@ async def find_exception(uow: UnitOfWork, exception_id: UUID) -> dict[str, Any] 
     if row is None:
         return None
     actions = await uow.fetch(_LIST_ACTIONS, exception_id)
-    return {**_exception(row), "transfer": _transfer(row), "acts": [_action(action) for action in actions]}
+    return {**response_of(row, "transfer"), "acts": [response_of(action) for action in actions]}
 
 
 async def page_of_exceptions(
@@ -71,48 +72,4 @@ async def page_of_exceptions(
     total: int = await uow.fetch_value(_COUNT_EXCEPTIONS, *filters)
     statement = _PAGES_OF_EXCEPTIONS[page.sort, page.descending]
     rows = await uow.fetch(statement, *filters, page.limit, page.offset)
-    return [_exception(row) for row in rows], total
-
-
-def _exception(row: Any) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "payoutId": row["payout_id"],
-        "batchId": row["batch_id"],
-        "vendorId": row["vendor_id"],
-        "cause": row["cause"],
-        "severity": row["severity"],
-        "status": row["status"],
-        "detail": row["detail"],
-        "amountMinor": row["amount"],
-        "respondBy": iso(row["respond_by"]),
-        "openedAt": iso(row["opened_at"]),
-        "closedAt": iso_or_none(row["closed_at"]),
-        "closedBecause": row["closed_because"],
-    }
-
-
-def _transfer(row: Any) -> dict[str, Any] | None:
-    if row["transfer_id"] is None:
-        return None
-    return {
-        "id": row["transfer_id"],
-        "attempt": row["attempt"],
-        "reference": row["reference"],
-        "status": row["transfer_status"],
-        "transferCode": row["transfer_code"],
-    }
-
-
-def _action(row: Any) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "kind": row["kind"],
-        "by": row["acted_by"],
-        "at": iso(row["acted_at"]),
-        "severityBefore": row["severity_before"],
-        "severityAfter": row["severity_after"],
-        "causeBefore": row["cause_before"],
-        "causeAfter": row["cause_after"],
-        "note": row["note"],
-    }
+    return [response_of(row) for row in rows], total

@@ -3,16 +3,20 @@
 from typing import Any, Final
 from uuid import UUID
 
+from asyncpg import Record
+
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
 from common.web.http import OffsetPage
+from payouts.queries.rows import response_of
 
 _PAYOUT_COLUMNS: Final = """
-SELECT p.id, p.vendor_id, p.amount, p.currency, p.status, p.transfer_reference, p.transfer_code, p.transfer_failure, p.retry_count,
-       p.created_at, p.updated_at, p.processed_at, v.last4, v.bank_code,
-       t.id AS transfer_id, t.attempt, t.reference, t.status AS transfer_status, t.transfer_code AS attempt_code, t.failure,
-       t.created_at AS transfer_created_at, t.updated_at AS transfer_updated_at,
-       e.id AS exception_id, e.cause, e.severity, e.respond_by, e.opened_at
+SELECT p.id, p.vendor_id, p.amount AS amount_minor, p.currency, p.status, v.bank_code, v.last4 AS account_last4, p.retry_count,
+       p.transfer_reference, p.transfer_code, p.transfer_failure, p.created_at, p.updated_at, p.processed_at,
+       t.id AS transfer__id, t.attempt AS transfer__attempt, t.reference AS transfer__reference, t.status AS transfer__status,
+       t.transfer_code AS transfer__transfer_code, t.failure AS transfer__failure, t.created_at AS transfer__created_at,
+       t.updated_at AS transfer__updated_at,
+       e.id AS open_exception__id, e.cause AS open_exception__cause, e.severity AS open_exception__severity,
+       e.respond_by AS open_exception__respond_by, e.opened_at AS open_exception__opened_at
 FROM payout_requests AS p
 JOIN bank_detail_versions AS v ON v.id = p.bank_details_version_id
 LEFT JOIN LATERAL (
@@ -47,49 +51,5 @@ async def page_of_payouts(
     return [_payout(row) for row in rows], total
 
 
-def _payout(row: Any) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "vendorId": row["vendor_id"],
-        "amountMinor": row["amount"],
-        "currency": row["currency"],
-        "status": row["status"],
-        "bankCode": row["bank_code"],
-        "accountLast4": row["last4"],
-        "retryCount": row["retry_count"],
-        "transferReference": row["transfer_reference"],
-        "transferCode": row["transfer_code"],
-        "transferFailure": row["transfer_failure"],
-        "transfer": _transfer_of(row),
-        "openException": _open_exception_of(row),
-        "createdAt": iso(row["created_at"]),
-        "updatedAt": iso(row["updated_at"]),
-        "processedAt": iso_or_none(row["processed_at"]),
-    }
-
-
-def _transfer_of(row: Any) -> dict[str, Any] | None:
-    if row["transfer_id"] is None:
-        return None
-    return {
-        "id": row["transfer_id"],
-        "attempt": row["attempt"],
-        "reference": row["reference"],
-        "status": row["transfer_status"],
-        "transferCode": row["attempt_code"],
-        "failure": row["failure"],
-        "createdAt": iso(row["transfer_created_at"]),
-        "updatedAt": iso(row["transfer_updated_at"]),
-    }
-
-
-def _open_exception_of(row: Any) -> dict[str, Any] | None:
-    if row["exception_id"] is None:
-        return None
-    return {
-        "id": row["exception_id"],
-        "cause": row["cause"],
-        "severity": row["severity"],
-        "respondBy": iso(row["respond_by"]),
-        "openedAt": iso(row["opened_at"]),
-    }
+def _payout(row: Record) -> dict[str, Any]:
+    return response_of(row, "transfer", "open_exception")

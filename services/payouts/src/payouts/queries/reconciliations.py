@@ -4,13 +4,13 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
-from common.primitives.clock import iso, iso_or_none
 from common.primitives.problems import NotFound
 from common.web.http import OffsetPage
+from payouts.queries.rows import response_of
 
 _COLUMNS: Final = """
-SELECT r.id, r.payout_id, p.vendor_id, r.transfer_id, r.kind, r.status, p.amount, p.currency, r.reason, r.postings, r.hash,
-       r.prepared_by, r.prepared_at, r.decided_by, r.decided_at, r.rejection
+SELECT r.id, r.payout_id, p.vendor_id, r.transfer_id, r.kind, r.status, p.amount AS amount_minor, p.currency, r.reason, r.postings, r.hash,
+       r.prepared_by, r.prepared_at, r.decided_by, r.decided_at, r.rejection AS rejection_reason
 FROM reconciliations AS r JOIN payout_requests AS p ON p.id = r.payout_id
 """
 _FILTER: Final = "WHERE ($1::text IS NULL OR r.status = $1) AND ($2::uuid IS NULL OR r.payout_id = $2)"
@@ -27,7 +27,7 @@ async def find_reconciliation(uow: UnitOfWork, reconciliation_id: UUID) -> dict[
     row = await uow.fetch_row(_FIND, reconciliation_id)
     if row is None:
         raise NotFound
-    return _reconciliation(row)
+    return response_of(row)
 
 
 async def page_of_reconciliations(
@@ -36,25 +36,4 @@ async def page_of_reconciliations(
     """Returns one page, newest first by default, and the total."""
     total: int = await uow.fetch_value(_COUNT, status, payout_id)
     rows = await uow.fetch(_PAGES[page.descending], status, payout_id, page.limit, page.offset)
-    return [_reconciliation(row) for row in rows], total
-
-
-def _reconciliation(row: Any) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "payoutId": row["payout_id"],
-        "vendorId": row["vendor_id"],
-        "transferId": row["transfer_id"],
-        "kind": row["kind"],
-        "status": row["status"],
-        "amountMinor": row["amount"],
-        "currency": row["currency"],
-        "reason": row["reason"],
-        "postings": row["postings"],
-        "hash": row["hash"],
-        "preparedBy": row["prepared_by"],
-        "preparedAt": iso(row["prepared_at"]),
-        "decidedBy": row["decided_by"],
-        "decidedAt": iso_or_none(row["decided_at"]),
-        "rejectionReason": row["rejection"],
-    }
+    return [response_of(row) for row in rows], total

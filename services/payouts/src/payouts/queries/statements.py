@@ -5,17 +5,20 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
+from asyncpg import Record
+
 from common.database.unit_of_work import UnitOfWork
 from common.primitives.clock import iso
 from payouts.domain.lagos import ZONE, Month
 from payouts.domain.wallet import LineKind
+from payouts.queries.rows import response_of
 
 # A line whose transaction started before midnight is written by then.
 LAST_LINES_WITHIN: Final = timedelta(minutes=5)
 _BEYOND_EVERY_POSITION: Final = 2**63 - 1
 _LINES: Final = """
-SELECT l.position, l.id, l.kind, l.order_id, l.payout_id, l.gross_minor, l.commission_minor, l.delivery_fee_minor, l.net_minor,
-       l.balance_minor, l.at, p.status AS payout_status, p.transfer_failure
+SELECT l.id, l.kind, l.order_id, l.payout_id, p.status AS payout_status, p.transfer_failure AS payout_failure, l.gross_minor,
+       l.commission_minor, l.delivery_fee_minor, l.net_minor, l.balance_minor, l.at, l.position
 FROM wallet_lines AS l LEFT JOIN payout_requests AS p ON p.id = l.payout_id
 """
 # The index by time finds the period's limits once; the page is then read by position.
@@ -122,18 +125,7 @@ async def page_of_month(
     return [_line(row) for row in rows], ends_at if ends_at < last else None
 
 
-def _line(row: Any) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "kind": row["kind"],
-        "orderId": row["order_id"],
-        "payoutId": row["payout_id"],
-        "payoutStatus": row["payout_status"],
-        "payoutFailure": row["transfer_failure"],
-        "grossMinor": row["gross_minor"],
-        "commissionMinor": row["commission_minor"],
-        "deliveryFeeMinor": row["delivery_fee_minor"],
-        "netMinor": row["net_minor"],
-        "balanceMinor": row["balance_minor"],
-        "at": iso(row["at"]),
-    }
+def _line(row: Record) -> dict[str, Any]:
+    line = response_of(row)
+    del line["position"]
+    return line

@@ -4,6 +4,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from common.database.unit_of_work import UnitOfWork
+from payouts.queries.rows import response_of
 
 _READ_WALLET: Final = """
 SELECT
@@ -14,7 +15,8 @@ SELECT
      JOIN ledger_balances AS b ON b.account = 'in_transit:' || p.id
      WHERE p.vendor_id = $1 AND p.status = 'pending') AS in_transit_minor,
     coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'vendor_debt:' || $1::uuid), 0) AS debt_minor,
-    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'held:' || $1::uuid), 0) AS held_minor
+    coalesce((SELECT balance_minor FROM ledger_balances WHERE account = 'held:' || $1::uuid), 0) AS held_minor,
+    'NGN' AS currency
 """
 
 
@@ -23,11 +25,4 @@ async def find_wallet(uow: UnitOfWork, vendor_id: UUID) -> dict[str, Any]:
     row = await uow.fetch_row(_READ_WALLET, vendor_id)
     if row is None:
         raise AssertionError("the statement always gives a row")
-    return {
-        "availableMinor": row["available_minor"],
-        "lockedMinor": row["locked_minor"],
-        "inTransitMinor": row["in_transit_minor"],
-        "debtMinor": row["debt_minor"],
-        "heldMinor": row["held_minor"],
-        "currency": "NGN",
-    }
+    return response_of(row)

@@ -93,10 +93,7 @@ async def cancel(
 @router.post("/api/payouts/dispatch", responses=schemas.enveloped(schemas.Dispatch))
 @requires("payouts:dispatch", step_up=True)
 async def dispatch(
-    request: Request,
-    caller: CurrentCaller,
-    body: schemas.DispatchRequest,
-    key: IdempotencyKey,
+    request: Request, caller: CurrentCaller, body: schemas.DispatchRequest, key: IdempotencyKey
 ) -> Response:
     """Sends waiting payouts to the gateway, each once. A dry run returns the plan alone."""
     dependencies = dependencies_of(request, Dependencies)

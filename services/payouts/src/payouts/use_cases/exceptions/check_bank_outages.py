@@ -8,12 +8,7 @@ from contracts.operations import AlertCleared, AlertRaised
 from payouts import queries
 from payouts.domain.bank_accounts import BANK_NAMES
 from payouts.domain.exceptions import RUNBOOK
-from payouts.domain.failure_rate import (
-    BANK_KEY_PREFIX,
-    SWITCH_FAILURES_OF_ONE_BANK,
-    SWITCH_WINDOW,
-    bank_key,
-)
+from payouts.domain.failure_rate import BANK_KEY_PREFIX, SWITCH_FAILURES_OF_ONE_BANK, SWITCH_WINDOW, bank_key
 from payouts.store import open_alerts
 
 

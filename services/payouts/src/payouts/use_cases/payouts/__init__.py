@@ -1,10 +1,6 @@
 """Payouts: request, cancellation, reset, restitution."""
 
-__all__ = [
-    "cancel_payout",
-    "request_payout",
-    "reset_payout",
-]
+__all__ = ["cancel_payout", "request_payout", "reset_payout"]
 
 STEPS = (
     "credit_return",

@@ -1,6 +1,3 @@
 """Scheduled payouts."""
 
-__all__ = [
-    "change_schedule",
-    "request_scheduled_payout",
-]
+__all__ = ["change_schedule", "request_scheduled_payout"]

@@ -1,12 +1,6 @@
 """Transfers to banks: dispatch, submission, results."""
 
-__all__ = [
-    "compare_transfers",
-    "dispatch_payouts",
-    "record_transfer_update",
-    "resolve_transfer",
-    "send_retry",
-]
+__all__ = ["compare_transfers", "dispatch_payouts", "record_transfer_update", "resolve_transfer", "send_retry"]
 
 STEPS = (
     "query_attempts",

@@ -33,11 +33,7 @@ async def record_update(uow: UnitOfWork, transfer: LockedTransfer, update: Trans
         await _complete_payout(uow, transfer, now)
     if follows.closes_exception:
         await close_open_exception(
-            uow,
-            transfer.payout_id,
-            "The gateway confirmed the transfer.",
-            now,
-            transfer_id=transfer.id,
+            uow, transfer.payout_id, "The gateway confirmed the transfer.", now, transfer_id=transfer.id
         )
     if follows.completes_payout:
         await stop_other_attempts(uow, transfer, now)

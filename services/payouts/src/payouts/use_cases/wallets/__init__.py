@@ -1,14 +1,5 @@
 """Postings to vendors' wallets."""
 
-__all__ = [
-    "credit_release",
-    "debit_refund",
-    "hold_disputed",
-    "record_chargeback",
-    "record_escrow_share",
-]
+__all__ = ["credit_release", "debit_refund", "hold_disputed", "record_chargeback", "record_escrow_share"]
 
-STEPS = (
-    "credit_wallet",
-    "debit_wallet",
-)
+STEPS = ("credit_wallet", "debit_wallet")
