@@ -1,4 +1,4 @@
-"""The service opened on real servers, with the sandbox's payment gateway on a real socket."""
+"""Fixtures: the service on real servers, with the sandbox's payment gateway on a real socket."""
 
 import asyncio
 import base64
@@ -39,12 +39,12 @@ from testkit.service_kit import OpenService, opened
 KEY = "sk_test_payouts"
 ACCOUNT_NUMBER_KEY = "a key of account numbers for these tests"
 RELEASE_KEY = SigningKey(base64.urlsafe_b64encode(bytes(range(32))).decode())
-# As long as may be: the gateway shares its event loop with the tests, and nothing here is meant to be late by itself.
+# As long as possible: the gateway shares its event loop with the tests, and no call may be late by itself.
 GATEWAY_SECONDS_MAX = 20
 
 
 class QuietServer(uvicorn.Server):
-    """A server inside the test process leaves the signals of that process alone."""
+    """A server inside the test process does not handle that process's signals."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -53,7 +53,7 @@ class QuietServer(uvicorn.Server):
 
 @dataclass
 class Sandbox:
-    """The gateway outside, with its own book."""
+    """The external gateway with its own ledger."""
 
     address: str
     client: httpx.AsyncClient
@@ -84,7 +84,7 @@ OPENING_BALANCE_MINOR = 1_000_000_000
 
 @contextlib.asynccontextmanager
 async def sandbox_in(folder: Path) -> AsyncIterator[Sandbox]:
-    """The payment gateway of the sandbox. Its webhooks go nowhere: the tests say themselves what was heard."""
+    """Opens the sandbox's payment gateway. It sends no webhooks: the tests deliver them."""
     with held_ports(2) as [port, mail_port]:
         settings = read_settings(
             {
@@ -133,7 +133,7 @@ async def shared_sandbox(tmp_path_factory: pytest.TempPathFactory) -> AsyncItera
 
 @dataclass(frozen=True)
 class Vendor:
-    """A vendor of a test, and the person who acts for it."""
+    """A vendor of a test, and its owner."""
 
     id: UUID
     owner: UUID
@@ -144,7 +144,7 @@ class Vendor:
 
 
 class Payments:
-    """The part of payments that signs: it counts and sums each vendor's movements, as `sign_movement` does over there."""
+    """Payments' signer: it counts and sums each vendor's movements, as payments' `sign_movement` does."""
 
     def __init__(self, key: SigningKey = RELEASE_KEY) -> None:
         self.key = key
@@ -160,7 +160,7 @@ class Payments:
         )
 
     def signed(self, event: Event) -> Event:
-        """The event with its statement, where it moves money of a vendor and has none."""
+        """Returns the event with its statement, when it moves money of a vendor and has none."""
         source, amount_minor = movement_of(event)
         if not amount_minor or getattr(event, "statement", None) is not None:
             return event
@@ -169,7 +169,7 @@ class Payments:
 
 
 def movement_of(event: Event) -> tuple[str, int]:
-    """The source of what an event moves to or from a vendor, and the amount."""
+    """Returns the source and the amount of an event's movement to or from a vendor."""
     if isinstance(event, EscrowReleased):
         return f"release:{event.release_id}", event.net_minor
     if isinstance(event, EscrowRefunded):
@@ -180,7 +180,7 @@ def movement_of(event: Event) -> tuple[str, int]:
 
 
 class SignedEvents:
-    """The service as payments speaks to it: every movement is signed, the same event with the same statement each time."""
+    """The service with signed events: every movement is signed, the same event with the same statement each time."""
 
     def __init__(self, app: OpenService) -> None:
         self._app = app
@@ -196,12 +196,12 @@ class SignedEvents:
         return await self._app.hear(self._signed[event], **how)
 
     async def deliver_unsigned(self, event: Event, **how: Any) -> Received:
-        """An event that payments did not sign, or that was signed by hand."""
+        """Delivers an event without a signature, or with one of the test."""
         return await self._app.hear(event, **how)
 
 
 class Scenario:
-    """What the tests say again and again, in the words of the story."""
+    """Actions and reads that many tests share."""
 
     def __init__(self, app: OpenService, clock: ManualClock) -> None:
         self.app, self.clock = SignedEvents(app), clock
@@ -223,7 +223,7 @@ class Scenario:
         return vendor
 
     async def release(self, vendor: Vendor, net_minor: int, **changes: Any) -> EscrowReleased:
-        """An order's whole escrow, released: 5 % commission would blur the sums, so there is none."""
+        """Releases an order's whole escrow, without commission, so that sums stay simple."""
         event = released(vendor, net_minor, **changes)
         await self.app.hear(event)
         return event
@@ -252,7 +252,7 @@ class Scenario:
         )
 
     async def ready_vendor(self, net_minor: int) -> Vendor:
-        """A vendor with money and verified bank details."""
+        """Returns a vendor with money and verified bank details."""
         vendor = await self.vendor()
         assert (await self.put_bank_details(vendor)).json()["data"]["verified"] is True
         await self.release(vendor, net_minor)
@@ -290,7 +290,7 @@ class Scenario:
         return dict(answer.json()["data"])
 
     async def balance(self, account: str) -> int:
-        """An account of the book from its entries, debit positive."""
+        """Returns the sum of an account's entries, debit positive."""
         rows = await self.app.fetch(
             "SELECT coalesce(sum(amount_minor), 0)::bigint AS total FROM ledger_entries WHERE account LIKE $1", account
         )
@@ -324,7 +324,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 async def urls(fresh_database: DatabaseFactory) -> DatabaseUrls:
-    """The database of the test, under each of its roles."""
+    """The test's database, under each of its roles."""
     return await fresh_database("payouts")
 
 
@@ -351,10 +351,10 @@ def scenario(app: OpenService, clock: ManualClock) -> Scenario:
 
 @pytest.fixture
 def limit_gateway_timeout(scenario: Scenario) -> Iterator[Callable[[float], None]]:
-    """`give_up_after(seconds)`: the service waits no longer for an answer of the gateway, until the test is over."""
+    """`limit_gateway_timeout(seconds)`: sets the timeout of gateway calls until the end of the test."""
 
     def set_limit(seconds: float) -> None:
-        # The clients of the dependencies are frozen values, like everything there.
+        # Clients of the dependencies are frozen values.
         object.__setattr__(scenario.app.dependencies.gateway, "timeout_seconds", seconds)
 
     yield set_limit

@@ -1,4 +1,4 @@
-"""What tests of resets and reconciliations say again and again: a payout in trouble, and the staff who deal with it."""
+"""Shared steps of resets and reconciliations: payouts in trouble, and the staff who act on them."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,7 +26,7 @@ class Case:
 
 @dataclass
 class Staff:
-    """The staff: each a person of their own."""
+    """The staff, one user for each role."""
 
     scenario: Scenario
     sandbox: Sandbox
@@ -67,7 +67,7 @@ class Staff:
         return dict(answer.json()["data"])
 
     async def dispatched(self, vendor: Vendor | None = None) -> Case:
-        """A payout that is on its way at the gateway."""
+        """Returns a payout under way at the gateway."""
         vendor = vendor or await self.scenario.ready_vendor(AMOUNT)
         payout_id = await self.scenario.payout(vendor, AMOUNT)
         [transfer] = (await self.scenario.dispatch(uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]
@@ -92,19 +92,19 @@ class Staff:
         await self.scenario.app.hear(event(**values), sequence=9)
 
     async def failed(self, vendor: Vendor | None = None) -> Case:
-        """A payout of which the gateway says, truly and by webhook, that its transfer failed."""
+        """Returns a payout whose transfer failed, at the gateway and by webhook."""
         case = await self.dispatched(vendor)
         await self.settle_at_gateway(case.reference, "fail")
         await self.receive_webhook(case.reference, TransferFailed)
         return case
 
     async def succeeds(self, reference: str) -> None:
-        """Truly, and told by webhook."""
+        """Settles the transfer as a success, at the gateway and by webhook."""
         await self.settle_at_gateway(reference, "succeed")
         await self.receive_webhook(reference, TransferSucceeded)
 
     async def reversed(self) -> Case:
-        """A processed payout that the bank sent back."""
+        """Returns a processed payout that the bank returned."""
         case = await self.dispatched()
         await self.succeeds(case.reference)
         await self.settle_at_gateway(case.reference, "reverse")
@@ -116,7 +116,7 @@ class Staff:
         await process_due_transfers_once(parts.database, parts.gateway, parts.clock)
 
     async def process_queued_transfers(self) -> None:
-        """What was left for the worker to ask the gateway."""
+        """Processes the worker's queued queries."""
         while await self.scenario.app.work("payouts.transfers"):
             pass
 
@@ -127,7 +127,7 @@ class Staff:
         return -await self.scenario.balance(f"in_transit:{case.payout_id}")
 
     async def returns(self, case: Case) -> list[str]:
-        """How the payout's money came back, from the book."""
+        """Returns the kinds of the payout's returns in the ledger."""
         rows = await self.scenario.app.fetch(
             "SELECT type FROM ledger_transactions WHERE posting_key IN ('restitution:' || $1::text, 'reversal:' || $1::text)",
             case.payout_id,
@@ -141,7 +141,7 @@ class Staff:
         return [row["reference"] for row in rows]
 
     async def sent(self, case: Case) -> list[str]:
-        """The payout's references that the gateway knows."""
+        """Returns the payout's references that the gateway knows."""
         asked = {
             reference: await self.sandbox.client.get(f"/gateway/transfer/verify/{reference}")
             for reference in await self.references(case)
@@ -149,7 +149,7 @@ class Staff:
         return [reference for reference, answer in asked.items() if answer.status_code == 200]
 
     async def minor_sent_by_gateway(self, case: Case) -> int:
-        """What left the gateway with the payout's transfers and did not come back, in kobo."""
+        """Returns what the gateway sent with the payout's transfers and did not get back, in kobo."""
         left_minor = 0
         for reference in await self.references(case):
             answer = await self.sandbox.client.get("/control/book/movements", params={"reference": reference})
@@ -158,7 +158,7 @@ class Staff:
         return left_minor
 
     async def minor_sent_in_ledger(self, case: Case) -> int:
-        """What the book says that left with the payout, in kobo."""
+        """Returns what the ledger records as sent with the payout, in kobo."""
         rows = await self.scenario.app.fetch(
             "SELECT coalesce(-sum(e.amount_minor), 0)::bigint AS minor FROM ledger_transactions AS t "
             "JOIN ledger_entries AS e ON e.transaction_id = t.id AND e.account = 'gateway_cash' WHERE t.posting_key IN "
@@ -170,12 +170,12 @@ class Staff:
         return int(rows[0]["minor"])
 
     async def assert_ledger_matches_gateway(self, case: Case) -> None:
-        """Whatever left the gateway for good left our cash, when nothing is under way."""
+        """What the gateway sent for good equals what the ledger sent, when nothing is under way."""
         assert await self.minor_sent_in_ledger(case) == await self.minor_sent_by_gateway(case)
         assert await self.findings(case) == []
 
     async def findings(self, case: Case) -> list[str]:
-        """The promises that the audit finds broken by this payout."""
+        """Returns the audit's invariants that this payout breaks."""
         return [
             invariant.promise
             for invariant in INVARIANTS

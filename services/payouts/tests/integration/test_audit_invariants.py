@@ -1,4 +1,4 @@
-"""The audit sees what it promises to see: promises about wallets are broken by hand, and the audit names the account."""
+"""The audit finds broken invariants of wallets: the test breaks them by hand, and the audit names the account."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from testkit.fixtures import DatabaseUrls
 
 PROMISES = {line.promise: line.offending for line in INVARIANTS if line.service == "payouts"}
 
-# Statements past every guard of the database, each of which returns the word by which the audit must name what it did.
+# Statements that bypass every guard of the database. Each returns the word by which the audit must name its effect.
 TAMPERINGS = {
     "what is held of each wallet equals its open chargebacks": (
         "UPDATE chargebacks SET held_minor = held_minor + 1 RETURNING 'held:' || vendor_id",

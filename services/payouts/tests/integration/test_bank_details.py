@@ -28,7 +28,7 @@ def scenario(shared_scenario):
 
 @pytest.fixture
 async def sandbox(shared_sandbox):
-    """Another account under the vendor's name, beside the one that the sandbox knows by itself."""
+    """Another account under the vendor's name, besides the sandbox's own."""
     await shared_sandbox.name_account("044", "1234567890", "OBI ADA VENTURES")
     yield shared_sandbox
     await shared_sandbox.faults(resolve_call=None)
@@ -276,7 +276,7 @@ async def test_the_api_role_reads_no_account_number_and_no_other_vendors_rows(sc
 
 
 async def as_the_release_before_wrote_it(scenario, vendor, account_number):
-    """The vendor's rows with the number in the open."""
+    """Stores the vendor's rows with a plaintext number, as the previous release did."""
     for table in ("vendor_bank_details", "bank_detail_versions"):
         await scenario.app.fetch(
             f"UPDATE {table} SET account_number = $2, account_sealed = NULL, account_fingerprint = NULL "

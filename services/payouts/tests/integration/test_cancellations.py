@@ -1,4 +1,4 @@
-"""A vendor takes back a payout that was never sent (contract section 8; the door is this service's own)."""
+"""A vendor cancels a payout that was never sent (contract section 8)."""
 
 import asyncio
 from uuid import UUID, uuid4

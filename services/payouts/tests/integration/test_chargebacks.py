@@ -1,4 +1,4 @@
-"""A bank disputes a charge: what the vendor got is held, then free again or taken, in whatever order the news comes."""
+"""Disputed charges: the vendor's part is held, then released or debited, in any order of events."""
 
 import asyncio
 from itertools import permutations
@@ -73,7 +73,7 @@ async def test_a_lost_chargeback_is_debited_and_the_shortfall_becomes_debt(scena
     assert (wallet["availableMinor"], wallet["heldMinor"], wallet["debtMinor"]) == (0, 0, 600)
     assert (await scenario.request_payout(vendor, 1)).status_code == 409
     await check_books(scenario, vendor)
-    # The gateway thought better of it: debt is repaid first.
+    # The gateway decided otherwise: debt is repaid first.
     won = disputed(vendor, event.order_id, chargeback_id=opened.chargeback_id, outcome="won", to_vendor_minor=900)
     await scenario.app.hear(won)
     wallet = await scenario.wallet(vendor)
@@ -90,7 +90,7 @@ async def test_an_earlier_payout_is_not_sent_while_its_vendor_has_debt(scenario,
     assert [transfer["payoutId"] for transfer in batch["transfers"]] == [sent]
     assert batch["skipped"] == [{"payoutId": waiting, "reason": "debt_outstanding"}]
     assert len(await sandbox.transfers()) == 1
-    # Its vendor takes it back, which repays the debt; what is left may go.
+    # The vendor cancels it, which repays the debt; the rest may be sent.
     headers = scenario.app.headers(vendor.owner, **vendor.claims())
     cancelled = await scenario.app.client.post(f"/api/payouts/{waiting}/cancel", headers=headers)
     assert cancelled.status_code == 200, cancelled.text
@@ -128,7 +128,7 @@ async def test_chargeback_events_in_any_order_end_in_the_same_wallet(scenario):
 
 
 async def heard_as_the_ladder_brings_it(scenario: Any, update: dict[int, Any], arrival: tuple[int, ...]) -> None:
-    """What is early comes again after the rest."""
+    """Delivers the events as the retry ladder does: early ones again after the rest."""
     waiting = list(arrival)
     while waiting:
         early = []
@@ -160,7 +160,7 @@ async def test_a_late_loss_is_debited_once(scenario):
     vendor = await scenario.ready_vendor(1_000)
     order, chargeback = new_id(), new_id()
     lost = disputed(vendor, order, chargeback_id=chargeback, outcome="lost", from_vendor_minor=900)
-    # The buyer's return was counted against what the bank took: of that nothing comes back to the vendor.
+    # The buyer's return was counted against the chargeback: the vendor gets nothing of it back.
     await scenario.app.hear(disputed(vendor, order, chargeback_id=chargeback, outcome="won"), sequence=4)
     received = await scenario.app.hear(lost, sequence=3)
     await scenario.app.hear(lost, event_id=received.event_id, sequence=3)

@@ -1,4 +1,4 @@
-"""Reset, restitution, reversal and a late success at the same moment: one outcome, the money back at most once, the books right."""
+"""Concurrent reset, restitution, reversal and late success: one outcome, at most one return, an exact ledger."""
 
 import asyncio
 from collections import Counter
@@ -21,7 +21,7 @@ def staff(shared_scenario, shared_sandbox):
 
 
 async def failed_payouts(staff):
-    """Payouts of one vendor, so that the rounds also meet at its wallet, whose transfers failed as soon as they were sent."""
+    """Returns failed payouts of one vendor, so that the rounds also compete for its wallet."""
     vendor = await staff.scenario.ready_vendor(AMOUNT * ROUNDS)
     ids = [await staff.scenario.payout(vendor, AMOUNT) for _ in range(ROUNDS)]
     await staff.sandbox.configure(transfer_settlement="immediate")
@@ -38,8 +38,9 @@ async def status_of(act):
 
 
 async def at_once(staff, cases, act, other):
-    """Both acts of each round together. In every second round the other begins when the gateway was asked for the first one, and of
-    two rounds it is certain which was first, so that both ends are seen whatever the machine does."""
+    """Runs both actions of each round concurrently. In every second round the other action starts after the first one's
+    query, and two rounds have a fixed order, so that both outcomes occur on any machine.
+    """
     poll_count = "SELECT asks FROM payout_transfers WHERE reference = $1"
 
     async def when_asked(case, before):
@@ -63,7 +64,7 @@ async def at_once(staff, cases, act, other):
 
 
 async def settled(staff, cases):
-    """Everything that was left to do is done; then each payout as the book and the gateway have it."""
+    """Finishes all work, then returns each payout as the ledger and the gateway have it."""
     await staff.process_queued_transfers()
     [vendor] = {case.vendor.id for case in cases}
     found = await staff.scenario.app.fetch(
@@ -141,7 +142,7 @@ async def test_a_concurrent_approval_and_late_success_never_pay_silently_twice(s
     for case, approved in zip(cases, answers, strict=True):
         row = payouts[case.payout_id]
         assert (row["status"], row["successes"]) == (("failed", 1) if approved == 200 else ("processed", 1))
-        # Both happened at the gateway and here: somebody must look, and two people take it back.
+        # Both happened, at the gateway and here: an exception opens, and two people take the amount back.
         is_open = (await staff.payout(case))["openException"] is not None
         assert is_open == (approved == 200)
 

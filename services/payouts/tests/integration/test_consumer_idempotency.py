@@ -1,4 +1,4 @@
-"""The laws that every subscription keeps, run over the whole list."""
+"""Every subscription is idempotent and atomic."""
 
 import msgspec
 import pytest
@@ -25,7 +25,7 @@ KEY = "6f8c0ad7-31a5-4a79-9e36-4c41b7cd5f0e"
 
 
 async def an_event_of(scenario, event):
-    """One event of the type, in a world where it has an effect."""
+    """Returns one event of the type that has an effect."""
     vendor = await scenario.ready_vendor(50_000)
     if event in (VendorApproved, VendorChanged, VendorSuspended, VendorReinstated):
         reason = {"reason": "Complaints"} if event in (VendorSuspended, VendorReinstated) else {}
@@ -99,6 +99,6 @@ async def test_a_consumer_is_idempotent_and_atomic(scenario, event):
 
 
 class Envelope(msgspec.Struct):
-    """The part of an envelope that this service's handlers look at."""
+    """The part of an envelope that the consumers use."""
 
     sequence: int

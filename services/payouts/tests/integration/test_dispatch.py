@@ -26,13 +26,13 @@ EVERYTHING = DispatchOrder(None, None, False)
 
 @pytest.fixture
 async def immediate(sandbox):
-    """Transfers that succeed in the answer to the call."""
+    """Transfers that succeed in the response to the call."""
     await sandbox.configure(transfer_settlement="immediate")
     return sandbox
 
 
 async def recover(scenario):
-    """What the worker does when all leases have run out, until nothing is due."""
+    """Runs the worker after the end of all leases, until nothing is due."""
     dependencies = scenario.app.dependencies
     for _ in range(6):
         scenario.clock.advance(LEASE + timedelta(seconds=1))
@@ -229,7 +229,9 @@ async def test_failing_queries_open_an_exception(scenario, immediate):
 
 
 class LateTransport(httpx.AsyncBaseTransport):
-    """The real network: the first transfer's call is given up by its caller and kept until `arrive`, later ones are refused."""
+    """The real network, except that the first transfer's call times out and is kept until `arrive`; later ones are
+    refused.
+    """
 
     def __init__(self, inner):
         self.inner, self.kept = inner, None
@@ -252,7 +254,7 @@ class LateTransport(httpx.AsyncBaseTransport):
 
 @asynccontextmanager
 async def called_late(scenario):
-    """A payout whose call is on its way to the gateway, which does not know it yet."""
+    """Returns a payout whose call is still under way to the gateway."""
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
     async with httpx.AsyncHTTPTransport() as inner:
@@ -328,7 +330,7 @@ async def reset(scenario, payout_id):
 
 
 async def test_a_definite_refusal_fails_the_attempt_and_returns_nothing(scenario, sandbox):
-    """The balance leaves between the reading and the transfer: two batches that each fit, and together do not."""
+    """The balance shrinks between the query and the transfer: two batches fit alone, and not together."""
     vendor = await scenario.ready_vendor(2 * OPENING_BALANCE_MINOR)
     first, second = [await scenario.payout(vendor, OPENING_BALANCE_MINOR - 1_000) for _ in range(2)]
 
@@ -387,15 +389,15 @@ async def test_a_success_webhook_before_the_calls_response_is_accepted(scenario,
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
 
 
-# --- The process dies ---
+# --- Process deaths ---
 
 
 class Died(BaseException):
-    """The process ended here: nothing that would have come after it happens."""
+    """The process ended here: nothing after it happens."""
 
 
 class MortalDatabase:
-    """The real database of a process that dies before its n-th transaction; what was committed stays."""
+    """The real database of a process that dies before its n-th transaction; committed data stays."""
 
     def __init__(self, database, lives):
         self._database, self.lives = database, lives
@@ -410,7 +412,7 @@ class MortalDatabase:
 
 
 class MortalTransport(httpx.AsyncBaseTransport):
-    """The real network of a process that dies before its n-th call, or after the answer to it."""
+    """The real network of a process that dies before its n-th call, or after its response."""
 
     def __init__(self, inner, lives, *, after):
         self.inner, self.lives, self.after = inner, lives, after
@@ -437,7 +439,7 @@ def gateway_over(scenario, transport):
 
 
 async def dispatch_until_death(scenario, *, database=None, gateway=None):
-    """Whether the process lived to the end."""
+    """Returns whether the process survived."""
     dependencies = dataclasses.replace(scenario.app.dependencies)
     try:
         await dispatch_payouts(
@@ -454,7 +456,7 @@ async def dispatch_until_death(scenario, *, database=None, gateway=None):
 
 
 async def carry_on(scenario, again_under):
-    """Another process: the worker's recovery, and staff who dispatch again, under the same key or a new one."""
+    """Another process: the worker's recovery, and another dispatch by staff, under the same key or a new one."""
     if again_under == "the same key":
         assert (await scenario.dispatch(KEY)).status_code == 200
     await recover(scenario)
@@ -468,7 +470,8 @@ async def test_a_dispatch_killed_between_two_commits_pays_once(scenario, immedia
     payout_id = await scenario.payout(vendor, 1_000)
     mortal = MortalDatabase(scenario.app.runtime.database, commits)
     lived = await dispatch_until_death(scenario, database=mortal)
-    # find, plan with its attempts, unsent, submitting, recipient, record, finish: seven commits, and the death before each.
+    # find, plan with its attempts, unsent, submitting, recipient, record, finish: seven commits, and a death before
+    # each.
     assert not lived
     await carry_on(scenario, "a new key" if commits % 2 else "the same key")
     await assert_paid_once(scenario, immediate, payout_id, 1_000)
@@ -496,7 +499,7 @@ async def test_a_dispatch_has_no_more_commits_than_the_kills_cover(scenario, imm
 
 
 async def hold(scenario, vendor, by):
-    """Something that stops every payout of the vendor from leaving."""
+    """Puts every payout of the vendor on hold."""
     if by == "vendor_suspended":
         event = VendorSuspended(
             vendor_id=vendor.id, owner_user_id=vendor.owner, business_name="A shop", legal_name=vendor.legal_name,
@@ -516,7 +519,7 @@ async def release_hold(scenario, vendor):
 async def test_a_reserved_attempt_that_is_held_is_sent_by_a_later_dispatch(scenario, immediate, by):
     vendor = await scenario.ready_vendor(10_000)
     payout_id = await scenario.payout(vendor, 1_000)
-    # Dies with the attempt written down, and before it is taken to be sent: find, plan, unsent.
+    # Dies after the attempt is reserved, and before its submission: find, plan, unsent.
     assert not await dispatch_until_death(scenario, database=MortalDatabase(scenario.app.runtime.database, 3))
     reference = (await scenario.read_payout(payout_id))["transfer"]["reference"]
     await hold(scenario, vendor, by)

@@ -1,4 +1,4 @@
-"""A vendor whose owner wants to go: money and payouts under way are told, and a closed vendor has no name and no account."""
+"""Erasure of a vendor's owner: open amounts are reported, and a closed vendor has no personal data."""
 
 from datetime import timedelta
 
@@ -51,7 +51,7 @@ async def test_closing_a_vendor_removes_personal_data_and_keeps_the_ledger(share
     )
     assert {version[name] for name in personal_columns} <= {"", None}
     assert await scenario.app.fetch(book) == before
-    # A token of before lives some seconds longer.
+    # An older token stays valid for some seconds.
     assert (await scenario.put_bank_details(vendor)).status_code == 503
     assert await scenario.app.fetch("SELECT 1 FROM vendor_bank_details WHERE vendor_id = $1", vendor.id) == []
 

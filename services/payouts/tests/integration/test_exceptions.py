@@ -1,4 +1,4 @@
-"""Exceptions while news and people work on them: raised, classified, closed, each with its trail."""
+"""Exceptions are raised, classified and closed, each with its history."""
 
 import asyncio
 from datetime import timedelta
@@ -20,7 +20,7 @@ AMOUNT = 40_000
 
 
 class Attempt:
-    """A payout on its way, and what the gateway says of it."""
+    """A payout under way, and the gateway's reports of it."""
 
     def __init__(self, scenario, vendor, payout_id, reference):
         self.scenario, self.vendor, self.payout_id, self.reference = scenario, vendor, payout_id, reference
@@ -45,7 +45,7 @@ class Attempt:
 
 
 async def sent(scenario, count=1, *, amount_minor=AMOUNT):
-    """Payouts of as many vendors, on their way in one batch."""
+    """Returns payouts of as many vendors, under way in one batch."""
     vendors = [await scenario.ready_vendor(amount_minor) for _ in range(count)]
     payouts = {await scenario.payout(vendor, amount_minor): vendor for vendor in vendors}
     answer = await scenario.dispatch(new_id_v4(), payoutIds=list(payouts))
@@ -79,7 +79,7 @@ async def act(scenario, exception_id, verb, *, role="ops_oncall", by=None, **bod
 
 
 async def said(scenario, event, **about):
-    """The events of this type about something."""
+    """Returns the published events of this type about a subject."""
     events = await scenario.app.published(event)
     return [one for one in events if all(one.get(name) == value for name, value in about.items())]
 
@@ -91,7 +91,7 @@ def key_of(exception):
 FINDING = {"severity": "SEV-1", "cause": "bank_switch_error", "note": "The bank told us on the telephone."}
 
 
-# --- News -------------------------------------------------------------------------------------------------------------
+# --- Reports ---
 
 
 async def test_the_sixth_vendor_of_a_batch_raises_all_six_exceptions(shared_scenario):
@@ -175,12 +175,12 @@ async def hear(scenario, reference, update_source, status):
         )
 
 
-# One of each kind; all pairs of all states are folded in the unit tests.
+# One of each kind; the unit tests cover all pairs of states.
 HEARD = ("pending", "otp", "success", "failed", "rejected", "reversed")
 
 
 async def test_a_query_decides_between_two_reports_in_any_order(shared_scenario):
-    """Ordered pairs of states by webhook, then the gateway, asked, says success: paid once; open only after a reversal."""
+    """Ordered pairs of states by webhook, then a queried success: paid once; open only after a reversal."""
     scenario, pairs = shared_scenario, [(first, second) for first in HEARD for second in HEARD]
     vendor = await scenario.ready_vendor(AMOUNT * len(pairs))
     payouts = [await scenario.payout(vendor, AMOUNT) for _ in pairs]
@@ -209,7 +209,7 @@ async def states(scenario, payouts):
     return {str(row["id"]): (row["status"], row["minor"], row["live"]) for row in rows}
 
 
-# --- People -----------------------------------------------------------------------------------------------------------
+# --- People ---
 
 
 async def test_the_response_time_of_a_classification_counts_from_the_opening(shared_scenario):
@@ -240,11 +240,11 @@ async def test_the_response_time_of_a_classification_counts_from_the_opening(sha
     assert (changed["severity"], changed["respondBy"]) == ("SEV-1", shown["respondBy"])
     pages = await said(scenario, "operations.alert_raised.v1", dedupKey=key_of(opened))
     assert [page["severity"] for page in pages] == ["SEV-3", "SEV-1"]
-    # Less bad: said and kept, and nobody is woken for it.
+    # Less severe: recorded, without an alert.
     await act(scenario, opened["id"], "classify", severity="SEV-3", cause="name_mismatch", note="It is the name.")
     assert len(await said(scenario, "payouts.exception_changed.v1", exceptionId=opened["id"])) == 2
     assert len(await said(scenario, "operations.alert_raised.v1", dedupKey=key_of(opened))) == 2
-    # What a person has named, news does not rename.
+    # A report does not replace a cause that a person named.
     await attempt.hear(TransferReversed, reason=None)
     assert (await attempt.exception())["cause"] == "name_mismatch"
 
@@ -404,7 +404,7 @@ async def test_a_list_is_narrowed_and_sorted(shared_scenario):
     assert (transfer["reference"], transfer["attempt"]) == (first.reference, 1)
 
 
-# --- Who sees what ----------------------------------------------------------------------------------------------------
+# --- Permissions ---
 
 
 async def test_row_policies_hide_exceptions_without_any_filter(shared_scenario):

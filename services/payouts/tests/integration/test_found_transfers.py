@@ -1,4 +1,4 @@
-"""A database that was put back at an earlier instant: what left the gateway since is found before anything is sent."""
+"""A restored database: transfers since its instant are found before anything is sent."""
 
 import asyncio
 from datetime import timedelta
@@ -20,13 +20,13 @@ OTHER_KEY = UUID("7a1c0ad7-31a5-4a79-9e36-4c41b7cd5f0e")
 
 @pytest.fixture
 async def immediate(sandbox):
-    """Transfers that succeed in the answer to the call."""
+    """Transfers that succeed in the response to the call."""
     await sandbox.configure(transfer_settlement="immediate")
     return sandbox
 
 
 async def put_back(scenario):
-    """As the books find themselves on a server whose history is another one."""
+    """Simulates a server with another history."""
     await scenario.app.fetch("UPDATE transfer_comparison SET place = 'another/00000001' RETURNING true")
 
 
@@ -38,7 +38,7 @@ async def compare(scenario):
 
 
 async def left(sandbox, amount_minor, reference=None, account_number="0123456785", bank_code="058"):
-    """A transfer that the books of before the instant know nothing of; its reference."""
+    """Sends a transfer that the ledger does not have. Returns its reference."""
     body = {"type": "nuban", "name": "Ada Obi", "account_number": account_number, "bank_code": bank_code}
     made = await sandbox.client.post("/gateway/transferrecipient", json={**body, "currency": "NGN"})
     reference = reference or f"po-{new_id().hex}"

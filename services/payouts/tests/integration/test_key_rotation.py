@@ -1,4 +1,4 @@
-"""ACCOUNT_NUMBER_KEY is rotated while payouts go on, and a quarantined account stays quarantined (decision 36)."""
+"""ACCOUNT_NUMBER_KEY is rotated while payouts continue, and a quarantined account stays quarantined (decision 36)."""
 
 import asyncio
 import uuid
@@ -76,7 +76,7 @@ async def test_payouts_reach_the_same_account_during_and_after_a_key_rotation(op
         assert "hash_keys: 1 encrypted anew, 0 remain" in said
     async with open_story(account_number_key=NEW) as scenario:
         references.append(await dispatched(scenario, payouts[3]))
-        # The same account again: known by its fingerprint, which the rotation did not change.
+        # The same account again: its fingerprint did not change with the rotation.
         assert (await scenario.put_bank_details(vendor)).json()["data"]["verified"] is True
         assert (await scenario.put_bank_details(stopped)).status_code == 409
         settings = scenario.app.settings.model_copy(update={"account_number_key": OLD})
@@ -121,7 +121,7 @@ async def test_fingerprints_of_the_previous_release_stay_valid(open_story, sandb
         )
         before = Encryptor("unused", "unused", old_keys=(SHARED,))
         assert before.decrypt(row["account_sealed"], f"account-number:{vendor.id}") == "0123456785"
-        # The release before knows no such table: the first start makes the key of its fingerprints from the shared one.
+        # The previous release has no such table: the first start derives the fingerprint key from the shared one.
         await scenario.app.fetch("DELETE FROM hash_keys RETURNING 1")
     async with open_story(account_number_key=NEW, sealing_key_previous=SHARED) as scenario:
         await re_encrypt(scenario)
@@ -131,7 +131,7 @@ async def test_fingerprints_of_the_previous_release_stay_valid(open_story, sandb
 
 
 async def test_an_upgraded_installation_does_not_start_without_its_former_key(open_story):
-    """A key of fingerprints made anew would know no quarantined account."""
+    """A new fingerprint key would recognize no quarantined account."""
     async with open_story(account_number_key=NEW, sealing_key=SHARED) as scenario:
         await scenario.ready_vendor(1_000)
         await scenario.app.fetch("DELETE FROM hash_keys RETURNING 1")

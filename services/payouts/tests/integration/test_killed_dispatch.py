@@ -1,6 +1,6 @@
-"""The payouts service as a process of its own, killed at each step of a dispatch; the worker then finishes, and the money left once.
+"""The payouts service as a process, killed at each step of a dispatch. The worker finishes, and the money leaves once.
 
-The steps are reached from outside: a lock of the database that the test holds, or an answer that the test holds back.
+The test controls the steps from outside: by a lock of the database, or by a response that it delays.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wai
 
 
 class Killable:
-    """`python -m payouts api` on the test's database and sandbox, and the dispatch that it was asked for."""
+    """`python -m payouts api` on the test's database and sandbox, with a running dispatch."""
 
     def __init__(self, process: asyncio.subprocess.Process, address: str, headers: dict[str, str]) -> None:
         self.process, self.address, self.headers = process, address, headers
@@ -101,7 +101,7 @@ async def running_apart(
                 await eventually(is_ready, 60)
             yield Killable(process, address, {"Authorization": f"Bearer {token}", "Idempotency-Key": str(KEY)})
         finally:
-            # Whoever still waits for the line goes home, or its server would wait for them.
+            # Open connections must end, or their server would wait for them.
             line.is_open.set()
             if process.returncode is None:
                 process.kill()
@@ -109,7 +109,7 @@ async def running_apart(
 
 
 class Hold:
-    """Locks of the test, which stop the dispatch where it wants the same."""
+    """Locks of the test, which stop the dispatch at the same rows."""
 
     def __init__(self, url: str) -> None:
         self._url, self._held = url, list[asyncpg.Connection]()
@@ -128,7 +128,7 @@ class Hold:
 
 
 async def waiting(watch: asyncpg.Connection, statement: str) -> None:
-    """Until somebody who runs this statement waits for a lock."""
+    """Waits until a process with this statement waits for a lock."""
 
     async def look() -> bool:
         return bool(await watch.fetchval(_WAITS_FOR_A_LOCK, statement))
@@ -137,11 +137,11 @@ async def waiting(watch: asyncpg.Connection, statement: str) -> None:
 
 
 LOCK_PAYOUTS = "SELECT id FROM payout_requests FOR UPDATE"
-# PostgreSQL grants table locks in the order of the queue; a row lock goes to whoever runs first.
+# PostgreSQL grants table locks in the order of the queue; the first runner gets a row lock.
 LOCK_PAYOUTS_TABLE = "LOCK TABLE payout_requests IN EXCLUSIVE MODE"
-# Only the answer reads them again.
+# Only the response reads them again.
 LOCK_LINES = "LOCK TABLE dispatch_lines IN ACCESS EXCLUSIVE MODE"
-# The statement with which the service itself takes a transfer.
+# The statement with which the service claims a transfer.
 LOCK_TRANSFER = "FOR UPDATE OF p, t"
 
 
@@ -151,7 +151,7 @@ STEPS = ["before the write", "after the write", "during the call", "after the an
 async def reach(
     step: str, running: Killable, sandbox: Any, line: WalletLine, hold: Hold, watch: asyncpg.Connection
 ) -> asyncio.Task[Any]:
-    """The dispatch is asked for, and stands at the step when this returns."""
+    """Starts the dispatch, and returns when it has reached the step."""
 
     async def sent() -> bool:
         return len(await sandbox.transfers()) == 1
@@ -161,7 +161,8 @@ async def reach(
         asked = asyncio.create_task(running.dispatch())
         await waiting(watch, "INSERT INTO dispatch_batches")
     elif step == "after the write":
-        # The plan waits to write its attempts, and the test waits behind it for the payout: it gets it when the plan commits.
+        # The plan waits to write its attempts, and the test waits behind it for the payout: it gets it when the plan
+        # commits.
         attempts = await hold.take("LOCK TABLE payout_transfers IN SHARE MODE")
         asked = asyncio.create_task(running.dispatch())
         await waiting(watch, "INSERT INTO payout_transfers")
@@ -211,7 +212,7 @@ async def test_a_dispatch_killed_at_any_step_is_finished_once(scenario, sandbox,
     if step == "before the write":
         assert await sandbox.transfers() == []
         assert (await scenario.read_payout(payout_id))["transfer"] is None
-    # The person who asked hears no answer, and asks again under the same key.
+    # The caller gets no response, and repeats the request under the same key.
     answer = (await scenario.dispatch(KEY)).json()["data"]
     assert [transfer["status"] for transfer in answer["transfers"]] == ["success"]
     payout = await scenario.read_payout(payout_id)

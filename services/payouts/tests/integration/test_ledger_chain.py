@@ -1,4 +1,4 @@
-"""The wallets' book under its chain of hashes. The mechanism is `common.ledger.hash_chain`, and tried hard by the tests of payments."""
+"""The hash chain of the wallets' ledger. Payments' tests cover the mechanism (`common.ledger.hash_chain`)."""
 
 import asyncpg
 import pytest

@@ -1,4 +1,4 @@
-"""What the gauges of the service show is what the payment gateway says."""
+"""The gauges of the service show the payment gateway's values."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The rate of failing payouts, and banks whose switch is down: seen, raised once, cleared."""
+"""The rate of failing payouts, and bank outages: observed, alerted once, cleared."""
 
 import asyncio
 from datetime import timedelta
@@ -20,7 +20,7 @@ SWITCH = "Issuer or switch inoperative"
 
 @pytest.fixture
 async def scenario(shared_scenario):
-    """Two days later than whatever was observed before, and quiet since."""
+    """Two days later than any earlier observation, and quiet since."""
     shared_scenario.clock.advance(timedelta(days=2))
     for _ in range(2):
         await look(shared_scenario)
@@ -57,7 +57,7 @@ async def test_attempts_and_failures_of_the_window_are_counted_by_severity_and_c
         assert (seen["attempts"], seen["failures"], seen["failureRate"], seen["alerting"]) == (4, 1, 0.25, True)
     assert (await observed(scenario, "merchant")).status_code == 403
     scenario.clock.advance(timedelta(minutes=60))
-    # What was sent an hour ago is no attempt of this hour any more, until it fails now.
+    # An attempt of an hour ago is outside the window, until it fails now.
     await late.hear(TransferFailed, reason="Your balance is not enough to fulfil this request")
     seen = (await observed(scenario)).json()["data"]
     assert (seen["attempts"], seen["failures"], seen["failureRate"]) == (1, 1, 1.0)
@@ -127,7 +127,7 @@ async def test_a_batch_above_the_balance_is_one_failed_attempt(scenario):
     assert (seen["bySeverity"], seen["byCause"]["balance_insufficient"]) == ({"SEV-1": 1, "SEV-2": 0, "SEV-3": 0}, 1)
     assert (seen["attempts"], seen["failures"]) == (3, 1)
     assert sum(seen["bySeverity"].values()) == sum(seen["byCause"].values()) == seen["failures"]
-    # Nothing was attempted since, and the batch has left the window: the rate is that of a quiet hour again.
+    # Nothing was attempted since, and the batch has left the window: the rate is that of a quiet hour.
     scenario.clock.advance(timedelta(minutes=61))
     seen = (await observed(scenario)).json()["data"]
     assert (seen["attempts"], seen["failures"], seen["failureRate"]) == (0, 0, 0.0)

@@ -1,4 +1,4 @@
-"""Finance stops payouts to an account, and the payout that it was about comes back exactly as far as it did not leave."""
+"""Finance quarantines an account, and the named payout returns unless its money has left."""
 
 import asyncio
 import random
@@ -31,7 +31,7 @@ def scenario(shared_scenario):
 
 @pytest.fixture
 async def sandbox(shared_sandbox):
-    """Transfers wait for a control call; another account under the vendor's name is known."""
+    """Transfers wait for a control call; another account under the vendor's name exists."""
     await shared_sandbox.name_account("044", "1234567890", "OBI ADA VENTURES")
     yield shared_sandbox
     await shared_sandbox.client.delete("/control/faults")
@@ -59,7 +59,7 @@ async def quarantined(scenario, vendor, payout_id=None):
 
 
 async def sent(scenario, vendor):
-    """A payout that the gateway has: its id and the reference of its transfer."""
+    """Returns the id and reference of a payout that the gateway has."""
     payout_id = await scenario.payout(vendor, AMOUNT)
     [transfer] = (await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])).json()["data"]["transfers"]
     return payout_id, transfer["reference"]
@@ -208,7 +208,7 @@ async def test_a_transfer_under_way_that_succeeds_is_not_returned(scenario, sand
     assert (await scenario.read_payout(payout_id))["status"] == "processed"
     assert (await scenario.wallet(vendor))["availableMinor"] == 10_000 - AMOUNT
     assert await quarantined(scenario, vendor, payout_id) is None
-    # The bank sends it back: from here on two people decide.
+    # The bank returns it: from here on two people decide.
     await settle_at_gateway(sandbox, reference, "reverse")
     assert await quarantined(scenario, vendor, payout_id) is None
     await run_worker(scenario)
@@ -264,7 +264,7 @@ async def test_an_attempt_without_a_response_is_held_until_the_gateway_reports(s
 
 
 async def test_a_refused_attempt_that_the_gateway_does_not_know_is_returned(scenario, sandbox, vendor):
-    """Our books have it as failed; the gateway, asked, has never heard of it: both say that nothing left."""
+    """Our records have it as failed; the gateway, queried, does not know it: nothing was paid."""
     await sandbox.faults(transfer_call={"error_before": True})
     payout_id = await scenario.payout(vendor, AMOUNT)
     await scenario.dispatch(uuid.uuid4(), payoutIds=[payout_id])
@@ -436,7 +436,7 @@ async def test_a_quarantine_stops_the_account_of_the_named_payout(scenario, sand
     assert (present["accountLast4"], present["verified"], present["quarantined"]) == ("6789", True, False)
     [event] = [event for event in await scenario.app.published(QUARANTINED) if event["vendorId"] == str(vendor.id)]
     assert event["last4"] == "6785"
-    # The account that it was about never comes back, and the present one is stopped only by itself.
+    # The account of the quarantine never returns, and the present one is stopped only by its own quarantine.
     assert (await scenario.put_bank_details(vendor, "0123456785")).status_code == 409
     assert (await scenario.request_payout(vendor, 100)).status_code == 201
     assert await quarantined(scenario, vendor) is None

@@ -1,5 +1,6 @@
-"""The schedules of the model on the real database, against the sandbox's own book: what is sent, lost, repeated, held and killed in random
-order leaves each payout sent once and none lost. `SCHEDULES_SEED` runs one again, `SCHEDULES_EXAMPLES` runs more.
+"""The model's schedules on the real database, against the sandbox's own ledger: with random sends, losses, repetitions,
+holds and deaths each payout is sent once and none is lost. `SCHEDULES_SEED` repeats a run, `SCHEDULES_EXAMPLES` sets
+their number.
 """
 
 import asyncio
@@ -34,7 +35,8 @@ from .test_dispatch import Died, MortalDatabase, MortalTransport, gateway_over
 
 Answer = TypeVar("Answer")
 
-# Each step is several commits of the real database and calls on a real socket: as many as a run of all tests has time for.
+# Each step is several commits of the real database and calls on a real socket: as many as a run of all tests has time
+# for.
 EXAMPLES = 5
 STEPS = 12
 AMOUNT_MINOR = 1_000
@@ -56,7 +58,7 @@ SELECT p.id FROM payout_requests AS p WHERE p.status = 'pending' AND p.amount <>
 
 
 class Schedules(RuleBasedStateMachine):
-    """One vendor, three payouts, and all that may happen to them."""
+    """One vendor, three payouts, and every event that may happen to them."""
 
     scenario: Any
     sandbox: Any
@@ -74,7 +76,7 @@ class Schedules(RuleBasedStateMachine):
         self.sequence = 10
 
     def transfers(self) -> dict[str, list[Any]]:
-        """The sandbox's transfers by the payout that they belong to."""
+        """Returns the sandbox's transfers by payout."""
         rows = self.run(self.scenario.app.fetch("SELECT reference, payout_id FROM payout_transfers"))
         payout_of = {row["reference"]: str(row["payout_id"]) for row in rows}
         found: dict[str, list[Any]] = {payout_id: [] for payout_id in self.payouts}
@@ -89,7 +91,7 @@ class Schedules(RuleBasedStateMachine):
         try:
             await dispatch_payouts(database, gateway, self.scenario.clock, caller, uuid4(), order)
         except (Died, GatewayUnavailable):
-            # The balance was not told in time, and nothing has begun: staff dispatch again.
+            # The balance query timed out, and nothing has started: staff dispatch again.
             return
 
     @rule(fault=st.sampled_from(FAULTS), commits=st.integers(0, 14))
@@ -172,7 +174,7 @@ class Schedules(RuleBasedStateMachine):
         self.reconcile(self.payouts[number])
 
     def reconcile(self, payout_id: str) -> None:
-        """Restitution or reversal, whichever the books need; 409 when they need nothing."""
+        """Restitution or reversal, whichever is needed; 409 when none is."""
         service = self.scenario.app
         maker = service.headers(new_id(), roles=("finance_maker",), stepped_up=True)
         checker = service.headers(new_id(), roles=("finance_checker",), stepped_up=True)
@@ -195,7 +197,7 @@ class Schedules(RuleBasedStateMachine):
         assert self.run(self.scenario.app.fetch(_UNBALANCED)) == []
 
     def teardown(self) -> None:
-        """The gateway answers, the bank pays, the worker works: nothing is left in doubt, and the audit's promises hold."""
+        """The gateway responds, the bank pays, the worker runs: nothing stays open, and the audit's invariants hold."""
         self.run(self.sandbox.faults(transfer_call=None))
         self.the_vendor_is_suspended_or_reinstated(False)
         for _ in range(3):
@@ -234,7 +236,7 @@ def test_every_schedule_sends_each_payout_once(shared_scenario: tuple[Any, Any, 
             stateful_step_count=STEPS,
             deadline=None,
             database=None,
-            # A schedule takes a second: the seed runs a broken one again, and none is made smaller.
+            # A schedule takes a second: the seed repeats a failed one, and none is shrunk.
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
         ),
@@ -244,7 +246,7 @@ def test_every_schedule_sends_each_payout_once(shared_scenario: tuple[Any, Any, 
 async def test_many_payouts_through_a_failing_gateway_are_each_sent_once(
     scenario: Any, sandbox: Any, limit_gateway_timeout: Callable[[float], None]
 ) -> None:
-    """`make payout-soak` in small: 5 % of the calls are not answered, 2 % answer an error after acceptance."""
+    """A small `make payout-soak`: 5 % of the calls get no response, 2 % an error after acceptance."""
     await sandbox.configure(transfer_settlement="immediate")
     vendor = await scenario.ready_vendor(1_000_000)
     amounts = [AMOUNT_MINOR + number for number in range(40)]

@@ -1,4 +1,4 @@
-"""Money that comes back to a wallet, prepared by one person and approved by another (contract sections 8, 14.4 and 14.6)."""
+"""Returns to a wallet, prepared by one person and approved by another (contract sections 8, 14.4 and 14.6)."""
 
 import hashlib
 import json
@@ -201,7 +201,7 @@ async def test_a_stale_reconciliation_is_not_posted(staff):
     answer = await staff.approve(prepared)
     assert (answer.status_code, "no longer" in answer.json()["detail"]) == (409, True)
     assert await staff.returns(case) == []
-    # A repetition of the failure changes nothing of what was prepared.
+    # A repeated failure changes nothing of the prepared reconciliation.
     other = await staff.failed()
     prepared = await staff.prepared(other)
     await staff.receive_webhook(other.reference, TransferFailed)
@@ -249,7 +249,7 @@ async def test_a_success_after_a_restitution_is_recovered_by_two_people(staff):
     assert (await staff.prepare(case)).status_code == 409
     await staff.assert_ledger_matches_gateway(case)
 
-    # The bank sends it back after all: what was taken for it is given back, the debt of it first, once.
+    # The bank returns it after all: the recovery is returned, debt first, once.
     await staff.settle_at_gateway(case.reference, "reverse")
     await staff.receive_webhook(case.reference, TransferReversed)
     assert (await staff.payout(case))["openException"]["cause"] == "reversed"
@@ -284,7 +284,7 @@ async def test_a_success_after_a_returned_reversal_is_recovered_by_two_people(st
 
 
 async def test_a_success_after_an_unreturned_reversal_restores_the_transfer(staff):
-    """Two people looked at the reversal and rejected its return; then the bank says that the money left after all."""
+    """Two people reviewed the reversal and rejected its return; then the bank reports a success."""
     case = await staff.reversed()
     prepared = await staff.prepared(case)
     assert (await staff.payout(case))["transfer"]["status"] == "reversed"

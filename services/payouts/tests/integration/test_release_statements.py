@@ -1,4 +1,4 @@
-"""Payouts sends nothing that payments did not release: each vendor's wallet is compared with payments' signed statements."""
+"""Payouts sends only money that payments released: each vendor's wallet is compared with payments' signed statements."""
 
 import asyncio
 from datetime import timedelta
@@ -26,7 +26,7 @@ OTHER_KEY = SigningKey("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=")
 
 
 async def skipped(scenario: Any, payout_id: str) -> str | None:
-    """Why a dispatch of the payout leaves it; None when it was sent."""
+    """Returns why a dispatch skips the payout; None when it was sent."""
     batch = (await scenario.dispatch(uuid4(), payoutIds=[payout_id])).json()["data"]
     assert batch["submitted"] + len(batch["skipped"]) == 1, batch
     return batch["skipped"][0]["reason"] if batch["skipped"] else None
@@ -184,7 +184,7 @@ async def test_an_unsigned_credit_stops_its_vendor_alone(scenario: Any, sandbox:
     [alert] = [alert for alert in alerts if alert["runbook"] == "credit-not-released"]
     assert (alert["severity"], alert["subject"]) == ("SEV-1", str(vendor.id))
     assert len(await sandbox.transfers()) == 1
-    # Another dispatch and a look of the worker change nothing, and the rest of the vendor's life goes on.
+    # Another dispatch and a round of the worker change nothing, and the vendor's other events continue.
     assert await skipped(scenario, payout) == "credit_not_released"
     await look(scenario)
     assert len(await exceptions(scenario, vendor)) == 1
@@ -264,7 +264,7 @@ async def test_a_wallet_is_covered_once_all_events_have_arrived_in_any_order(sce
         for place in order[:2]:
             heard = await scenario.app.deliver_unsigned(events[place])
             await scenario.app.deliver_unsigned(events[place], event_id=heard.event_id)
-            # Said again under another id: the same statement, and the same line.
+            # Repeated under another id: the same statement, and the same line.
             await scenario.app.deliver_unsigned(events[place])
         missing = order[2]
         expected = None if missing == 2 else "release_statement_awaited"
@@ -330,7 +330,7 @@ async def test_a_credit_exception_closes_only_after_a_correction(scenario: Any) 
     path = f"/api/payout-exceptions/{held['id']}/close"
     refused = await scenario.app.client.post(path, json={"evidence": "looked at it"}, headers=headers)
     assert refused.status_code == 409, refused.text
-    # Neither more nor less than the difference can be moved.
+    # Only the exact difference can be corrected.
     for wrong in (499, 501, -500, 0):
         with pytest.raises(NothingToCorrect):
             await correct(scenario, vendor, wrong)
@@ -342,7 +342,7 @@ async def test_a_credit_exception_closes_only_after_a_correction(scenario: Any) 
     ]
     assert closed["id"] == held["id"]
     assert any("incident 7" in act["note"] for act in acts)
-    # 200 were in the wallet; what the payout has taken beyond it is owed.
+    # 200 were in the wallet; the rest of the payout becomes debt.
     wallet = await scenario.wallet(vendor)
     assert (wallet["availableMinor"], wallet["debtMinor"]) == (0, 300)
     assert await skipped(scenario, payout) == "debt_outstanding"
@@ -376,7 +376,7 @@ async def test_both_keys_are_valid_during_a_rotation(scenario: Any) -> None:
     database = scenario.app.runtime.database
     signatures = database.signatures
     try:
-        # The next key alone: what the old one signed proves nothing until it is signed anew.
+        # The next key alone: statements of the old key prove nothing until they are signed again.
         object.__setattr__(database, "signatures", Signatures(verify_keys=VerifyKeys.of(OTHER_KEY)))
         assert await skipped(scenario, payout) == "credit_not_released"
         both = VerifyKeys([OTHER_KEY.public_text, RELEASE_KEY.public_text])
@@ -395,7 +395,7 @@ async def test_both_keys_are_valid_during_a_rotation(scenario: Any) -> None:
 
 
 async def begin_statements_now(urls: Any, clock: Any) -> None:
-    """As the migration finds a system that has lines."""
+    """Simulates a migrated system that has lines."""
     admin = await asyncpg.connect(urls.admin)
     try:
         await admin.execute("DELETE FROM release_statements")
@@ -410,7 +410,7 @@ async def begin_statements_now(urls: Any, clock: Any) -> None:
 async def test_after_the_upgrade_a_vendor_waits_for_its_first_statement(scenario: Any, urls: Any) -> None:
     vendor = await scenario.ready_vendor(1_000)
     await begin_statements_now(urls, scenario.clock)
-    # The version before still publishes, without a statement.
+    # The previous version still publishes, without a statement.
     await scenario.app.deliver_unsigned(released(vendor, 500))
     payout = await scenario.payout(vendor, 1_500)
     assert await skipped(scenario, payout) == "release_statement_awaited"

@@ -1,4 +1,4 @@
-"""A failed payout is sent again by itself after a back-off (contract section 8; specification, States)."""
+"""A failed payout is sent again after a back-off (contract section 8; specification, States)."""
 
 import asyncio
 from datetime import timedelta
@@ -236,7 +236,7 @@ async def test_a_late_success_of_a_reset_attempt_stops_its_successor(staff):
     await staff.run_timers()
     payout = await staff.payout(case)
     assert (payout["status"], payout["transfer"]["status"], payout["openException"]) == ("processed", "success", None)
-    # What is shown of a payout is the attempt that paid it.
+    # A payout shows the attempt that paid it.
     assert payout["transfer"]["reference"] == payout["transferReference"] == case.reference
     assert payout["transfer"]["transferCode"] == payout["transferCode"]
     assert await staff.sent(case) == sent
@@ -260,7 +260,7 @@ async def test_a_second_paid_attempt_is_recovered_by_two_people(staff):
     assert (await staff.scenario.wallet(case.vendor))["debtMinor"] == AMOUNT
     assert (await staff.prepare(case)).status_code == 409
     await staff.assert_ledger_matches_gateway(case)
-    # The bank sends the recovered one back as well: the vendor has it no longer, and what was taken for it is returned.
+    # The bank also returns the recovered one: the vendor no longer has it, and the recovery is returned.
     await staff.settle_at_gateway(second["reference"], "reverse")
     await staff.receive_webhook(second["reference"], TransferReversed)
     assert (await staff.payout(case))["openException"]["cause"] == "reversed"

@@ -1,4 +1,4 @@
-"""Payouts that are asked for because their day has come: once for each period, whatever happens to the workers."""
+"""Scheduled payouts are requested once for each period, whatever happens to the workers."""
 
 import asyncio
 from datetime import timedelta
@@ -117,7 +117,7 @@ async def test_a_schedule_set_again_keeps_each_due_day_once(scenario, clock):
     vendor = await scenario.ready_vendor(1_000)
     await put(scenario, vendor, DAILY)
     clock.advance(timedelta(hours=6))
-    # Due since an hour, and the worker has not come by yet.
+    # Due for an hour, and the worker has not run yet.
     await put(scenario, vendor, {**DAILY, "minimumMinor": 10})
     assert await run(scenario) == 1
     await scenario.release(vendor, 500)

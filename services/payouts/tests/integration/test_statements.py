@@ -90,7 +90,7 @@ async def test_a_filtered_statement_keeps_a_stable_cursor(scenario, clock):
 
 @pytest.mark.parametrize("seed", range(2))
 async def test_a_months_closing_balance_opens_the_next_month(scenario, clock, seed):
-    """Whatever happens, and though one machine's clock runs behind another's."""
+    """Whatever happens, also when one machine's clock is behind another's."""
     chance, vendor = Random(seed), await scenario.ready_vendor(3_000 + seed)
     for _ in range(40):
         clock.advance(timedelta(days=chance.choice([-2, 0, 1, 3, 9]), minutes=chance.randrange(600)))
@@ -210,7 +210,7 @@ async def test_row_policies_hide_other_vendors_lines_and_schedules(scenario):
     assert await seen(roles=("finance_maker",)) == [{vendor.id, other.id}] * 3
     assert await seen() == await seen(roles=("platform_admin",)) == [set()] * 3
     caller = await verifier.caller_of(scenario.app.token(new_id(), **vendor.claims()))
-    # Another's schedule is beyond reach, and what the worker decided is beyond everybody's.
+    # Another vendor's schedule is out of reach, and the worker's decisions cannot be changed.
     async with database.unit_of_work(acting_as=caller) as uow:
         assert await uow.execute("UPDATE payout_schedules SET weekday = NULL WHERE vendor_id = $1", other.id) == 0
     with pytest.raises(asyncpg.InsufficientPrivilegeError):

@@ -1,8 +1,8 @@
-"""The dispatch in memory: the decisions of production over a store that is honest about commits, and a gateway that is not to be trusted.
+"""The dispatch in memory: production's decisions over a store with honest commits, and an unreliable gateway.
 
-Each method of `Store` is one transaction: all of it, or nothing. Each process is a generator that stops before every transaction and
-at every call, so that a schedule may let another one go first, or let it die there. What production writes with SQL is written here with
-dictionaries; every decision is the function that production calls.
+Each method of `Store` is one transaction: all of it, or nothing. Each process is a generator that stops before every
+transaction and at every call, so that a schedule may run another one first, or kill it there. Dictionaries replace
+production's SQL; every decision is production's own function.
 """
 
 from collections import Counter
@@ -45,7 +45,7 @@ VERSION = UUID(int=3)
 BROUGHT_MINOR = 10_000
 AMOUNT_MINOR = 100
 Answer = SubmitResult | VerifyResult
-# What is called, for which reference, and until when the call may arrive there.
+# The verb of a call, its reference, and its latest arrival.
 Call = tuple[str, str, datetime]
 Process = Generator[Call | None, Answer | None, None]
 
@@ -87,9 +87,9 @@ class Attempt:
 
 
 class SimulatedGateway:
-    """Takes each reference once; the money leaves at acceptance. What it tells, it tells late, twice, in any order, or never.
+    """Accepts each reference once; the money leaves at acceptance. It reports late, twice, in any order, or never.
 
-    A call that its caller has given up arrives at any time within its bound, whatever the gateway was asked meanwhile.
+    An abandoned call arrives at any time within its bound, whatever was queried meanwhile.
     """
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class SimulatedGateway:
         return reported("call", "pending")
 
     def arrive(self, late: tuple[str, datetime]) -> None:
-        """A call that its caller has given up reaches the gateway."""
+        """An abandoned call reaches the gateway."""
         self.on_their_way.remove(late)
         self.accept(late[0])
 
@@ -124,7 +124,7 @@ class SimulatedGateway:
             self.webhooks.append((reference, status))
 
     def do(self, call: Call, outcome: str, now: datetime) -> Answer:
-        """Carries out a call, and says what its caller hears of it."""
+        """Carries out a call, and returns what its caller receives."""
         verb, reference, until = call
         if outcome == "lost_before" or (verb == "transfer" and now >= until):
             return Unclear("timeout")
@@ -144,23 +144,23 @@ def reported(update_source: str, status: str) -> Reported:
 
 
 class Store:
-    """What the service has committed. No method is ever half done."""
+    """The committed data of the service. No method is ever half done."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
         self.payouts: list[Payout] = []
         self.attempts: list[Attempt] = []
         self.suspended = False
-        # Payouts with a live exception, and the attempt that it is about.
+        # Payouts with an open exception, and its attempt.
         self.excepted: dict[UUID, UUID] = {}
         self.work: list[Attempt] = []
         self.ledger: dict[str, int] = {}
         self.posted: set[str] = set()
-        # What happened, for whoever wants to know how far the schedules reach.
+        # Counts of events, which show how far the schedules reach.
         self.seen: Counter[str] = Counter()
         self.post(accounts.release("release", VENDOR, BROUGHT_MINOR, 0))
 
-    # --- the book ---
+    # --- the ledger ---
 
     def post(self, posting: Posting) -> None:
         """Once for each key; a guarded account never falls below zero."""
@@ -225,7 +225,7 @@ class Store:
         self.post(accounts.payout_requested(payout.id, VENDOR, AMOUNT_MINOR))
 
     def plan(self, chosen: list[Payout], balance_minor: int) -> list[Attempt]:
-        """The batch with all its attempts; what is to be sent by whoever asked for it."""
+        """Plans the batch with all its attempts; the caller sends them."""
         plan = plan_batch([self.candidate(payout) for payout in chosen], [], None, balance_minor)
         taken = [payout for payout in chosen if not plan.short and payout.id in plan.selected]
         return [self.reserve(payout, self.now + LEASE) for payout in taken]
@@ -240,11 +240,11 @@ class Store:
         return attempt
 
     def hold(self, attempt: Attempt) -> None:
-        """Opens an exception; one live one for each payout, about the attempt that it began with."""
+        """Opens an exception; one for each payout, about its first attempt."""
         self.excepted.setdefault(attempt.payout.id, attempt.id)
 
     def start_submission(self, attempt: Attempt, was: SubmittableStatus) -> tuple[bool, CallHistory] | None:
-        """Whether it may go, and what is known of its calls; None when it is not this caller's to send."""
+        """Whether it may be sent, and its calls; None when this caller may not send it."""
         transfer = self.locked(attempt)
         reason = hold_reason(self.candidate(attempt.payout))
         decision = check_submission(transfer, was, reason, self.now)
@@ -336,7 +336,7 @@ class Store:
         return attempt
 
     def record_questioned(self, attempt: Attempt, answer: VerifyResult) -> None:
-        """An answer that an operator's act asked for."""
+        """Records the result of an operator's query."""
         if isinstance(answer, Reported):
             self.record_update(attempt, answer.update)
             if answer.update.status not in UNDER_WAY:
@@ -351,7 +351,7 @@ class Store:
         self.excepted.pop(payout.id, None)
 
     def reconcile(self, payout: Payout) -> None:
-        """What two people decide, whichever the books need."""
+        """The decision of two people, whichever is needed."""
         plan = plan_reconciliation(self.locked_payout(payout), self.wallet())
         self.seen[plan.kind] += 1
         self.post(plan.posting)
@@ -368,7 +368,7 @@ class Store:
                     attempt.status, attempt.due_at = "failed", None
 
 
-# --- processes: `yield` alone stands before a transaction, `yield call` at a call to the gateway ---
+# --- processes: `yield` alone is before a transaction, `yield call` at a call to the gateway ---
 
 
 def dispatch(store: Store, chosen: list[Payout], balance_minor: int) -> Process:
@@ -385,7 +385,7 @@ def submit(store: Store, attempt: Attempt, was: SubmittableStatus) -> Process:
     may_send, calls = submission
     answer: Answer | None = Refused(DETAILS_CHANGED)
     if may_send:
-        # The recipient is made and written down.
+        # The recipient is created and recorded.
         yield None
         answer = Unclear("too late")
         if may_start_call(started_at, store.now):
@@ -428,7 +428,9 @@ def work(store: Store) -> Process:
 
 
 def decide(store: Store, payout: Payout, act: str) -> Process:
-    """An operator's act: the gateway is asked for every attempt, each answer is recorded, and then it is judged."""
+    """An operator's action: the gateway is queried about every attempt, each result is recorded, then the action is
+    checked.
+    """
     for attempt in store.attempts_of(payout):
         if attempt.submissions == 0:
             continue

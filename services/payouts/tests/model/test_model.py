@@ -1,5 +1,6 @@
-"""Thousands of schedules over the dispatch in memory: processes that interleave and die at any step, calls without an answer, webhooks
-late, twice, in any order or never, operators who act at the same time. `MODEL_SCHEDULES` says how many (`make model-check`).
+"""Thousands of schedules over the dispatch in memory: processes interleave and die at any step, calls get no response,
+webhooks come late, twice, in any order or never, operators act concurrently. `MODEL_SCHEDULES` sets their number
+(`make model-check`).
 """
 
 import os
@@ -43,12 +44,12 @@ SCHEDULES = 150
 ROUNDS_MAX = 10
 STEPS = 60
 PAYOUTS = 3
-# What a call may end with; most calls end well, or nothing would ever be sent.
+# The possible ends of a call; most calls end well, or nothing would ever be sent.
 OUTCOMES = ("answered", "answered", "answered", "lost_after", "lost_before", "late", "refused")
-# Most of what begins is interrupted by others, and some of it goes through, with calls that end in this way.
+# Most processes are interrupted by others, and some run through, with calls that end in this way.
 AT_ONCE = st.sampled_from([None, None, "answered", "answered", "late", "refused"])
 BALANCE_MINOR = 10_000
-# Shorter and longer than a lease, and than the time for which a lost call may arrive.
+# Shorter and longer than a lease, and than the longest arrival of a lost call.
 WAITS = (
     timedelta(seconds=20),
     timedelta(seconds=20),
@@ -59,7 +60,7 @@ WAITS = (
     timedelta(days=1),
 )
 REACHED = ("died", "unknown: send", "ended processed", "ended pending")
-# Rarer: seen by as many schedules as `make model-check` makes.
+# Rarer: seen by as many schedules as `make model-check` runs.
 REACHED_BY_MANY = (
     "arrived late",
     "unknown: fail",
@@ -70,12 +71,12 @@ REACHED_BY_MANY = (
     "query: reversed",
 )
 MANY = 2_000
-# What a bank sends back, it sends back before this.
+# A bank returns money before this age, if at all.
 REVERSED_WITHIN = timedelta(days=7)
 
 
 class Schedules(RuleBasedStateMachine):
-    """The invariants hold after every step, and when the world has healed every payout has its right end."""
+    """The invariants hold after every step, and after recovery every payout has its right end."""
 
     seen: ClassVar[Counter[str]] = Counter()
 
@@ -87,7 +88,7 @@ class Schedules(RuleBasedStateMachine):
             self.store.request()
 
     def start(self, process: Process, at_once: str | None = None) -> None:
-        """`at_once`: nothing else happens until it has ended, and this is how its calls end."""
+        """`at_once`: nothing else happens until its end, and its calls end in this way."""
         try:
             self.processes.append((process, next(process)))
         except StopIteration:
@@ -103,7 +104,7 @@ class Schedules(RuleBasedStateMachine):
         except StopIteration:
             self.seen["ended"] += 1
 
-    # --- who begins something ---
+    # --- starts ---
 
     @rule(
         which=st.integers(1, 2**PAYOUTS - 1),
@@ -136,7 +137,7 @@ class Schedules(RuleBasedStateMachine):
     def an_operator_acts_on_any(self, number: int, act: str) -> None:
         self.start(decide(self.store, self.store.payouts[number % len(self.store.payouts)], act))
 
-    # --- what happens to it ---
+    # --- disturbances ---
 
     @precondition(lambda self: self.processes)
     @rule(index=st.integers(0, 9), outcome=st.sampled_from(OUTCOMES), steps=st.integers(1, 4))
@@ -167,7 +168,7 @@ class Schedules(RuleBasedStateMachine):
     def the_details_change(self, number: int, stand: bool) -> None:
         self.store.payouts[number % len(self.store.payouts)].details_stand = stand
 
-    # --- what the gateway does by itself ---
+    # --- the gateway's own events ---
 
     @precondition(lambda self: self.gateway.transfers)
     @rule(
@@ -194,7 +195,7 @@ class Schedules(RuleBasedStateMachine):
     @precondition(lambda self: self.gateway.webhooks)
     @rule()
     def a_webhook_is_lost(self) -> None:
-        """For good, whatever it says."""
+        """Lost for good, whatever it reports."""
         self.gateway.webhooks.pop(0)
 
     @precondition(lambda self: self.gateway.on_their_way)
@@ -207,10 +208,10 @@ class Schedules(RuleBasedStateMachine):
         [attempt] = [line for line in self.store.attempts if line.reference == reference]
         self.store.record_update(attempt, TransferUpdate("webhook", status, AMOUNT_MINOR, "NGN"))
 
-    # --- what holds after every step ---
+    # --- invariants after every step ---
 
     def left(self, payout: Payout) -> list[Attempt]:
-        """The attempts with which the payout's money is out, by the gateway's own book."""
+        """Returns the attempts that paid the payout, by the gateway's own ledger."""
         return [line for line in self.store.attempts_of(payout) if self.gateway.has_left(line.reference)]
 
     @invariant()
@@ -251,7 +252,7 @@ class Schedules(RuleBasedStateMachine):
 
     @invariant()
     def what_the_books_call_over_has_not_left(self) -> None:
-        """No silence is taken for a failure: from such a one people would send again, or return the money."""
+        """A missing response is never taken for a failure: staff would send again, or return the money."""
         for attempt in self.store.attempts:
             if attempt.status in FAILED_OR_REVERSED:
                 assert not self.gateway.has_left(attempt.reference), attempt
@@ -265,7 +266,9 @@ class Schedules(RuleBasedStateMachine):
                 assert attempt.due_at is not None or attempt.payout.id in self.store.excepted
 
     def teardown(self) -> None:
-        """Nobody dies any more, calls are answered, webhooks come: every payout reaches the end that the gateway's book gives it."""
+        """No process dies any more, calls get responses, webhooks arrive: every payout reaches the end that the
+        gateway's ledger gives it.
+        """
         if not hasattr(self, "store"):
             return
         for process, _ in self.processes:
@@ -321,8 +324,8 @@ def test_every_schedule_sends_each_payout_once_and_loses_none() -> None:
     schedules = int(os.environ.get("MODEL_SCHEDULES") or SCHEDULES)
     sys.stdout.write(f"MODEL_SEED={number}\n")
     Schedules.seen.clear()
-    # A model in which nothing dies or nothing arrives proves nothing. Of the rarest there are ten in a round on average, and in
-    # one round of some hundred none: then more schedules are drawn.
+    # A model without deaths or arrivals proves nothing. The rarest events occur ten times in a round on average, and in
+    # one round of some hundred never: then more schedules are drawn.
     expected = (*REACHED, *(REACHED_BY_MANY if schedules >= MANY else ()))
     for more in range(ROUNDS_MAX):
         run_state_machine_as_test(
@@ -342,7 +345,7 @@ def test_every_schedule_sends_each_payout_once_and_loses_none() -> None:
 
 
 def test_a_double_payment_of_the_bank_is_recovered_by_two_people() -> None:
-    """Beyond what the schedules take for granted: a transfer that had failed arrives after all, beside its successor."""
+    """Beyond the schedules' assumptions: a transfer that had failed is paid after all, beside its successor."""
     store, gateway = Store(), SimulatedGateway()
     store.request()
     [payout] = store.payouts
@@ -375,7 +378,7 @@ def test_a_double_payment_of_the_bank_is_recovered_by_two_people() -> None:
     hear(second, "success")
     assert (payout.status, payout.id in store.excepted) == ("processed", False)
     hear(first, "success")
-    # People hear of it, nothing is taken by itself, and the books have one of the two.
+    # An exception opens, nothing is debited automatically, and the ledger has one of the two.
     assert (store.seen["news contradiction"] > 0, payout.id in store.excepted) == (True, True)
     assert -store.balance(accounts.GATEWAY_CASH.name) == AMOUNT_MINOR
     run(decide(store, payout, "reconcile"))

@@ -82,7 +82,7 @@ def test_a_refusal_counts_only_when_no_earlier_call_can_arrive_any_more():
     refused, earlier_at = Refused("no such bank"), NOW - LOST_CALL + timedelta(seconds=1)
     calls = CallHistory(2, earlier_at, refused=True, confirmed_at=NOW)
     early = update_after_call(transfer(submissions=2, called_at=NOW), refused, calls, NOW + timedelta(minutes=1))
-    # What counts is when the gateway was asked, however late that is written down; and this call, being refused, is over.
+    # The time of the query counts, however late it is recorded; and this call, being refused, is over.
     assert (early.update, early.is_unknown, early.poll_now) == (None, True, False)
     assert (early.poll_at, early.called_at) == (earlier_at + LOST_CALL, earlier_at)
     later = replace(calls, confirmed_at=NOW + timedelta(seconds=1))
@@ -166,5 +166,6 @@ def test_the_fifth_poll_opens_an_exception():
 
 def test_a_dispatch_ends_within_the_time_limit_of_its_route():
     longest = next(rule.le for rule in Settings.model_fields["gateway_timeout_seconds"].metadata if hasattr(rule, "le"))
-    # The balance, then what had begun when the time was up: recipient, transfer, and verify after a refusal.
+    # The balance, then the calls that had started when the time was up: recipient, transfer, and verify after a
+    # refusal.
     assert longest + SEND_FOR_SECONDS + 3 * longest < DISPATCH_SECONDS_MAX

@@ -61,5 +61,5 @@ def test_the_lease_outlasts_all_calls_of_a_submission():
 
     longest = next(rule.le for rule in Settings.model_fields["gateway_timeout_seconds"].metadata if hasattr(rule, "le"))
     assert timedelta(seconds=4 * longest) < LEASE
-    # And a lost call is waited for much longer than a call that began within the lease can take.
+    # And a lost call is awaited for much longer than a call within the lease can take.
     assert 5 * (LEASE + timedelta(seconds=longest)) < LOST_CALL

@@ -1,4 +1,4 @@
-"""Whether a wallet is covered by what payments signed: every case of the comparison, and the words that are signed."""
+"""Whether a wallet is covered by payments' statements: every case of the comparison, and the signed text."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -42,7 +42,7 @@ def stated(net_minor: int = 100, sequence: int = 3, ordinal: int = 3) -> Stateme
         (received(500, balances_minor=501, gap_since=NOW), stated(ordinal=2), "not_released"),
         (received(), None, "not_released"),
         (received(0, has_lines=False, has_new_lines=False), None, "covered"),
-        # Of a system that was upgraded: what is older than the statements waits for the first one, for good.
+        # Of an upgraded system: lines older than the statements wait for the first one, for good.
         (received(upgraded_at=LONG_AGO, has_new_lines=False), None, "waiting"),
         (received(upgraded_at=NOW), None, "waiting"),
         (received(upgraded_at=LONG_AGO), None, "not_released"),

@@ -16,7 +16,7 @@ from payouts.domain.returns import (
 )
 from payouts.domain.wallet import WalletSnapshot
 
-# payout, how its money came back, its attempts -> what a reset, a restitution and a reconciliation say
+# payout, kind of its return, its attempts -> results of a reset, a restitution and a reconciliation
 TABLE = [
     ("pending", None, "", "NoTransferSent", True, "NoTransferSent"),
     ("pending", None, "reserved", "NoTransferSent", True, "NoTransferSent"),

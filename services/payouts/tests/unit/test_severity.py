@@ -19,7 +19,8 @@ NAME = "Name mismatch on account"
 CHANGED = "bank_details_changed: the vendor's bank details changed before the gateway took the transfer"
 ODD = "Do not honour"
 
-# What the gateway says, kobo, vendors of the batch in trouble, earlier rejections -> cause, severity, minutes to respond.
+# The gateway's reason, kobo, vendors of the batch with exceptions, earlier rejections -> cause, severity, minutes to
+# respond.
 TABLE = [
     # The gateway's own balance, and a bank's switch: SEV-1 whatever the amount.
     ("failed", BALANCE, 1, 1, 0, "balance_insufficient", "SEV-1", 15),
@@ -48,7 +49,7 @@ TABLE = [
     ("failed", DORMANT, 1, 1, 0, "account_number_invalid", "SEV-3", 240),
     ("failed", NAME, 1, 1, 0, "name_mismatch", "SEV-3", 240),
     ("failed", CHANGED, 1, 1, 0, "bank_details_changed", "SEV-3", 240),
-    # A reversal is one whatever the gateway writes beside it; words that nobody knows are said to be so.
+    # A reversal is one whatever reason the gateway gives; an unknown reason is unclassified.
     ("reversed", SWITCH, 1, 1, 0, "reversed", "SEV-3", 240),
     ("blocked", ODD, 1, 1, 0, "unclassified", "SEV-3", 240),
     ("abandoned", None, 1, 1, 0, "unclassified", "SEV-3", 240),
@@ -68,7 +69,7 @@ def test_cause_severity_and_response_time_are_those_of_the_specification(
     assert respond_by(OPENED, found) == OPENED + timedelta(minutes=minutes)
 
 
-# Found by comparing a wallet with payments' statements (decision 32): no word of the gateway says so.
+# Found by comparing a wallet with payments' statements (decision 32), never by a reason of the gateway.
 OF_A_VENDOR = {"credit_not_released": ("SEV-1", 15), "release_statement_late": ("SEV-2", 60)}
 
 

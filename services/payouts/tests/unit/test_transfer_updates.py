@@ -3,7 +3,7 @@ import pytest
 from common.primitives.ids import new_id
 from payouts.domain.transfer_updates import LockedTransfer, TransferUpdate, consequences_of, evaluate_update
 
-# standing, payout, heard from, news -> verdict
+# effective status, payout, source, report -> verdict
 TABLE = [
     (None, "pending", "call", "pending", "advanced"),
     (None, "pending", "webhook", "success", "advanced"),
@@ -21,7 +21,7 @@ TABLE = [
     ("failed", "pending", "webhook", "rejected", "contradiction"),
     ("failed", "pending", "webhook", "success", "contradiction"),
     ("failed", "pending", "query", "success", "confirmed"),
-    # Another attempt was processed: this one would be a second time.
+    # Another attempt was processed: this one would be a second payment.
     ("failed", "processed", "webhook", "success", "contradiction"),
     ("failed", "processed", "query", "success", "contradiction"),
     (None, "processed", "call", "success", "contradiction"),
@@ -67,7 +67,7 @@ def test_a_success_over_another_amount_or_currency_is_a_contradiction(amount_min
 @pytest.mark.parametrize("status", ["failed", "rejected", "success", "reversed"])
 @pytest.mark.parametrize("first_source", ["webhook", None])
 def test_a_query_sets_the_status_whatever_was_reported_first(status, first_source):
-    """A webhook of a failure leaves the row as it is: without this nobody could reset or return what the gateway confirms."""
+    """A webhook's failure leaves the row as it is: without this nobody could reset or return what the gateway confirms."""
     transfer = locked_transfer(status if first_source else "pending", "processed" if status == "success" else "pending")
     if status == "success" and first_source is None:
         transfer = locked_transfer("pending")
@@ -79,7 +79,7 @@ def test_a_late_success_leaves_the_exception_of_its_reversal_open():
     for update_source in ("webhook", "query", "call"):
         follows = consequences_of(locked_transfer("reversed"), TransferUpdate(update_source, "success", 500, "NGN"))
         assert (follows.verdict, follows.completes_payout, follows.closes_exception) == ("late_success", True, False)
-    # The payout that it completed hears of it again: that changes nothing.
+    # A repetition for the payout that it completed changes nothing.
     again = consequences_of(locked_transfer("reversed", "processed"), TransferUpdate("webhook", "success", 500, "NGN"))
     assert (again.verdict, again.completes_payout, again.opens, again.needs_query) == ("repeated", False, None, False)
 

@@ -1,4 +1,4 @@
-"""Every pair and every triple of news, in every order, folded over the pure decision."""
+"""Every pair and every triple of reports, in every order, folded over the pure decision."""
 
 from dataclasses import replace
 from itertools import product
@@ -16,7 +16,7 @@ START = LockedTransfer(*(new_id() for _ in range(4)), "po-1", "pending", AMOUNT,
 
 
 class FoldedTransfer:
-    """A transfer while it is told things, as the database would hold it."""
+    """A transfer that receives reports, as the database would hold it."""
 
     def __init__(self):
         self.transfer, self.live, self.queried, self.times_paid = START, False, False, 0
@@ -47,7 +47,7 @@ def after(statuses):
 
 
 def decides_by_arrival(pair):
-    """A success and another end of the same rank: what was booked first stands until the gateway is asked."""
+    """A success and another end of the same rank: the first one recorded holds until a query."""
     return "success" in pair and not ENDS_WITHOUT_PAYING.isdisjoint(pair)
 
 
