@@ -8,6 +8,7 @@ import httpx
 
 from common.primitives.ids import new_id
 from contracts.payments import TransferFailed, TransferReversed, TransferSucceeded
+from operations.audit.invariants import INVARIANTS
 from payouts.timers import process_due_transfers_once
 
 from .conftest import Sandbox, Scenario, Vendor

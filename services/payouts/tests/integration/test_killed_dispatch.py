@@ -24,6 +24,8 @@ from starlette.routing import Route
 from common.primitives.clock import ManualClock
 from payouts.domain.dispatch import LEASE
 from payouts.timers import process_due_transfers_once
+from testkit.fixtures import eventually
+from testkit.service_kit import BASE_URL, CURSOR_KEY, SERVICE_ROLE_KEY, issuing, served
 
 from .conftest import ACCOUNT_NUMBER_KEY, OPENING_BALANCE_MINOR, RELEASE_KEY
 from .conftest import KEY as GATEWAY_KEY

@@ -33,7 +33,7 @@ async def test_a_changed_posting_is_named_and_alerted(scenario, urls, capsys):
         await verify_ledger_command(scenario.app.dependencies)
     assert f"link 2: transaction {tampered} is not what was sealed" in str(broken.value.code)
     [alert] = await scenario.app.published("operations.alert_raised.v1")
-    assert (alert["severity"], alert["runbook"]) == ("SEV-1", "book-changed")
+    assert (alert["severity"], alert["runbook"]) == ("SEV-1", "ledger-changed")
     assert alert["detail"].startswith("payouts, 3 links")
     assert str(tampered) in alert["detail"]
 
